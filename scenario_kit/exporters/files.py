@@ -21,12 +21,16 @@ class ExportedFile(NamedTuple):
 
 
 class ExportedFolder(NamedTuple):
-    """A folder to be: files by their paths in it, with slashes. ``secrets`` may not stand in what ``shown`` names."""
+    """A folder to be: files by their paths in it, with slashes. ``secrets`` may not stand in what ``shown`` names.
+
+    ``notes`` say what of the incidents is not in it, and why.
+    """
 
     name: str
     files: Mapping[str, ExportedFile]
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def write_folders(folders: Sequence[ExportedFolder], out: Path) -> list[Path]:

@@ -13,8 +13,10 @@ from scenario_kit.scoring.entities.name import CLUSTER_SCOPED, GENERATED_SUFFIXE
 from scenario_kit.scoring.entities.truth import IncidentTruth
 from scenario_kit.scoring.matching.alias_classes import AliasClass, build_alias_classes
 
+#: Programs that are copied into exports.
+PROGRAMS: Final = Path(__file__).parent / "programs"
 #: The program of verifiers, which is copied into each task.
-VERIFIER: Final = Path(__file__).parent / "programs" / "score_answer.py"
+VERIFIER: Final = PROGRAMS / "score_answer.py"
 #: What the program and its rules are called beside each other.
 VERIFIER_FILE: Final = "score_answer.py"
 RULES_FILE: Final = "rules.json"

@@ -8,34 +8,46 @@ from typing import Final, NamedTuple
 
 from scenario_kit.errors import UsageError
 from scenario_kit.exporters.files import ExportedFolder, write_folders
+from scenario_kit.exporters.formats.aiopslab import build_aiopslab_problems
 from scenario_kit.exporters.formats.harbor import build_offline_tasks
 from scenario_kit.exporters.formats.inspect import build_inspect_task
+from scenario_kit.exporters.formats.itbench import build_itbench_scenarios
+from scenario_kit.exporters.formats.sregym import build_sregym_problems
+from scenario_kit.exporters.scenario_incident import ScenarioIncident, read_scenarios
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident, find_snapshots, read_incident
 
-
-class SnapshotFormat(NamedTuple):
-    """A form that is made of snapshots."""
-
-    title: str
-    build: Callable[[Sequence[SnapshotIncident]], list[ExportedFolder]]
-
-
 #: Forms that are made of snapshots.
-SNAPSHOT_FORMATS: Final[Mapping[str, SnapshotFormat]] = {
-    "harbor": SnapshotFormat("Harbor tasks, offline", build_offline_tasks),
-    "inspect": SnapshotFormat("an Inspect task with a sample for each", build_inspect_task),
+SNAPSHOT_FORMATS: Final[Mapping[str, Callable[[Sequence[SnapshotIncident]], list[ExportedFolder]]]] = {
+    "harbor": build_offline_tasks,
+    "inspect": build_inspect_task,
 }
-FORMATS: Final = (*SNAPSHOT_FORMATS,)
+#: Forms that are made of scenarios.
+SCENARIO_FORMATS: Final[Mapping[str, Callable[[Sequence[ScenarioIncident]], list[ExportedFolder]]]] = {
+    "aiopslab": build_aiopslab_problems,
+    "sregym": build_sregym_problems,
+    "itbench": build_itbench_scenarios,
+}
+FORMATS: Final = (*SNAPSHOT_FORMATS, *SCENARIO_FORMATS)
 
 
-def export_snapshots(kind: str, paths: Sequence[Path], out: Path) -> list[Path]:
-    """Export snapshots in a form; the folders that were written.
+class ExportResult(NamedTuple):
+    """The folders that were written, and what of the incidents is not in them, with the reasons."""
+
+    written: list[Path]
+    notes: list[str]
+
+
+def run_export(kind: str, paths: Sequence[Path], out: Path) -> ExportResult:
+    """Export snapshots or scenarios in a form.
 
     Raises:
-        UsageError: there is no such form, no snapshot, or a folder exists already.
-        AuthoringError: a snapshot cannot be exported.
+        UsageError: there is no such form or path, or a folder exists already.
+        AuthoringError: one of the incidents cannot be exported.
     """
-    if kind not in SNAPSHOT_FORMATS:
+    if build := SNAPSHOT_FORMATS.get(kind):
+        folders = build([read_incident(folder) for folder in find_snapshots(list(paths))])
+    elif build_live := SCENARIO_FORMATS.get(kind):
+        folders = build_live(read_scenarios(paths))
+    else:
         raise UsageError(f"there is no format '{kind}'", fix=f"one of: {', '.join(FORMATS)}")
-    build = SNAPSHOT_FORMATS[kind].build
-    return write_folders(build([read_incident(folder) for folder in find_snapshots(list(paths))]), out)
+    return ExportResult(write_folders(folders, out), [note for folder in folders for note in folder.notes])

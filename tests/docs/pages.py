@@ -29,6 +29,7 @@ INSTEAD = {
     "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero --control": "scenario-kit snapshot --help",
     "scenario-kit export harbor snapshots --out tasks": "scenario-kit export --help",
     "scenario-kit export inspect snapshots --out inspect": "scenario-kit export --help",
+    "scenario-kit export aiopslab catalog/scenarios/cart-scaled-to-zero --out live": "scenario-kit export --help",
     "ci/peers": "ci/peers --help",
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",

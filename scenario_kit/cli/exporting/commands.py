@@ -27,9 +27,16 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Score it")
     def export(
         kind: Annotated[
-            str, typer.Argument(help="harbor or inspect.", metavar="KIND", autocompletion=complete_names(list_formats))
+            str,
+            typer.Argument(
+                help="harbor, inspect, aiopslab, sregym or itbench.",
+                metavar="KIND",
+                autocompletion=complete_names(list_formats),
+            ),
         ],
-        paths: Annotated[list[Path], typer.Argument(help="Snapshots, or folders that hold some.")],
+        paths: Annotated[
+            list[Path], typer.Argument(help="Snapshots for harbor and inspect, else scenarios; or folders of them.")
+        ],
         out: Annotated[
             Path, typer.Option("--out", "--output", help="Folder for what is written; nothing in it is overwritten.")
         ],
@@ -43,15 +50,18 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit export harbor snapshots --out tasks
         """
-        from scenario_kit.cli.terminal.output import show_json
-        from scenario_kit.exporters.run import export_snapshots
+        from scenario_kit.cli.terminal.output import fold_text, make_printable, show_json
+        from scenario_kit.exporters.run import run_export
 
-        written = export_snapshots(kind, paths, out)
+        result = run_export(kind, paths, out)
+        written = [str(path) for path in result.written]
         if format == "json":
-            show_json({"kind": kind, "written": [str(path) for path in written]})
+            show_json({"kind": kind, "written": written, "notes": result.notes})
             return 0
-        for path in written:
-            typer.echo(str(path))
+        for line in written:
+            typer.echo(make_printable(line))
+        for note in result.notes:
+            typer.echo(fold_text(f"note: {make_printable(note)}"))
         return 0
 
     @app.command(rich_help_panel="Score it")

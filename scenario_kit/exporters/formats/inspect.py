@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from scenario_kit.exporters.brief import render_instruction
 from scenario_kit.exporters.files import ExportedFile, ExportedFolder
 from scenario_kit.exporters.formats.harbor import SOLVER_IMAGE, TELLTALES
-from scenario_kit.exporters.rules import VERIFIER, VERIFIER_FILE, build_rules
+from scenario_kit.exporters.rules import PROGRAMS, VERIFIER, VERIFIER_FILE, build_rules
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident
 
 FOLDER_NAME: Final = "incidents"
-_PROGRAM: Final = Path(VERIFIER).with_name("inspect_incidents.py")
+_PROGRAM: Final = PROGRAMS / "inspect_incidents.py"
 _COMPOSE: Final = """\
 services:
   default:

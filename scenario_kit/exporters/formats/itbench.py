@@ -1,0 +1,170 @@
+"""ITBench: scenario, ground truths of both versions, and the index (https://github.com/itbench-hub/ITBench)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from scenario_kit.exporters.files import ExportedFile, ExportedFolder
+from scenario_kit.exporters.scenario_incident import ScenarioIncident
+from scenario_kit.importers.mechanisms import ITBENCH
+from scenario_kit.model import Fault, Object
+from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.kubernetes.reference import Reference
+from scenario_kit.scoring.files.itbench_truth import build_truth_v1, build_truth_v2
+from scenario_kit.scoring.graph.propagation import list_paths
+from scenario_kit.scoring.matching.matcher import build_truth_index
+from scenario_kit.scoring.metrics.complexity import classify_complexity, compute_complexity
+
+FOLDER_NAME: Final = "itbench"
+_CHAOS: Final = "scheduled-chaos-mesh-experiment"
+#: Apps that ITBench has, by what they are called here: in a scenario, and in the index.
+_APPS: Final = {"otel-demo": ("opentelemetryDemo", "opentelemetry-demo"), "bookinfo": ("bookInfo", "book-info")}
+
+
+class InjectionGroup(NamedTuple):
+    """The injections of a scenario, or why there are none: a fault or an app that ITBench does not have."""
+
+    injections: list[dict[str, Any]]
+    missing: tuple[str, ...] = ()
+
+
+def build_itbench_scenarios(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
+    """Build one folder: ``scenario_<number>/`` for each incident, and ``index.json``.
+
+    Of a scenario of which ITBench lacks a fault or the app, there are the truths alone; that is noted.
+    """
+    files: dict[str, ExportedFile] = {}
+    index, notes = [], []
+    for each in incidents:
+        place, group = f"scenario_{each.number}", build_injections(each)
+        for name, document in (("ground_truth", build_truth_v1(each.truth)), ("ground_truth_v2", _build_v2(each))):
+            document["metadata"] = {"name": f"scenario-{each.number}"}
+            files[f"{place}/{name}.yaml"] = _render_yaml(document)
+        if group.missing:
+            notes.append(f"{each.name}: {place} has no scenario.yaml: {'; '.join(group.missing)}")
+        else:
+            files[f"{place}/scenario.yaml"] = _render_yaml(_build_scenario(each, group))
+            index.append(_describe(each, group))
+    text = json.dumps(sorted(index, key=lambda record: int(record["id"])), indent=2, ensure_ascii=False) + "\n"
+    files["index.json"] = ExportedFile(text)
+    return [ExportedFolder(FOLDER_NAME, files, notes=tuple(notes))]
+
+
+def build_injections(incident: ScenarioIncident) -> InjectionGroup:
+    """Build what is injected: for each fault the injection that carries the same mechanism."""
+    spec = incident.scenario.spec
+    missing = [] if spec.app.name in _APPS else [f"it has no app {spec.app.name}"]
+    rendered = {fault.name: fault for fault in incident.runbook.faults}
+    injections = []
+    for use in spec.faults:
+        built = _build_injection(use, rendered[use.name], incident.runbook.app.namespace)
+        injections += built
+        if not built:
+            missing.append(f"it has no injection like the fault {use.type} ({use.name})")
+    return InjectionGroup([] if missing else injections, tuple(missing))
+
+
+def _build_injection(use: FaultUse, fault: Fault, namespace: str) -> list[dict[str, Any]]:
+    if fault.experiments:
+        return [_schedule(experiment, namespace) for experiment in fault.experiments]
+    known = next((name for name, mechanism in ITBENCH.items() if mechanism.fault == use.type), "")
+    if not known:
+        return []
+    target = Reference.parse(use.target)
+    args: dict[str, Any] = {
+        "kubernetesObject": {
+            "apiVersion": _find_api_version(target), "kind": target.kind,
+            "metadata": {"name": target.name, "namespace": namespace},
+        }
+    }  # fmt: skip
+    for path, rule in ITBENCH[known].fields.items():
+        if rule.parameter in use.parameters:
+            _put(args, path.split("."), use.parameters[rule.parameter])
+    return [{"id": known, "args": args}]
+
+
+def _find_api_version(target: Reference) -> str:
+    """Find the version of a target's kind: workloads are in apps, what is left is of the core group."""
+    groups = {"Deployment": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "CronJob": "batch/v1"}
+    groups |= {"HorizontalPodAutoscaler": "autoscaling/v2", "NetworkPolicy": "networking.k8s.io/v1"}
+    return groups.get(target.kind, f"{target.group}/v1" if target.group else "v1")
+
+
+def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    for step in path[:-1]:
+        document = document.setdefault(step, {})
+    document[path[-1]] = value
+
+
+def _schedule(experiment: Object, namespace: str) -> dict[str, Any]:
+    """Schedule an experiment as ITBench does: every minute, and the one before goes on while it lasts."""
+    kind = experiment["kind"]
+    key = f"{kind.removesuffix('Chaos').lower()}Chaos"  # as Chaos Mesh spells it: podChaos, httpChaos, jvmChaos
+    spec: dict[str, Any] = {
+        "schedule": "* * * * *", "historyLimit": 1, "concurrencyPolicy": "Forbid", "type": kind,
+        key: experiment["spec"],
+    }  # fmt: skip
+    made: dict[str, Any] = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "Schedule"}
+    made["metadata"] = {"name": experiment["metadata"].get("name", kind.lower()), "namespace": namespace}
+    return {"id": _CHAOS, "args": {"kubernetesObject": made, "scheduleSpec": spec}}
+
+
+def _build_scenario(incident: ScenarioIncident, group: InjectionGroup) -> dict[str, Any]:
+    app = _APPS[incident.scenario.spec.app.name][0]
+    faults = [{"injections": group.injections}] if group.injections else []
+    spec = {"applications": {app: {"enabled": True}}, "faults": faults, "tools": {"sre": {"enabled": True}}}
+    metadata = {"name": f"scenario-{incident.number}"}
+    return {"apiVersion": "itbench.io/v2", "kind": "Scenario", "metadata": metadata, "spec": spec}
+
+
+def _build_v2(incident: ScenarioIncident) -> dict[str, Any]:
+    document = build_truth_v2(incident.truth)
+    document["spec"]["solutions"] = _list_solutions(incident)
+    return document
+
+
+def _list_solutions(incident: ScenarioIncident) -> list[list[dict[str, Any]]]:
+    """List the solutions, each alone: what it says, with the objects that it changes."""
+    found = []
+    for solution in incident.scenario.spec.solutions:
+        objects = ", ".join(str(t) for change in solution.changes for t in [change.operation.target] if t)
+        text = f"{solution.description or solution.name}{f' ({objects})' if objects else ''}"
+        found.append([{"steps": [{"text": text}]}])
+    return found
+
+
+def _describe(incident: ScenarioIncident, group: InjectionGroup) -> dict[str, Any]:
+    """Describe a scenario as the index does."""
+    spec = incident.scenario.spec
+    app = _APPS[spec.app.name][1]
+    return {
+        "id": incident.number,
+        "category": "sre",
+        "complexity": _classify(incident),
+        "alerts": list(dict.fromkeys(incident.truth.alerts)),
+        "disruptions": [{"injections": group.injections}] if group.injections else [],
+        "environment": {"applications": [{"id": app, "args": {}}]},
+        "platforms": ["Kubernetes"],
+        "tags": list(spec.tags),
+        "description": spec.title,
+        "solutions": _list_solutions(incident),
+    }
+
+
+def _classify(incident: ScenarioIncident) -> str:
+    """Classify the complexity: low, medium or high; of what has no repair, low."""
+    truth = incident.truth
+    index = build_truth_index(truth)
+    if truth.steps is None or not index.roots:
+        return "low"
+    path = max(1, *(len(each) - 1 for each in list_paths(index)))
+    kinds = {group.kind.lower() for group in truth.groups}
+    return classify_complexity(compute_complexity(path, max(1, truth.steps), len(kinds))).lower()
+
+
+def _render_yaml(document: Any) -> ExportedFile:
+    return ExportedFile(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))

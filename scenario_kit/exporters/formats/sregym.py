@@ -1,0 +1,72 @@
+"""SREGym problems with their ``[fault_spec]`` and oracles that need no model (https://github.com/SREGym/SREGym)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.exporters.files import ExportedFile, ExportedFolder
+from scenario_kit.exporters.rules import PROGRAMS, VERIFIER, VERIFIER_FILE, build_rules
+from scenario_kit.exporters.scenario_incident import ScenarioIncident, build_scenario_object, note_own_faults
+from scenario_kit.model.authored.contamination_canary import CANARY
+from scenario_kit.scoring.entities.truth import IncidentTruth
+from scenario_kit.scoring.matching.alias_classes import build_alias_classes
+
+FOLDER_NAME: Final = "sregym"
+
+
+def build_fault_spec(truth: IncidentTruth, title: str, namespace: str) -> str:
+    """Build the text of a root cause as SREGym's judge reads it.
+
+    ``[fault_spec] component=<kind/name,…>; namespace=<ns> || <text>``: one component for each root.
+    """
+    roots = [each.groups for each in build_alias_classes(truth.groups, truth.aliases) if each.root]
+    named = [next(g for g in sorted(groups, key=lambda g: not g.root) if g.names) for groups in roots]
+    component = ",".join(f"{g.kind.partition('.')[0].lower()}/{g.names[0]}" for g in named)
+    return f"[fault_spec] component={component}; namespace={namespace} || {title.strip()}"
+
+
+def build_sregym_problems(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
+    """Build one folder: the problems as data, scenarios and rules, and the program that makes classes of them."""
+    files = {
+        "problems.py": ExportedFile(copy_of=PROGRAMS / "sregym_problems.py"),
+        "cluster_incident.py": ExportedFile(copy_of=PROGRAMS / "cluster_incident.py"),
+        VERIFIER_FILE: ExportedFile(copy_of=VERIFIER),
+    }
+    problems, notes = [], []
+    for each in incidents:
+        if each.truth.outcome != "Incident":
+            notes.append(f"{each.name}: left out: a problem of SREGym has a root cause, and here nothing is broken")
+            continue
+        problem = _describe(each)
+        problems.append(problem)
+        notes += note_own_faults(each)
+        files[problem["scenario"]] = _render(build_scenario_object(each.scenario))
+        files[problem["rules"]] = ExportedFile(build_rules(_forget_namespace(each.truth)).render())
+    files["problems.json"] = _render({"canary": CANARY, "problems": problems})
+    return [ExportedFolder(FOLDER_NAME, files, notes=tuple(notes))]
+
+
+def _describe(incident: ScenarioIncident) -> dict[str, Any]:
+    spec = incident.scenario.spec
+    return {
+        "id": incident.name.replace("-", "_"),
+        "app": spec.app.name,
+        "brief": spec.brief.strip(),
+        "scenario": f"scenarios/{incident.name}.json",
+        "rules": f"rules/{incident.name}.json",
+        "rootCause": build_fault_spec(incident.truth, spec.title, incident.runbook.app.namespace),
+    }
+
+
+def _forget_namespace(truth: IncidentTruth) -> IncidentTruth:
+    """Return a truth that fits in any namespace: where the app runs is decided when the Scenario is applied."""
+    groups = tuple(msgspec.structs.replace(group, namespace="") for group in truth.groups)
+    return msgspec.structs.replace(truth, groups=groups)
+
+
+def _render(document: Any) -> ExportedFile:
+    return ExportedFile(json.dumps(document, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,127 @@
+"""Incidents as problems of AIOpsLab, on its four levels (scenario-kit, docs/export.md).
+
+Usage: from problems import PROBLEMS
+       orchestrator.probs.PROBLEM_REGISTRY.update(PROBLEMS)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aiopslab.orchestrator.tasks import AnalysisTask, DetectionTask, LocalizationTask, MitigationTask
+from cluster_incident import ClusterIncident, IncidentApp, read_problems
+
+FOLDER = Path(__file__).resolve().parent
+
+
+class LevelProblem:
+    """What the levels have in common: the incident, or its control twin, in which nothing is broken."""
+
+    level: Any
+
+    def __init__(self, problem: dict[str, Any], control: bool = False) -> None:
+        self.problem = problem
+        self.control = control
+        self.incident = ClusterIncident(FOLDER / problem["control" if control else "scenario"])
+        self.level.__init__(self, IncidentApp(problem, self.incident))
+        self.namespace = ""
+
+    def start_workload(self) -> None:
+        """Do nothing: the app comes with its load."""
+
+    def inject_fault(self) -> None:
+        """Make the incident happen."""
+        self.namespace = self.app.namespace = self.incident.begin()  # type: ignore[attr-defined]
+        self.app_summary = self.app.get_app_summary()  # type: ignore[attr-defined]
+
+    def recover_fault(self) -> None:
+        """Undo all of it."""
+        self.incident.end()
+
+
+class IncidentDetection(LevelProblem, DetectionTask):
+    """Is something wrong? The twin needs "No"."""
+
+    level = DetectionTask
+
+    def eval(self, soln: Any, trace: Any, duration: float) -> Any:
+        """Compare with Yes or No; anything else has an invalid format."""
+        said = soln.strip().lower() if isinstance(soln, str) else ""
+        right = "no" if self.control else "yes"
+        verdict = "Invalid Format" if said not in ("yes", "no") else "Correct" if said == right else "Incorrect"
+        self.add_result("Detection Accuracy", verdict)
+        return super().eval(soln, trace, duration)
+
+
+class IncidentLocalization(LevelProblem, LocalizationTask):
+    """Which services are faulty?"""
+
+    level = LocalizationTask
+
+    def eval(self, soln: Any, trace: Any, duration: float) -> Any:
+        """Score 100 for exactly the faulty services, 100/n for a superset of n, else 0."""
+        named = {soln} if isinstance(soln, str) else set(soln) if _is_list_of_text(soln) else set()
+        faulty = set(self.problem["services"])
+        subset = faulty <= named
+        self.add_result("Localization Accuracy", 100.0 if named == faulty else 100.0 / len(named) if subset else 0.0)
+        super().eval(soln, trace, duration)
+        self.results["success"] = named == faulty
+        self.results["is_subset"] = subset
+        return self.results
+
+
+class IncidentAnalysis(LevelProblem, AnalysisTask):
+    """At which level of the system, and of what type? The taxonomy is disputed: some incidents have several answers."""
+
+    level = AnalysisTask
+
+    def eval(self, soln: Any, trace: Any, duration: float) -> Any:
+        """Compare both, without regard to case."""
+        given = soln if isinstance(soln, dict) else {}
+        for key, accepted in (("system_level", "systemLevels"), ("fault_type", "faultTypes")):
+            said = str(given.get(key, "")).strip().lower()
+            self.results[f"{key}_correct"] = said in {each.lower() for each in self.problem[accepted]}
+        self.results["success"] = self.results["system_level_correct"] and self.results["fault_type_correct"]
+        super().eval(soln, trace, duration)
+        return self.results
+
+
+class IncidentMitigation(LevelProblem, MitigationTask):
+    """End it: the alerts clear and stay clear, the app is all there and serves its load."""
+
+    level = MitigationTask
+
+    def eval(self, soln: Any, trace: Any, duration: float) -> Any:
+        """Ask the operator."""
+        super().eval(soln, trace, duration)
+        self.results["success"] = self.incident.is_resolved()
+        return self.results
+
+
+def _is_list_of_text(value: Any) -> bool:
+    return isinstance(value, list | tuple | set) and all(isinstance(each, str) for each in value)
+
+
+_LEVELS: dict[str, type[LevelProblem]] = {
+    "detection": IncidentDetection,
+    "localization": IncidentLocalization,
+    "analysis": IncidentAnalysis,
+    "mitigation": IncidentMitigation,
+}
+
+
+def _list_problems() -> dict[str, Callable[[], LevelProblem]]:
+    found: dict[str, Callable[[], LevelProblem]] = {}
+    for problem in read_problems(FOLDER):
+        for level in problem["levels"]:
+            found[f"{problem['id']}-{level}-1"] = partial(_LEVELS[level], problem)
+        if problem["control"]:
+            found[f"{problem['id']}_control-detection-1"] = partial(IncidentDetection, problem, control=True)
+    return found
+
+
+#: What makes a problem, by its identifier.
+PROBLEMS = _list_problems()

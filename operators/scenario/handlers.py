@@ -15,10 +15,11 @@ import kopf
 from operators.scenario.environment import Environment
 from operators.scenario.reconcile import SCENARIO_LABEL, reconcile, release
 from operators.scenario.trial_runner import TrialRun, show_blocked
-from operators.scenario.validations import VALIDATION_LABEL, Validations
+from operators.scenario.validations import Validations
 from operators.scenario.wakeups import Wakeups
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.results.trial import VALIDATION_LABEL
 
 log = logging.getLogger(__name__)
 _GROUP: Final = (GROUP, "v1alpha1")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from operators.scenario.admission import find_missing_capabilities
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.resolution import list_findings, resolve_scenario
 from scenario_kit.campaign import PlannedTrial, plan_trials
+from scenario_kit.campaign.planning.embedded_faults import add_faults
 from scenario_kit.campaign.planning.plans import Plan, Resolve, count_users
-from scenario_kit.campaign.planning.spec import ValidationSpec, parse_validation_spec
+from scenario_kit.campaign.planning.spec import EmbeddedFault, ValidationSpec, parse_validation_spec
 from scenario_kit.campaign.results.incident import describe_incident, read_titles
+from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
+from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario, Severity
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.render import resolve
@@ -26,7 +28,10 @@ def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
 
 @dataclass(frozen=True)
 class ValidationInput:
-    """A scenario under validation. Without ``sample`` (the resolved scenario) nothing can run; ``static`` says why."""
+    """A scenario under validation. Without ``sample`` (the resolved scenario) nothing can run; ``static`` says why.
+
+    ``catalog`` is what it was resolved with: the operator's own, with the fault types that came along before it.
+    """
 
     name: str
     spec: ValidationSpec
@@ -36,6 +41,7 @@ class ValidationInput:
     resolve: Resolve = _build_empty_runbook
     planned: tuple[PlannedTrial, ...] = ()
     incident: Incident | None = None
+    catalog: Catalog | None = None
 
 
 def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationInput:
@@ -52,13 +58,23 @@ def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationI
     stored = _resolve_stored(environment, obj, spec)
     if isinstance(stored, Refusal):
         return stored
-    name, found = stored["metadata"]["name"], resolve_scenario(environment.catalog, stored)
+    name, catalog = stored["metadata"]["name"], environment.catalog
+    catalog, judged = add_faults(catalog, _list_faults(obj))
+    if any(finding.severity == Severity.ERROR for finding in judged):
+        return ValidationInput(name, spec, plan, judged)
+    found = resolve_scenario(catalog, stored)
     if found.scenario is None or found.runbook is None:
-        return ValidationInput(name, spec, plan, found.findings)
+        return ValidationInput(name, spec, plan, (*judged, *found.findings))
+    case = ValidationInput(name, spec, plan, (*judged, *found.findings), catalog=catalog)
     try:
-        return _build_case(environment, found.scenario, found.findings, spec, plan)
+        return _complete_case(environment, case, found.scenario)
     except AuthoringError as problem:
-        return ValidationInput(name, spec, plan, list_findings(problem))
+        return replace(case, static=list_findings(problem))
+
+
+def _list_faults(obj: Object) -> tuple[EmbeddedFault, ...]:
+    embedded: Object = obj["spec"].get("embedded") or {}
+    return tuple(EmbeddedFault.from_json(each) for each in embedded.get("faults") or ())
 
 
 def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
@@ -75,16 +91,17 @@ def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec)
     return found
 
 
-def _build_case(
-    environment: Environment, scenario: Scenario, static: tuple[Finding, ...], spec: ValidationSpec, plan: Plan
-) -> ValidationInput:
+def _complete_case(environment: Environment, case: ValidationInput, scenario: Scenario) -> ValidationInput:
+    """Complete a case with what is to run; one whose needs are not met here stays without."""
+    catalog = case.catalog or environment.catalog
+
     def resolved(namespace: str, load_percent: int) -> Runbook:
-        return resolve(scenario, environment.catalog, namespace, users=count_users(scenario, load_percent))
+        return resolve(scenario, catalog, namespace, users=count_users(scenario, load_percent))
 
     sample, clock = resolved("app", 100), environment.grounds.campaign_clock
     if lacks := find_missing_capabilities(environment, sample, clock):
-        return ValidationInput(scenario.name, spec, plan, (*static, *lacks))
+        return replace(case, static=(*case.static, *lacks))
     require_wall_clock(sample.faults, clock)
-    planned = tuple(plan_trials(plan, sample, spec.seed))
-    incident = describe_incident(scenario, sample, read_titles(scenario, environment.catalog))
-    return ValidationInput(scenario.name, spec, plan, static, sample, resolved, planned, incident)
+    planned = tuple(plan_trials(case.plan, sample, case.spec.seed))
+    incident = describe_incident(scenario, sample, read_titles(scenario, catalog))
+    return replace(case, sample=sample, resolve=resolved, planned=planned, incident=incident)

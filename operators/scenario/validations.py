@@ -20,6 +20,7 @@ from scenario_kit.campaign import CatalogEvidence, ValidationSubject, conclude
 from scenario_kit.campaign.planning.concurrency import find_blocking_trial, limit_concurrency
 from scenario_kit.campaign.planning.plans import PlannedTrial
 from scenario_kit.campaign.planning.scheduler import ObservedTrial
+from scenario_kit.campaign.remote_validation import REPORT_KEY
 from scenario_kit.campaign.results.result import TrialResult, Validation
 from scenario_kit.campaign.trial_store import Campaign, is_terminating, read_status
 from scenario_kit.catalog.evidence import read_fingerprints
@@ -28,17 +29,14 @@ from scenario_kit.judge.platform import find_platform_needs
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
-from scenario_kit.model.results.trial import PURPOSE_LABEL, make_trial_reference
+from scenario_kit.model.results.trial import PURPOSE_LABEL, VALIDATION_LABEL, make_trial_reference
 from scenario_kit.report import Report
 from scenario_kit.report.truncation import truncate_report
 
 log = logging.getLogger(__name__)
-VALIDATION_LABEL: Final = "scenariokit.io/validation"
 #: Seconds until a campaign that is under way, and one that is refused, is looked at again, if nothing changes.
 _STEP_SECONDS: Final = 1.0
 _REFUSED_SECONDS: Final = 5.0
-#: Key of the ConfigMap that holds the report.
-REPORT_KEY: Final = "report.json"
 
 
 class Validations:

@@ -59,11 +59,12 @@ def write(
     kubernetes: str = "",
     engine: str = "",
     renderings: Mapping[str, Callable[[Report], str]] | None = None,
+    left_out: Sequence[str] = (),
 ) -> tuple[Report, Path]:
     """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; return the report and the folder.
 
-    ``renderings`` maps file names to further renderings. The folder is published atomically. The default next command
-    after a pass is to show this report.
+    ``renderings`` maps file names to further renderings; ``left_out`` lists what a report from a cluster lacks. The
+    folder is published atomically. The default next command after a pass is to show this report.
 
     Raises:
         InfrastructureError: the report cannot be written; no partial report remains.
@@ -73,8 +74,9 @@ def write(
     if validation.verdict == Verdict.PASS and not validation.next:
         validation = msgspec.structs.replace(validation, next=f"scenario-kit report {run}")
     report = Report(
-        created=now.isoformat(timespec="seconds"), kubernetes=kubernetes, engine=engine, validation=validation
-    )
+        created=now.isoformat(timespec="seconds"), kubernetes=kubernetes, engine=engine, validation=validation,
+        left_out=tuple(left_out),
+    )  # fmt: skip
     partial = run.with_name(f".{run.name}")
     try:
         partial.mkdir(parents=True)

@@ -41,7 +41,7 @@ def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
         failures=validation.failures,
         at_least=round(numbers.at_least, 4),
         claims=round(numbers.claims, 4),
-        tier=_TIERS[validation.data_plane],
+        tier=_find_tier(validation),
         data_plane=validation.data_plane,
         alerts=_list_onsets(validation),
         trials=len(validation.trials),
@@ -50,6 +50,30 @@ def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
         kit=report.kit,
         difficulty=validation.difficulty,
         fingerprint=validation.fingerprint,
+    )
+
+
+def _find_tier(validation: Validation) -> Tier:
+    if validation.data_plane not in _TIERS:
+        known = ", ".join(_TIERS)
+        raise UsageError(
+            f"the run of {validation.scenario} names the data plane '{validation.data_plane}'; known are {known}",
+            fix="record it with the version of scenario-kit that made the run",
+        )
+    return _TIERS[validation.data_plane]
+
+
+def keep_reproduced(present: Evidence | None, new: Evidence) -> None:
+    """Keep what real containers have shown: a model's run of the same incident says less.
+
+    Raises:
+        UsageError: what is there has the tier ``reproduced``, and the new one of the same incident has not.
+    """
+    if present is None or present.tier != "reproduced" or new.tier == "reproduced" or present.digest != new.digest:
+        return
+    raise UsageError(
+        f"the evidence of {new.scenario} was reproduced on {present.data_plane}; a run on {new.data_plane} says less",
+        fix="leave it, or delete evidence.json first, where it is not to count any more",
     )
 
 

@@ -77,6 +77,10 @@ INSTEAD = {
     "scenario-kit operator kubeconfig --as solver --context kind-demo --namespace otel-demo > oncall.kubeconfig": (
         "scenario-kit operator kubeconfig --help"
     ),
+    # tests/e2e/test_validation.py does, in a lab.
+    "scenario-kit verify my-scenarios/shipping-scaled-to-zero --cluster current --context staging --plan quick": (
+        "scenario-kit verify --help"
+    ),
     "scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090": "scenario-kit doctor --help",
 }
 #: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.

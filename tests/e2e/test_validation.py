@@ -4,7 +4,9 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 import yaml
@@ -88,6 +90,36 @@ def test_applied_killed_and_read(lab, stored, kit, tmp_path):
     eventually(lambda: not trials(lab, "short"), 60, "trials stay after the verdict")
     kubectl(lab, "delete", "-n", HERE, "validation", "short", "--timeout=60s")
     assert lab.cluster.get(Reference("ConfigMap", shown["report"], HERE)) is None
+
+
+def test_verify_in_a_named_cluster_is_interrupted_and_taken_up(lab, tmp_path):
+    """The operator's catalogue does not have the fault type beside the scenario: it travels inside the Validation."""
+    folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
+    context = subprocess.run(
+        [str(toolchain.resolve("kubectl")), "--kubeconfig", lab.state.kubeconfig, "config", "current-context"],
+        capture_output=True, text=True, timeout=60, check=True,
+    ).stdout.strip()  # fmt: skip
+    command = [sys.executable, "-m", "scenario_kit.cli", "verify", str(folder), "--plan", "try", "--format", "json"]
+    command += ["--cluster", "current", "--context", context, "--timeout", "20"]
+    environment = os.environ | {"KUBECONFIG": lab.state.kubeconfig}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": tmp_path, "env": environment}
+    with subprocess.Popen(command, **pipes) as first:
+        eventually(lambda: lab.cluster.list("Trial", HERE, group=GROUP), 90, "no trial")
+        first.send_signal(signal.SIGINT)
+        _, said = first.communicate(timeout=60)
+    assert first.returncode == 130, said
+    assert f"context {context}, https://127.0.0.1" in said
+    (name,) = [v["metadata"]["name"] for v in lab.cluster.list("Validation", HERE, group=GROUP)]
+    assert f"delete validation {name}" in said
+    assert f"running: {trials(lab, name)[0]['metadata']['name']}" in said
+    second = subprocess.run(command, capture_output=True, timeout=300, text=True, cwd=tmp_path, env=environment)
+    assert second.returncode == 0, second.stderr
+    assert "taken up where it stands" in second.stderr
+    assert "another incident" not in second.stderr, "the operator resolves it as this checkout does"
+    report = json.loads(second.stdout)
+    assert (report["verdict"], report.get("dataPlane", "Twin")) == ("Pass", "Twin")
+    assert Report.from_json(json.loads(Path(tmp_path / report["report"]).read_text())).validation.n == 1
+    eventually(lambda: not lab.cluster.list("Validation", HERE, group=GROUP), 60, "the Validation stays")
 
 
 def test_deleted_on_the_way_nothing_stays(lab, stored):

@@ -21,7 +21,7 @@ from scenario_kit.model.results.evidence import VersionKey
 from scenario_kit.render.scenarios.runbook import render_as_written, resolve
 from scenario_kit.render.scenarios.version import compute_version_key
 from scenario_kit.report import Report, write
-from scenario_kit.report.evidence import build_evidence
+from scenario_kit.report.evidence import build_evidence, keep_reproduced
 
 ROOT = Path(__file__).parents[2]
 JUDGE = jsonschema.Draft202012Validator(json.loads((ROOT / "schema" / "evidence.schema.json").read_text()))
@@ -143,3 +143,34 @@ def test_the_command_refuses_a_scenario_that_changed_or_went_since(run):
     path.unlink()
     assert isinstance(record(folder).exception, UsageError)
     assert not path.with_name("evidence.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("data_plane", "tier"), [("Twin", "simulated"), ("RealNode", "reproduced"), ("Kind", "reproduced")]
+)
+def test_the_tier_follows_from_the_data_plane(data_plane, tier):
+    assert build_evidence(report(data_plane=data_plane), "d1", KEY).tier == tier
+
+
+def test_a_data_plane_that_nobody_knows_is_no_evidence():
+    with pytest.raises(UsageError, match="'Moon'; known are Twin, RealNode, Kind"):
+        build_evidence(report(data_plane="Moon"), "d1", KEY)
+
+
+def test_a_run_of_the_twin_does_not_replace_what_real_containers_showed():
+    twin, real = (build_evidence(report(data_plane=plane), "d1", KEY) for plane in ("Twin", "RealNode"))
+    with pytest.raises(UsageError, match="reproduced on RealNode"):
+        keep_reproduced(real, twin)
+    keep_reproduced(twin, real)
+    keep_reproduced(real, real)
+    keep_reproduced(None, twin)
+    keep_reproduced(msgspec.structs.replace(real, digest="an older incident"), twin)
+
+
+def test_the_command_keeps_what_real_containers_showed(run):
+    path, folder = run
+    record(folder)
+    real = msgspec.structs.replace(read_evidence(path), tier="reproduced", data_plane="Kind")
+    write_evidence(path, real)
+    assert isinstance(record(folder).exception, UsageError)
+    assert read_evidence(path).tier == "reproduced"

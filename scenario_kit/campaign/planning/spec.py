@@ -12,11 +12,19 @@ from scenario_kit.model.authored.scenario import ScenarioSpec
 _PARALLEL = 2
 
 
+class EmbeddedFault(Value, frozen=True, kw_only=True):
+    """A fault type inside another object: ``definition`` is the text of its ``fault.yaml``."""
+
+    name: str
+    definition: str
+
+
 class EmbeddedScenario(Value, frozen=True, kw_only=True):
-    """A scenario inside another object."""
+    """A scenario inside another object, and the fault types that come with it."""
 
     name: str
     spec: ScenarioSpec
+    faults: tuple[EmbeddedFault, ...] = ()
 
 
 class ValidationSpec(Value, frozen=True, kw_only=True):

@@ -68,6 +68,10 @@ class Timeline:
         else:
             self._lines(planned, status)
 
+    def show_line(self, text: str) -> None:
+        """Show a line of its own, above the table where there is one."""
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
     def _lines(self, planned: PlannedTrial, status: TrialStatus) -> None:
         done = [s for s in status.steps if s.outcome != "Running"]
         for step in done[self._printed.get(planned.purpose, 0) :]:

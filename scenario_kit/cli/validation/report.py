@@ -62,11 +62,11 @@ def _record(report: Report) -> Path:
         UsageError: it gives none, or the scenario is not where it was.
     """
     from scenario_kit.catalog import Catalog
-    from scenario_kit.catalog.evidence import write_evidence
+    from scenario_kit.catalog.evidence import read_evidence, write_evidence
     from scenario_kit.load import load_scenario
     from scenario_kit.render.scenarios.runbook import render_as_written, resolve
     from scenario_kit.render.scenarios.version import compute_version_key
-    from scenario_kit.report.evidence import build_evidence
+    from scenario_kit.report.evidence import build_evidence, keep_reproduced
 
     path = Path(report.validation.path)
     if not path.is_file():
@@ -78,4 +78,6 @@ def _record(report: Report) -> Path:
     runbook = resolve(scenario, catalog, "app", beside=path.parent)
     objects = render_as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
     key = compute_version_key(scenario.spec, runbook, objects, report.kubernetes, report.engine)
-    return write_evidence(path, build_evidence(report, runbook.digest, key))
+    evidence = build_evidence(report, runbook.digest, key)
+    keep_reproduced(read_evidence(path), evidence)
+    return write_evidence(path, evidence)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol
 
 import typer
 
-from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.cli.terminal.options import Format, Lab, declare_choice
 from scenario_kit.cli.terminal.output import fold_text, show_findings, show_json
 from scenario_kit.cli.terminal.terminal import style_text
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
@@ -17,9 +17,11 @@ from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 if TYPE_CHECKING:
     from scenario_kit.campaign import Plan, Validation
     from scenario_kit.catalog import Catalog
+    from scenario_kit.cli.validation.cluster_place import ClusterChoice
     from scenario_kit.lab.host.state import LabState
     from scenario_kit.load import Loaded
     from scenario_kit.model import Finding, Runbook
+    from scenario_kit.report import Report
 
 RUNS = Path("runs")
 
@@ -36,6 +38,7 @@ class ValidationOptions:
     keep: bool = False
     as_json: bool = False
     accept: bool = False
+    cluster: ClusterChoice | None = None
 
 
 Seed = Annotated[
@@ -72,7 +75,17 @@ def register(app: typer.Typer) -> None:
         plan: Annotated[
             str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")
         ] = "quick",
-        cluster: Annotated[str, typer.Option(help="Where to run; this version supports: lab.")] = "lab",
+        cluster: Annotated[
+            str,
+            declare_choice("--cluster", "lab", "current", help="Where to run: the lab, or a kubeconfig context."),
+        ] = "lab",
+        context: Annotated[
+            str, typer.Option(help="The kubeconfig context of --cluster current; without it, a person is asked.")
+        ] = "",
+        timeout: Annotated[
+            int | None,
+            typer.Option(min=1, max=1440, help="Most minutes in a cluster; without it, what deadlines add up to."),
+        ] = None,
         seed: Seed = 1,
         name: Lab = "default",
         parallel: Annotated[
@@ -92,13 +105,29 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit verify catalog/scenarios --plan quick
         """
-        if cluster != "lab":
-            raise UsageError(f"--cluster {cluster} is not supported by this version", fix="--cluster lab")
+        choice = _choose_cluster(cluster, context, timeout)
         if rerun_failed and not (paths := _list_failed(paths, runs)):
             typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
             return 0
-        options = ValidationOptions(plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs)
+        options = ValidationOptions(
+            plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs, cluster=choice
+        )
         return validate(paths, options)
+
+
+def _choose_cluster(cluster: str, context: str, timeout: int | None) -> ClusterChoice | None:
+    """Return the cluster that a person chose; None for the lab.
+
+    Raises:
+        UsageError: an option belongs to another kind of cluster.
+    """
+    from scenario_kit.cli.validation.cluster_place import ClusterChoice
+
+    if cluster != "lab":
+        return ClusterChoice(context, timeout)
+    if given := [option for option, value in (("--context", context), ("--timeout", timeout)) if value]:
+        raise UsageError(f"{given[0]} says nothing to the lab", fix="add --cluster current, or leave it out")
+    return None
 
 
 def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
@@ -107,6 +136,26 @@ def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
     from scenario_kit.report.history import list_failed_files
 
     return list_failed_files(runs, find_scenario_files(paths))
+
+
+class CampaignCase(NamedTuple):
+    """A scenario that passed the static rules, and what it is to be validated by."""
+
+    loaded: Loaded
+    static: list[Finding]
+    file: Path
+    plan: Plan
+    catalog: Catalog
+
+
+class CampaignPlace(Protocol):
+    """Where campaigns run."""
+
+    def run(self, case: CampaignCase) -> Report:
+        """Run one to its verdict; the report says under which circumstances."""
+
+    def release(self) -> None:
+        """Remove what the last campaign left, as its report is kept."""
 
 
 def validate(paths: list[Path], options: ValidationOptions) -> int:
@@ -122,9 +171,12 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
     catalog = Catalog(find_collections(files))
     results = []
     prepare_folder(options.runs)
+    place = _open_place(options)
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
-        results.append(_validate_one(file, plan, options, catalog))
-        _conclude(results[-1], options.runs, as_json=options.as_json)
+        report = _validate_one(file, plan, place, catalog)
+        results.append(report.validation)
+        _conclude(report, options.runs, as_json=options.as_json)
+        place.release()
         if options.accept:
             accept(file, results[-1], catalog)
     if len(results) > 1 and not options.as_json:
@@ -133,24 +185,33 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
     return next((c for c in (1, 3, 2, 4) if c in codes), 0)
 
 
-def _validate_one(file: Path, plan: Plan, options: ValidationOptions, catalog: Catalog) -> Validation:
-    """Check the static rules first; start the lab only for a scenario that passes them."""
+def _open_place(options: ValidationOptions) -> CampaignPlace:
+    if options.cluster is None:
+        return LabPlace(options)
+    from scenario_kit.cli.validation.cluster_place import open_cluster
+
+    return open_cluster(options.cluster, options)
+
+
+def _validate_one(file: Path, plan: Plan, place: CampaignPlace, catalog: Catalog) -> Report:
+    """Check the static rules first; start trials only for a scenario that passes them."""
     from scenario_kit.campaign import ValidationSubject, conclude
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
     from scenario_kit.model import Severity
+    from scenario_kit.report import Report
 
     started = time.monotonic()
     try:
         loaded, static = _lint(file, catalog)
     except AuthoringError as problem:
         subject = ValidationSubject(file.parent.name, str(file), "", plan)
-        return conclude(subject, [], problem.findings, time.monotonic() - started)
+        return Report(validation=conclude(subject, [], problem.findings, time.monotonic() - started))
     scenario = loaded.scenario
     if any(f.severity == Severity.ERROR for f in static):
         incident = describe_incident(scenario, None, read_titles(scenario, catalog, file.parent))
         subject = ValidationSubject(scenario.name, str(file), "", plan, incident)
-        return conclude(subject, [], static, time.monotonic() - started)
-    return _run_campaign(loaded, static, file, plan, options, catalog)
+        return Report(validation=conclude(subject, [], static, time.monotonic() - started))
+    return place.run(CampaignCase(loaded, static, file, plan, catalog))
 
 
 def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
@@ -164,9 +225,26 @@ def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
     return loaded, [*findings, *check_app(app.name, app.version, catalog)]
 
 
-def _run_campaign(
-    loaded: Loaded, static: list[Finding], file: Path, plan: Plan, options: ValidationOptions, catalog: Catalog
-) -> Validation:
+class LabPlace:
+    """The embedded lab: a loop here asks, and its operator executes."""
+
+    def __init__(self, options: ValidationOptions) -> None:
+        self._options = options
+
+    def run(self, case: CampaignCase) -> Report:
+        """See ``CampaignPlace``."""
+        from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
+        from scenario_kit.report import Report
+
+        validation = _run_campaign(case, self._options)
+        versions = (read_kubernetes_version(), describe_engine()) if validation.trials else ("", "")
+        return Report(validation=validation, kubernetes=versions[0], engine=versions[1])
+
+    def release(self) -> None:
+        """Do nothing: whoever runs a campaign removes its trials."""
+
+
+def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
     from scenario_kit.campaign import (
         Campaign,
         CatalogEvidence,
@@ -185,7 +263,8 @@ def _run_campaign(
     from scenario_kit.lab.lifecycle import bring_up, occupy
     from scenario_kit.render import resolve
 
-    started, scenario, name = time.monotonic(), loaded.scenario, options.lab
+    (loaded, static, file, plan, catalog), started = case, time.monotonic()
+    scenario, name = loaded.scenario, options.lab
 
     def resolved(namespace: str, load_percent: int) -> Runbook:
         return resolve(scenario, catalog, namespace, users=count_users(scenario, load_percent), beside=file.parent)
@@ -254,18 +333,16 @@ def list_dead_parts(lab: LabState) -> list[str]:
     return [str(p) for p in dead]
 
 
-def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
-    from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
+def _conclude(report: Report, runs: Path, *, as_json: bool) -> None:
     from scenario_kit.report import html, markdown, write
 
-    versions = (read_kubernetes_version(), describe_engine()) if validation.trials else ("", "")
     renderings = {"report.md": markdown.render, "report.html": html.render}
     try:
-        report, folder = write(validation, runs, *versions, renderings)
+        kept, folder = write(report.validation, runs, report.kubernetes, report.engine, renderings, report.left_out)
     except InfrastructureError:  # what was found out is told all the same
-        _tell(validation, None, as_json=as_json)
+        _tell(report.validation, None, as_json=as_json)
         raise
-    _tell(report.validation, folder, as_json=as_json)
+    _tell(kept.validation, folder, as_json=as_json)
 
 
 def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None:

@@ -25,6 +25,8 @@ from scenario_kit.model.runtime.observation import CheckResult
 PURPOSE_LABEL: Final = f"{GROUP}/purpose"
 #: The scenario whose campaign a trial belongs to: whoever cancels a campaign deletes by it.
 CAMPAIGN_LABEL: Final = f"{GROUP}/campaign"
+#: The Validation that a trial, or a report, belongs to.
+VALIDATION_LABEL: Final = f"{GROUP}/validation"
 #: On a trial that reaches beyond its app, so that no other may begin while it is under way.
 ALONE_LABEL: Final = f"{GROUP}/alone"
 

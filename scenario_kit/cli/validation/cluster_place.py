@@ -1,0 +1,310 @@
+"""``verify --cluster``: campaigns that an operator carries out in a cluster of a kubeconfig.
+
+The cluster is named before anything is sent to it, and so is how long it takes. What is asked for is one Validation; it
+goes on without this process, and the same command finds it again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+import typer
+
+from scenario_kit.campaign import PLANS, Plan, PlannedTrial, Polling, plan_trials
+from scenario_kit.campaign.planning.concurrency import limit_concurrency
+from scenario_kit.campaign.planning.duration import Duration, estimate_campaign, format_duration
+from scenario_kit.campaign.planning.plans import count_users
+from scenario_kit.campaign.remote_validation import (
+    GRACE_SECONDS,
+    RemoteValidation,
+    ValidationListener,
+    ValidationProgress,
+    build_validation,
+    read_progress,
+)
+from scenario_kit.campaign.results.location import locate_findings
+from scenario_kit.campaign.trial_store import is_terminating
+from scenario_kit.cli.terminal.live import Timeline
+from scenario_kit.errors import ClusterError, InfrastructureError, UsageError
+from scenario_kit.load.yaml.document import read_document
+from scenario_kit.model import Object, Runbook
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.render import resolve
+from scenario_kit.report import Report
+
+if TYPE_CHECKING:
+    from scenario_kit.cli.validation.validate import CampaignCase, ValidationOptions
+    from scenario_kit.ports import Cluster
+    from scenario_kit.trial import TrialStatus
+
+#: The longest budget that a Validation may have, in minutes.
+_LONGEST_MINUTES: Final = 1440
+#: Minutes beyond the sum of all deadlines that a budget has where nobody names one.
+_SPARE_MINUTES: Final = 10
+_INSTALL: Final = "scenario-kit operator manifests --image IMAGE --prometheus-url URL | kubectl apply -f -"
+
+
+class ClusterChoice(NamedTuple):
+    """The context that a person named, and how many minutes a campaign may take at most."""
+
+    context: str = ""
+    timeout: int | None = None
+
+
+class ChosenCluster(NamedTuple):
+    """A cluster that a person has named: how to reach it, and where it is."""
+
+    cluster: Cluster
+    context: str
+    server: str
+
+
+def open_cluster(choice: ClusterChoice, options: ValidationOptions) -> ClusterPlace:
+    """Open the cluster that a person named, or is asked about.
+
+    Raises:
+        UsageError: nobody named it, or it has no operator.
+        ClusterError: it cannot be reached.
+    """
+    from scenario_kit.clients.kube import KubeCluster
+    from scenario_kit.clients.kubernetes_client import read_current_context
+
+    context = choice.context or _ask_for_context(read_current_context(), options.as_json)
+    cluster = KubeCluster(context=context)
+    require_operator(cluster, context)
+    return ClusterPlace(ChosenCluster(cluster, context, cluster.server_url), options)
+
+
+def _ask_for_context(current: str, as_json: bool) -> str:
+    """Return the current context, where a person at a terminal says that it is meant.
+
+    Raises:
+        UsageError: there is none, or nobody to ask.
+    """
+    if not current:
+        raise UsageError("the kubeconfig has no current context", fix="name one: --context NAME")
+    if as_json or not sys.stdin.isatty():
+        raise UsageError(
+            f"--cluster current needs the name of its context; the current one is '{current}'",
+            fix=f"if faults may be injected there: --context {current}",
+        )
+    typer.confirm(f"Inject faults into the cluster of the context '{current}'?", abort=True, err=True)
+    return current
+
+
+def require_operator(cluster: Cluster, context: str) -> None:
+    """Require that a cluster serves our kinds.
+
+    Raises:
+        UsageError: it does not: the operator is not installed.
+    """
+    served = {kind.kind for kind in cluster.kinds() if kind.group == GROUP}
+    if missing := sorted({"Trial", "Validation"} - served):
+        raise UsageError(
+            f"the cluster of the context '{context}' does not serve {' and '.join(missing)} of {GROUP}",
+            fix=f"install the operator: {_INSTALL}",
+        )
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """What is to happen in a cluster: the sample that it was resolved to here, its trials, and how long they take."""
+
+    sample: Runbook
+    planned: list[PlannedTrial]
+    parallel: int
+    duration: Duration
+    minutes: int
+
+    def describe(self) -> str:
+        """Describe it in a line, for whoever waits."""
+        trials = f"{len(self.planned)} trial" + ("s" if len(self.planned) != 1 else "")
+        beside = f"{self.parallel} at a time, " if self.parallel > 1 else "one after the other, "
+        usual, longest = (format_duration(s) for s in self.duration)
+        return f"{trials}, {beside}about {usual} if all goes well, {longest} by their deadlines; ended after " + (
+            format_duration(60 * self.minutes)
+        )
+
+
+def plan_case(case: CampaignCase, seed: int, parallel: int | None, timeout: int | None) -> ClusterPlan:
+    """Plan a case for a wall clock.
+
+    Raises:
+        AuthoringError: it cannot be resolved.
+    """
+    scenario = case.loaded.scenario
+    users = count_users(scenario, 100)
+    sample = resolve(scenario, case.catalog, "app", users=users, beside=case.file.parent)
+    planned = plan_trials(case.plan, sample, seed)
+    beside = limit_concurrency(sample, parallel or case.plan.parallel or 2)
+    duration = estimate_campaign(case.plan, planned, sample, beside)
+    longest = min(_LONGEST_MINUTES, int(duration.longest // 60) + _SPARE_MINUTES)
+    return ClusterPlan(sample, planned, beside, duration, timeout or longest)
+
+
+def build_spec(case: CampaignCase, plan: ClusterPlan, seed: int) -> Object:
+    """Build the spec of the Validation: the scenario as its file has it, and every fault type that it uses."""
+    used = sorted({use.type for use in case.loaded.scenario.spec.faults})
+    faults = [
+        {"name": name, "definition": case.catalog.fault_path(name, case.file.parent).read_text(encoding="utf-8")}
+        for name in used
+    ]
+    document: dict[str, Any] = read_document(case.file).data
+    embedded = {"name": case.loaded.scenario.name, "spec": document["spec"]} | ({"faults": faults} if faults else {})
+    return {
+        "embedded": embedded, **_name_plan(case.plan), "seed": seed, "maxMinutes": plan.minutes,
+        "parallelism": plan.parallel,
+    }  # fmt: skip
+
+
+def _name_plan(plan: Plan) -> Object:
+    """Name a built-in plan; another one stands in the spec itself."""
+    return {"plan": plan.name.capitalize()} if PLANS.get(plan.name) == plan else {"custom": plan.to_json()}
+
+
+class ClusterPlace:
+    """A cluster whose operator carries campaigns out."""
+
+    def __init__(self, chosen: ChosenCluster, options: ValidationOptions, polling: Polling | None = None) -> None:
+        self._chosen = chosen
+        self._options = options
+        self._polling = polling or Polling()
+        self._done: RemoteValidation | None = None
+
+    def run(self, case: CampaignCase) -> Report:
+        """Run one campaign to its verdict, or go on with the one that is under way.
+
+        Raises:
+            UsageError: the operator does not accept it.
+            InfrastructureError: nobody carries it out.
+            typer.Abort: the person stopped waiting; the campaign goes on.
+        """
+        options, choice = self._options, self._options.cluster
+        plan = plan_case(case, options.seed, options.parallel, choice.timeout if choice else None)
+        desired = build_validation(case.loaded.scenario.name, build_spec(case, plan, options.seed), keep=options.keep)
+        remote = RemoteValidation(self._chosen.cluster, desired, self._polling)
+        _print_line(f"context {self._chosen.context}, {self._chosen.server}")
+        _print_line(f"Validation {remote.name} in {MANAGEMENT_NAMESPACE}: {plan.describe()}")
+        if plan.duration.expected > 60 * plan.minutes:
+            _print_line(f"beware: {plan.minutes} min are less than it takes; what has not ended is not evaluated")
+        try:
+            progress = self._follow(case, plan, remote)
+        except KeyboardInterrupt:
+            raise typer.Abort(explain_interruption(remote, self._chosen.context)) from None
+        report = read_remote_report(remote.read_report(progress))
+        self._done = remote
+        return complete_report(report, case)
+
+    def _follow(self, case: CampaignCase, plan: ClusterPlan, remote: RemoteValidation) -> ValidationProgress:
+        title = f"{case.loaded.scenario.name}: plan {case.plan.name}, {len(plan.planned)} trials in the cluster"
+        with Timeline(title, plan.planned) as timeline:
+            listener = _ProgressView(timeline, plan.sample.digest)
+            stored = remote.begin(listener)
+            listener.show_beginning(stored, plan.minutes)
+            limit = 60 * int(stored["spec"].get("maxMinutes", plan.minutes)) + GRACE_SECONDS
+            return remote.follow(plan.planned, limit, listener)
+
+    def release(self) -> None:
+        """Delete the Validation whose report is kept here by now, unless it is to stay."""
+        remote, self._done = self._done, None
+        if remote is None or self._options.keep:
+            return
+        try:
+            remote.remove()
+        except ClusterError as problem:  # the report is safe; what stays is named
+            _print_line(f"the Validation {remote.name} stays: {problem}")
+
+
+class _ProgressView(ValidationListener):
+    """Shows a Validation: its trials in the timeline, whatever else in lines."""
+
+    def __init__(self, timeline: Timeline, digest: str) -> None:
+        self._timeline = timeline
+        self._digest = digest
+        self._differs = False
+
+    def show_beginning(self, stored: Object, minutes: int) -> None:
+        """Show what is taken up, where it was there already."""
+        if not (progress := read_progress(stored)).seen:
+            return
+        ended = f"{progress.ended} of {progress.planned} trials have ended"
+        self._timeline.show_line(f"taken up where it stands: begun {progress.started_at or 'just now'}, {ended}")
+        if (given := stored["spec"].get("maxMinutes", minutes)) != minutes:
+            self._timeline.show_line(f"its budget stays {given} min, as it was created with")
+
+    def show_waiting(self, reason: str) -> None:
+        """See ``ValidationListener``."""
+        if reason:
+            self._timeline.show_line(f"waiting: {reason}")
+
+    def show_progress(self, progress: ValidationProgress) -> None:
+        """See ``ValidationListener``."""
+        if progress.digest and progress.digest != self._digest and not self._differs:
+            self._differs = True
+            self._timeline.show_line(
+                "beware: the operator resolves the scenario to another incident than this checkout does: its app or "
+                "alert packs differ. The verdict is about the operator's; `report --record` will refuse it here"
+            )
+
+    def show_trial(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
+        """See ``ValidationListener``."""
+        self._timeline(planned, name, status)
+
+
+def read_remote_report(text: str) -> Report:
+    """Read the report that an operator wrote.
+
+    Raises:
+        InfrastructureError: another version of the kit wrote it.
+    """
+    try:
+        return Report.from_json(json.loads(text))
+    except (ValueError, msgspec.ValidationError) as problem:
+        raise InfrastructureError(
+            f"the operator's report is not one of this version: {problem}",
+            fix="use the version of scenario-kit that the operator has",
+        ) from problem
+
+
+def complete_report(report: Report, case: CampaignCase) -> Report:
+    """Complete the operator's report with what only this checkout knows: its file, and places in it."""
+    validation = report.validation
+    known = {(f.code, f.message) for f in validation.findings}
+    local = tuple(f for f in case.static if (f.code, f.message) not in known)
+    validation = msgspec.structs.replace(
+        validation, path=str(case.file), findings=(*validation.findings, *local), next=""
+    )
+    located = locate_findings(validation, case.loaded.scenario.spec, case.loaded.positions)
+    return msgspec.structs.replace(report, validation=located)
+
+
+def explain_interruption(remote: RemoteValidation, context: str) -> str:
+    """Explain what goes on in the cluster, and how to go on watching or to cancel it."""
+    lines = [
+        f"interrupted; the Validation {remote.name} goes on in the cluster of '{context}'",
+        *_describe_trials(remote),
+        "  to continue: give the same command again, here or anywhere else",
+        f"  to cancel:   kubectl --context {context} -n {MANAGEMENT_NAMESPACE} delete validation {remote.name}",
+    ]
+    return "\n".join(lines)
+
+
+def _describe_trials(remote: RemoteValidation) -> list[str]:
+    try:
+        trials = [t for t in remote.list_trials() if not is_terminating(t) and not _has_ended(t)]
+    except ClusterError as problem:
+        return [f"  its trials are not known: {problem}"]
+    return [f"  running: {t['metadata']['name']} in the namespace {t['spec']['namespace']}" for t in trials]
+
+
+def _has_ended(trial: Mapping[str, Any]) -> bool:
+    return bool((trial.get("status") or {}).get("outcome"))
+
+
+def _print_line(text: str) -> None:
+    typer.echo(text, err=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,11 +12,19 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.snapshot.folder.staging import stage_folders
 
 
+class Table(NamedTuple):
+    """A table as comma-separated values; ``read`` yields its rows when it is written, and never holds all of them."""
+
+    columns: Sequence[str]
+    read: Callable[[], Iterable[Sequence[object]]]
+
+
 class ExportedFile(NamedTuple):
-    """A text, or the file or folder that is copied; a program can be executed."""
+    """A text, a table, or the file or folder that is copied; a program can be executed."""
 
     text: str = ""
     copy_of: Path | None = None
+    table: Table | None = None
     program: bool = False
     without: tuple[str, ...] = ()
 
@@ -61,7 +70,12 @@ def _require_no_secrets(folder: ExportedFolder) -> None:
 
 def _write_file(path: Path, file: ExportedFile) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    if file.copy_of is None:
+    if file.table is not None:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(file.table.columns)
+            writer.writerows(file.table.read())
+    elif file.copy_of is None:
         path.write_text(file.text, encoding="utf-8")
     elif file.copy_of.is_dir():
         shutil.copytree(file.copy_of, path, ignore=shutil.ignore_patterns(*file.without))

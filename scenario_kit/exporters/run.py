@@ -12,6 +12,8 @@ from scenario_kit.exporters.formats.aiopslab import build_aiopslab_problems
 from scenario_kit.exporters.formats.harbor import build_offline_tasks
 from scenario_kit.exporters.formats.inspect import build_inspect_task
 from scenario_kit.exporters.formats.itbench import build_itbench_scenarios
+from scenario_kit.exporters.formats.openrca import build_openrca_systems
+from scenario_kit.exporters.formats.rcaeval import build_rcaeval_cases
 from scenario_kit.exporters.formats.sregym import build_sregym_problems
 from scenario_kit.exporters.scenario_incident import ScenarioIncident, read_scenarios
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident, find_snapshots, read_incident
@@ -20,6 +22,8 @@ from scenario_kit.exporters.snapshot_incident import SnapshotIncident, find_snap
 SNAPSHOT_FORMATS: Final[Mapping[str, Callable[[Sequence[SnapshotIncident]], list[ExportedFolder]]]] = {
     "harbor": build_offline_tasks,
     "inspect": build_inspect_task,
+    "openrca": build_openrca_systems,
+    "rcaeval": build_rcaeval_cases,
 }
 #: Forms that are made of scenarios.
 SCENARIO_FORMATS: Final[Mapping[str, Callable[[Sequence[ScenarioIncident]], list[ExportedFolder]]]] = {

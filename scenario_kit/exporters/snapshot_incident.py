@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple, get_args
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.exporters.gates import require_gates
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.scoring.entities.truth import IncidentTruth, Outcome, TruthGroup
 from scenario_kit.scoring.files.truths import read_truths
 from scenario_kit.scoring.matching.alias_classes import build_alias_classes
-from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, compute_checksum
+from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, SnapshotTimes, compute_checksum
 from scenario_kit.snapshot.reader import SnapshotFolder
 from scenario_kit.snapshot.truth import OWN_FILE, V1_FILE
 
@@ -21,8 +22,20 @@ TRUTHS: Final = "truths"
 _AGAIN: Final = "take the snapshot again, and do not edit its files"
 
 
+class InjectedFault(NamedTuple):
+    """A fault as it was injected: ``at`` in seconds since the epoch, and the entities that are its root causes."""
+
+    name: str
+    type: str
+    at: float
+    causes: tuple[str, ...]
+
+
 class SnapshotIncident(NamedTuple):
-    """A snapshot, its truth, and what a solver is told. ``secrets`` are names that nothing of an export may show."""
+    """A snapshot, its truth, and what a solver is told. ``secrets`` are names that nothing of an export may show.
+
+    ``faults`` are those that root causes name, in order of their injection.
+    """
 
     folder: Path
     manifest: Manifest
@@ -30,6 +43,7 @@ class SnapshotIncident(NamedTuple):
     brief: str
     namespaces: tuple[str, ...]
     secrets: tuple[str, ...]
+    faults: tuple[InjectedFault, ...] = ()
 
     @property
     def name(self) -> str:
@@ -78,7 +92,13 @@ def read_incident(folder: Path) -> SnapshotIncident:
     if not own.get("brief"):
         raise AuthoringError(f"{place / OWN_FILE} has no brief", fix="take the snapshot again, with this version")
     return SnapshotIncident(
-        folder, snapshot.manifest, truth, own["brief"], tuple(own["namespaces"]), tuple(_list_secrets(own))
+        folder,
+        snapshot.manifest,
+        truth,
+        own["brief"],
+        tuple(own["namespaces"]),
+        tuple(_list_secrets(own)),
+        tuple(_list_faults(own, snapshot.manifest.times)),
     )
 
 
@@ -114,6 +134,20 @@ def _list_secrets(own: Mapping[str, Any]) -> Iterator[str]:
         yield from (fault["name"], fault["type"])
     for solution in own["solutions"]:
         yield solution["name"]
+
+
+def _list_faults(own: Mapping[str, Any], times: SnapshotTimes) -> list[InjectedFault]:
+    """List the faults that root causes name, in order of injection: that of the first where no own one was noted."""
+    labels: dict[str, list[str]] = {}
+    for cause in own["groundTruth"].get("rootCauses", ()):
+        labels.setdefault(cause["fault"], []).append(cause.get("entity") or f"Fault/{cause['fault']}")
+    found = []
+    for each in own["faults"]:
+        if each["name"] in labels:
+            after = each["injectedAfterSeconds"]
+            at = parse_timestamp(times.injection) if after is None else parse_timestamp(times.start) + after
+            found.append(InjectedFault(each["name"], each["type"], at, tuple(labels[each["name"]])))
+    return sorted(found, key=lambda fault: fault.at)
 
 
 def _require_findable(snapshot: SnapshotFolder, truth: IncidentTruth) -> None:

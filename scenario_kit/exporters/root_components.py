@@ -1,0 +1,69 @@
+"""Which component of an app a root cause is, for forms that name components rather than objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.exporters.snapshot_incident import InjectedFault, SnapshotIncident
+from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
+from scenario_kit.scoring.matching.alias_classes import AliasClass, build_alias_classes
+
+#: Kinds whose names are names of components, the most direct first.
+_COMPONENTS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Service", "Node")
+
+
+class RootComponent(NamedTuple):
+    """A component that is a root cause; ``level`` is ``service`` or ``node``."""
+
+    name: str
+    level: str
+    fault: InjectedFault
+
+
+def find_root_components(incident: SnapshotIncident) -> list[RootComponent]:
+    """Find the component of each root cause, in order of injection: itself, or the first one that it hurts.
+
+    Raises:
+        AuthoringError: nothing is broken, or a cause hurts no component.
+    """
+    if incident.truth.outcome != "Incident":
+        raise AuthoringError(
+            f"{incident.folder}: nothing is broken there, and this form has no place for that",
+            fix="leave controls out, or export them as `harbor` or `inspect`",
+        )
+    found = [
+        _find_component(incident, each, fault)
+        for each in build_alias_classes(incident.truth.groups, incident.truth.aliases)
+        if each.root
+        for fault in incident.faults
+        if set(fault.causes) & {group.id for group in each.groups}
+    ]
+    return sorted(dict.fromkeys(found), key=lambda root: (root.fault.at, root.name))
+
+
+def _find_component(incident: SnapshotIncident, cause: AliasClass, fault: InjectedFault) -> RootComponent:
+    best = _select_component([*cause.groups, *_list_hurt(incident.truth, {group.id for group in cause.groups})])
+    if best is None:
+        raise AuthoringError(
+            f"{incident.folder}: {cause.id} is no component, and hurts none",
+            fix="this form names components; export it as `harbor` or `inspect`",
+        )
+    return RootComponent(best.names[0], "node" if best.kind == "Node" else "service", fault)
+
+
+def _list_hurt(truth: IncidentTruth, start: Iterable[str]) -> list[TruthGroup]:
+    """List what a cause hurts, the nearest first."""
+    groups = {group.id: group for group in truth.groups}
+    reached = dict.fromkeys(start)
+    waiting = list(reached)
+    while waiting:
+        near = [edge.target for id in waiting for edge in truth.edges if edge.source == id]
+        waiting = [id for id in dict.fromkeys(near) if id not in reached]
+        reached |= dict.fromkeys(waiting)
+    return [groups[id] for id in reached if id in groups]
+
+
+def _select_component(groups: Sequence[TruthGroup]) -> TruthGroup | None:
+    return next((group for group in groups if group.kind in _COMPONENTS and group.names), None)

@@ -29,13 +29,16 @@ def register(app: typer.Typer) -> None:
         kind: Annotated[
             str,
             typer.Argument(
-                help="harbor, inspect, aiopslab, sregym or itbench.",
+                help="harbor, inspect, openrca, rcaeval, aiopslab, sregym or itbench.",
                 metavar="KIND",
                 autocompletion=complete_names(list_formats),
             ),
         ],
         paths: Annotated[
-            list[Path], typer.Argument(help="Snapshots for harbor and inspect, else scenarios; or folders of them.")
+            list[Path],
+            typer.Argument(
+                help="Snapshots for harbor, inspect, openrca and rcaeval, else scenarios; or folders of them."
+            ),
         ],
         out: Annotated[
             Path, typer.Option("--out", "--output", help="Folder for what is written; nothing in it is overwritten.")

@@ -62,15 +62,15 @@ def _answer_probe(problem: str) -> tuple[HTTPStatus, str, bytes]:
     return status, "text/plain; charset=utf-8", f"{problem or 'ok'}\n".encode()
 
 
-def parse_address(text: str) -> tuple[str, int]:
-    """Parse ``HOST:PORT``; an IPv6 address stands in brackets.
+def parse_address(text: str, option: str = "--listen") -> tuple[str, int]:
+    """Parse the ``HOST:PORT`` of an option; an IPv6 address stands in brackets.
 
     Raises:
         UsageError: it is none.
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"--listen {text}: this is no HOST:PORT", fix="--listen 127.0.0.1:8080")
+        raise UsageError(f"{option} {text}: this is no HOST:PORT", fix=f"{option} 127.0.0.1:8080")
     return host.strip("[]"), int(port)
 
 

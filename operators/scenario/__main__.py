@@ -11,6 +11,8 @@ import logging
 import math
 import os
 import sys
+import threading
+from functools import partial
 
 import kopf
 
@@ -20,6 +22,9 @@ from operators.monitoring.endpoint import Heartbeat, OperatorEndpoint, parse_add
 from operators.monitoring.heartbeat import register_heartbeat
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.handlers import register
+from operators.webhook.certificates import CertificateKeeper, keep_certificate
+from operators.webhook.judgement import judge_object
+from operators.webhook.server import create_context, serve_reviews
 from scenario_kit.errors import ScenarioKitError, UsageError
 
 
@@ -38,7 +43,38 @@ def main() -> int:
         os.environ["KUBECONFIG"] = environment.kubeconfig
     # Nothing starts the operator of a lab again that ended because its API server was away.
     patience = RENEW_DEADLINE_SECONDS if arguments.context or arguments.in_cluster else math.inf
-    return _lead(environment, arguments.listen, patience)
+    try:
+        stopped = _listen(environment, arguments)
+    except ScenarioKitError as problem:
+        print(f"{problem}\nfix: {problem.fix}", file=sys.stderr)
+        return problem.exit_code
+    try:
+        return _lead(environment, arguments.listen, patience)
+    finally:
+        stopped.set()
+
+
+def _listen(environment: Environment, arguments: argparse.Namespace) -> threading.Event:
+    """Answer the webhook, where one is asked for; also while another operator has the Lease.
+
+    Returns:
+        What ends the care for the certificate.
+
+    Raises:
+        UsageError: nothing can listen there.
+    """
+    stopped = threading.Event()
+    judge = partial(judge_object, environment.catalog, environment.settings)
+    context = create_context()
+    if arguments.webhook:
+        address = parse_address(arguments.webhook, "--webhook")
+        serve_reviews(address, context, judge)
+        namespace = environment.settings.management_namespace
+        keep_certificate(CertificateKeeper(environment.cluster, namespace, context), stopped)
+    elif webhook := environment.webhook:
+        context.load_cert_chain(webhook.certificate, webhook.key)
+        serve_reviews(webhook.address, context, judge)
+    return stopped
 
 
 def _lead(environment: Environment, listen: str, patience: float) -> int:
@@ -83,6 +119,7 @@ def _parse_arguments() -> argparse.Namespace:
         help="a capability of the cluster that no canary can detect; may be repeated",
     )
     parser.add_argument("--listen", default="", help="serve /healthz, /readyz and /metrics at this HOST:PORT")
+    parser.add_argument("--webhook", default="", help="answer the API server's webhook at this HOST:PORT, over TLS")
     parser.add_argument("--clock", choices=("Wall", "Virtual"), default="Wall", help="the time of live scenarios")
     return parser.parse_args()
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from operators.scenario.environment import Environment
+import msgspec
+
+from operators.scenario.environment import Environment, Settings
 from operators.scenario.plan import DesiredTrial, Refusal
-from operators.scenario.resolution import resolve_scenario
+from operators.scenario.resolution import list_findings, resolve_scenario
 from scenario_kit.campaign.interventions import programs
+from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import find_lacks, report_lacks
-from scenario_kit.model import Finding, Object, Runbook, TrialSpec, TrialStep
+from scenario_kit.lint import drop_consequential
+from scenario_kit.load import LocatedFinding
+from scenario_kit.load.rules import build_finding, load_rules
+from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Severity, TrialSpec, TrialStep, Value
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render.faults.chaos_schedule import require_wall_clock
 
@@ -28,30 +34,62 @@ _REASONS: Final = {
 }
 #: Quiet period in seconds before a live incident on a wall clock; a validation waits for the full window.
 _LIVE_QUIET: Final = 90
+#: Characters of a condition's message.
+_LONGEST: Final = 1000
+
+
+class Judged(Value, frozen=True, kw_only=True):
+    """What the text of a Scenario comes to in this installation: a refusal, or a runbook. ``warnings`` do not block."""
+
+    refusal: Refusal | None = None
+    scenario: Scenario | None = None
+    runbook: Runbook | None = None
+    warnings: tuple[Finding, ...] = ()
 
 
 def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, DesiredTrial | None, Runbook | None]:
     """Return the refusal of a Scenario object, or the desired trial and its runbook."""
-    namespace = obj["metadata"]["namespace"]
-    management = environment.settings.management_namespace
-    if namespace != management:
-        message = (
-            f"a solver could read the namespace '{namespace}', and the Scenario is the answer;"
-            f" apply it in '{management}': kubectl apply -n {management} -f …"
-        )
-        return Refusal("NamespaceVisible", message), None, None
-    found = resolve_scenario(environment.catalog, obj)
-    if found.scenario is None or found.runbook is None:
-        return _build_refusal(found.errors), None, None
-    runbook, clock = found.runbook, _choose_clock(environment, obj)
+    judged = judge_scenario(environment.catalog, environment.settings, obj)
+    scenario, runbook = judged.scenario, judged.runbook
+    if scenario is None or runbook is None:
+        return judged.refusal, None, None
+    clock = _choose_clock(environment.settings, obj)
     if lacks := find_missing_capabilities(environment, runbook, clock):
         return _build_refusal(lacks), None, None
-    try:
-        require_wall_clock(runbook.faults, clock)
-    except AuthoringError as problem:
-        return _build_refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
-    desired = DesiredTrial(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
+    desired = DesiredTrial(digest=runbook.digest, suspended=scenario.spec.suspend, outcome=runbook.outcome)
     return None, desired, runbook
+
+
+def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> Judged:
+    """Judge what a Scenario object says, without asking the cluster: ``Accepted`` and the webhook say the same."""
+    if misplaced := find_visible_namespace(settings, obj):
+        return Judged(refusal=misplaced)
+    found = resolve_scenario(catalog, obj)
+    scenario, runbook = found.scenario, found.runbook
+    warnings = tuple(f for f in found.findings if f.severity == Severity.WARNING)
+    if scenario is None or runbook is None:
+        return Judged(refusal=_build_refusal(found.errors), warnings=warnings)
+    if not scenario.spec.suspend and not scenario.spec.brief.strip():
+        at = Position(path="spec.brief", line=0, column=0)
+        lacking = msgspec.structs.replace(build_finding("SK605", "the scenario has no brief"), position=at)
+        return Judged(refusal=_build_refusal([lacking]), warnings=warnings)
+    try:
+        require_wall_clock(runbook.faults, _choose_clock(settings, obj))
+    except AuthoringError as problem:
+        return Judged(refusal=_build_refusal(list_findings(problem)), warnings=warnings)
+    return Judged(scenario=scenario, runbook=runbook, warnings=warnings)
+
+
+def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
+    """Find the refusal of an object that lies where a solver could read it."""
+    namespace, management = obj["metadata"].get("namespace", ""), settings.management_namespace
+    if namespace == management:
+        return None
+    message = (
+        f"a solver could read the namespace '{namespace}', and the {obj['kind']} is the answer;"
+        f" apply it in '{management}': kubectl apply -n {management} -f …"
+    )
+    return Refusal("NamespaceVisible", message)
 
 
 def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: ClockMode) -> list[Finding]:
@@ -68,19 +106,27 @@ def find_missing_capabilities(environment: Environment, runbook: Runbook, clock:
 
 
 def _build_refusal(findings: Sequence[Finding]) -> Refusal:
-    first = findings[0]
-    text = "; ".join(f"{f.code}: {f.message}" + (f" ({f.fix})" if f.fix else "") for f in findings)
-    return Refusal(_REASONS.get(first.code, "Invalid"), text[:1000])
+    """Build a refusal of findings, without those that follow from others among them."""
+    told = tuple(drop_consequential([LocatedFinding(finding) for finding in findings])) or tuple(findings)
+    text = "; ".join(describe_finding(finding) for finding in told)
+    return Refusal(_REASONS.get(told[0].code, "Invalid"), text[:_LONGEST], told)
 
 
-def _choose_clock(environment: Environment, scenario: Object) -> ClockMode:
+def describe_finding(finding: Finding) -> str:
+    """Describe a finding in one line: code, field, what is wrong, the fix, and the page that explains it."""
+    field = f" {finding.position}" if finding.position and not finding.position.line else ""
+    fix = f" ({finding.fix})" if finding.fix else ""
+    return f"{finding.code}{field}: {finding.message}{fix} [{load_rules()[finding.code].page}]"
+
+
+def _choose_clock(settings: Settings, scenario: Object) -> ClockMode:
     asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
-    return "Virtual" if (asked or environment.settings.clock) == "Virtual" else "Wall"
+    return "Virtual" if (asked or settings.clock) == "Virtual" else "Wall"
 
 
 def build_live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
     """Build the trial of a live Scenario, on the clock that its annotation selects, else on the operator's."""
-    clock = _choose_clock(environment, scenario)
+    clock = _choose_clock(environment.settings, scenario)
     steps = programs.build_live(runbook.outcome)
     if clock == "Wall":
         steps = tuple(

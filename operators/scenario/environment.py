@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from operators.monitoring.measurements import Measurements
 from operators.scenario.platforms import Grounds, RealCluster
@@ -29,11 +30,20 @@ class Settings(Value, frozen=True, kw_only=True):
     offers: tuple[str, ...] = ()
 
 
+class WebhookListener(NamedTuple):
+    """Where the webhook of a lab listens, and its certificate."""
+
+    address: tuple[str, int]
+    certificate: Path
+    key: Path
+
+
 @dataclass(frozen=True)
 class Environment:
     """Ports and settings of one operator process. ``kubeconfig`` is empty inside a cluster.
 
-    ``solver`` is the same cluster, read with the solver's permissions.
+    ``solver`` is the same cluster, read with the solver's permissions. ``webhook`` is set in a lab, which has made the
+    certificate.
     """
 
     cluster: Cluster
@@ -43,6 +53,7 @@ class Environment:
     settings: Settings
     grounds: Grounds
     kubeconfig: str = ""
+    webhook: WebhookListener | None = None
     measurements: Measurements = field(default_factory=Measurements)
 
     def describe_silence(self) -> str:
@@ -66,10 +77,12 @@ class Environment:
                 "this installation of the operator has no lab", fix="--in-cluster, or --context with a kubeconfig"
             )
         from operators.scenario.lab_grounds import Lab  # a cluster with real nodes needs nothing of a lab
+        from scenario_kit.lab.admission_webhook import locate_listener
         from scenario_kit.lab.host.state import LabState
         from scenario_kit.lab.lab_cluster import LabCluster
 
         lab = LabState.load(name)
+        listener = locate_listener(lab)
         return cls(
             cluster=LabCluster(lab),
             solver=KubeCluster(kubeconfig=Path(lab.operator_kubeconfig), as_user=SOLVER),
@@ -78,6 +91,7 @@ class Environment:
             settings=settings,
             grounds=Lab(name),
             kubeconfig=lab.operator_kubeconfig,
+            webhook=WebhookListener(*listener) if listener else None,
         )
 
     @classmethod

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from scenario_kit.model import Object
+from scenario_kit.model import Finding, Object
 from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
@@ -35,10 +35,11 @@ Truth = Literal["True", "False", "Unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a Scenario is not accepted."""
+    """Why a Scenario is not accepted. ``findings`` say it one by one, where it is the author's."""
 
     reason: str
     message: str
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

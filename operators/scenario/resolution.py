@@ -11,8 +11,9 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import judge
 from scenario_kit.lint.context.build_context import gather
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
-from scenario_kit.load import Loaded, Positions, parse_scenario_object
+from scenario_kit.load import Loaded, parse_scenario_object
 from scenario_kit.load.rules import build_finding
+from scenario_kit.load.yaml.object_positions import ObjectPositions
 from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Value
 from scenario_kit.render import resolve
 
@@ -41,7 +42,9 @@ def _resolve_text(catalog: Catalog, text: str) -> Understood:
     try:
         scenario = parse_scenario_object({"metadata": {"name": name}, "spec": spec})
         file = Path(name) / "scenario.yaml"  # its path in a catalogue; nothing is read from there
-        findings = tuple(judge(gather(file, Loaded(scenario, Positions(str(file))), catalog)))
+        positions = ObjectPositions(f"Scenario/{name}")
+        positions.note_texts({"spec": spec})
+        findings = tuple(judge(gather(file, Loaded(scenario, positions), catalog)))
         judged = Understood(scenario=scenario, findings=findings)
         if judged.errors:
             return judged

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from operators.scenario.admission import find_visible_namespace
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.validation_input import ValidationInput, resolve_case
@@ -87,10 +88,8 @@ class Validations:
         return not trials
 
     def _case(self, obj: Object) -> Refusal | ValidationInput:
-        management = self._environment.settings.management_namespace
-        if obj["metadata"]["namespace"] != management:
-            message = f"a solver could read the namespace '{obj['metadata']['namespace']}'; apply it in '{management}'"
-            return Refusal("NamespaceVisible", message)
+        if misplaced := find_visible_namespace(self._environment.settings, obj):
+            return misplaced
         name, version = obj["metadata"]["name"], self._version(obj)
         known = self._cases.get(name)
         if known is None or known[0] != version:

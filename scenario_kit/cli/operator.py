@@ -44,6 +44,7 @@ def run(
         list[str] | None, typer.Option(help="A capability of the cluster that no canary can see; repeat it for more.")
     ] = None,
     listen: Annotated[str, typer.Option(help="Serve /healthz, /readyz and /metrics at this HOST:PORT.")] = "",
+    webhook: Annotated[str, typer.Option(help="Answer the API server's webhook at this HOST:PORT.")] = "",
 ) -> None:
     """Run the operator in the foreground, against a lab or a named cluster.
 
@@ -55,6 +56,8 @@ def run(
         arguments += [text for each in offer or () for text in ("--offer", each)]
     if listen:
         arguments += ["--listen", listen]
+    if webhook:
+        arguments += ["--webhook", webhook]
     # In place of this process: signals then reach the operator itself.
     os.execv(sys.executable, [sys.executable, "-m", "operators.scenario", *arguments])
 
@@ -69,6 +72,9 @@ def manifests(
         str, typer.Option(help="A PersistentVolumeClaim in scenario-kit with a catalogue beside the image's own.")
     ] = "",
     replicas: Annotated[int, typer.Option(min=1, max=5, help="One acts, the others wait until it is gone.")] = 1,
+    webhook: Annotated[
+        bool, typer.Option("--webhook", help="Let kubectl apply say what is wrong with a scenario, by a webhook.")
+    ] = False,
 ) -> None:
     """Print what to apply to run the operator in a cluster: CRDs, RBAC, policies, Deployment.
 
@@ -76,7 +82,7 @@ def manifests(
     """
     from scenario_kit.schema.deployment import Installation, build_deployment
 
-    chosen: dict[str, Any] = {"offers": tuple(offer or ()), "replicas": replicas}
+    chosen: dict[str, Any] = {"offers": tuple(offer or ()), "replicas": replicas, "webhook": webhook}
     if image:
         chosen["image"] = _require("--image", image, _IMAGE, "an image reference", "registry.example/scenario-kit:1")
     if prometheus_url:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE, SERVER_NAME
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
-from scenario_kit.lab.control_plane.certificates import Authority, issue
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import ChaosDaemonState, LabState
 from scenario_kit.lab.host.supervisor import Spec

@@ -14,7 +14,7 @@ import msgspec
 
 import scenario_kit
 from scenario_kit.errors import LabError, UsageError
-from scenario_kit.lab import chaos_manager, chaos_webhooks, interactive, process_specs, toolchain
+from scenario_kit.lab import admission_webhook, chaos_manager, chaos_webhooks, interactive, process_specs, toolchain
 from scenario_kit.lab import (
     reset as emptying,
 )
@@ -222,7 +222,8 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
         say("waiting until everything works")
         supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
         ports = state.ports[chaos_manager.WEBHOOK], state.ports[chaos_manager.TARGETS]
-        api.apply(chaos_webhooks.build_objects(*ports, Path(daemon.ca)))
+        asked = admission_webhook.build_configuration(state.ports[admission_webhook.ADMISSION], Path(daemon.ca))
+        api.apply([*chaos_webhooks.build_objects(*ports, Path(daemon.ca)), asked])
     emptying.remember(state)
     state = msgspec.structs.replace(state, complete=True)
     state.save()

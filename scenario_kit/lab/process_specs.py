@@ -10,7 +10,7 @@ from pathlib import Path
 
 import scenario_kit
 from scenario_kit.errors import LabError
-from scenario_kit.lab import chaos_manager
+from scenario_kit.lab import admission_webhook, chaos_manager
 from scenario_kit.lab.control_plane import apiservice, cluster, nodes, prometheus
 from scenario_kit.lab.control_plane.bootstrap_manifests import find_operators_folder
 from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
@@ -55,7 +55,7 @@ def choose_epoch(now: float) -> int:
 def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.MIN_NODES) -> LabState:
     """Plan a new lab with ``count`` nodes: ports, token and components, with process IDs 0."""
     taken = _list_taken_ports(name)
-    beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS)
+    beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS, admission_webhook.ADMISSION)
     loopback = find_free_ports(len(_LISTENING) + len(beside), taken)
     ports = dict(zip((*_LISTENING, *beside), loopback, strict=True))
     ports[CHAOS_DAEMON] = find_free_ports(1, {*taken, *loopback}, host)[0]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from scenario_kit.load.package_data import read_package_data
 from scenario_kit.model import Finding, Severity, Value
+
+#: The page that ``tools.pages`` writes of all rules.
+_PAGE: Final = "docs/rules.md"
+#: What an anchor of a heading leaves out, as GitHub makes them.
+_DROPPED: Final = re.compile(r"[^\w\- ]")
 
 
 class Rule(Value, frozen=True, kw_only=True):
@@ -29,6 +35,11 @@ class Rule(Value, frozen=True, kw_only=True):
     fix: str = ""
     repair: str = ""
     unjudged: str = ""
+
+    @property
+    def page(self) -> str:
+        """Return where the documentation explains it: the page, and the anchor of its heading."""
+        return f"{_PAGE}#{_DROPPED.sub('', f'{self.code}: {self.title}'.lower()).replace(' ', '-')}"
 
     @property
     def static(self) -> bool:

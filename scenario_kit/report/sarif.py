@@ -70,7 +70,7 @@ def _build_result(finding: Finding, rule: int, root: Path) -> dict[str, object]:
         "ruleId": finding.code, "ruleIndex": rule, "level": _map_severity(finding.severity), "message": {"text": text}
     }  # fmt: skip
     if at := finding.position:
-        region = {"startLine": at.line, "startColumn": at.column}
+        region = {"startLine": max(at.line, 1), "startColumn": max(at.column, 1)}
         location = {"artifactLocation": {"uri": quote(_relativise(at.path, root))}, "region": region}
         result["locations"] = [{"physicalLocation": location}]
     return result

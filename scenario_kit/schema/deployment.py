@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import scenario_kit
-from scenario_kit.schema.install import NAME, NAMESPACE
+from scenario_kit.schema.install import NAME, NAMESPACE, get_identity
+from scenario_kit.schema.webhook import (
+    WEBHOOK_PORT,
+    build_service_client,
+    build_webhook_configuration,
+    build_webhook_service,
+)
 
 #: User and group of the process, which need no name in the image.
 USER: Final = 65532
@@ -22,7 +28,8 @@ class Installation(NamedTuple):
     """How the operator is installed.
 
     ``catalog_claim`` is a PersistentVolumeClaim in the operator's namespace with a catalogue that comes before the
-    image's own; empty where there is none. ``offers`` are capabilities that no canary can see.
+    image's own; empty where there is none. ``offers`` are capabilities that no canary can see. With ``webhook`` the API
+    server asks the operator about each Scenario before it stores it.
     """
 
     image: str = f"scenario-kit:{scenario_kit.__version__}"
@@ -30,17 +37,19 @@ class Installation(NamedTuple):
     offers: tuple[str, ...] = ()
     catalog_claim: str = ""
     replicas: int = 1
+    webhook: bool = False
 
 
 def build_deployment(installation: Installation) -> list[dict[str, Any]]:
     """Build the Deployment, its disruption budget, and the policy about traffic to it.
 
-    With several replicas one acts, and the others wait for its Lease.
+    With several replicas one acts, and the others wait for its Lease; all of them answer the webhook, if there is one.
     """
     selector = {"matchLabels": _LABELS}
     metadata = {"name": NAME, "namespace": NAMESPACE, "labels": _LABELS}
     budget = {"maxUnavailable": 1, "selector": selector}
-    ingress = {"podSelector": selector, "policyTypes": ["Ingress"], "ingress": [{"ports": [{"port": PORT}]}]}
+    ports = [{"port": PORT}, *([{"port": WEBHOOK_PORT}] if installation.webhook else [])]
+    ingress = {"podSelector": selector, "policyTypes": ["Ingress"], "ingress": [{"ports": ports}]}
     return [
         {
             "apiVersion": "apps/v1",
@@ -54,7 +63,13 @@ def build_deployment(installation: Installation) -> list[dict[str, Any]]:
         },
         {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": budget},
         {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": ingress},
+        *(_build_webhook() if installation.webhook else []),
     ]
+
+
+def _build_webhook() -> list[dict[str, Any]]:
+    client = build_service_client(NAMESPACE)
+    return [build_webhook_service(NAMESPACE, _LABELS), build_webhook_configuration(client, get_identity())]
 
 
 def _build_pod_metadata() -> dict[str, Any]:
@@ -86,7 +101,7 @@ def _build_container(installation: Installation) -> dict[str, Any]:
         "command": ["python", "-m", "operators.scenario"],
         "args": list_arguments(installation),
         "env": [{"name": CATALOG_VARIABLE, "value": _CATALOG}] if installation.catalog_claim else [],
-        "ports": [{"name": "http", "containerPort": PORT}],
+        "ports": _list_ports(installation),
         "livenessProbe": _build_probe("/healthz", 20),
         "readinessProbe": _build_probe("/readyz", 5),
         "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
@@ -100,11 +115,18 @@ def _build_container(installation: Installation) -> dict[str, Any]:
     }
 
 
+def _list_ports(installation: Installation) -> list[dict[str, Any]]:
+    webhook = [{"name": "webhook", "containerPort": WEBHOOK_PORT}] if installation.webhook else []
+    return [{"name": "http", "containerPort": PORT}, *webhook]
+
+
 def list_arguments(installation: Installation) -> Sequence[str]:
     """List the arguments of the operator's program."""
     found = ["--in-cluster", "--prometheus-url", installation.prometheus_url, "--listen", f"0.0.0.0:{PORT}"]
     for offer in installation.offers:
         found += ["--offer", offer]
+    if installation.webhook:
+        found += ["--webhook", f"0.0.0.0:{WEBHOOK_PORT}"]
     return found
 
 

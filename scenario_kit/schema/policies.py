@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.schema.crd import GROUP
 from scenario_kit.schema.solver import SOLVER
+from scenario_kit.schema.webhook import WEBHOOK_NAME
 from scenario_kit.schema.writable import EXPERIMENTS, OWNED, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE
 
 _API: Final = "admissionregistration.k8s.io/v1"
@@ -100,9 +101,21 @@ def _list_bounds(namespace: str, account: str) -> Iterator[_Bound]:
         ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
         "!has(object.webhooks) || object.webhooks.all(w, has(w.clientConfig.service) && has(w.namespaceSelector) &&"
         " has(w.namespaceSelector.matchLabels) && 'kubernetes.io/metadata.name' in w.namespaceSelector.matchLabels"
-        " && has(w.rules) && w.rules.all(r, has(r.scope) && r.scope == 'Namespaced'))",
+        f" && has(w.rules) && w.rules.all(r, has(r.scope) && r.scope == 'Namespaced')) || {_build_own_webhook_test()}",
         "the operator makes only webhooks about objects of one namespace",
     )  # fmt: skip
+
+
+def _build_own_webhook_test() -> str:
+    """Build the test that a write puts nothing but an authority into the configuration of the operator's webhook."""
+    kept = ("rules", "failurePolicy", "matchConditions", "namespaceSelector", "objectSelector")
+    same = " && ".join(f"o.{field} == w.{field}" for field in kept)
+    return (
+        f"(request.operation == 'UPDATE' && request.name == '{WEBHOOK_NAME}' &&"
+        " object.webhooks.size() == oldObject.webhooks.size() && object.webhooks.all(w, oldObject.webhooks.exists(o,"
+        " o.name == w.name && has(o.clientConfig.service) && has(w.clientConfig.service)"
+        f" && o.clientConfig.service == w.clientConfig.service && {same})))"
+    )
 
 
 def build_bounds(namespace: str, account: str) -> list[dict[str, Any]]:

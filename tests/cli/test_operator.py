@@ -47,6 +47,12 @@ def test_options_change_the_deployment_alone(capsys):
     ]  # fmt: skip
 
 
+def test_the_webhook_is_printed_where_it_is_asked_for(capsys):
+    plain = [obj["kind"] for obj in print_manifests(capsys)]
+    chosen = [obj["kind"] for obj in print_manifests(capsys, "--webhook")]
+    assert chosen == [*plain, "Service", "ValidatingWebhookConfiguration"]
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -94,8 +100,8 @@ def test_a_kubeconfig_needs_a_context_that_is_there(capsys, monkeypatch, tmp_pat
 def test_the_operator_takes_the_place_of_the_command(monkeypatch):
     started = []
     monkeypatch.setattr(os, "execv", lambda program, arguments: started.append((program, arguments)))
-    run(["operator", "run", "--name", "mine", "--listen", "127.0.0.1:0"])
+    run(["operator", "run", "--name", "mine", "--listen", "127.0.0.1:0", "--webhook", "127.0.0.1:1"])
     run(["operator", "run", "--context", "kind-a", "--prometheus-url", "http://p:1", "--offer", "jvm"])
     lab, cluster = (arguments[3:] for program, arguments in started if program == sys.executable)
-    assert lab == ["--lab", "mine", "--clock", "Wall", "--listen", "127.0.0.1:0"]
+    assert lab == ["--lab", "mine", "--clock", "Wall", "--listen", "127.0.0.1:0", "--webhook", "127.0.0.1:1"]
     assert cluster == ["--context", "kind-a", "--allow-context", "", "--prometheus-url", "http://p:1", "--offer", "jvm"]

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.clients.certificates import Authority, KeyPair, issue
 from scenario_kit.clients.connection import read_certificate
 from scenario_kit.clients.kubernetes_client import Official
 from scenario_kit.clients.transport import Transport
 from scenario_kit.errors import Unreachable
-from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.control_plane.kubeconfigs import build_kubeconfig
 
 AUTHORITY, OTHER = Authority.create("cluster"), Authority.create("somebody else")

@@ -17,10 +17,12 @@ from scenario_kit.lab import toolchain
 from scenario_kit.lab.clock import WorldClock
 from scenario_kit.lab.page.data import PageSource
 from scenario_kit.model import Reference
+from scenario_kit.schema.webhook import WEBHOOK_NAME
 
 SCENARIOS = find_data_root() / "catalog" / "scenarios"
 FILE = SCENARIOS / "payment-pod-failure" / "scenario.yaml"
 REF = Reference("Scenario", "payment-pod-failure", "scenario-kit", "scenariokit.io")
+WEBHOOK = Reference("ValidatingWebhookConfiguration", WEBHOOK_NAME, "", "admissionregistration.k8s.io")
 PATCHED = Reference("Scenario", "product-catalog-wrong-target-port", "scenario-kit", "scenariokit.io")
 
 
@@ -167,7 +169,37 @@ def test_what_infrastructure_ended_starts_again(lab, patched, tmp_path):
     assert lab.cluster.get(patched)["status"]["attempt"] > 1
 
 
-def test_a_scenario_in_a_visible_namespace_is_refused(lab):
+@pytest.fixture
+def unasked(lab):
+    """A lab whose API server does not ask the operator's webhook."""
+    found = lab.cluster.get(WEBHOOK)
+    lab.cluster.delete(WEBHOOK)
+    yield
+    found["metadata"] = {"name": WEBHOOK.name}
+    lab.cluster.create(found)
+
+
+def test_kubectl_apply_says_why_a_scenario_is_refused(lab, tmp_path):
+    """Asked, the operator answers within the five seconds that the API server waits; nothing is stored."""
+    file = tmp_path / "scenario.yaml"
+
+    def apply(old, new, *options):
+        file.write_text(FILE.read_text().replace(old, new))
+        return kubectl(lab, "apply", *options, "-f", str(file))
+
+    def said(old, new, *options):
+        return eventually(lambda: (tried := apply(old, new, *options)).returncode and tried.stderr, 30, "not refused")
+
+    misspelled = said("type: pod-failure", "type: pod-failur")
+    assert "SK108 spec.faults[0].type: there is no fault type 'pod-failur' (did you mean `pod-failure`" in misspelled
+    assert "docs/rules.md#sk108-" in misspelled
+    assert "SK110 spec.faults[0].target: " in said("target: Deployment/payment", "target: Deployment/paymnt")
+    assert "SK605 spec.brief: " in said("  brief: ", "  # brief: ", "--dry-run=server")
+    assert "apply it in 'scenario-kit'" in said("", "", "-n", "default")
+    assert lab.cluster.get(REF) is None
+
+
+def test_a_scenario_in_a_visible_namespace_is_refused(lab, unasked):
     kubectl(lab, "create", "namespace", "elsewhere")
     try:
         assert kubectl(lab, "apply", "-n", "elsewhere", "-f", str(FILE)).returncode == 0
@@ -184,7 +216,7 @@ def test_a_scenario_in_a_visible_namespace_is_refused(lab):
         kubectl(lab, "delete", "namespace", "elsewhere", "--wait=false")
 
 
-def test_an_unknown_fault_is_refused_with_a_suggestion(lab, tmp_path):
+def test_an_unknown_fault_is_not_accepted_with_a_suggestion(lab, unasked, tmp_path):
     file = tmp_path / "scenario.yaml"
     file.write_text(FILE.read_text().replace("type: pod-failure", "type: pod-failur"))
     assert kubectl(lab, "apply", "-f", str(file)).returncode == 0
@@ -193,6 +225,7 @@ def test_an_unknown_fault_is_refused_with_a_suggestion(lab, tmp_path):
             lambda: condition(lab, "Accepted").get("status") == "False" and condition(lab, "Accepted"), 30, "no answer"
         )
         assert found["reason"] == "UnknownFault"
+        assert found["message"].startswith("SK108 spec.faults[0].type: ")
         assert "pod-failure" in found["message"]
     finally:
         lab.cluster.delete(REF)

@@ -13,7 +13,9 @@ from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import ClusterError
 from scenario_kit.lab import toolchain
 from scenario_kit.model import Object, Reference
+from scenario_kit.schema.install import get_identity
 from scenario_kit.schema.solver import build_solver_account
+from scenario_kit.schema.webhook import WEBHOOK_NAME, build_service_client, build_webhook_configuration
 from scenario_kit.schema.writable import OWNED
 from tests.e2e.conftest import Done, Lab
 from tools.admission.tried import in_a_lab
@@ -124,6 +126,25 @@ def test_the_operator_writes_in_a_namespace_of_its_own(operator: KubeCluster, ho
     ):
         assert operator.create(each)["metadata"]["name"] == "attempt"
     operator.delete(Reference("ValidatingWebhookConfiguration", "attempt", "", "admissionregistration.k8s.io"))
+
+
+def test_the_operator_tells_whom_to_trust_in_its_own_webhook_and_nothing_else(lab: Lab, operator: KubeCluster) -> None:
+    ref = Reference("ValidatingWebhookConfiguration", WEBHOOK_NAME, "", "admissionregistration.k8s.io")
+    before = lab.cluster.get(ref)
+    assert before is not None
+    installed = build_webhook_configuration(build_service_client("scenario-kit"), get_identity())
+    client, policy = "/webhooks/0/clientConfig", "/webhooks/0/failurePolicy"
+    bundle = before["webhooks"][0]["clientConfig"]["caBundle"]
+    try:
+        lab.cluster.delete(ref)
+        lab.cluster.create(installed)
+        operator.patch(ref, [{"op": "add", "path": f"{client}/caBundle", "value": bundle}], "Json")
+        for path, value in ((policy, "Fail"), (f"{client}/service/namespace", "default"), ("/webhooks", [])):
+            with pytest.raises(ClusterError, match="denied"):
+                operator.patch(ref, [{"op": "replace", "path": path, "value": value}], "Json")
+    finally:
+        lab.cluster.delete(ref)
+        lab.cluster.create({**before, "metadata": {"name": WEBHOOK_NAME}})
 
 
 READ = ("get", "list", "watch")

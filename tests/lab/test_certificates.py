@@ -14,8 +14,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import verification
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from scenario_kit.clients.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.control_plane import apiservice, kubeconfigs
-from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue, write_cluster_keys
+from scenario_kit.lab.control_plane.cluster_keys import write_cluster_keys
 
 
 def pem(authority: Authority) -> bytes:

@@ -11,6 +11,7 @@ import yaml
 from cryptography import x509
 
 from scenario_kit.cli.lab.commands import choose_world
+from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.errors import UsageError
 from scenario_kit.lab import chaos_webhooks, process_specs
 from scenario_kit.lab.control_plane import (
@@ -21,7 +22,7 @@ from scenario_kit.lab.control_plane import (
     nodes,
     prometheus,
 )
-from scenario_kit.lab.control_plane.certificates import Authority, issue, write_cluster_keys
+from scenario_kit.lab.control_plane.cluster_keys import write_cluster_keys
 from scenario_kit.lab.host import addresses
 from scenario_kit.lab.host.state import LabState
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.errors import LabError, ToolchainError, UsageError
 from scenario_kit.lab import baseline, lifecycle, process_specs, reset, toolchain
 from scenario_kit.lab.baseline import Restoration, StoreBaseline
 from scenario_kit.lab.control_plane import store_access
-from scenario_kit.lab.control_plane.certificates import Authority, issue, write_cluster_keys
+from scenario_kit.lab.control_plane.cluster_keys import write_cluster_keys
 from scenario_kit.lab.control_plane.etcd import Etcd, Range
 from scenario_kit.lab.host import addresses, loopback, procfs, supervisor
 from scenario_kit.lab.host.state import LabState, ProcessState

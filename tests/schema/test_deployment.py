@@ -55,3 +55,28 @@ def test_the_ports_of_probes_policy_and_scraping_agree():
     assert policy["spec"]["ingress"] == [{"ports": [{"port": port}]}]
     assert template["metadata"]["annotations"]["prometheus.io/port"] == str(port)
     assert budget["spec"]["selector"] == policy["spec"]["podSelector"] == deployment["spec"]["selector"]
+
+
+def test_the_webhook_is_reached_where_the_program_listens():
+    """The Service leads to the pods, the policy lets the API server in, and the certificate is for the Service."""
+    deployment, _, policy, service, configuration = build_deployment(Installation(webhook=True, replicas=2))
+    template = deployment["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    (port,) = [p["containerPort"] for p in container["ports"] if p["name"] == "webhook"]
+    assert f"0.0.0.0:{port}" in container["args"]
+    assert {"port": port} in policy["spec"]["ingress"][0]["ports"]
+    assert [p["targetPort"] for p in service["spec"]["ports"]] == [port]
+    assert service["spec"]["selector"].items() <= template["metadata"]["labels"].items()
+    (webhook,) = configuration["webhooks"]
+    called = webhook["clientConfig"]["service"]
+    assert (called["namespace"], called["name"]) == (service["metadata"]["namespace"], service["metadata"]["name"])
+    assert called["port"] in [p["port"] for p in service["spec"]["ports"]]
+
+
+def test_the_webhook_stands_in_nobodys_way():
+    *_, configuration = build_deployment(Installation(webhook=True))
+    (webhook,) = configuration["webhooks"]
+    assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
+    assert webhook["timeoutSeconds"] <= 5
+    assert {group for rule in webhook["rules"] for group in rule["apiGroups"]} == {"scenariokit.io"}
+    assert not [obj for obj in build_deployment(Installation()) if "Webhook" in obj["kind"] or obj["kind"] == "Service"]

@@ -17,10 +17,10 @@ import yaml
 
 from scenario_kit.campaign import TRY, Campaign, Polling, run
 from scenario_kit.catalog import Catalog
+from scenario_kit.clients.certificates import Authority, issue, write_private
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab import lifecycle
-from scenario_kit.lab.control_plane.certificates import Authority, issue, write_private
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import locate_pki

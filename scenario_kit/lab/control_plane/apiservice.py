@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from scenario_kit.lab.control_plane.certificates import Authority, issue
+from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.model.base import Object
 
 PORT = "metrics-server"

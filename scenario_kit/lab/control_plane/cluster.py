@@ -16,7 +16,7 @@ import yaml
 
 from scenario_kit.errors import LabError
 from scenario_kit.lab.control_plane import apiservice, store_access
-from scenario_kit.lab.control_plane.certificates import write_cluster_keys
+from scenario_kit.lab.control_plane.cluster_keys import write_cluster_keys
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState, ProcessState, read_log_tail

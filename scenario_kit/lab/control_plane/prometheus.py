@@ -8,8 +8,8 @@ from pathlib import Path
 import yaml
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.clients.certificates import write_private
 from scenario_kit.errors import UsageError
-from scenario_kit.lab.control_plane.certificates import write_private
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import Spec

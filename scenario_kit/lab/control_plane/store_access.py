@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from scenario_kit.lab.control_plane.certificates import Authority, issue
+from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.lab.host.addresses import LOOPBACK
 
 _NAME = "etcd"

@@ -16,14 +16,16 @@ class Severity(StrEnum):
 
 
 class Position(Value, frozen=True, kw_only=True):
-    """Where in a file; line and column count from 1."""
+    """Where in a file; line and column count from 1. Of an object that stands in no file, ``path`` is that of a field,
+    and both are 0.
+    """
 
     path: str
     line: int = 1
     column: int = 1
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}"
+        return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
 
 
 class Finding(Value, frozen=True, kw_only=True):

@@ -7,12 +7,12 @@ import grpc
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from scenario_kit.clients.certificates import Authority, KeyPair, issue
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.protocol import Messages, load_daemon_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
-from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
 
 

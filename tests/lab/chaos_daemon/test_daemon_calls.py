@@ -11,6 +11,7 @@ from typing import Any
 import grpc
 import pytest
 
+from scenario_kit.clients.certificates import issue
 from scenario_kit.errors import LabError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.fault_injection import Misbehaviour
@@ -21,7 +22,6 @@ from scenario_kit.lab.chaos_daemon.server import (
     _Refused,
     _require_tls13,
 )
-from scenario_kit.lab.control_plane.certificates import issue
 from scenario_kit.model import NetworkEffect
 from tests.lab.chaos_daemon.conftest import Java, pem
 

@@ -21,7 +21,7 @@ import yaml
 
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.control_plane import apiservice, cluster
-from scenario_kit.lab.control_plane.certificates import write_cluster_keys
+from scenario_kit.lab.control_plane.cluster_keys import write_cluster_keys
 from scenario_kit.lab.host.addresses import find_free_ports
 from scenario_kit.lab.informers.barrier import Barrier
 from scenario_kit.lab.informers.reflector import Informers

@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.lab.control_plane import apiservice
-from scenario_kit.lab.control_plane.certificates import Authority, issue, write_cluster_keys
+from scenario_kit.lab.control_plane.cluster_keys import write_cluster_keys
 from scenario_kit.lab.host.http_server import Request
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
 from scenario_kit.lab.telemetry import Measured

@@ -1,4 +1,4 @@
-"""Certificates of a lab: a CA for the chaos daemon, and client certificates of the cluster's CA."""
+"""X.509 certificates by which servers and clients of the kit know each other: authorities, and what they issue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from scenario_kit.errors import LabError
+from scenario_kit.errors import InfrastructureError
 
 _LIFETIME = datetime.timedelta(days=365)
 _SLACK = datetime.timedelta(hours=1)
@@ -28,19 +28,40 @@ class Authority(NamedTuple):
 
     @classmethod
     def load(cls, certificate: Path, key: Path) -> Authority:
-        """Load an authority from two PEM files."""
-        loaded = serialization.load_pem_private_key(key.read_bytes(), password=None)
-        if not isinstance(loaded, ec.EllipticCurvePrivateKey):
-            raise LabError(f"{key} is not an elliptic-curve key, so this lab did not create it")
-        return cls(x509.load_pem_x509_certificate(certificate.read_bytes()), loaded)
+        """Load an authority from two PEM files.
+
+        Raises:
+            InfrastructureError: the key is none that the kit made.
+        """
+        try:
+            return cls.parse(certificate.read_bytes(), key.read_bytes())
+        except ValueError as error:
+            raise InfrastructureError(f"{key}: {error}, so the kit did not create it") from error
 
     @classmethod
-    def create(cls, name: str) -> Authority:
-        """Create a self-signed authority."""
+    def parse(cls, certificate: bytes, key: bytes) -> Authority:
+        """Parse an authority from PEM; of several certificates, the first is its own.
+
+        Raises:
+            ValueError: one of the two is not PEM, or the key is not an elliptic-curve key.
+        """
+        loaded = serialization.load_pem_private_key(key, password=None)
+        if not isinstance(loaded, ec.EllipticCurvePrivateKey):
+            raise ValueError("this is not an elliptic-curve key")
+        return cls(x509.load_pem_x509_certificates(certificate)[0], loaded)
+
+    @classmethod
+    def create(cls, name: str, end: datetime.datetime | None = None) -> Authority:
+        """Create a self-signed authority that lasts a year, or until ``end``."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        builder = _start_certificate(subject, subject, key.public_key(), signer=key.public_key(), ca=True)
+        last = end or datetime.datetime.now(datetime.UTC) + _LIFETIME
+        builder = _start_certificate(subject, subject, key.public_key(), signer=key.public_key(), ca=True, end=last)
         return cls(builder.sign(key, hashes.SHA256()), key)
+
+    def encode(self) -> KeyPair:
+        """Encode certificate and key."""
+        return KeyPair(self.certificate.public_bytes(serialization.Encoding.PEM), _encode_key(self.key))
 
 
 class KeyPair(NamedTuple):
@@ -63,9 +84,10 @@ def issue(
     hosts: Sequence[str] = (),
     addresses: Sequence[str] = (),
     client: bool = True,
+    end: datetime.datetime | None = None,
 ) -> KeyPair:
     """Issue a certificate for ``name``: for a server if it has DNS names or addresses, otherwise for a user in
-    ``groups``.
+    ``groups``. It lasts as long as its authority, or until ``end`` if that is before.
 
     The key has the traditional format, the only one that Kubernetes accepts for elliptic-curve service account keys.
     """
@@ -76,29 +98,15 @@ def issue(
     numbers = [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
     usages = [ExtendedKeyUsageOID.CLIENT_AUTH] if client else []
     issuer, signer = authority.certificate.subject, authority.key.public_key()
-    end = authority.certificate.not_valid_after_utc
-    builder = _start_certificate(subject, issuer, key.public_key(), signer=signer, ca=False, end=end)
+    longest = authority.certificate.not_valid_after_utc
+    last = longest if end is None else min(end, longest)
+    builder = _start_certificate(subject, issuer, key.public_key(), signer=signer, ca=False, end=last)
     if names or numbers:
         usages.append(ExtendedKeyUsageOID.SERVER_AUTH)
         builder = builder.add_extension(x509.SubjectAlternativeName([*names, *numbers]), critical=False)
     builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
     certificate = builder.sign(authority.key, hashes.SHA256())
     return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _encode_key(key))
-
-
-def write_cluster_keys(folder: Path) -> None:
-    """Write the cluster's keys where kwokctl looks before it creates its own: the CA and the administrator's pair.
-
-    That pair is also the API server's certificate and the signing key of service accounts.
-    """
-    folder.mkdir(parents=True, mode=0o700)
-    authority = Authority.create("kubernetes")
-    KeyPair(authority.certificate.public_bytes(serialization.Encoding.PEM), _encode_key(authority.key)).write(
-        folder / "ca.crt", folder / "ca.key"
-    )
-    names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc.cluster.local"]
-    pair = issue(authority, "kubernetes-admin", groups=["system:masters"], hosts=names, addresses=["127.0.0.1"])
-    pair.write(folder / "admin.crt", folder / "admin.key")
 
 
 def _encode_key(key: ec.EllipticCurvePrivateKey) -> bytes:
@@ -120,7 +128,7 @@ def _start_certificate(
     *,
     signer: ec.EllipticCurvePublicKey,
     ca: bool,
-    end: datetime.datetime | None = None,
+    end: datetime.datetime,
 ) -> x509.CertificateBuilder:
     """Build a certificate with all extensions of RFC 5280; Python 3.13 and newer reject one without."""
     now = datetime.datetime.now(datetime.UTC)
@@ -131,7 +139,7 @@ def _start_certificate(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _SLACK)
-        .not_valid_after(end or now + _LIFETIME)
+        .not_valid_after(end)
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
         .add_extension(_build_key_usage(ca), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)

@@ -1,0 +1,209 @@
+"""The certificate of the webhook: made here, kept in a Secret, renewed in time, and its authority told the API server.
+
+Every operator of a cluster serves with the same Secret, and any of them may renew it: a write names what it replaces.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import ssl
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+
+from scenario_kit.clients.certificates import Authority, KeyPair, issue
+from scenario_kit.errors import AlreadyExists, ClusterError, ScenarioKitError
+from scenario_kit.model import Object, Reference
+from scenario_kit.ports import Cluster
+from scenario_kit.schema.webhook import WEBHOOK_NAME
+
+log = logging.getLogger(__name__)
+#: How long a certificate lasts, and how long before its end it is replaced.
+SERVING_LIFETIME: Final = timedelta(days=90)
+SERVING_MARGIN: Final = timedelta(days=30)
+#: The same of the authority; one that is replaced stays trusted until its end.
+AUTHORITY_LIFETIME: Final = timedelta(days=3650)
+AUTHORITY_MARGIN: Final = timedelta(days=120)
+#: Seconds between two looks at the Secret: what another operator renewed is served within that time.
+LOOK_SECONDS: Final = 60.0
+_CONFIGURATION: Final = Reference("ValidatingWebhookConfiguration", WEBHOOK_NAME, "", "admissionregistration.k8s.io")
+_AUTHORITY: Final = "scenario-kit webhook"
+#: What the Secret holds; the first two as in every Secret with a certificate.
+_FIELDS: Final = ("tls.crt", "tls.key", "ca.crt", "ca.key")
+
+
+class WebhookKeys(NamedTuple):
+    """What the Secret holds, in PEM. ``trusted`` has the authority first, and behind it those that it replaced."""
+
+    serving: KeyPair
+    trusted: bytes
+    authority_key: bytes
+
+    @classmethod
+    def parse(cls, data: Mapping[str, str]) -> WebhookKeys | None:
+        """Parse the data of the Secret; None where something is missing or is no base64."""
+        try:
+            raw = {name: base64.b64decode(data[name], validate=True) for name in _FIELDS}
+        except (KeyError, ValueError):
+            return None
+        return cls(KeyPair(raw["tls.crt"], raw["tls.key"]), raw["ca.crt"], raw["ca.key"])
+
+    def encode(self) -> dict[str, str]:
+        """Encode as the data of the Secret."""
+        values = (self.serving.certificate, self.serving.key, self.trusted, self.authority_key)
+        return {name: base64.b64encode(value).decode() for name, value in zip(_FIELDS, values, strict=True)}
+
+
+def renew_keys(known: WebhookKeys | None, host: str, now: datetime) -> WebhookKeys | None:
+    """Renew what is missing, unreadable, about to end, or for another host; None where nothing is to be done."""
+    try:
+        return _renew_keys(known, host, now)
+    except (ValueError, x509.ExtensionNotFound):  # somebody wrote something else there
+        return _renew_keys(None, host, now)
+
+
+def _renew_keys(known: WebhookKeys | None, host: str, now: datetime) -> WebhookKeys | None:
+    trusted: list[bytes] = []
+    authority = None
+    if known is not None:
+        authority = Authority.parse(known.trusted, known.authority_key)
+        every = x509.load_pem_x509_certificates(known.trusted)
+        trusted = [each.public_bytes(serialization.Encoding.PEM) for each in every if each.not_valid_after_utc > now]
+        if _can_serve(known.serving, authority, host, now):
+            return None
+    if authority is None or authority.certificate.not_valid_after_utc - now < AUTHORITY_MARGIN:
+        authority = Authority.create(_AUTHORITY, now + AUTHORITY_LIFETIME)
+        trusted = [authority.encode().certificate, *trusted]
+    hosts, addresses = ([], [host]) if _is_address(host) else ([host], [])
+    serving = issue(authority, host, hosts=hosts, addresses=addresses, client=False, end=now + SERVING_LIFETIME)
+    return WebhookKeys(serving, b"".join(trusted), authority.encode().key)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _can_serve(serving: KeyPair, authority: Authority, host: str, now: datetime) -> bool:
+    """Return whether a pair belongs together, is for the host, and lasts, and its authority, too."""
+    certificate = x509.load_pem_x509_certificate(serving.certificate)
+    key = serialization.load_pem_private_key(serving.key, password=None)
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    try:
+        certificate.verify_directly_issued_by(authority.certificate)
+    except (InvalidSignature, TypeError):
+        return False
+    return (
+        key.public_key() == certificate.public_key()
+        and host in {*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))}
+        and certificate.not_valid_after_utc - now >= SERVING_MARGIN
+        and authority.certificate.not_valid_after_utc - now >= AUTHORITY_MARGIN
+    )
+
+
+def load_keys(context: ssl.SSLContext, serving: KeyPair) -> None:
+    """Let a server show a certificate from now on. ``ssl`` reads keys only from files."""
+    with tempfile.TemporaryDirectory(prefix="scenario-kit-webhook-") as folder:
+        certificate, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"
+        serving.write(certificate, key)
+        context.load_cert_chain(certificate, key)
+
+
+class CertificateKeeper:
+    """Keeps the Secret, the server's context and the configuration in the API server in step.
+
+    ``host`` is the name or address by which the API server calls; empty for the Service's.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        context: ssl.SSLContext,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        host: str = "",
+    ) -> None:
+        self._cluster = cluster
+        self._secret = Reference("Secret", WEBHOOK_NAME, namespace)
+        self._host = host or f"{WEBHOOK_NAME}.{namespace}.svc"
+        self._context = context
+        self._now = now
+        self._served = b""
+
+    def keep(self) -> None:
+        """Renew what has to be, serve with it, and tell the API server whom to trust.
+
+        Raises:
+            ClusterError: the API server refused or did not answer; the next call tries again.
+        """
+        keys = self._read_or_renew()
+        if keys.serving.certificate != self._served:
+            load_keys(self._context, keys.serving)
+            self._served = keys.serving.certificate
+            log.info("the webhook serves with the certificate in %s", self._secret)
+        self._publish(base64.b64encode(keys.trusted).decode())
+
+    def _read_or_renew(self) -> WebhookKeys:
+        found = self._cluster.get(self._secret)
+        data: dict[str, str] = (found or {}).get("data") or {}
+        known = WebhookKeys.parse(data)
+        renewed = renew_keys(known, self._host, self._now())
+        if renewed is None:
+            assert known is not None  # what is not known is renewed
+            return known
+        if found is None:
+            return self._create(renewed)
+        # Named by its version: where another operator was first, this fails, and what it wrote is read next time.
+        version = {"op": "test", "path": "/metadata/resourceVersion", "value": found["metadata"]["resourceVersion"]}
+        self._cluster.patch(self._secret, [version, {"op": "add", "path": "/data", "value": renewed.encode()}], "Json")
+        return renewed
+
+    def _create(self, keys: WebhookKeys) -> WebhookKeys:
+        metadata = {"name": self._secret.name, "namespace": self._secret.namespace}
+        secret: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque"}
+        try:
+            self._cluster.create({**secret, "data": keys.encode()})
+        except AlreadyExists:  # another operator was first
+            return self._read_or_renew()
+        return keys
+
+    def _publish(self, bundle: str) -> None:
+        """Write the authority into the configuration, where there is one that lacks it."""
+        found = self._cluster.get(_CONFIGURATION)
+        for i, webhook in enumerate((found or {}).get("webhooks") or ()):
+            if webhook["clientConfig"].get("caBundle") == bundle:
+                continue
+            named = {"op": "test", "path": f"/webhooks/{i}/name", "value": webhook["name"]}
+            trusted = {"op": "add", "path": f"/webhooks/{i}/clientConfig/caBundle", "value": bundle}
+            self._cluster.patch(_CONFIGURATION, [named, trusted], "Json")
+
+
+def keep_certificate(keeper: CertificateKeeper, stopped: threading.Event) -> threading.Thread:
+    """Look at the certificate in a thread, from now on until ``stopped`` is set. Errors are logged, and tried again."""
+
+    def run() -> None:
+        while True:
+            try:
+                keeper.keep()
+            except ClusterError as problem:
+                log.warning("the certificate of the webhook: %s", problem)
+            except (ScenarioKitError, OSError, ValueError):
+                log.exception("the certificate of the webhook")
+            if stopped.wait(LOOK_SECONDS):
+                return
+
+    thread = threading.Thread(target=run, name="webhook-certificate", daemon=True)
+    thread.start()
+    return thread

@@ -1,0 +1,61 @@
+"""What the webhook says about an object: the words of ``Accepted``, one finding a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from operators.scenario.admission import describe_finding, find_visible_namespace, judge_scenario
+from operators.scenario.environment import Settings
+from operators.scenario.plan import Refusal
+from operators.scenario.resolution import resolve_scenario
+from operators.webhook.review import ObjectJudgement
+from scenario_kit.campaign.planning.spec import parse_validation_spec
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import UsageError
+from scenario_kit.model import Finding, Object, Severity
+
+#: Findings in one answer; the rest are counted.
+_MOST: Final = 20
+
+
+def judge_object(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJudgement:
+    """Judge a Scenario or a Validation as far as the object and the catalogue tell; other kinds are not refused.
+
+    What the cluster lacks is left to ``Accepted``: it may change, and is never the author's fault.
+    """
+    if obj.get("kind") == "Scenario":
+        judged = judge_scenario(catalog, settings, obj)
+        return ObjectJudgement(_tell_refusal(obj, judged.refusal), _tell_findings(judged.warnings))
+    if obj.get("kind") == "Validation":
+        return _judge_validation(catalog, settings, obj)
+    return ObjectJudgement()
+
+
+def _judge_validation(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJudgement:
+    """Refuse what no trial could begin with; mistakes of an embedded scenario are what its report is about."""
+    refusal = find_visible_namespace(settings, obj)
+    try:
+        parse_validation_spec(obj["spec"]).followed  # noqa: B018 - a plan that cannot be followed raises
+    except UsageError as problem:
+        refusal = refusal or Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
+    embedded = obj["spec"].get("embedded")
+    if refusal or not embedded:
+        return ObjectJudgement(_tell_refusal(obj, refusal))
+    found = resolve_scenario(catalog, {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]})
+    return ObjectJudgement(warnings=_tell_findings(f for f in found.findings if f.severity != Severity.NOTE))
+
+
+def _tell_refusal(obj: Object, refusal: Refusal | None) -> tuple[str, ...]:
+    if refusal is None:
+        return ()
+    head = f"the {obj['kind']} '{obj['metadata']['name']}' is not accepted ({refusal.reason})"
+    if not refusal.findings:
+        return (f"{head}: {refusal.message}",)
+    told = _tell_findings(refusal.findings[:_MOST])
+    rest = len(refusal.findings) - len(told)
+    return (f"{head}:", *told, *([f"… and {rest} more: scenario-kit lint tells all of them"] if rest else []))
+
+
+def _tell_findings(findings: Iterable[Finding]) -> tuple[str, ...]:
+    return tuple(describe_finding(finding) for finding in findings)

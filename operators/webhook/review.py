@@ -1,0 +1,75 @@
+"""One admission review: request → response, as a pure function of the object in it.
+
+The format is that of ``admission.k8s.io/v1``
+(https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.model import Object
+
+_API: Final = "admission.k8s.io/v1"
+_KIND: Final = "AdmissionReview"
+#: Characters of a refusal, and of a warning: clients cut longer warnings off.
+_LONGEST: Final = 8000
+_LONGEST_WARNING: Final = 256
+#: Warnings about one object.
+_MOST_WARNINGS: Final = 8
+
+
+class InvalidReview(Exception):
+    """Something else than an admission review of this version."""
+
+
+class ObjectJudgement(NamedTuple):
+    """What is said about an object: why it is refused, line by line, and what does not block it."""
+
+    refusal: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+#: Judges an object whose shape the API server has checked.
+JudgeObject = Callable[[Object], ObjectJudgement]
+
+
+def answer_review(review: Any, judge: JudgeObject) -> Object:
+    """Answer an admission review.
+
+    Objects that are deleted are let go. Nothing is written, so a dry run is answered alike.
+
+    Raises:
+        InvalidReview: it is no review of this version.
+    """
+    request = _read_request(review)
+    judged = ObjectJudgement() if request.get("operation") == "DELETE" else judge(_read_object(request))
+    response: Object = {"uid": request["uid"], "allowed": not judged.refusal}
+    if judged.refusal:
+        # 403 is what kubectl shows with its message; of 422 it expects causes by field, and drops the rest.
+        message = "\n".join(judged.refusal)[:_LONGEST]
+        response["status"] = {"code": HTTPStatus.FORBIDDEN, "reason": "Forbidden", "message": message}
+    if judged.warnings:
+        response["warnings"] = [text[:_LONGEST_WARNING] for text in judged.warnings[:_MOST_WARNINGS]]
+    return {"apiVersion": _API, "kind": _KIND, "response": response}
+
+
+def _read_request(review: Any) -> Object:
+    if not isinstance(review, dict) or (review.get("apiVersion"), review.get("kind")) != (_API, _KIND):
+        raise InvalidReview(f"expected an {_KIND} of {_API}")
+    request = review.get("request")
+    if not isinstance(request, dict) or not isinstance(request.get("uid"), str):
+        raise InvalidReview("expected `request` with its `uid`")
+    return request
+
+
+def _read_object(request: Object) -> Object:
+    obj = request.get("object")
+    if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict) or not isinstance(obj.get("spec"), dict):
+        raise InvalidReview("expected `request.object` with `metadata` and `spec`")
+    # A name that the API server will make up is not there yet.
+    name = obj["metadata"].get("name") or obj["metadata"].get("generateName") or ""
+    namespace = obj["metadata"].get("namespace") or request.get("namespace") or ""
+    return {**obj, "metadata": {**obj["metadata"], "name": name, "namespace": namespace}}

@@ -1,0 +1,29 @@
+"""Where something stands in an object of an API server, which has fields and no lines."""
+
+from __future__ import annotations
+
+from scenario_kit.load.yaml.document import Path_, Positions, format_place
+from scenario_kit.model import Position
+
+
+class ObjectPositions(Positions):
+    """The places of an object: each position is the path of a field, such as ``spec.faults[0].type``."""
+
+    def value(self, *place: str | int) -> Position:
+        """Return the path of a field; of the object as a whole, its name."""
+        return Position(path=format_place(place).strip("`") if place else self.path, line=0, column=0)
+
+    def key(self, *place: str | int) -> Position:
+        """Return the path of a field."""
+        return self.value(*place)
+
+    def note_texts(self, node: object, place: Path_ = ()) -> None:
+        """Remember every text of the object, for the rules about texts."""
+        if isinstance(node, str):
+            self.texts[place] = node
+        elif isinstance(node, dict):
+            for name, value in node.items():
+                self.note_texts(value, (*place, str(name)))
+        elif isinstance(node, list):
+            for i, value in enumerate(node):
+                self.note_texts(value, (*place, i))

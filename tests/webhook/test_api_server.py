@@ -1,0 +1,128 @@
+"""A real API server asks the webhook when somebody runs ``kubectl apply``."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from operators.scenario.environment import Settings
+from operators.webhook.certificates import CertificateKeeper
+from operators.webhook.judgement import judge_object
+from operators.webhook.review import ObjectJudgement
+from operators.webhook.server import create_context, serve_reviews
+from scenario_kit.clients import KubeCluster
+from scenario_kit.model import Reference
+from scenario_kit.schema.crd import GROUP, SERVED, build_crd
+from scenario_kit.schema.webhook import PATH, TIMEOUT_SECONDS, WEBHOOK_NAME, build_webhook_configuration
+from tests.webhook.conftest import CATALOG, spoil
+
+pytestmark = pytest.mark.lab
+
+
+class Tried(NamedTuple):
+    """How kubectl ended, and what it said."""
+
+    code: int
+    said: str
+
+
+Apply = Callable[..., Tried]
+
+
+class Switch:
+    """The webhook's judgement, which can be made to fail."""
+
+    works = True
+
+    def judge(self, obj: dict[str, Any]) -> ObjectJudgement:
+        if not self.works:
+            raise RuntimeError("the judgement fails")
+        return judge_object(CATALOG, Settings(), obj)
+
+
+@pytest.fixture(scope="module")
+def webhook(kube: KubeCluster) -> Iterator[Switch]:
+    """The webhook on loopback, with a certificate of its own that the API server was told to trust."""
+    for kind in SERVED:
+        kube.apply(build_crd(kind))
+    for kind in SERVED:
+        ref = Reference("CustomResourceDefinition", f"{kind.lower()}s.{GROUP}", "", "apiextensions.k8s.io")
+        assert any("Established" in str(kube.get(ref)) for _ in range(1000))
+    kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "scenario-kit"}})
+    context, switch = create_context(), Switch()
+    server = serve_reviews(("127.0.0.1", 0), context, switch.judge)
+    client = {"url": f"https://127.0.0.1:{server.server_address[1]}{PATH}"}
+    kube.apply(build_webhook_configuration(client, "the operator"))
+    CertificateKeeper(kube, "scenario-kit", context, host="127.0.0.1").keep()
+    yield switch
+    kube.delete(Reference("ValidatingWebhookConfiguration", WEBHOOK_NAME, "", "admissionregistration.k8s.io"))
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def apply(webhook: Switch, api_server: Path, binary: Callable[[str], Path]) -> Apply:
+    def run(obj: dict[str, Any], *options: str) -> Tried:
+        command = [str(binary("kubectl")), "--kubeconfig", str(api_server), "apply", *options, "-f", "-"]
+        done = subprocess.run(
+            command, input=yaml.safe_dump(obj), capture_output=True, text=True, timeout=60, check=False
+        )
+        return Tried(done.returncode, done.stdout + done.stderr)
+
+    return run
+
+
+def test_kubectl_apply_says_what_is_wrong(apply: Apply, wrong: tuple[dict[str, Any], str, str, str]) -> None:
+    obj, code, field, helps = wrong
+    tried = apply(obj)
+
+    assert tried.code == 1
+    assert f'admission webhook "admission.{GROUP}" denied the request' in tried.said
+    assert f"{code} {field}: " in tried.said
+    assert helps in tried.said
+    assert f"docs/rules.md#{code.lower()}-" in tried.said
+
+
+@pytest.mark.parametrize("dry_run", ["server", "none"])
+def test_what_is_right_is_stored_and_tried_by_a_dry_run(apply: Apply, kube: KubeCluster, dry_run: str) -> None:
+    good = spoil(lambda spec: None)
+    good["metadata"]["name"] = f"good-{dry_run}"
+    options = ("--dry-run=server",) if dry_run == "server" else ()
+    tried = apply(good, *options)
+
+    assert tried.code == 0, tried.said
+    stored = kube.get(Reference("Scenario", good["metadata"]["name"], "scenario-kit", GROUP))
+    assert (stored is None) == (dry_run == "server")
+
+
+def test_a_dry_run_says_what_is_wrong(apply: Apply) -> None:
+    tried = apply(spoil(lambda spec: spec.pop("brief")), "--dry-run=server")
+
+    assert (tried.code, "SK605 spec.brief: " in tried.said) == (1, True)
+
+
+def test_an_object_that_is_stored_may_be_labelled_and_mended_but_not_broken(apply: Apply, kube: KubeCluster) -> None:
+    ref = Reference("Scenario", "mended", "scenario-kit", GROUP)
+    obj = spoil(lambda spec: None)
+    obj["metadata"]["name"] = ref.name
+    assert apply(obj).code == 0
+
+    kube.patch(ref, {"metadata": {"labels": {"team": "shop"}}})
+    broken = spoil(lambda spec: spec["faults"][0].update(type="pod-failur"))
+    broken["metadata"]["name"] = ref.name
+    assert "SK108" in apply(broken).said
+    assert (kube.get(ref) or {})["spec"]["faults"][0]["type"] == "pod-failure"
+
+
+def test_a_webhook_that_fails_is_in_nobodys_way(apply: Apply, webhook: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "works", False)
+    broken = spoil(lambda spec: spec["faults"][0].update(type="pod-failur"))
+    broken["metadata"]["name"] = "unasked"
+
+    assert TIMEOUT_SECONDS <= 5
+    assert apply(broken).code == 0

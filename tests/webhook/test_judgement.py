@@ -1,0 +1,122 @@
+"""What the webhook says of an object: the same as ``Accepted`` and as lint, with field, suggestion and page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import yaml
+
+from operators.scenario.admission import accept, judge_scenario
+from operators.scenario.environment import Environment, Settings
+from operators.webhook.judgement import judge_object
+from scenario_kit.lint import drop_consequential, lint_text
+from scenario_kit.load.rules import load_rules
+from scenario_kit.model import Severity
+from tests.webhook.conftest import CATALOG, GOOD, HERE, spoil
+
+SETTINGS = Settings()
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def judge(obj: dict[str, Any]) -> tuple[str, ...]:
+    return judge_object(CATALOG, SETTINGS, obj).refusal
+
+
+def test_a_good_scenario_is_not_refused() -> None:
+    assert judge(spoil(lambda spec: None)) == ()
+
+
+def test_a_mistake_is_told_with_code_field_suggestion_and_page(wrong: tuple[dict[str, Any], str, str, str]) -> None:
+    obj, code, field, helps = wrong
+    head, line = judge(obj)
+
+    assert head.startswith("the Scenario 'payment-pod-failure' is not accepted (")
+    assert line.startswith(f"{code} {field}: ")
+    assert helps in line
+    assert line.endswith(f" [{load_rules()[code].page}]")
+
+
+def test_accepted_says_the_same(wrong: tuple[dict[str, Any], str, str, str]) -> None:
+    environment = cast(Environment, SimpleNamespace(catalog=CATALOG, settings=SETTINGS))
+    refusal, desired, runbook = accept(environment, wrong[0])
+
+    assert refusal is not None
+    assert desired is None
+    assert runbook is None
+    assert judge(wrong[0])[1:] == (refusal.message,)
+
+
+def test_lint_says_the_same_of_the_file(wrong: tuple[dict[str, Any], str, str, str]) -> None:
+    obj, code, _, _ = wrong
+    judged = judge_scenario(CATALOG, SETTINGS, obj).refusal
+    text = yaml.safe_dump({**obj, "metadata": GOOD["metadata"]}, sort_keys=False)
+    # A scenario that somebody is about to merge lacks a brief as much as one that is applied.
+    where = ROOT / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+    found = [f for f in drop_consequential(lint_text(text, where, CATALOG)) if f.severity == Severity.ERROR]
+
+    assert judged is not None
+    assert code in {f.code for f in judged.findings}
+    assert {(f.code, f.message) for f in judged.findings} <= {(f.code, f.message) for f in found}
+
+
+def test_an_object_where_a_solver_could_read_it_is_refused() -> None:
+    (line,) = judge(spoil(lambda spec: None, namespace="otel-demo"))
+
+    assert "(NamespaceVisible)" in line
+    assert f"kubectl apply -n {HERE}" in line
+
+
+def test_a_scenario_that_is_only_stored_needs_no_brief() -> None:
+    assert judge(spoil(lambda spec: spec.update(suspend=True, brief=""))) == ()
+
+
+def test_a_blank_brief_is_none_and_a_placeholder_is_told_as_one() -> None:
+    assert "SK605" in judge(spoil(lambda spec: spec.update(brief="  ")))[1]
+    assert judge(spoil(lambda spec: spec.update(brief="TODO say what users see")))[1].startswith("SK602 spec.brief: ")
+
+
+def test_many_mistakes_are_counted() -> None:
+    def repeat(spec: dict[str, Any]) -> None:
+        spec["faults"] = [{"name": f"f{i}", "type": f"unknown-{i}", "target": "Deployment/cart"} for i in range(16)]
+        spec["decoys"] = [{"name": f"d{i}", "changes": []} for i in range(16)]
+
+    told = judge(spoil(repeat))
+
+    assert len(told) == 22
+    assert re.fullmatch(r"… and \d+ more: scenario-kit lint tells all of them", told[-1])
+
+
+def validation(**spec: Any) -> dict[str, Any]:
+    return {"kind": "Validation", "metadata": {"name": "v", "namespace": HERE}, "spec": spec}
+
+
+def test_a_validation_is_refused_for_its_plan_and_warned_of_its_scenario() -> None:
+    broken = spoil(lambda spec: spec["faults"][0].update(type="pod-failur"))["spec"]
+    embedded = {"name": "mine", "spec": broken}
+
+    (line,) = judge(validation(embedded=embedded, plan="Thorough", maxRepeats=1))
+    assert line.startswith("the Validation 'v' is not accepted (InvalidPlan): ")
+    assert judge(validation(scenario="stored")) == ()
+    judged = judge_object(CATALOG, SETTINGS, validation(embedded=embedded))
+    assert judged.refusal == ()
+    assert judged.warnings[0].startswith("SK108 spec.faults[0].type: ")
+    elsewhere = validation(embedded=embedded) | {"metadata": {"name": "v", "namespace": "default"}}
+    assert "(NamespaceVisible)" in judge(elsewhere)[0]
+
+
+def test_other_kinds_are_not_judged() -> None:
+    assert judge({"kind": "Trial", "metadata": {"name": "t"}, "spec": {}}) == ()
+
+
+@pytest.mark.parametrize("code", sorted(load_rules()))
+def test_the_page_of_each_code_has_its_anchor(code: str) -> None:
+    page, _, anchor = load_rules()[code].page.partition("#")
+    headings = re.findall(r"^## (SK\d{3}: .*)$", (ROOT / page).read_text(), re.MULTILINE)
+    # GitHub's anchors: lower case, without punctuation, blanks as hyphens.
+    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    assert anchor in anchors

@@ -38,7 +38,7 @@ _LIVE_QUIET: Final = 90
 _LONGEST: Final = 1000
 
 
-class Judged(Value, frozen=True, kw_only=True):
+class ScenarioJudgement(Value, frozen=True, kw_only=True):
     """What the text of a Scenario comes to in this installation: a refusal, or a runbook. ``warnings`` do not block."""
 
     refusal: Refusal | None = None
@@ -60,24 +60,24 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Desir
     return None, desired, runbook
 
 
-def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> Judged:
+def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> ScenarioJudgement:
     """Judge what a Scenario object says, without asking the cluster: ``Accepted`` and the webhook say the same."""
     if misplaced := find_visible_namespace(settings, obj):
-        return Judged(refusal=misplaced)
+        return ScenarioJudgement(refusal=misplaced)
     found = resolve_scenario(catalog, obj)
     scenario, runbook = found.scenario, found.runbook
     warnings = tuple(f for f in found.findings if f.severity == Severity.WARNING)
     if scenario is None or runbook is None:
-        return Judged(refusal=_build_refusal(found.errors), warnings=warnings)
+        return ScenarioJudgement(refusal=_build_refusal(found.errors), warnings=warnings)
     if not scenario.spec.suspend and not scenario.spec.brief.strip():
         at = Position(path="spec.brief", line=0, column=0)
         lacking = msgspec.structs.replace(build_finding("SK605", "the scenario has no brief"), position=at)
-        return Judged(refusal=_build_refusal([lacking]), warnings=warnings)
+        return ScenarioJudgement(refusal=_build_refusal([lacking]), warnings=warnings)
     try:
         require_wall_clock(runbook.faults, _choose_clock(settings, obj))
     except AuthoringError as problem:
-        return Judged(refusal=_build_refusal(list_findings(problem)), warnings=warnings)
-    return Judged(scenario=scenario, runbook=runbook, warnings=warnings)
+        return ScenarioJudgement(refusal=_build_refusal(list_findings(problem)), warnings=warnings)
+    return ScenarioJudgement(scenario=scenario, runbook=runbook, warnings=warnings)
 
 
 def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
@@ -107,9 +107,9 @@ def find_missing_capabilities(environment: Environment, runbook: Runbook, clock:
 
 def _build_refusal(findings: Sequence[Finding]) -> Refusal:
     """Build a refusal of findings, without those that follow from others among them."""
-    told = tuple(drop_consequential([LocatedFinding(finding) for finding in findings])) or tuple(findings)
-    text = "; ".join(describe_finding(finding) for finding in told)
-    return Refusal(_REASONS.get(told[0].code, "Invalid"), text[:_LONGEST], told)
+    shown = tuple(drop_consequential([LocatedFinding(finding) for finding in findings])) or tuple(findings)
+    text = "; ".join(describe_finding(finding) for finding in shown)
+    return Refusal(_REASONS.get(shown[0].code, "Invalid"), text[:_LONGEST], shown)
 
 
 def describe_finding(finding: Finding) -> str:

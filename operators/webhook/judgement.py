@@ -52,9 +52,9 @@ def _tell_refusal(obj: Object, refusal: Refusal | None) -> tuple[str, ...]:
     head = f"the {obj['kind']} '{obj['metadata']['name']}' is not accepted ({refusal.reason})"
     if not refusal.findings:
         return (f"{head}: {refusal.message}",)
-    told = _tell_findings(refusal.findings[:_MOST])
-    rest = len(refusal.findings) - len(told)
-    return (f"{head}:", *told, *([f"… and {rest} more: scenario-kit lint tells all of them"] if rest else []))
+    shown = _tell_findings(refusal.findings[:_MOST])
+    rest = len(refusal.findings) - len(shown)
+    return (f"{head}:", *shown, *([f"… and {rest} more: scenario-kit lint tells all of them"] if rest else []))
 
 
 def _tell_findings(findings: Iterable[Finding]) -> tuple[str, ...]:

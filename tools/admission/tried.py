@@ -71,7 +71,7 @@ def in_a_lab(name: str) -> Iterator[Tried]:
         document["apiVersion"], document["kind"] = "scenariokit.io/v1alpha1", "Scenario"
         applied = _kubectl(lab, "apply", "-f", "-", text=yaml.safe_dump(document))
         if applied.returncode != 0:
-            refused[each] = " ".join(applied.stderr.split())[:400]
+            refused[each] = " ".join(applied.stderr.split())[:4000]
     said = _conditions(lab, set(documents) - set(refused))
     _kubectl(lab, "delete", "scenario", "--wait=false", *documents)
     for each, attempt in every.items():

@@ -133,13 +133,13 @@ def test_the_operator_tells_whom_to_trust_in_its_own_webhook_and_nothing_else(la
     before = lab.cluster.get(ref)
     assert before is not None
     installed = build_webhook_configuration(build_service_client("scenario-kit"), get_identity())
-    client, policy = "/webhooks/0/clientConfig", "/webhooks/0/failurePolicy"
+    client, policy, groups = (f"/webhooks/0/{each}" for each in ("clientConfig", "failurePolicy", "rules/0/apiGroups"))
     bundle = before["webhooks"][0]["clientConfig"]["caBundle"]
     try:
         lab.cluster.delete(ref)
         lab.cluster.create(installed)
         operator.patch(ref, [{"op": "add", "path": f"{client}/caBundle", "value": bundle}], "Json")
-        for path, value in ((policy, "Fail"), (f"{client}/service/namespace", "default"), ("/webhooks", [])):
+        for path, value in ((policy, "Fail"), (f"{client}/service/namespace", "default"), (groups, ["*"])):
             with pytest.raises(ClusterError, match="denied"):
                 operator.patch(ref, [{"op": "replace", "path": path, "value": value}], "Json")
     finally:

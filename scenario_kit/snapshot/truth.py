@@ -11,12 +11,12 @@ import yaml
 from scenario_kit.model import ScenarioSpec
 from scenario_kit.scoring.files.itbench_truth import build_truth_v1, build_truth_v2
 from scenario_kit.scoring.files.scenario_truth import build_scenario_truth
+from scenario_kit.scoring.files.truths import OWN_FILE
 from scenario_kit.snapshot.canonical.names import NameMap
 from scenario_kit.snapshot.recording import Recording
 
 V1_FILE: Final = "ground_truth.yaml"
 V2_FILE: Final = "ground_truth_v2.yaml"
-OWN_FILE: Final = "scenario_truth.json"
 
 
 def write_truth(folder: Path, name: str, spec: ScenarioSpec, recording: Recording, names: NameMap) -> None:

@@ -14,6 +14,7 @@ from tools.pages.scenarios_page import (
     describe_difficulty,
     describe_evidence,
     describe_kind,
+    describe_solvers,
     render_scenarios_page,
 )
 
@@ -67,6 +68,12 @@ def test_difficulty():
 def test_evidence_in_words():
     assert describe_evidence(evidence()) == "simulated, standard: 9 of 10 held, 2030-01-02"
     assert describe_evidence(None) == "none"
+
+
+def test_baselines_in_words():
+    assert describe_solvers(None) == "not run"
+    assert describe_solvers(()) == "none"
+    assert describe_solvers(("recent-change", "runbook")) == "**recent-change**, runbook"
 
 
 def test_the_page_has_every_scenario_and_every_fault():

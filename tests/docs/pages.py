@@ -33,6 +33,7 @@ INSTEAD = {
     "ci/peers": "ci/peers --help",
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",
+    "ci/leaderboard": "ci/leaderboard --help",
     "ci/matrix": "ci/matrix --list --fault deployment-scaled-to-zero",
     "ci/mutate": "ci/mutate --help",
     "ci/validate-pr --base origin/main": "ci/validate-pr --base origin/main --help",

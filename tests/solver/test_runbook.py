@@ -137,6 +137,12 @@ def test_failing_spans_lead():
     assert consult(spans=spans)[0] == "Deployment/cart"
 
 
+def test_where_nothing_alerts_only_a_broken_state_is_blamed():
+    changed = (*OBJECTS[1:], written("Deployment", "cart", LAST), written("ConfigMap", "flags", LAST))
+    assert consult(objects=changed, alerts=()) == []
+    assert consult(objects=changed, alerts=(), pods=swap(pod("db", ended=("OOMKilled",)))) == ["Deployment/db"]
+
+
 def test_without_anything_nobody_is_blamed():
     assert consult_runbook(Observation()) == []
 

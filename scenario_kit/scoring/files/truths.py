@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast, get_args
 
 import msgspec
 
 from scenario_kit.errors import UsageError
 from scenario_kit.load import suggest_path
 from scenario_kit.model import Finding
-from scenario_kit.scoring.entities.truth import IncidentTruth
+from scenario_kit.scoring.entities.truth import IncidentTruth, Outcome
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.incident_names import normalise_incident
 from scenario_kit.scoring.files.itbench_truth import is_itbench_truth, read_itbench_truth
@@ -21,6 +21,8 @@ from scenario_kit.scoring.scores.problems import find_truth_problems
 #: What the truth of a folder is called; of several, the first.
 TRUTH_FILES: Final = tuple(f"{name}.{kind}" for name in ("ground_truth", "gt") for kind in ("yaml", "yml", "json"))
 LIST_FILE: Final = "ground_truths.json"
+#: What a snapshot of this kit says beside ITBench's truth, which cannot say that nothing is broken.
+OWN_FILE: Final = "scenario_truth.json"
 
 
 class LoadedTruth(NamedTuple):
@@ -48,7 +50,21 @@ def read_truths(path: Path) -> list[LoadedTruth]:
         return [_read(source, (i,), "") for i in range(len(source.data))]
     if isinstance(source.data, dict) and source.data and all(map(is_itbench_truth, source.data.values())):
         return [_read(source, (name,), name) for name in source.data]
-    return [_read(source, (), _name_by_folder(path))]
+    return [_read(source, (), _name_by_folder(path), _read_outcome(path))]
+
+
+def _read_outcome(path: Path) -> Outcome:
+    """Read from the file beside a truth whether there is an incident at all; without one, there is."""
+    own = path.with_name(OWN_FILE)
+    if path.name not in TRUTH_FILES or not own.is_file():
+        return "Incident"
+    source = read_source(own)
+    found = source.data.get("outcome", "Incident") if isinstance(source.data, dict) else None
+    if found not in get_args(Outcome):
+        mistakes = Mistakes(source)
+        mistakes.note(("outcome",), "this is no outcome", expected=", ".join(get_args(Outcome)), fix="correct it")
+        mistakes.raise_errors()
+    return cast("Outcome", found)
 
 
 def find_truth_file(folder: Path) -> Path | None:
@@ -67,7 +83,7 @@ def _read_folder(folder: Path) -> list[LoadedTruth]:
     return [loaded for file in files for loaded in read_truths(file)]
 
 
-def _read(source: Source, place: tuple[str | int, ...], incident: str) -> LoadedTruth:
+def _read(source: Source, place: tuple[str | int, ...], incident: str, outcome: Outcome = "Incident") -> LoadedTruth:
     mistakes = Mistakes(source)
     data = source.data
     for step in place:
@@ -80,7 +96,7 @@ def _read(source: Source, place: tuple[str | int, ...], incident: str) -> Loaded
     given = next(
         (text for name in ("id", "scenario_id", "incident_id") if (text := fields.read_text(name, numbers=True))), ""
     )
-    truth = read_itbench_truth(fields, incident or given)
+    truth = msgspec.structs.replace(read_itbench_truth(fields, incident or given), outcome=outcome)
     for problem in find_truth_problems(truth):
         mistakes.note(place, problem.message, expected=problem.expected, fix=problem.fix)
     mistakes.raise_errors()

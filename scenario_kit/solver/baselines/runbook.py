@@ -34,11 +34,14 @@ RunbookCheck = Callable[[Observation], Iterable[RunbookFinding]]
 
 
 def consult_runbook(seen: Observation) -> list[str]:
-    """Rank objects: what the checks find about suspects, then about anybody else, then the suspects themselves."""
+    """Rank objects: what the checks find about suspects, then about anybody else, then the suspects themselves.
+
+    Where nothing alerts, a change alone is no reason to blame anything.
+    """
     suspects = list_suspects(seen)
     places = {name.partition("/")[2]: place for place, name in enumerate(suspects)}
     found: list[tuple[bool, int, int, str]] = []
-    for order, check in enumerate(CHECKS):
+    for order, check in enumerate(CHECKS if seen.alerts else STATE_CHECKS):
         for finding in check(seen):
             place = places.get(finding.component, len(places))
             found.append((place == len(places), order, place, finding.blamed))
@@ -184,8 +187,8 @@ def _check_changes(*kinds: str) -> RunbookCheck:
     return check
 
 
-#: The checks, the most telling first.
-CHECKS: Final[tuple[RunbookCheck, ...]] = (
+#: The checks of the state of the cluster, the most telling first.
+STATE_CHECKS: Final[tuple[RunbookCheck, ...]] = (
     _check_nodes,
     _check_quota,
     _check_pods(lambda pod: any(reason in _IMAGE for reason in pod.waiting)),
@@ -197,6 +200,10 @@ CHECKS: Final[tuple[RunbookCheck, ...]] = (
     _check_selectors,
     _check_ports,
     _check_probes,
+)
+#: All checks, in order; that pods are missing says least.
+CHECKS: Final[tuple[RunbookCheck, ...]] = (
+    *STATE_CHECKS,
     _check_changes("NetworkPolicy"),
     _check_changes("Service"),
     _check_changes("ConfigMap"),

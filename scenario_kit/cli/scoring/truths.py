@@ -16,6 +16,7 @@ from scenario_kit.scoring.scores.problems import find_truth_problems
 from scenario_kit.scoring.scores.run_score import TruthContext, prepare_truth
 
 if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
     from scenario_kit.scoring.graph.topology import Topology
 
 
@@ -33,8 +34,11 @@ def load_contexts(
         UsageError: there is no such path, it holds no truth, or two of one name.
         AuthoringError: a truth cannot be scored.
     """
+    from scenario_kit.catalog import Catalog, find_collections
+
     if scenarios := _find_scenarios(path):
-        contexts = [_load_scenario(file, topology, namespace) for file in scenarios]
+        catalog = Catalog(find_collections(scenarios))
+        contexts = [_load_scenario(file, catalog, topology, namespace) for file in scenarios]
         list_incidents([LoadedTruth(each.index.truth) for each in contexts])
         return {each.index.truth.incident: each for each in contexts}, []
     loaded = read_truths(path)
@@ -56,12 +60,11 @@ def _find_scenarios(path: Path) -> list[Path]:
         return []
 
 
-def _load_scenario(path: Path, topology: Topology | None, namespace: str) -> TruthContext:
-    from scenario_kit.catalog import Catalog
+def _load_scenario(path: Path, catalog: Catalog, topology: Topology | None, namespace: str) -> TruthContext:
     from scenario_kit.render.scenarios.runbook import resolve
 
     loaded = load_scenario(path)
-    spec, catalog = loaded.scenario.spec, Catalog()
+    spec = loaded.scenario.spec
     runbook = resolve(loaded.scenario, catalog, "app", beside=path.parent)
     truth = build_scenario_truth(loaded.scenario.name, spec, runbook.ground_truth, runbook.faults, namespace)
     problems = [

@@ -110,7 +110,8 @@ def _render_leaderboard(renderer: _Renderer, content: SiteContent) -> str:
     rows = [(list_cells(row, intervals=False), bar) for row, bar in zip(board.rows, build_bars(board), strict=True)]
     return renderer.render(
         "leaderboard", board=board, held_out=_list_held_out(content), header=HEADER, rows=rows,
-        plot=cost_plot.draw_costs(board), geometry=cost_plot,
+        plot=cost_plot.draw_costs(board), geometry=cost_plot, expected=sum(row.runs for row in board.rows),
+        recorded=sum(len(runs) for solvers in content.outcomes.values() for runs in solvers.values()),
     )  # fmt: skip
 
 

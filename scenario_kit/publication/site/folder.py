@@ -1,4 +1,4 @@
-"""A site as a folder that is there whole, the old one or the new one."""
+"""A site as a folder: the old one or the new one, never a mixture; between two renames, for an instant, none."""
 
 from __future__ import annotations
 

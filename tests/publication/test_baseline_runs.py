@@ -3,25 +3,27 @@
 import json
 import subprocess
 
+import msgspec
+
 from scenario_kit.catalog import find_data_root
 from scenario_kit.scoring.files.run_records import read_run_record
 from scenario_kit.scoring.files.source import read_lines
-from tools.site.baseline_runs import convert_outcomes, count_repeats
+from tools.leaderboard.outcomes import BaselineOutcome
+from tools.leaderboard.run_records import convert_outcomes, count_repeats
 
-OUTCOME = {
-    "scenario": "down", "seed": 1, "solver": "loudest-alert", "digest": "d", "kit": "0.1.0", "day": "2026-11-26",
-    "control": False, "correct": True, "score": 1.0, "f1": 1.0, "blamed": ["shop/Deployment/payment"], "turns": 5,
-    "seconds": 2.5, "stop": "finish",
-}  # fmt: skip
+OUTCOME = BaselineOutcome(
+    scenario="down", seed=1, solver="loudest-alert", digest="d", kit="0.1.0", day="2026-11-26", control=False,
+    correct=True, score=1.0, f1=1.0, blamed=("shop/Deployment/payment",), turns=5, seconds=2.5, stop="finish",
+)  # fmt: skip
 
 
-def lines(*changes):
-    return [json.dumps(OUTCOME | change) for change in changes]
+def outcomes(*changes):
+    return [msgspec.structs.replace(OUTCOME, **change) for change in changes]
 
 
 def test_records_are_those_of_the_format(tmp_path):
     records = convert_outcomes(
-        lines({}, {"seed": 2, "blamed": []}, {"solver": "nop", "blamed": [], "stop": "error"}), {"down": "d"}
+        outcomes({}, {"seed": 2, "blamed": ()}, {"solver": "nop", "blamed": (), "stop": "error"}), {"down": "d"}
     )
     path = tmp_path / "runs.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -31,14 +33,13 @@ def test_records_are_those_of_the_format(tmp_path):
     assert (silent.state, nop.state, nop.stop) == ("Empty", "Missing", "error")
 
 
-def test_outcomes_of_other_versions_repeated_ones_and_half_lines_are_left_out():
-    given = [*lines({"digest": "old"}, {"scenario": "gone"}, {"turns": 1}, {"turns": 9}), json.dumps(OUTCOME)[:40]]
-    (record,) = convert_outcomes(given, {"down": "d"})
-    assert record["turns"] == 9
+def test_outcomes_of_other_versions_and_of_scenarios_that_are_gone_are_left_out():
+    given = outcomes({"digest": "old"}, {"scenario": "gone"}, {})
+    assert [record["run_id"] for record in convert_outcomes(given, {"down": "d"})] == ["down-loudest-alert-1"]
 
 
 def test_as_many_repeats_are_expected_as_any_solver_has():
-    found = convert_outcomes(lines({}, {"seed": 2}, {"solver": "x"}), {"down": "d"})
+    found = convert_outcomes(outcomes({}, {"seed": 2}, {"solver": "x"}), {"down": "d"})
     assert count_repeats(found) == 2
     assert count_repeats([]) == 1
 

@@ -1,1 +1,0 @@
-"""The site of this repository: the catalogue with the runs of the baselines."""

@@ -6,9 +6,13 @@ import subprocess
 import msgspec
 
 from scenario_kit.catalog import find_data_root
+from scenario_kit.catalog.evidence import read_evidence
+from scenario_kit.cli.scoring.truths import load_contexts
 from scenario_kit.scoring.files.run_records import read_run_record
 from scenario_kit.scoring.files.source import read_lines
-from tools.leaderboard.outcomes import BaselineOutcome
+from scenario_kit.scoring.scores.run_score import score_run
+from scenario_kit.scoring.scores.settings import ScoreSettings
+from tools.leaderboard.outcomes import BaselineOutcome, read_outcomes
 from tools.leaderboard.run_records import convert_outcomes, count_repeats
 
 OUTCOME = BaselineOutcome(
@@ -42,6 +46,26 @@ def test_as_many_repeats_are_expected_as_any_solver_has():
     found = convert_outcomes(outcomes({}, {"seed": 2}, {"solver": "x"}), {"down": "d"})
     assert count_repeats(found) == 2
     assert count_repeats([]) == 1
+
+
+def test_records_of_committed_outcomes_score_as_the_runs_did(tmp_path):
+    """Of the first scenarios that have any; those that have changed since have none."""
+    root = find_data_root()
+    outcomes = read_outcomes(root / "docs" / "leaderboard.jsonl")
+    for name in sorted({each.scenario for each in outcomes})[:3]:
+        path = root / "catalog" / "scenarios" / name / "scenario.yaml"
+        own = [each for each in outcomes if each.scenario == name]
+        records = convert_outcomes(own, {name: read_evidence(path).digest})
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        ((_, context),) = load_contexts(path, None, "")[0].items()
+        scored = {
+            run.trial: score_run(context, run, ScoreSettings()).correct
+            for run in map(read_run_record, read_lines(file))
+        }
+        expected = {f"{name}-{each.solver}-{each.seed}": each.correct for each in own}
+        assert scored == {trial: expected[trial] for trial in scored}
+        assert len(scored) in (0, len(own))
 
 
 def test_the_program_tells_what_it_does():

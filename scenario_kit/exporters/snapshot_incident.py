@@ -11,11 +11,11 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.exporters.gates import require_gates
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.scoring.entities.truth import IncidentTruth, Outcome, TruthGroup
-from scenario_kit.scoring.files.truths import read_truths
+from scenario_kit.scoring.files.truths import OWN_FILE, read_truths
 from scenario_kit.scoring.matching.alias_classes import build_alias_classes
 from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, SnapshotTimes, compute_checksum
 from scenario_kit.snapshot.reader import SnapshotFolder
-from scenario_kit.snapshot.truth import OWN_FILE, V1_FILE
+from scenario_kit.snapshot.truth import V1_FILE
 
 #: Where the truths of a folder of snapshots lie in it.
 TRUTHS: Final = "truths"

@@ -10,6 +10,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.exporters.files import ExportedFolder, write_folders
 from scenario_kit.exporters.formats.aiopslab import build_aiopslab_problems
 from scenario_kit.exporters.formats.harbor import build_offline_tasks
+from scenario_kit.exporters.formats.harbor_live import build_live_tasks
 from scenario_kit.exporters.formats.inspect import build_inspect_task
 from scenario_kit.exporters.formats.itbench import build_itbench_scenarios
 from scenario_kit.exporters.formats.openrca import build_openrca_systems
@@ -27,6 +28,7 @@ SNAPSHOT_FORMATS: Final[Mapping[str, Callable[[Sequence[SnapshotIncident]], list
 }
 #: Forms that are made of scenarios.
 SCENARIO_FORMATS: Final[Mapping[str, Callable[[Sequence[ScenarioIncident]], list[ExportedFolder]]]] = {
+    "harbor-live": build_live_tasks,
     "aiopslab": build_aiopslab_problems,
     "sregym": build_sregym_problems,
     "itbench": build_itbench_scenarios,

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import UsageError
 from scenario_kit.exporters.gates import require_gates
@@ -30,6 +32,7 @@ class ScenarioIncident(NamedTuple):
     runbook: Runbook
     truth: IncidentTruth
     number: int
+    folder: Path
     families: dict[str, str]
     own_faults: tuple[str, ...]
 
@@ -75,6 +78,12 @@ def build_control_object(scenario: Scenario) -> dict[str, Any]:
     return built
 
 
+def forget_namespace(truth: IncidentTruth) -> IncidentTruth:
+    """Return a truth that fits in any namespace: where the app runs is decided when the Scenario is applied."""
+    groups = tuple(msgspec.structs.replace(group, namespace="") for group in truth.groups)
+    return msgspec.structs.replace(truth, groups=groups)
+
+
 def _read(file: Path, catalog: Catalog) -> ScenarioIncident:
     scenario = load_scenario(file).scenario
     spec = scenario.spec
@@ -86,7 +95,8 @@ def _read(file: Path, catalog: Catalog) -> ScenarioIncident:
     types = list(dict.fromkeys(use.type for use in spec.faults))
     families = {name: catalog.fault(name, file.parent).family for name in types}
     known = {*catalog.faults()}
-    return ScenarioIncident(scenario, runbook, truth, number, families, tuple(t for t in types if t not in known))
+    own = tuple(name for name in types if name not in known)
+    return ScenarioIncident(scenario, runbook, truth, number, file.parent, families, own)
 
 
 def note_own_faults(incident: ScenarioIncident) -> list[str]:

@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
         kind: Annotated[
             str,
             typer.Argument(
-                help="harbor, inspect, openrca, rcaeval, aiopslab, sregym or itbench.",
+                help="harbor, inspect, openrca, rcaeval, harbor-live, aiopslab, sregym or itbench.",
                 metavar="KIND",
                 autocompletion=complete_names(list_formats),
             ),

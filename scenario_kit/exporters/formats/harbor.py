@@ -67,7 +67,8 @@ RUN apt-get update && apt-get install --yes --no-install-recommends \\
 WORKDIR /app
 COPY snapshot /app/snapshot
 """
-_VERIFIER_IMAGE: Final = f"""\
+#: Of what the container of the verifier is made.
+VERIFIER_IMAGE: Final = f"""\
 FROM {BASE_IMAGE}
 RUN apt-get update && apt-get install --yes --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*
 COPY . /tests
@@ -112,7 +113,7 @@ def _build_task(incident: SnapshotIncident) -> ExportedFolder:
         "instruction.md": ExportedFile(instruction),
         "environment/Dockerfile": ExportedFile(SOLVER_IMAGE),
         "environment/snapshot": ExportedFile(copy_of=incident.folder, without=TELLTALES),
-        "tests/Dockerfile": ExportedFile(_VERIFIER_IMAGE),
+        "tests/Dockerfile": ExportedFile(VERIFIER_IMAGE),
         "tests/test.sh": ExportedFile(test, program=True),
         f"tests/{VERIFIER_FILE}": ExportedFile(copy_of=VERIFIER),
         f"tests/{RULES_FILE}": ExportedFile(build_rules(incident.truth).render()),

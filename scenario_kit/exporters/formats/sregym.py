@@ -6,11 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-import msgspec
-
 from scenario_kit.exporters.files import ExportedFile, ExportedFolder
 from scenario_kit.exporters.rules import PROGRAMS, VERIFIER, VERIFIER_FILE, build_rules
-from scenario_kit.exporters.scenario_incident import ScenarioIncident, build_scenario_object, note_own_faults
+from scenario_kit.exporters.scenario_incident import (
+    ScenarioIncident,
+    build_scenario_object,
+    forget_namespace,
+    note_own_faults,
+)
 from scenario_kit.model.authored.contamination_canary import CANARY
 from scenario_kit.scoring.entities.truth import IncidentTruth
 from scenario_kit.scoring.matching.alias_classes import build_alias_classes
@@ -45,7 +48,7 @@ def build_sregym_problems(incidents: Sequence[ScenarioIncident]) -> list[Exporte
         problems.append(problem)
         notes += note_own_faults(each)
         files[problem["scenario"]] = _render(build_scenario_object(each.scenario))
-        files[problem["rules"]] = ExportedFile(build_rules(_forget_namespace(each.truth)).render())
+        files[problem["rules"]] = ExportedFile(build_rules(forget_namespace(each.truth)).render())
     files["problems.json"] = _render({"canary": CANARY, "problems": problems})
     return [ExportedFolder(FOLDER_NAME, files, notes=tuple(notes))]
 
@@ -60,12 +63,6 @@ def _describe(incident: ScenarioIncident) -> dict[str, Any]:
         "rules": f"rules/{incident.name}.json",
         "rootCause": build_fault_spec(incident.truth, spec.title, incident.runbook.app.namespace),
     }
-
-
-def _forget_namespace(truth: IncidentTruth) -> IncidentTruth:
-    """Return a truth that fits in any namespace: where the app runs is decided when the Scenario is applied."""
-    groups = tuple(msgspec.structs.replace(group, namespace="") for group in truth.groups)
-    return msgspec.structs.replace(truth, groups=groups)
 
 
 def _render(document: Any) -> ExportedFile:

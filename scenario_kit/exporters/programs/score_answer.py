@@ -3,7 +3,7 @@
 The file is copied into exported tasks as it is: it needs Python 3.9 and nothing else. What is compared with what stands
 in ``rules.json``, which scenario-kit wrote; a test holds both implementations equal.
 
-Usage: python3 score_answer.py --rules FILE --answer FILE [--reward FILE] [--decisions FILE]
+Usage: python3 score_answer.py --rules FILE (--answer FILE | --record FILE) [--reward FILE] [--decisions FILE]
 """
 
 from __future__ import annotations
@@ -51,6 +51,26 @@ def score_answer(rules: dict[str, Any], text: str | None) -> dict[str, Any]:
     else:
         rewards = {"answered": 1.0, **_count(rules, [each["verdict"] for each in decisions])}
     return {"rewards": rewards, "decisions": decisions, "problem": ""}
+
+
+def score_record(rules: dict[str, Any], text: str | None) -> dict[str, Any]:
+    """Score the record of a live run: its diagnosis as any answer, and whether the incident was resolved.
+
+    ``reward`` is the mean of both; of a control, where nothing is to be resolved, the diagnosis alone.
+    """
+    try:
+        record = json.loads(text or "")
+    except (ValueError, RecursionError):
+        record = None
+    record = record if isinstance(record, dict) else {}
+    answer = record.get("answer")
+    result = score_answer(rules, None if answer is None else json.dumps(answer))
+    rewards = result["rewards"]
+    rewards["diagnosis"] = rewards["reward"]
+    if rules["incident"]:
+        rewards["mitigation"] = float(record.get("resolved") is True)
+        rewards["reward"] = (rewards["diagnosis"] + rewards["mitigation"]) / 2
+    return result
 
 
 def _count(rules: dict[str, Any], verdicts: list[str]) -> dict[str, float]:
@@ -286,11 +306,16 @@ def main() -> int:
     """Score a file, and write the rewards; they are printed as well."""
     parser = argparse.ArgumentParser(description="Score an answer.")
     parser.add_argument("--rules", type=Path, required=True)
-    parser.add_argument("--answer", type=Path, required=True)
+    parser.add_argument("--answer", type=Path)
+    parser.add_argument("--record", type=Path)
     parser.add_argument("--reward", type=Path)
     parser.add_argument("--decisions", type=Path)
     given = parser.parse_args()
-    result = score_answer(json.loads(given.rules.read_text(encoding="utf-8")), read_text(given.answer))
+    if bool(given.answer) == bool(given.record):
+        parser.error("one of --answer and --record")
+    rules = json.loads(given.rules.read_text(encoding="utf-8"))
+    score = score_record if given.record else score_answer
+    result = score(rules, read_text(given.record or given.answer))
     if given.decisions:
         given.decisions.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if given.reward:

@@ -1,0 +1,203 @@
+"""Harbor tasks in which the incident is live: the lab runs in a container of its own, behind one MCP server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from scenario_kit import __version__
+from scenario_kit.exporters.files import ExportedFile, ExportedFolder
+from scenario_kit.exporters.formats.harbor import BASE_IMAGE, SCHEMA_VERSION, VERIFIER_IMAGE
+from scenario_kit.exporters.kubectl_repair import list_repair_calls
+from scenario_kit.exporters.reference_answers import NO_INCIDENT, build_control_truth, build_oracle_answer
+from scenario_kit.exporters.rules import PROGRAMS, RULES_FILE, VERIFIER, VERIFIER_FILE, build_rules
+from scenario_kit.exporters.scenario_incident import (
+    ScenarioIncident,
+    build_control_object,
+    build_scenario_object,
+    forget_namespace,
+)
+from scenario_kit.model.authored.contamination_canary import CANARY
+from scenario_kit.scoring.entities.truth import IncidentTruth
+from scenario_kit.solver.investigation import ANSWER_FORM
+
+URL: Final = "http://incident:8765/mcp"
+_RECORD: Final = "/tmp/records/record.json"  # noqa: S108  # in a container
+_TASK: Final = """\
+schema_version = "{schema}"
+artifacts = [{{source = "{record}", service = "incident"}}]
+
+[task]
+name = "scenario-kit/{name}"
+version = "{version}"
+description = "Find the root cause of a live incident in a microservice application, and repair it."
+keywords = ["sre", "kubernetes", "root-cause-analysis", "mitigation"]
+
+[metadata]
+category = "sre"
+app = "{app}"
+canary = "{canary}"
+
+[agent]
+timeout_sec = 7200.0
+
+[verifier]
+timeout_sec = 300.0
+environment_mode = "separate"
+
+[[verifier.collect]]
+command = "python3 /opt/incident/incident_gateway.py --finish"
+service = "incident"
+timeout_sec = 1200.0
+
+[verifier.environment]
+cpus = 1
+memory_mb = 1024
+
+[environment]
+build_timeout_sec = 1800.0
+cpus = 2
+memory_mb = 2048
+workdir = "/app"
+
+[environment.healthcheck]
+command = "curl --silent --fail http://incident:8765/healthz"
+interval_sec = 5.0
+timeout_sec = 5.0
+start_period_sec = 600.0
+retries = 120
+
+[[environment.mcp_servers]]
+name = "incident"
+transport = "streamable-http"
+url = "{url}"
+"""
+_INSTRUCTION: Final = """\
+# You are on call
+
+{brief}
+
+The page may be a false alarm: it happens that nothing is wrong.
+
+The app {app} runs on a cluster that you reach by the MCP server `incident` ({url}) alone. `get_incident` says
+where it runs and what you may use up; `get_alerts`, `get_metrics`, `get_traces`, `get_logs` and
+`exec_kubectl_cmd_safely` let you look and act. The incident's time stands still while you think.
+
+1. Find the root cause: the object, as `namespace/Kind/name`, whose change would end the trouble. Do not name what
+   merely suffers. Call `submit` with it as `ans`: {form}
+2. Then repair the app, and call `submit` again, without `ans`.
+
+The first is scored 0 if a root cause is missing, else by the share of the named objects that are root causes; if
+nothing is wrong, an answer that names nothing is right. The second is whether the alerts clear and stay clear, with all
+of the app there and serving its users. The score is the mean of both.
+"""
+_COMPOSE: Final = """\
+services:
+  main:
+    depends_on: [incident]
+  incident:
+    build: ./incident
+    tmpfs: ["/tmp:size=4g,mode=1777"]
+    cap_drop: [ALL]
+"""
+_MAIN_IMAGE: Final = f"""\
+FROM {BASE_IMAGE}
+RUN apt-get update && apt-get install --yes --no-install-recommends \\
+    ca-certificates curl jq python3 && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+"""
+_INCIDENT_IMAGE: Final = f"""\
+FROM {BASE_IMAGE} AS sdk
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates python3-pip
+RUN pip install --target /sdk 'mcp>=2.3,<3'
+FROM scenario-kit-lab:{__version__}
+COPY --from=sdk /sdk /opt/sdk
+COPY . /opt/incident
+ENV PYTHONPATH=/opt/sdk
+ENTRYPOINT ["/usr/bin/python3", "/opt/incident/incident_gateway.py", "--listen", "0.0.0.0"]
+CMD ["/opt/incident/scenario.yaml"]
+"""
+_TEST: Final = """\
+#!/bin/bash
+set -eu
+mkdir -p /logs/verifier
+python3 /tests/{verifier} --rules /tests/{rules} --record {record} \\
+  --reward /logs/verifier/reward.json --decisions /logs/verifier/decisions.json
+"""
+_SOLVE: Final = f"""\
+#!/bin/bash
+set -eu
+python3 /solution/incident_client.py --url {URL} --calls /solution/calls.json
+"""
+
+
+def build_live_tasks(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
+    """Build a task of each scenario, and one of its control twin.
+
+    Of a scenario whose repair needs more than kubectl there is the twin alone, since no oracle could prove its scoring.
+    """
+    folders = []
+    for each in incidents:
+        notes: list[str] = []
+        broken = each.truth.outcome == "Incident"
+        calls = list_oracle_calls(each)
+        if broken and calls is None:
+            notes.append(f"{each.name}: the control alone: kubectl cannot carry out its repair, and so no oracle can")
+        elif calls is not None:
+            folders.append(_build_task(each, each.truth, calls, build_scenario_object(each.scenario), notes))
+        if broken:
+            control = [_submit(NO_INCIDENT), _submit(None)]
+            twin, truth = build_control_object(each.scenario), build_control_truth(each.truth)
+            folders.append(_build_task(each, truth, control, twin, notes if calls is None else []))
+    return folders
+
+
+def list_oracle_calls(incident: ScenarioIncident) -> list[dict[str, Any]] | None:
+    """List what an oracle calls: it submits the truth, repairs, and submits again; None where kubectl cannot repair."""
+    answer = _submit(build_oracle_answer(forget_namespace(incident.truth)))
+    if incident.truth.outcome != "Incident":
+        return [answer, _submit(None)]
+    repair = list_repair_calls(incident.runbook)
+    wait = {"tool": "wait", "arguments": {"seconds": 60}}
+    return None if repair is None else [answer, *repair, wait, _submit(None)]
+
+
+def _submit(answer: dict[str, Any] | None) -> dict[str, Any]:
+    return {"tool": "submit", "arguments": {} if answer is None else {"ans": answer}}
+
+
+def _build_task(
+    incident: ScenarioIncident, truth: IncidentTruth, calls: list[dict[str, Any]], scenario: dict[str, Any],
+    notes: list[str],
+) -> ExportedFolder:  # fmt: skip
+    app = incident.scenario.spec.app
+    name = f"live-{incident.number}{'-twin' if scenario['metadata']['name'] != incident.name else ''}"
+    task = _TASK.format(
+        schema=SCHEMA_VERSION, record=_RECORD, name=name, version=__version__, app=f"{app.name} {app.version}",
+        canary=CANARY, url=URL,
+    )  # fmt: skip
+    brief = incident.scenario.spec.brief.strip()
+    instruction = _INSTRUCTION.format(brief=brief, app=app.name, url=URL, form=ANSWER_FORM)
+    test = _TEST.format(verifier=VERIFIER_FILE, rules=RULES_FILE, record=_RECORD)
+    files = {
+        "task.toml": ExportedFile(task),
+        "instruction.md": ExportedFile(instruction),
+        "environment/docker-compose.yaml": ExportedFile(_COMPOSE),
+        "environment/Dockerfile": ExportedFile(_MAIN_IMAGE),
+        "environment/incident/Dockerfile": ExportedFile(_INCIDENT_IMAGE),
+        "environment/incident/scenario.yaml": ExportedFile(json.dumps(scenario, indent=1) + "\n"),
+        "environment/incident/incident_gateway.py": ExportedFile(copy_of=PROGRAMS / "incident_gateway.py"),
+        "environment/incident/incident_client.py": ExportedFile(copy_of=PROGRAMS / "incident_client.py"),
+        "tests/Dockerfile": ExportedFile(VERIFIER_IMAGE),
+        "tests/test.sh": ExportedFile(test, program=True),
+        f"tests/{VERIFIER_FILE}": ExportedFile(copy_of=VERIFIER),
+        f"tests/{RULES_FILE}": ExportedFile(build_rules(forget_namespace(truth)).render()),
+        "solution/solve.sh": ExportedFile(_SOLVE, program=True),
+        "solution/incident_client.py": ExportedFile(copy_of=PROGRAMS / "incident_client.py"),
+        "solution/calls.json": ExportedFile(json.dumps(calls, indent=1) + "\n"),
+    }
+    if incident.own_faults:
+        files["environment/incident/faults"] = ExportedFile(copy_of=incident.folder / "faults")
+    secrets = (incident.name, *(use.type for use in incident.scenario.spec.faults))
+    return ExportedFolder(name, files, secrets, ("task.toml", "instruction.md"), tuple(notes))

@@ -1,0 +1,57 @@
+"""A documented repair as commands of kubectl, so that an oracle can carry it out with the tools of solvers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from scenario_kit.model import Runbook
+from scenario_kit.model.authored.change import Change
+from scenario_kit.model.kubernetes.reference import Reference
+
+
+def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
+    """List the calls of ``exec_kubectl_cmd_safely`` that carry out documented solutions for all faults.
+
+    Of several solutions of a fault, the first one that kubectl alone can carry out is taken; None where there is none.
+    """
+    fixed: set[str] = set()
+    calls: list[dict[str, Any]] = []
+    for procedure in runbook.procedures:
+        if procedure.use != "Solution" or fixed >= set(procedure.solution.fixes):
+            continue
+        built = [_build_call(change) for change in procedure.solution.changes]
+        if all(call is not None for call in built):
+            calls += [call for call in built if call is not None]
+            fixed |= set(procedure.solution.fixes)
+    needed = {name for each in runbook.procedures if each.use == "Solution" for name in each.solution.fixes}
+    return calls if needed and fixed >= needed else None
+
+
+def _build_call(change: Change) -> dict[str, Any] | None:
+    """Build the call for a change; None where kubectl has no single command for it."""
+    data = change.to_json()
+    operation = change.operation
+    keyword = next((name for name in ("patch", "delete", "restart", "scale", "create", "apply") if name in data), "")
+    if keyword in ("create", "apply") and operation.manifest is not None:
+        return _call(f"{keyword} -f -", json.dumps(operation.manifest))
+    if not keyword or operation.target is None:
+        return None
+    ref = Reference.parse(operation.target)
+    kind = ".".join(filter(None, (ref.kind, ref.group))).lower()
+    match keyword:
+        case "patch":
+            body = data["patch"]
+            document = json.dumps(body["patch"]).replace("'", "'\\''")
+            return _call(f"patch {kind} {ref.name} --type {body['type'].lower()} -p '{document}'")
+        case "delete":
+            return _call(f"delete {kind} {ref.name}")
+        case "restart":
+            return _call(f"rollout restart {kind}/{ref.name}")
+        case _:
+            return _call(f"scale {kind}/{ref.name} --replicas={data['scale']['replicas']}")
+
+
+def _call(command: str, stdin: str = "") -> dict[str, Any]:
+    arguments = {"cmd": f"kubectl {command}"} | ({"stdin": stdin} if stdin else {})
+    return {"tool": "exec_kubectl_cmd_safely", "arguments": arguments}

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from scenario_kit import __version__
 from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 from scenario_kit.exporters.formats.harbor_live import list_oracle_calls
@@ -25,6 +26,7 @@ from scenario_kit.exporters.scenario_incident import read_scenarios
 from scenario_kit.scoring.entities.truth import IncidentTruth
 from scenario_kit.solver.gateway.kubectl_command import parse_kubectl
 from tests.scoring.truths import group
+from tools.image import recipes
 
 SCENARIOS = find_data_root() / "catalog" / "scenarios"
 #: What ``scenario-kit mcp`` does, as far as the way to it is concerned.
@@ -119,6 +121,14 @@ def test_the_oracle_of_every_scenario_uses_what_solvers_may_use() -> None:
         "charges-declined-half-the-time", "hotel-searches-late-without-a-trace", "orders-late-without-a-trace",
         "shop-slow-since-the-sale",
     ], "feature flags and commands in stores need more than kubectl"  # fmt: skip
+
+
+def test_the_image_takes_what_the_image_with_the_lab_has(tasks: Path) -> None:
+    """Its paths, as tools/image lays them out."""
+    lines = (find_task(tasks, "cart-scaled-to-zero") / "environment/incident/Dockerfile").read_text().splitlines()
+    copied = [line.split()[2] for line in lines if line.startswith("COPY --from=lab")]
+    assert copied == [f"/{recipes.PACKAGES}", recipes.LAB.entrypoint[0], f"/{recipes.CACHE}"]
+    assert lines[0] == f"FROM {recipes.LAB.name}:{__version__} AS lab"
 
 
 def test_a_repair_that_kubectl_cannot_carry_out_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

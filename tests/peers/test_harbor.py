@@ -48,6 +48,17 @@ def test_they_are_tasks(exported: Path) -> None:
         assert "The page may be a false alarm" in found.instruction
 
 
+def test_live_tasks_are_tasks(exported: Path) -> None:
+    """They need an environment with Docker Compose, so that they are only read here."""
+    tasks = sorted((exported / "live").iterdir())
+    assert len(tasks) == 2
+    for each in tasks:
+        assert Task.is_valid_dir(each)
+        config = Task(each).config
+        assert [server.name for server in config.environment.mcp_servers] == ["incident"]
+        assert [hook.service for hook in config.verifier.collect] == ["incident"]
+
+
 def test_oracle_is_1_and_nop_is_0(exported: Path, tmp_path: Path) -> None:
     for task in list_tasks(exported):
         assert run_trial(task, tmp_path / "oracle", name="oracle")["reward"] == 1.0

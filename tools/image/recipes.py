@@ -108,6 +108,7 @@ OPERATOR: Final = ImageRecipe(
             "scenario_kit/cli",
             "scenario_kit/contribution",
             "scenario_kit/draft",
+            "scenario_kit/exporters",
             "scenario_kit/importers",
             "scenario_kit/lab",
             "scenario_kit/snapshot",

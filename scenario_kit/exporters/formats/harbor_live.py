@@ -107,14 +107,18 @@ RUN apt-get update && apt-get install --yes --no-install-recommends \\
     ca-certificates curl jq python3 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 """
+#: The image with the lab has no shell, in which harnesses run commands; so its files are put beside one.
 _INCIDENT_IMAGE: Final = f"""\
-FROM {BASE_IMAGE} AS sdk
-RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates python3-pip
-RUN pip install --target /sdk 'mcp>=2.3,<3'
-FROM scenario-kit-lab:{__version__}
-COPY --from=sdk /sdk /opt/sdk
+FROM scenario-kit-lab:{__version__} AS lab
+FROM {BASE_IMAGE}
+RUN apt-get update && apt-get install --yes --no-install-recommends \\
+    ca-certificates libstdc++6 python3 python3-pip && rm -rf /var/lib/apt/lists/*
+RUN pip install --no-cache-dir --target /opt/sdk 'mcp>=2.3,<3'
+COPY --from=lab /usr/local/lib/python3.13/dist-packages /usr/local/lib/python3.13/dist-packages
+COPY --from=lab /usr/bin/scenario-kit /usr/bin/scenario-kit
+COPY --from=lab /opt/scenario-kit /opt/scenario-kit
 COPY . /opt/incident
-ENV PYTHONPATH=/opt/sdk
+ENV HOME=/tmp PYTHONPATH=/opt/sdk PYTHONUNBUFFERED=1 SCENARIO_KIT_CACHE=/opt/scenario-kit
 ENTRYPOINT ["/usr/bin/python3", "/opt/incident/incident_gateway.py", "--listen", "0.0.0.0"]
 CMD ["/opt/incident/scenario.yaml"]
 """

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 RECORD: Final = "record.json"
+TRAJECTORY: Final = "trajectory.json"
 JOURNAL: Final = "journal.jsonl"
 ERRORS: Final = "solver.err"
 WORK: Final = "work"
@@ -52,12 +53,16 @@ def prepare_run_folder(folder: Path) -> Path:
     return work
 
 
-def write_record(folder: Path, record: dict[str, Any]) -> None:
-    """Write the record of a run, whole or not at all."""
-    path = folder / RECORD
-    temporary = path.with_name(f".{RECORD}")
+def write_record(folder: Path, record: dict[str, Any], trajectory: dict[str, Any]) -> None:
+    """Write the trajectory of a run and its record, each whole or not at all. A run with a record has both."""
+    _write(folder / TRAJECTORY, trajectory)
+    _write(folder / RECORD, record)
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    temporary = path.with_name(f".{path.name}")
     with temporary.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+        file.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

@@ -29,6 +29,7 @@ from scenario_kit.solver.programs.drive import drive
 from scenario_kit.solver.protocol.messages import StageName
 from scenario_kit.solver.records.journal import Journal, read_journal
 from scenario_kit.solver.records.run_record import RunIdentity, RunOutcome, build_run_record
+from scenario_kit.solver.records.trajectory import build_trajectory
 from scenario_kit.solver.session.machine import SessionLimits
 
 
@@ -94,7 +95,7 @@ class SolverRuns:
             times = played.incident.measure(investigation.began, ended)
             lines = read_journal(journal)
             record = build_run_record(identity, settings.limits, investigation.state, times, outcome, lines)
-            write_record(folder, record)
+            write_record(folder, record, build_trajectory(identity, investigation.state, lines))
         return record
 
     def _investigate(

@@ -14,6 +14,7 @@ from scenario_kit.scoring.files.answers import tell_problem
 from scenario_kit.scoring.files.incident_names import normalise_incident
 from scenario_kit.scoring.files.run_records import fill_answer, is_run_record, read_run_record
 from scenario_kit.scoring.files.source import read_lines, read_source
+from scenario_kit.scoring.files.stirrup_records import is_stirrup_record, read_stirrup_record
 from scenario_kit.scoring.runs.record import RunRecord
 
 #: Where the answer of a trial is looked for, in this order.
@@ -88,6 +89,8 @@ def _list_trials(folder: Path) -> list[Path]:
 
 def _read_if_record(path: Path) -> RunRecord | None:
     source = read_source(path)
+    if is_stirrup_record(source.data):
+        return read_stirrup_record(source)
     return read_run_record(source) if is_run_record(source.data) else None
 
 
@@ -105,8 +108,8 @@ def _read_file(path: Path, incident: str, trial: str) -> RunRecord:
         source = read_source(path)
     except AuthoringError as error:
         return RunRecord(incident=incident, trial=trial, state="Invalid", problem=tell_problem(error))
-    if is_run_record(source.data):
-        record = read_run_record(source)
+    if is_stirrup_record(source.data) or is_run_record(source.data):
+        record = read_stirrup_record(source) if is_stirrup_record(source.data) else read_run_record(source)
         return record if record.incident else msgspec.structs.replace(record, incident=incident)
     return fill_answer(RunRecord(incident=incident, trial=trial), source)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from scenario_kit.judge.platform import PlatformNeeds
+from scenario_kit.judge.platform import PlatformCheck, PlatformNeeds
 from scenario_kit.lab import capabilities as lab_capabilities
 from scenario_kit.lab import chaos_manager
 from scenario_kit.lab.clock import close_world, has_world, open_world
@@ -43,6 +43,10 @@ class Lab:
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """See ``Grounds``."""
         return lab_capabilities.offers_capability(capability, argument, clock=clock)
+
+    def check_platform(self) -> Sequence[PlatformCheck]:
+        """See ``Grounds``: a lab brings its own parts, as its trials need them."""
+        return ()
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``."""

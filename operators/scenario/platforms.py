@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -9,11 +10,17 @@ from typing import Final, Protocol
 
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
-from scenario_kit.judge.platform import PlatformNeeds
+from scenario_kit.judge.platform import PlatformCheck, PlatformNeeds, judge_chaos, judge_metrics
 from scenario_kit.model import Reference, TrialSpec
 from scenario_kit.model.authored.capability import Capability
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.observe.capability_probe import has_capability
+from scenario_kit.observe.cluster_facts import (
+    read_chaos_facts,
+    read_engine,
+    read_kubernetes_version,
+    read_metrics_facts,
+)
 from scenario_kit.ports import Clock, Cluster, Metrics
 
 #: Wall seconds between two questions to the same component: every trial asks once a second.
@@ -21,6 +28,10 @@ _ASKING_SECONDS: Final = 5.0
 #: Wall seconds for which a canary's result is cached.
 _CANARY_SECONDS: Final = 60.0
 _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
+
+
+#: How the nodes of kind clusters begin their ``providerID`` (https://kind.sigs.k8s.io).
+_KIND_PROVIDER: Final = "kind://"
 
 
 class Grounds(Protocol):
@@ -32,11 +43,24 @@ class Grounds(Protocol):
 
     name: str
     campaign_clock: ClockMode
-    data_plane: str
-    versions: tuple[str, str]
+
+    @property
+    def data_plane(self) -> str:
+        """The data plane: ``Twin``, ``RealNode`` or ``Kind``."""
+
+    @property
+    def versions(self) -> tuple[str, str]:
+        """The versions of Kubernetes and of the chaos engine."""
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """Return whether a trial on that clock (``Wall`` or ``Virtual``) has a capability here.
+
+        Raises:
+            ClusterError: the API server does not answer.
+        """
+
+    def check_platform(self) -> Sequence[PlatformCheck]:
+        """Judge the parts that are no capabilities: what Prometheus has, what the chaos engine expects.
 
         Raises:
             ClusterError: the API server does not answer.
@@ -66,8 +90,6 @@ class RealCluster:
 
     name = "the cluster"
     campaign_clock: ClockMode = "Wall"
-    data_plane = "RealNode"
-    versions = ("", "")
 
     def __init__(
         self,
@@ -83,6 +105,18 @@ class RealCluster:
         self._sang: dict[str, tuple[float, bool]] = {}
         self._turn = threading.Lock()
         self._looked: dict[str, tuple[float, str]] = {}
+        self._checked: tuple[float, tuple[PlatformCheck, ...]] = (float("-inf"), ())
+
+    @property
+    def data_plane(self) -> str:
+        """See ``Grounds``: kind names itself in the ``providerID`` of its nodes."""
+        providers = [str((node.get("spec") or {}).get("providerID", "")) for node in self._cluster.list("Node")]
+        return "Kind" if any(provider.startswith(_KIND_PROVIDER) for provider in providers) else "RealNode"
+
+    @property
+    def versions(self) -> tuple[str, str]:
+        """See ``Grounds``: that of the oldest kubelet, and what the image of Chaos Mesh's manager is tagged with."""
+        return read_kubernetes_version(self._cluster), read_engine(self._cluster)
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """See ``Grounds``."""
@@ -96,6 +130,16 @@ class RealCluster:
             answer = has_capability(capability.canary, argument, self._cluster)
             self._sang[need] = (self._clock(), answer)
         return answer
+
+    def check_platform(self) -> Sequence[PlatformCheck]:
+        """See ``Grounds``: read once a minute; a Prometheus that does not answer is a matter of health."""
+        with self._turn:
+            if self._clock() - self._checked[0] > _CANARY_SECONDS:
+                checks = [judge_chaos(read_chaos_facts(self._cluster))]
+                with contextlib.suppress(MetricsError):
+                    checks += judge_metrics(read_metrics_facts(self._metrics, time.time()))
+                self._checked = (self._clock(), tuple(checks))
+            return self._checked[1]
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``.

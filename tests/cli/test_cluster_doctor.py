@@ -1,20 +1,23 @@
 """``doctor --context``: what is read of a cluster, and what is said about it."""
 
 import pytest
+from msgspec.structs import replace as change
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.cli import run
-from scenario_kit.cli.doctor.cluster import ClusterFacts, MetricsFacts, judge_facts, read_facts
+from scenario_kit.cli.doctor.cluster import ClusterFacts, judge_facts, read_facts
 from scenario_kit.errors import MetricsError
+from scenario_kit.model.runtime.cluster_facts import ChaosFacts, MetricsFacts
 from scenario_kit.testing import FakeCluster, FakeMetrics
 
 GOOD_METRICS = MetricsFacts(interval=15.0, kube_state=True, spans=True, namespaced=True)
-SLOW = GOOD_METRICS._replace(interval=30.0)
+SLOW = change(GOOD_METRICS, interval=30.0)
+CHAOS = ChaosFacts(image="chaos-mesh:v2.8.0", daemon_runtime="containerd", runtimes=frozenset({"containerd"}))
 GOOD = ClusterFacts(
-    kubelets=("v1.31.2", "v1.34.2"), runtimes=frozenset({"containerd"}),
-    kinds=frozenset({"Scenario", "Trial", "Validation"}), operator_ready=True, chaos_image="chaos-mesh:v2.8.0",
-    daemon_runtime="containerd", offers={"netem": True, "calico": False}, metrics=GOOD_METRICS,
+    kubelets=("v1.31.2", "v1.34.2"),
+    kinds=frozenset({"Scenario", "Trial", "Validation"}), operator_ready=True, chaos=CHAOS,
+    offers={"netem": True, "calico": False}, metrics=GOOD_METRICS,
 )  # fmt: skip
 
 
@@ -35,14 +38,22 @@ def test_a_good_cluster_has_nothing_to_fix():
         ({"kubelets": ()}, "kubernetes", "it has no nodes"),
         ({"kinds": frozenset({"Scenario"})}, "kinds", "Trial, Validation not served"),
         ({"operator_ready": False}, "operator", "not available"),
-        ({"daemon_runtime": "docker"}, "chaos mesh", "its daemon expects docker, nodes run containerd"),
+        (
+            {"chaos": change(CHAOS, daemon_runtime="docker")},
+            "chaos mesh",
+            "its daemon expects docker, nodes run containerd",
+        ),
         ({"metrics": None}, "prometheus", "no address was given"),
         ({"metrics": "no answer"}, "prometheus", "no answer"),
         ({"metrics": SLOW}, "prometheus", "most targets are scraped every 30 s; alerts expect 15"),
-        ({"metrics": GOOD_METRICS._replace(interval=None)}, "prometheus", "it has scraped nothing for 300 s"),
-        ({"metrics": GOOD_METRICS._replace(kube_state=False)}, "kube-state series", "no series kube_pod_info"),
-        ({"metrics": GOOD_METRICS._replace(spans=False)}, "span metrics", "no series traces_span_metrics_calls_total"),
-        ({"metrics": GOOD_METRICS._replace(namespaced=False)}, "label namespace", 'no series up{namespace!=""}'),
+        (
+            {"metrics": change(GOOD_METRICS, interval=None)},
+            "prometheus",
+            "it has no target that it has scraped for five minutes",
+        ),
+        ({"metrics": change(GOOD_METRICS, kube_state=False)}, "kube-state series", "no series kube_pod_info"),
+        ({"metrics": change(GOOD_METRICS, spans=False)}, "span metrics", "no series traces_span_metrics_calls_total"),
+        ({"metrics": change(GOOD_METRICS, namespaced=False)}, "label namespace", 'no series up{namespace!=""}'),
     ],
 )  # fmt: skip
 def test_what_keeps_scenarios_from_running(changes, name, observed):
@@ -51,7 +62,7 @@ def test_what_keeps_scenarios_from_running(changes, name, observed):
 
 
 def test_chaos_mesh_is_no_need_of_every_scenario():
-    assert not faults(chaos_image="", daemon_runtime="")
+    assert not faults(chaos=ChaosFacts())
 
 
 def workload(kind, name, namespace, **container):
@@ -77,10 +88,9 @@ def test_facts_are_read_through_the_api():
     metrics = FakeMetrics(lambda expr, at: [({}, value) for name, value in answers.items() if name in expr])
     facts = read_facts(build_cluster(), metrics, list_capabilities(Catalog()), 0.0)
     assert facts.kubelets == ("v1.33.1",)
-    assert facts.runtimes == {"containerd"}
     assert facts.kinds == {"Scenario", "Trial", "Validation"}
     assert not facts.operator_ready
-    assert (facts.chaos_image, facts.daemon_runtime) == ("chaos-mesh:v2.8.0", "containerd")
+    assert facts.chaos == CHAOS
     assert facts.offers["real-nodes"]
     assert not facts.offers["calico"]
     assert facts.metrics == MetricsFacts(interval=15.0, kube_state=True, spans=False, namespaced=True)

@@ -156,6 +156,9 @@ class _Grounds:
     def offers(self, capability, argument, clock):
         return True
 
+    def check_platform(self):
+        return ()
+
 
 class _Environment:
     catalog, grounds = CATALOG, _Grounds()

@@ -30,15 +30,25 @@ MANAGER: Object = {
 }
 
 
-def scenario() -> Object:
-    path = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+def scenario(name: str = "payment-pod-failure") -> Object:
+    path = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     document: Object = yaml.safe_load(path.read_text())
     document["metadata"] |= {"namespace": MANAGEMENT_NAMESPACE, "generation": 1}
     return document
 
 
-def environment(*objects: Object) -> Environment:
-    cluster, metrics = FakeCluster(objects), FakeMetrics(lambda expr, at: [({}, 1.0)])
+#: Scrapes of most targets in five minutes, at the interval that alerts expect.
+SCRAPES = 20.0
+
+
+def environment(*objects: Object, scrapes: float = SCRAPES, kube_state: bool = True, down: bool = False) -> Environment:
+    def answer(expr: str, at: float) -> list[tuple[dict[str, str], float]]:
+        if "kube_pod_info" in expr and not kube_state:
+            return []
+        return [({}, scrapes if "count_over_time(up[" in expr else 1.0)]
+
+    cluster, metrics = FakeCluster(objects), FakeMetrics(answer)
+    metrics.down = down
     return Environment(
         cluster=cluster,
         solver=cluster,
@@ -86,3 +96,84 @@ def test_what_no_canary_can_see_is_declared(declared: tuple[str, ...], there: bo
     access = next(c for c in list_capabilities(CATALOG) if c.name == "node-access")
 
     assert grounds.offers(access, "", "Wall") is there
+
+
+def install(workload: Object, **container: object) -> Object:
+    """The workload with a container."""
+    template = {"metadata": {}, "spec": {"containers": [{"name": "c", **container}]}}
+    return {**workload, "spec": {"selector": {}, "template": template}}
+
+
+INSTALLED_MANAGER = install(MANAGER, image="ghcr.io/chaos-mesh/chaos-mesh:v2.8.0@sha256:0")
+DAEMON_OF_CONTAINERD = install(DAEMON, command=["chaos-daemon", "--runtime", "containerd"])
+
+
+@pytest.mark.parametrize(
+    ("objects", "options", "text"),
+    [
+        ((INSTALLED_MANAGER,), {"scrapes": 10.0}, "most targets are scraped every 30 s; alerts expect 15"),
+        ((INSTALLED_MANAGER,), {"kube_state": False}, "no series kube_pod_info"),
+        ((INSTALLED_MANAGER, "cri-o"), {}, "its daemon expects containerd, nodes run cri-o"),
+    ],
+)
+def test_a_platform_that_would_break_it_is_the_reason(objects, options, text) -> None:
+    given = [each if isinstance(each, dict) else build_node(each) for each in objects]
+    name = "payment-pod-failure" if options.get("kube_state", True) else "ads-tuned-to-death"
+    refusal, _, _ = accept(environment(*given, DAEMON_OF_CONTAINERD, **options), scenario(name))
+
+    assert refusal is not None
+    assert refusal.reason == "CapabilityMissing"
+    assert text in refusal.message
+
+
+def build_node(runtime: str, **spec: str) -> Object:
+    info = {"kubeletVersion": "v1.33.1", "containerRuntimeVersion": f"{runtime}://1.7"}
+    return {
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": runtime}, "spec": spec, "status": {"nodeInfo": info},
+    }  # fmt: skip
+
+
+def test_a_prometheus_that_does_not_answer_is_a_matter_of_health() -> None:
+    refusal, _, _ = accept(environment(MANAGER, DAEMON, down=True), scenario())
+
+    assert refusal is None
+
+
+def test_a_prometheus_that_has_just_started_is_not_blamed() -> None:
+    refusal, _, _ = accept(environment(MANAGER, DAEMON, scrapes=0.0), scenario())
+
+    assert refusal is None
+
+
+def test_the_platform_is_asked_once_a_minute() -> None:
+    asked, now = [], [0.0]
+    metrics = FakeMetrics(lambda expr, at: asked.append(expr) or [({}, SCRAPES)])
+    grounds = RealCluster(FakeCluster(), metrics, clock=lambda: now[0])
+    first = grounds.check_platform()
+    count = len(asked)
+    now[0] = 59.0
+    assert grounds.check_platform() == first
+    assert len(asked) == count
+    now[0] = 61.0
+    grounds.check_platform()
+    assert len(asked) == 2 * count
+
+
+@pytest.mark.parametrize(
+    ("spec", "data_plane"),
+    [
+        ({"providerID": "kind://docker/demo/demo-worker"}, "Kind"),
+        ({"providerID": "gce://p/z/n"}, "RealNode"),
+        ({}, "RealNode"),
+    ],
+)
+def test_evidence_names_the_data_plane_and_the_versions(spec, data_plane) -> None:
+    metrics = FakeMetrics(lambda expr, at: [])
+    grounds = RealCluster(FakeCluster([build_node("containerd", **spec), INSTALLED_MANAGER]), metrics)
+
+    assert grounds.data_plane == data_plane
+    assert grounds.versions == ("v1.33.1", "chaos-mesh v2.8.0")
+
+
+def test_a_cluster_without_chaos_mesh_has_no_engine() -> None:
+    assert RealCluster(FakeCluster(), FakeMetrics(lambda expr, at: [])).versions == ("", "")

@@ -60,6 +60,9 @@ class Fakes:
     def offers(self, capability, argument, clock):
         return not self.lacks
 
+    def check_platform(self):
+        return ()
+
     def health(self, needs):
         return self.problems
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
+import tempfile
+from collections.abc import Mapping
 from importlib import resources
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from scenario_kit.cli.terminal.options import Lab, declare_choice
 from scenario_kit.errors import UsageError
 
+if TYPE_CHECKING:
+    from scenario_kit.schema.deployment import Installation
+
+#: What a cluster may lack, in the order in which it is applied, and the values for the chart of Chaos Mesh.
+PLATFORM: Final = ("prometheus.yaml", "kube-state-metrics.yaml")
+CHAOS_VALUES: Final = "chaos-mesh-values.yaml"
 #: What a container runtime takes: registry, path, and a tag, a digest or both.
 _IMAGE: Final = re.compile(r"[a-z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://[^\s/]+(/\S*)?")
@@ -75,12 +85,18 @@ def manifests(
     webhook: Annotated[
         bool, typer.Option("--webhook", help="Let kubectl apply say what is wrong with a scenario, by a webhook.")
     ] = False,
+    platform: Annotated[
+        bool, typer.Option("--platform", help="Also Prometheus and kube-state-metrics, for a cluster without them.")
+    ] = False,
+    kustomize: Annotated[
+        Path | None, typer.Option(help="Write the same as a Kustomize base into this new folder, instead of printing.")
+    ] = None,
 ) -> None:
     """Print what to apply to run the operator in a cluster: CRDs, RBAC, policies, Deployment.
 
     Example: scenario-kit operator manifests --image registry.example/scenario-kit:1 | kubectl apply -f -
     """
-    from scenario_kit.schema.deployment import Installation, build_deployment
+    from scenario_kit.schema.deployment import Installation
 
     chosen: dict[str, Any] = {"offers": tuple(offer or ()), "replicas": replicas, "webhook": webhook}
     if image:
@@ -92,9 +108,54 @@ def manifests(
         chosen["catalog_claim"] = _require("--catalog", catalog, _NAME, "the name of a claim", "our-catalogue")
     for each in chosen["offers"]:
         _require_capability(each)
+    parts = collect_manifests(Installation(**chosen), platform=platform)
+    if kustomize is None:
+        typer.echo("---\n".join(parts.values()), nl=False)
+        return
+    write_kustomize_base(kustomize, parts, find_platform() / CHAOS_VALUES if platform else None)
+    typer.echo(f"wrote {kustomize}; apply it: kubectl apply --server-side -k {kustomize}", err=True)
+
+
+def find_platform() -> Path:
+    """Find the folder with what a cluster may lack beside the operator."""
+    from scenario_kit.catalog import find_data_root
+
+    return find_data_root() / "templates" / "platform"
+
+
+def collect_manifests(installation: Installation, *, platform: bool) -> dict[str, str]:
+    """Collect what to apply, as YAML streams by file name, in the order in which they are applied."""
+    from scenario_kit.schema.deployment import build_deployment
+
     folder = resources.files("operators") / "manifests"
-    fixed = [(folder / name).read_text() for name in ("crds.yaml", "access.yaml")]
-    typer.echo("---\n".join([*fixed, _dump(build_deployment(Installation(**chosen)))]), nl=False)
+    parts = {name: (folder / name).read_text(encoding="utf-8") for name in ("crds.yaml", "access.yaml")}
+    if platform:
+        parts |= {name: (find_platform() / name).read_text(encoding="utf-8") for name in PLATFORM}
+    return parts | {"deployment.yaml": _dump(build_deployment(installation))}
+
+
+def write_kustomize_base(folder: Path, parts: Mapping[str, str], values: Path | None) -> None:
+    """Write a Kustomize base: each part as a file, and ``kustomization.yaml``; all of it or nothing.
+
+    Raises:
+        UsageError: the folder is there and holds something.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already", fix="name a new folder, or remove that one first")
+    base = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": list(parts)}
+    files = {**parts, "kustomization.yaml": _dump([base])}
+    if values is not None:
+        files[values.name] = values.read_text(encoding="utf-8")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        for name, text in files.items():
+            (partial / name).write_text(text, encoding="utf-8")
+        partial.chmod(0o755)
+        partial.replace(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def kubeconfig(

@@ -1,7 +1,10 @@
 """``operator``: the manifests that it prints, which options it refuses, and what it starts."""
 
 import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -105,3 +108,75 @@ def test_the_operator_takes_the_place_of_the_command(monkeypatch):
     lab, cluster = (arguments[3:] for program, arguments in started if program == sys.executable)
     assert lab == ["--lab", "mine", "--clock", "Wall", "--listen", "127.0.0.1:0", "--webhook", "127.0.0.1:1"]
     assert cluster == ["--context", "kind-a", "--allow-context", "", "--prometheus-url", "http://p:1", "--offer", "jvm"]
+
+
+def write_base(folder, *options):
+    return run(["operator", "manifests", "--kustomize", str(folder), *options])
+
+
+def read_base(folder):
+    """Read a base as Kustomize does: the resources of its file, in their order."""
+    base = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    assert (base["apiVersion"], base["kind"]) == ("kustomize.config.k8s.io/v1beta1", "Kustomization")
+    return [obj for name in base["resources"] for obj in yaml.safe_load_all((folder / name).read_text())]
+
+
+@pytest.mark.parametrize("options", [[], ["--platform"], ["--image", IMAGE, "--replicas", "2", "--offer", "jvm"]])
+def test_a_kustomize_base_holds_exactly_what_is_printed(capsys, tmp_path, options):
+    printed = print_manifests(capsys, *options)
+    assert write_base(tmp_path / "new" / "base", *options) == 0
+    assert read_base(tmp_path / "new" / "base") == printed
+    assert (tmp_path / "new" / "base" / "chaos-mesh-values.yaml").exists() == ("--platform" in options)
+    assert [p.name for p in (tmp_path / "new").iterdir()] == ["base"]
+
+
+def test_kubectl_builds_the_base_to_the_same_objects(capsys, tmp_path):
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        pytest.skip("there is no kubectl on PATH, which has kustomize inside")
+    printed = print_manifests(capsys, "--platform")
+    write_base(tmp_path / "base", "--platform")
+    built = subprocess.run(
+        [kubectl, "kustomize", str(tmp_path / "base")], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert built.returncode == 0, built.stderr
+    assert sorted(yaml.safe_load_all(built.stdout), key=identify) == sorted(printed, key=identify)
+
+
+def identify(obj):
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def test_a_folder_that_holds_something_is_left_alone(capsys, tmp_path):
+    (tmp_path / "kept").write_text("mine")
+    assert write_base(tmp_path) == 3
+    assert "is there already" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
+    assert write_base(tmp_path / "kept") == 3
+
+
+def test_a_base_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+    def fail(path, target):
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(Path, "replace", fail)
+    assert write_base(tmp_path / "base") == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_platform_comes_before_the_operator(capsys):
+    plain, objects = print_manifests(capsys), print_manifests(capsys, "--platform")
+    added = [obj for obj in objects if obj not in plain]
+    assert [obj for obj in objects if obj in plain] == plain
+    assert {obj["metadata"].get("namespace", "monitoring") for obj in added} == {"monitoring"}
+    assert {obj["metadata"]["name"] for obj in added if obj["kind"] == "Service"} == {
+        "prometheus", "kube-state-metrics",
+    }  # fmt: skip
+    for obj in (obj for obj in added if obj["kind"] == "ClusterRole"):
+        for rule in obj["rules"]:
+            assert set(rule["verbs"]) <= {"get", "list", "watch"}
+            assert "secrets" not in rule["resources"]
+    for obj in (obj for obj in added if obj["kind"] == "Deployment"):
+        (container,) = obj["spec"]["template"]["spec"]["containers"]
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert obj["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"]

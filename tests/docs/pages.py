@@ -74,6 +74,9 @@ INSTEAD = {
     # tests/schema/test_server.py applies what it prints.
     "scenario-kit operator manifests --image registry.example/scenario-kit:1"
     " --prometheus-url http://prometheus.monitoring:9090 | kubectl apply -f -": "scenario-kit operator manifests",
+    "scenario-kit operator manifests --image registry.example/scenario-kit:1 --platform --kustomize base": (
+        "scenario-kit operator manifests --help"  # tests/cli/test_operator.py does, in a folder of its own
+    ),
     # tests/e2e/test_rights.py uses what it prints.
     "scenario-kit operator kubeconfig --as solver --context kind-demo --namespace otel-demo > oncall.kubeconfig": (
         "scenario-kit operator kubeconfig --help"

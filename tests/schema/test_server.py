@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.cli.operator import PLATFORM, find_platform
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import Rejected
 from scenario_kit.load import load_scenario, parse_scenario_object
@@ -178,3 +180,22 @@ def test_a_validation_is_immutable_and_keeps_its_scenario(server: KubeCluster, k
 def test_what_else_is_installed_is_valid(server: KubeCluster) -> None:
     for obj in (*build_access(), *build_deployment(Installation(catalog_claim="ours", replicas=2))):
         assert server.apply(obj)["metadata"]["uid"]
+
+
+def test_the_platform_for_a_cluster_without_one_is_valid(server: KubeCluster) -> None:
+    for name in PLATFORM:
+        for obj in yaml.safe_load_all((find_platform() / name).read_text()):
+            assert server.apply(obj)["metadata"]["uid"]
+
+
+def test_an_embedded_fault_type_cannot_change(server: KubeCluster, kube_namespace: str) -> None:
+    embedded = {"name": "cart", "spec": read_document(GOOD).data["spec"]}
+    stored = server.create(validation(kube_namespace, embedded=embedded | {"faults": [FAULT]}))
+
+    assert stored["spec"]["embedded"]["faults"] == [FAULT]
+    changed = {"embedded": {"faults": [{**FAULT, "definition": "b"}]}}
+    with pytest.raises(Rejected, match="must not change"):
+        server.patch(Reference("Validation", "v", kube_namespace, GROUP), {"spec": changed})
+
+
+FAULT = {"name": "own", "definition": "a"}

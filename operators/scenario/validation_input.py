@@ -9,9 +9,9 @@ from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.resolution import list_findings, resolve_scenario
 from scenario_kit.campaign import PlannedTrial, plan_trials
-from scenario_kit.campaign.planning.embedded_faults import add_faults
+from scenario_kit.campaign.planning.embedded_faults import add_faults, list_embedded_faults
 from scenario_kit.campaign.planning.plans import Plan, Resolve, count_users
-from scenario_kit.campaign.planning.spec import EmbeddedFault, ValidationSpec, parse_validation_spec
+from scenario_kit.campaign.planning.spec import ValidationSpec, parse_validation_spec
 from scenario_kit.campaign.results.incident import describe_incident, read_titles
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
@@ -59,7 +59,7 @@ def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationI
     if isinstance(stored, Refusal):
         return stored
     name, catalog = stored["metadata"]["name"], environment.catalog
-    catalog, judged = add_faults(catalog, _list_faults(obj))
+    catalog, judged = add_faults(catalog, list_embedded_faults(obj["spec"]))
     if any(finding.severity == Severity.ERROR for finding in judged):
         return ValidationInput(name, spec, plan, judged)
     found = resolve_scenario(catalog, stored)
@@ -70,11 +70,6 @@ def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationI
         return _complete_case(environment, case, found.scenario)
     except AuthoringError as problem:
         return replace(case, static=list_findings(problem))
-
-
-def _list_faults(obj: Object) -> tuple[EmbeddedFault, ...]:
-    embedded: Object = obj["spec"].get("embedded") or {}
-    return tuple(EmbeddedFault.from_json(each) for each in embedded.get("faults") or ())
 
 
 def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:

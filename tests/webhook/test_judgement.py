@@ -13,6 +13,7 @@ import yaml
 from operators.scenario.admission import accept, judge_scenario
 from operators.scenario.environment import Environment, Settings
 from operators.webhook.judgement import judge_object
+from scenario_kit.catalog import find_data_root
 from scenario_kit.lint import drop_consequential, lint_text
 from scenario_kit.load.rules import load_rules
 from scenario_kit.model import Severity
@@ -106,6 +107,20 @@ def test_a_validation_is_refused_for_its_plan_and_warned_of_its_scenario() -> No
     assert judged.warnings[0].startswith("SK108 spec.faults[0].type: ")
     elsewhere = validation(embedded=embedded) | {"metadata": {"name": "v", "namespace": "default"}}
     assert "(NamespaceVisible)" in judge(elsewhere)[0]
+
+
+def test_a_fault_type_that_comes_with_a_validation_is_known_and_judged() -> None:
+    folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
+    spec = yaml.safe_load((folder / "scenario.yaml").read_text())["spec"]
+    text = (folder / "faults" / "registry-restarted" / "fault.yaml").read_text()
+
+    def warn(*faults: dict[str, str]) -> str:
+        embedded = {"name": "hotel-all-errors", "spec": spec, "faults": list(faults)}
+        return "\n".join(judge_object(CATALOG, SETTINGS, validation(embedded=embedded)).warnings)
+
+    assert "SK108" in warn()
+    assert "SK108" not in warn({"name": "registry-restarted", "definition": text})
+    assert "targest" in warn({"name": "registry-restarted", "definition": text.replace("targets:", "targest:")})
 
 
 def test_other_kinds_are_not_judged() -> None:

@@ -16,10 +16,16 @@ from scenario_kit.campaign.planning.spec import EmbeddedFault
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_files
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import Finding
+from scenario_kit.model import Finding, Object
 
 #: What may become the name of a folder.
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def list_embedded_faults(spec: Object) -> tuple[EmbeddedFault, ...]:
+    """List the fault types that come with the spec of a Validation."""
+    embedded: Object = spec.get("embedded") or {}
+    return tuple(EmbeddedFault.from_json(each) for each in embedded.get("faults") or ())
 
 
 def add_faults(catalog: Catalog, faults: Sequence[EmbeddedFault]) -> tuple[Catalog, tuple[Finding, ...]]:

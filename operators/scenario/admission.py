@@ -14,7 +14,7 @@ from scenario_kit.campaign.interventions import programs
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import AuthoringError
-from scenario_kit.judge.capabilities import find_lacks, report_lacks
+from scenario_kit.judge.capabilities import find_unmet_needs, report_unmet_needs
 from scenario_kit.judge.platform import find_platform_needs, report_platform_lacks
 from scenario_kit.lint import drop_consequential
 from scenario_kit.load import LocatedFinding
@@ -96,7 +96,7 @@ def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
 def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: ClockMode) -> list[Finding]:
     """List required capabilities and parts that this environment lacks; the scenario is not at fault."""
     grounds, known = environment.grounds, list_capabilities(environment.catalog)
-    lacks = find_lacks(
+    lacks = find_unmet_needs(
         runbook.faults,
         runbook.app,
         known,
@@ -104,7 +104,7 @@ def find_missing_capabilities(environment: Environment, runbook: Runbook, clock:
         runbook.requires,
     )
     needs = find_platform_needs(runbook, programs.build_live(runbook.outcome))
-    return [*report_lacks(lacks, grounds.name), *report_platform_lacks(grounds.check_platform(), needs, grounds.name)]
+    return [*report_unmet_needs(lacks, grounds.name), *report_platform_lacks(grounds.check_platform(), needs, grounds.name)]
 
 
 def _build_refusal(findings: Sequence[Finding]) -> Refusal:

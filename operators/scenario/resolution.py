@@ -9,7 +9,7 @@ from pathlib import Path
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import judge
-from scenario_kit.lint.context.build_context import gather
+from scenario_kit.lint.context.build_context import build_context
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load import Loaded, parse_scenario_object
 from scenario_kit.load.rules import build_finding
@@ -44,7 +44,7 @@ def _resolve_text(catalog: Catalog, text: str) -> Understood:
         file = Path(name) / "scenario.yaml"  # its path in a catalogue; nothing is read from there
         positions = ObjectPositions(f"Scenario/{name}")
         positions.note_texts({"spec": spec})
-        findings = tuple(judge(gather(file, Loaded(scenario, positions), catalog)))
+        findings = tuple(judge(build_context(file, Loaded(scenario, positions), catalog)))
         judged = Understood(scenario=scenario, findings=findings)
         if judged.errors:
             return judged

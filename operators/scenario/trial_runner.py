@@ -29,7 +29,7 @@ from scenario_kit.trial import (
     TrialStatus,
     list_alerts_now,
     mark_infra,
-    refuse,
+    reject,
     run,
     truncate_reasons,
 )
@@ -70,10 +70,10 @@ class TrialRun:
                 return
             self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
             if foreign := self._foreign(spec):
-                self._write(refuse(self._name, spec.steps, self._status, foreign))
+                self._write(reject(self._name, spec.steps, self._status, foreign))
                 return
             if self._status.started_at is None and (refused := list_refusals(spec.runbook(), spec.namespace)):
-                self._write(refuse(self._name, spec.steps, self._status, refused[0]))
+                self._write(reject(self._name, spec.steps, self._status, refused[0]))
                 return
             try:
                 clock = self._environment.grounds.open_clock(self._name, spec)
@@ -81,7 +81,7 @@ class TrialRun:
                 if self._status.started_at is not None:  # its world is lost; only clean-up remains
                     raise
                 self._write(
-                    refuse(self._name, spec.steps, self._status, _explain_missing_world(spec.runbook(), problem))
+                    reject(self._name, spec.steps, self._status, _explain_missing_world(spec.runbook(), problem))
                 )
                 return
             lost = (

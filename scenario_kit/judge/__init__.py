@@ -1,4 +1,4 @@
-"""Verb *judge*: observation × expectation → findings. Pure; a gap in the evidence is unknown, never good."""
+"""Compare observations with expectations and return findings. Pure; missing data is unknown, never a pass."""
 
 from scenario_kit.judge import leftovers
 from scenario_kit.judge.alerts import control_runs, expectations, incident_alerts

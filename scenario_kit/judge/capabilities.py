@@ -1,4 +1,4 @@
-"""What a scenario needs, against what its environment offers. Pure."""
+"""Compare the capabilities that a scenario needs with those of an environment. Pure."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Final
 
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import App, Fault, Finding
-from scenario_kit.model.authored.capability import Capability, Lack
+from scenario_kit.model.authored.capability import Capability, UnmetNeed
 
-#: Answers whether a capability is there; the second argument is what stands behind its name.
+#: Return whether a capability is available; the second argument is the part after its name.
 Offers = Callable[[Capability, str], bool]
 _NONE: Final[Mapping[str, Sequence[str]]] = {}
 
 
-def find_lacks(
+def find_unmet_needs(
     faults: Iterable[Fault],
     app: App,
     known: Sequence[Capability],
     offers: Offers,
     options: Mapping[str, Sequence[str]] = _NONE,
-) -> list[Lack]:
-    """Find every need of the faults, of the app and of its options that is not met, once per need and who has it.
+) -> list[UnmetNeed]:
+    """List the unmet needs of faults, app and app options, once per need and subject.
 
-    An app without a model of its traffic (``twin: none``) needs a real data plane. ``options`` are the needs of those
-    that a runbook has.
+    An app without a traffic model (``twin: none``) needs a real data plane. ``options`` are the needs of the options
+    that a runbook sets.
     """
     needs = [(f"fault '{f.name}' ({f.type})", need) for f in faults for need in f.requires]
     needs += [(f"option '{option}' of app '{app.name}'", need) for option, group in options.items() for need in group]
@@ -34,21 +34,23 @@ def find_lacks(
     return [lack for lack in found if lack is not None]
 
 
-def _find_lack(who: str, need: str, app: App, known: Sequence[Capability], offers: Offers) -> Lack | None:
+def _find_lack(who: str, need: str, app: App, known: Sequence[Capability], offers: Offers) -> UnmetNeed | None:
     for capability in known:
         argument = capability.argument(need)
         if argument is None:
             continue
         own = capability.canary.app
-        there = app.name == argument if own is not None else offers(capability, argument)
-        if there:
+        available = app.name == argument if own is not None else offers(capability, argument)
+        if available:
             return None
-        return Lack(need=need, who=who, meaning=capability.meaning, where=capability.where, because=capability.because)
-    return Lack(need=need, who=who, meaning="a word that the vocabulary of capabilities does not have", where="nowhere")
+        return UnmetNeed(
+            need=need, who=who, meaning=capability.meaning, where=capability.where, because=capability.because
+        )
+    return UnmetNeed(need=need, who=who, meaning="a capability that the vocabulary does not define", where="nowhere")
 
 
-def report_lacks(lacks: Iterable[Lack], environment: str) -> list[Finding]:
-    """Report SK911 for each; ``environment`` is where the capability is missed, such as ``the lab``."""
+def report_unmet_needs(lacks: Iterable[UnmetNeed], environment: str) -> list[Finding]:
+    """Report SK911 for each; ``environment`` names where the capability is missing, such as ``the lab``."""
     return [
         build_finding(
             "SK911",

@@ -1,4 +1,4 @@
-"""What shows the effect of a fault beside its own checks: programs that end, work that fails or stops. Pure."""
+"""Find effects of a fault beyond its own checks: crashed containers, failed requests, lost traffic. Pure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.runtime.observation import Work
 
-#: Smaller changes are drift: of the share of requests that fail, and of the rate, as a share of what it was.
-_FAILING: Final = 0.05
-_LEFT: Final = 0.5
-#: How likely chance alone may be.
-_CHANCE: Final = 0.001
+#: Minimum rise of the error ratio, and maximum remaining share of the request rate.
+_ERROR_RISE: Final = 0.05
+_RATE_LEFT: Final = 0.5
+#: Significance level.
+_ALPHA: Final = 0.001
 
 
 def list_affected(app: App, components: Iterable[str]) -> list[str]:
-    """Return the components in which trouble of the given ones can show.
+    """List the components in which effects of faults on the given ones can show.
 
-    These are the components themselves, whoever calls them, directly or through others, and the other side of a message
-    broker: its consumers starve when a producer cannot send.
+    These are the components themselves, their direct and indirect callers, and the consumers of a message broker whose
+    producer fails.
     """
     found = list(dict.fromkeys(components))
-    for name in found:  # it grows meanwhile
+    for name in found:  # the list grows during the loop
         queues = [c.name for c in app.components if c.role == "Queue" and name in (c.name, *app.producers(c.name))]
         reached = [*app.dependants(name), *(consumer for queue in queues for consumer in app.consumers(queue))]
         found += [each for each in dict.fromkeys(reached) if each not in found]
@@ -33,7 +33,7 @@ def list_affected(app: App, components: Iterable[str]) -> list[str]:
 
 
 def describe_crashes(pods: Iterable[tuple[str, Object]], since: float) -> list[str]:
-    """Describe the containers that ended by themselves since then; each pod comes with its workload."""
+    """Describe containers that exited with an error since ``since``; each pod comes with the name of its workload."""
     found = set()
     for workload, pod in pods:
         for container in list_container_statuses(pod.get("status") or {}):
@@ -47,9 +47,9 @@ def describe_crashes(pods: Iterable[tuple[str, Object]], since: float) -> list[s
 
 
 def describe_losses(names: Iterable[str], before: Mapping[str, Work], during: Mapping[str, Work]) -> list[str]:
-    """Describe which components fail more requests than before, or have less than half of their work left."""
+    """Describe components whose error ratio rose or whose request rate fell below half."""
     if not during:
-        return []  # nothing was measured, which may be the doing of whoever measures
+        return []  # without any measurement, telemetry itself may be down
     nothing = Work(seconds=next(iter(during.values())).seconds, requests=0.0)
     found = []
     for name in names:
@@ -65,13 +65,13 @@ def describe_losses(names: Iterable[str], before: Mapping[str, Work], during: Ma
 
 
 def _fails_more(was: Work, now: Work) -> bool:
-    rises = now.requests > 0 and _compute_share(now) - _compute_share(was) >= _FAILING
-    return rises and compute_chance(was.errors, now.errors, was.requests, now.requests) < _CHANCE
+    rises = now.requests > 0 and _compute_share(now) - _compute_share(was) >= _ERROR_RISE
+    return rises and compute_chance(was.errors, now.errors, was.requests, now.requests) < _ALPHA
 
 
 def _has_less(was: Work, now: Work) -> bool:
-    falls = _rate(now) < _LEFT * _rate(was)
-    return falls and compute_chance(was.requests, now.requests, was.seconds, now.seconds) < _CHANCE
+    falls = _rate(now) < _RATE_LEFT * _rate(was)
+    return falls and compute_chance(was.requests, now.requests, was.seconds, now.seconds) < _ALPHA
 
 
 def _compute_share(work: Work) -> float:

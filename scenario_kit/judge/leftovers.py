@@ -1,4 +1,4 @@
-"""The clean room (docs/architecture.md): what a trial leaves in its namespaces, and in what it touched beside them."""
+"""Find what a trial leaves behind in its namespaces and in objects elsewhere (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -14,32 +14,30 @@ from scenario_kit.model import Finding, Object
 IGNORED_KINDS: Final = frozenset(
     {"Event", "Lease", "LeaseCandidate", "ComponentStatus", "CSINode", "IPAddress", "APIService"}
 )
-#: What every namespace gets without being asked.
+#: Objects that Kubernetes creates in every namespace.
 _DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
 
 
 def digest(desired: Object) -> str:
-    """Digest a short fingerprint of the part of an object that somebody asked for."""
+    """Return a short hash of the declared part of an object."""
     desired = normalise(desired)
     return hashlib.sha256(json.dumps(desired, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def normalise(desired: Object) -> Object:
-    """Return an object without what changes by itself, as heartbeats of nodes do."""
+    """Return an object without fields that change by themselves, such as node heartbeats."""
     return _strip_node(desired) if desired.get("kind") == "Node" else desired
 
 
 def _strip_node(node: Object) -> Object:
-    """Return whether it takes pods, and which: its other fields, and taints of its own controller, change by
-    themselves.
-    """
+    """Keep what decides on scheduling; other fields and the node controller's taints change by themselves."""
     spec = node.get("spec") or {}
     taints = [t for t in spec.get("taints") or () if not str(t.get("key")).startswith("node.kubernetes.io/")]
     return {"unschedulable": bool(spec.get("unschedulable")), "taints": taints}
 
 
 def list_leftovers(contents: Iterable[Object]) -> list[str]:
-    """List objects of the app's namespace that a teardown should have removed."""
+    """List objects in the app's namespaces that a teardown should have removed."""
     return sorted(
         f"{o['kind']}/{o['metadata']['name']}"
         for o in contents
@@ -50,10 +48,10 @@ def list_leftovers(contents: Iterable[Object]) -> list[str]:
 def compare(
     before: Mapping[str, str], after: Mapping[str, str], contents: Iterable[Object], residue: Iterable[str] = ()
 ) -> list[Finding]:
-    """Return findings for everything that is left over, missing or different.
+    """Return a finding on everything that is left over, missing or changed.
 
-    ``before`` and ``after`` are the fingerprints of cluster-scoped objects that name the app's namespaces; ``residue``
-    tells what is left of changes elsewhere.
+    ``before`` and ``after`` hold hashes of cluster-scoped objects that name the app's namespaces; ``residue`` describes
+    remains of changes elsewhere.
     """
     problems = [f"left in the namespace: {name}" for name in list_leftovers(contents)]
     problems += residue
@@ -65,10 +63,10 @@ def compare(
     return [
         build_finding(
             "SK306",
-            message="the trial leaves something behind",
+            message="the trial left changes behind",
             observed="; ".join(problems[:12]) + (f"; and {len(problems) - 12} more" if len(problems) > 12 else ""),
             expected="nothing left, nothing missing, nothing changed",
             why="residue of one trial is a hidden fault of the next",
-            fix="give the fault an `undo` for state that receipts do not cover",
+            fix="add an `undo` to the fault for state that receipts do not cover",
         )
     ]

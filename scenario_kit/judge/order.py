@@ -1,7 +1,7 @@
-"""A solver that only sorts: which objects stand alone by the time, the version or the generation of their writes. Pure.
+"""Find objects that stand out when sorted by write time, version or generation: an answer without investigation. Pure.
 
-Objects of one kind are compared with each other. Some of them stand alone in an order if they come after all others (or
-before them) at a distance that no two neighbours among the others have: what comes last by chance does not.
+Objects of one kind are compared. Some stand out if they come after (or before) all others at a distance larger than any
+between neighbours among the others; merely being last is not enough.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
-#: Fewer others make no order.
-_LEAST: Final = 3
-#: A distance stands out if it is so many times the largest one among the others.
-_FACTOR: Final = 3.0
-#: Seconds after the last write of anybody else for which a controller may still write the status of an object.
+#: Minimum number of other objects.
+_MIN_OTHERS: Final = 3
+#: A distance stands out if it is this many times the largest among the others.
+_OUTLIER_FACTOR: Final = 3.0
+#: Seconds after the last spec change in which a controller may still write the status.
 _SETTLING: Final = 2.0
 
 Place = Callable[[Object], float | None]
 
 
 def check_order(objects: Sequence[Object], desired: Mapping[str, Collection[Reference]]) -> list[Finding]:
-    """Return a finding for each kind and order that finds some of the wanted objects alone; ``wanted`` is by what they
-    are.
+    """Return a finding for each kind and order in which some of the given objects stand out.
+
+    ``desired`` holds these objects by a description of what they are.
     """
     found = []
     for kind in sorted({o["kind"] for o in objects}):
@@ -44,12 +45,12 @@ def check_order(objects: Sequence[Object], desired: Mapping[str, Collection[Refe
 
 
 def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: Place, unit: float) -> str:
-    """Describe how the places of some stand apart from those of the others; empty where they do not."""
+    """Describe how some objects stand apart from the others; empty if they do not."""
     mine = [p for o in own if (p := place(o)) is not None]
     rest = sorted(p for o in others if (p := place(o)) is not None)
-    if not mine or len(rest) < _LEAST:
+    if not mine or len(rest) < _MIN_OTHERS:
         return ""
-    widest = max(max((b - a for a, b in pairwise(rest)), default=0.0), unit) * _FACTOR
+    widest = max(max((b - a for a, b in pairwise(rest)), default=0.0), unit) * _OUTLIER_FACTOR
     after, before = min(mine) - rest[-1], rest[0] - max(mine)
     if after > widest:
         return f"{min(mine):.0f}, all others at most {rest[-1]:.0f}"
@@ -57,14 +58,14 @@ def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: P
 
 
 def _find_write_time(obj: Object) -> float | None:
-    """Find when somebody last wrote what the object asks for; its status is no order but a symptom."""
+    """Return the last write outside of the status, which is a legitimate symptom."""
     return max(_find_times(obj, status=False), default=None)
 
 
 def _read_version(obj: Object) -> float | None:
-    """Read the version, unless a controller goes on to write the status, which anybody sees in the status itself."""
-    asked, reported = _find_write_time(obj), max(_find_times(obj, status=True), default=None)
-    if asked is not None and reported is not None and reported - asked > _SETTLING:
+    """Return the resourceVersion, unless controllers keep writing the status, which is visible there anyway."""
+    written, reported = _find_write_time(obj), max(_find_times(obj, status=True), default=None)
+    if written is not None and reported is not None and reported - written > _SETTLING:
         return None
     version = str(obj["metadata"].get("resourceVersion", ""))
     return float(version) if version.isdigit() else None
@@ -86,7 +87,7 @@ def _read_creation(obj: Object) -> float | None:
     return parse_timestamp(at) if at else None
 
 
-#: Orders by which objects are sorted, how an object is placed in one, and the distance that says nothing in it.
+#: Sort orders: the key function, and the smallest distance that counts.
 _ORDERS: Final[dict[str, tuple[Place, float]]] = {
     "the time of their last write (managedFields)": (_find_write_time, 1.0),
     "resourceVersion": (_read_version, 1.0),
@@ -101,6 +102,6 @@ def _build_finding(what: str, kind: str, own: Sequence[Object], order: str, repo
         "SK444",
         message=f"sorting every {kind} by {order} finds {what}: {names}",
         observed=reported,
-        expected="an order in which they stand among the others",
-        why="a solver that only sorts has investigated nothing",
+        expected="these objects among the others in that order",
+        why="a solver that merely sorts has not investigated",
     )

@@ -114,10 +114,10 @@ def report_platform_lacks(checks: Iterable[PlatformCheck], needs: PlatformNeeds,
 
 
 def find_platform_needs(runbook: Runbook, steps: Iterable[TrialStep]) -> PlatformNeeds:
-    """Find what a program of steps needs for a runbook.
+    """Find what the steps of a trial need for a runbook.
 
-    Chaos Mesh is needed where a fault, a procedure, noise or the app itself has an object of it, and Prometheus where a
-    step reads alerts or traffic, or a check asks it.
+    Chaos Mesh is needed if a fault, a procedure, noise or the app itself has an object of it, Prometheus if a step
+    reads alerts or traffic, or a check has a query.
     """
     changes = tuple(_list_changes(runbook))
     objects = (*runbook.objects, *(m for c in changes if (m := c.operation.manifest)))

@@ -1,4 +1,4 @@
-"""Static rules. ``lint_file`` judges one scenario, fault, app or alert pack, without a cluster."""
+"""Static rules: ``lint_file`` checks a scenario, fault, app or alert pack without a cluster."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ from scenario_kit.lint.rules.security import (  # noqa: F401 - each module regis
     capabilities,
     credentials,
     images,
-    licences,
     privileges,
     protected_objects,
     runtime_downloads,
+    unneeded_declarations,
 )
 from scenario_kit.lint.rules.truth import (  # noqa: F401 - each module registers its rules
     entities,
@@ -82,9 +82,9 @@ __all__ = [
 
 
 def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Finding]:
-    """Return every finding about some files, file by file, worst first; scenarios are also compared with each other.
+    """Return the findings of some files, file by file, worst first; scenarios are also compared with each other.
 
-    A file that cannot be loaded is judged no further, and what follows from another finding is left out.
+    A file that cannot be loaded is not checked further. Findings that follow from others are left out.
 
     Raises:
         UsageError: there is no such file.
@@ -94,7 +94,7 @@ def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Fi
 
 
 def find_mistakes(paths: Sequence[Path], catalog: Catalog) -> list[list[LocatedFinding]]:
-    """Find all findings of each file, those that follow from others included, with the edits that correct them."""
+    """Return all findings of each file, including consequential ones, with the edits that fix them."""
     return _compare_files(judge_each(paths, catalog), catalog)
 
 
@@ -104,13 +104,13 @@ def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
 
 
 def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[LocatedFinding]:
-    """Return what ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
+    """Return what ``lint_file`` would find if ``path`` contained ``text``, with the edits that fix each finding."""
     known = catalog or Catalog()
     return _compare_files([judge_file(path, text, known)], known)[0]
 
 
 def _compare_files(files: Sequence[Judged], catalog: Catalog) -> list[list[LocatedFinding]]:
-    """Return the findings of each file, once it is known what all of them hold."""
+    """Complete the findings of each file once all of them have been read."""
     entries = [file.entry for file in files if file.entry is not None]
-    shelf = build_index(catalog, entries) if entries else None
-    return [settle_findings(file, shelf) for file in files]
+    index = build_index(catalog, entries) if entries else None
+    return [settle_findings(file, index) for file in files]

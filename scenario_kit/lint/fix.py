@@ -1,8 +1,7 @@
-"""``lint --fix``: the text of a scenario with every mistake corrected that can be corrected in one way only.
+"""``lint --fix``: apply all edits that are the only possible correction.
 
-An edit is kept only if the text is better after it, which is found by judging it again: its finding is gone, and
-nothing is found that was not found before. The one exception are findings that could not be made before, because what
-the edit corrected stood in their way (a file that cannot be read, an unknown app): those are news, not damage.
+An edit is kept only if checking the text again shows an improvement: its finding is gone, and no new one appeared.
+Exceptions are findings that the corrected mistake had hidden (a file that cannot be parsed, an unknown app).
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from scenario_kit.load.yaml.document import read_bytes
 from scenario_kit.load.yaml.edit import Unfit, apply_edits
 from scenario_kit.model import Finding
 
-#: Edits of one file; each leaves fewer findings, so only a file with more mistakes than this comes near it.
-_MOST: Final = 500
-#: Characters that may be judged for one file: each edit that is tried judges the whole file again.
-_MOST_JUDGED: Final = 6_000_000
-#: Findings that keep others from being made, by how much they hide; all others hide nothing.
+#: Maximum number of edits per file.
+_MAX_EDITS: Final = 500
+#: Maximum number of characters to check per file: each edit that is tried checks the whole file again.
+_MAX_CHECKED: Final = 6_000_000
+#: Ranks of findings that hide others; all others hide nothing.
 _HIDING: Final = {**dict.fromkeys(("SK101", "SK102", "SK103", "SK104", "SK105", "SK106"), 0), "SK107": 1, "SK108": 2}
 _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Fixed(NamedTuple):
-    """A text after all edits; what they corrected, as it was found then, and what is left."""
+    """A text after all edits, the findings that they corrected, and those that remain."""
 
     text: str
     corrected: tuple[Finding, ...]
@@ -47,7 +46,7 @@ class Fixed(NamedTuple):
 
 
 class FixedFile(NamedTuple):
-    """A file before and after; ``new`` is ``old`` where nothing can be corrected."""
+    """A file before and after; ``new`` equals ``old`` if there is nothing to correct."""
 
     path: Path
     old: bytes
@@ -57,12 +56,12 @@ class FixedFile(NamedTuple):
 
 
 def fix_text(text: str, study: Callable[[str], Sequence[LocatedFinding]]) -> Fixed:
-    """Return the text with every edit made that betters it, until none does; ``study`` judges a text.
+    """Apply edits as long as they improve the text; ``study`` checks a text.
 
-    Fixing the answer again changes nothing, unless the file is so large and so wrong that this ended early.
+    The result is a fixed point, unless the limits of edits or characters end this early.
     """
-    found, corrected, judged = study(text), [], [_MOST_JUDGED]
-    for _ in range(_MOST):
+    found, corrected, judged = study(text), [], [_MAX_CHECKED]
+    for _ in range(_MAX_EDITS):
         step = _apply_step(text, found, study, judged)
         if step is None:
             break
@@ -74,10 +73,9 @@ def fix_text(text: str, study: Callable[[str], Sequence[LocatedFinding]]) -> Fix
 def _apply_step(
     text: str, found: Sequence[LocatedFinding], study: Callable[[str], Sequence[LocatedFinding]], judged: list[int]
 ) -> tuple[str, Sequence[LocatedFinding], Finding] | None:
-    """Return the first edit that betters the text: the text and its findings after it, and the finding that it
-    corrected.
+    """Apply the first edit that improves the text; return the text, its findings, and the finding that was corrected.
 
-    ``judged`` holds how many characters may still be judged.
+    ``judged`` holds the number of characters that may still be checked.
     """
     for mistake in found:
         if not mistake.edits or judged[0] < len(text):
@@ -94,7 +92,7 @@ def _apply_step(
 
 
 def _is_better(finding: Finding, before: Sequence[LocatedFinding], after: Sequence[LocatedFinding]) -> bool:
-    """Compare without positions, which move with the text."""
+    """Compare findings without positions, which move with the text."""
     old, new = (Counter(_make_key(mistake.finding) for mistake in found) for found in (before, after))
     appeared = new - old
     return new[_make_key(finding)] < old[_make_key(finding)] and all(
@@ -111,7 +109,7 @@ def _rank_code(code: str) -> int:
 
 
 def fix_file(path: Path, catalog: Catalog) -> FixedFile:
-    """Return what fixing a scenario file would make of it; nothing is written.
+    """Return the result of fixing a scenario file, without writing it.
 
     Raises:
         UsageError: there is no such file.
@@ -119,7 +117,7 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
     try:
         raw = read_bytes(path)
         text = raw.removeprefix(_BOM).decode()
-    except (AuthoringError, UnicodeDecodeError):  # no file, too large, or no text: that is the one finding
+    except (AuthoringError, UnicodeDecodeError):  # missing, too large, or not text: the only finding
         return FixedFile(path, b"", b"", (), tuple(lint_file(path, catalog)))
     renamed, windows = _rename_former(text, path)
     result = fix_text(renamed.text, lambda tried: lint_text(tried, path, catalog))
@@ -128,7 +126,7 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
 
 
 def rename_file(path: Path) -> FixedFile:
-    """Give every field with a former name its present one; nothing else is judged, and nothing written."""
+    """Rename fields with former names. Nothing else is checked, and nothing is written."""
     try:
         raw = read_bytes(path)
         text = raw.removeprefix(_BOM).decode()
@@ -140,20 +138,18 @@ def rename_file(path: Path) -> FixedFile:
 
 
 def _rename_former(text: str, path: Path) -> tuple[Renamed, bool]:
-    """Rename fields of a text; the answer has line feeds alone. Also tells whether its lines end as on Windows."""
+    """Rename fields of a text with line feeds; also return whether its lines end with CRLF."""
     windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
     return rename_former(text.replace("\r\n", "\n") if windows else text, path), windows
 
 
 def _encode(raw: bytes, text: str, *, windows: bool) -> bytes:
-    """Encode a text, with the mark and the line ends that the file had."""
+    """Encode a text with the byte order mark and line endings of the original file."""
     return (_BOM if raw.startswith(_BOM) else b"") + (text.replace("\n", "\r\n") if windows else text).encode()
 
 
 def mark_fixable(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalog) -> list[LocatedFinding]:
-    """Return the mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found
-    by trying.
-    """
+    """Mark findings as ``fixable`` if fixing the file corrects them, which is found by trying."""
     if not any(mistake.edits for mistake in mistakes):
         return list(mistakes)
     corrected = {_make_key(finding) for finding in fix_file(path, catalog).corrected}
@@ -164,14 +160,14 @@ def mark_fixable(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalo
 
 
 def format_diff(file: FixedFile) -> str:
-    """Format the change as a unified diff that ``patch -p0`` applies; empty where there is none."""
+    """Format the change as a unified diff for ``patch -p0``; empty if there is none."""
     old, new = (data.decode().splitlines(keepends=True) for data in (file.old, file.new))
     lines = unified_diff(old, new, str(file.path), str(file.path))
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def write(file: FixedFile) -> None:
-    """Replace the file by its fixed text in one step; its mode is kept, and a link still leads to it.
+    """Replace the file atomically by its fixed text, keeping its mode and symbolic links.
 
     Raises:
         UsageError: it cannot be written, or has changed since it was read.
@@ -184,7 +180,7 @@ def write(file: FixedFile) -> None:
             stream.write(file.new)
         shutil.copymode(target, temporary)
         if target.read_bytes() != file.old:
-            raise UsageError(f"{file.path} changed while it was judged", fix="run the command again")
+            raise UsageError(f"{file.path} changed while it was checked", fix="run the command again")
         Path(temporary).replace(target)
     except OSError as error:
         raise UsageError(f"cannot write {file.path}: {error.strerror}", fix="allow writing to its folder") from error

@@ -1,4 +1,4 @@
-"""Rewrites fields with former names: the one correction of a file that needs neither a catalogue nor a verdict."""
+"""Rename fields that have former names: the one fix that needs neither the catalogue nor a check of the file."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from scenario_kit.model import Finding
 
 
 class Renamed(NamedTuple):
-    """A text with present names, and the findings about the former ones."""
+    """A text with current names, and the findings on the former ones."""
 
     text: str
     corrected: tuple[Finding, ...] = ()
 
 
 def rename_former(text: str, path: Path) -> Renamed:
-    """Give every field its present name: all of them or, where one cannot be renamed, none.
+    """Rename all former fields; if one cannot be renamed, none is.
 
     Args:
         text: content of the file.
-        path: the file; its name says what it holds.
+        path: the file; its name determines its kind.
     """
     try:
         document = parse(text, str(path))
         found = _list_former_names(document.data, path)
         renames = list_renames(found)
         renamed = apply_renames(text, renames) if renames else text
-    except (AuthoringError, Unfit):  # lint tells why
+    except (AuthoringError, Unfit):  # lint reports it
         return Renamed(text)
     if renamed == text:
         return Renamed(text)

@@ -3,7 +3,7 @@
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.context import TICK, Stopped, TrialContext
 from scenario_kit.trial.plan import Finish, RunStep, Skip, plan
-from scenario_kit.trial.run import list_alerts_now, mark_infra, refuse, run
+from scenario_kit.trial.run import list_alerts_now, mark_infra, reject, run
 from scenario_kit.trial.status import (
     CONDITIONS,
     AlertNow,
@@ -30,7 +30,7 @@ __all__ = [
     "list_alerts_now",
     "mark_infra",
     "plan",
-    "refuse",
+    "reject",
     "run",
     "set_conditions",
     "truncate_reasons",

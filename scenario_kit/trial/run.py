@@ -85,7 +85,7 @@ def mark_infra(context: TrialContext, status: TrialStatus, message: str) -> Tria
     )
 
 
-def refuse(name: str, steps: Sequence[TrialStep], status: TrialStatus, finding: Finding) -> TrialStatus:
+def reject(name: str, steps: Sequence[TrialStep], status: TrialStatus, finding: Finding) -> TrialStatus:
     """Return the status of a trial that cannot start: its first step failed, and all others are skipped.
 
     A finding of severity error makes it Broken, any other Infra.

@@ -15,7 +15,7 @@ from scenario_kit.model.authored.scenario import AlertExpectation
 def test_text_is_written_so_that_everybody_reads_it_as_text(text: str) -> None:
     line = dump_document({"entity": [{"variant": text, "name": "plain"}]})
     assert line == f"entity:\n- {{variant: '{text}', name: plain}}\n"
-    assert not parse(line, "").positions.elsewhere
+    assert not parse(line, "").positions.yaml11_values
     assert parse(line, "").data == {"entity": [{"variant": text, "name": "plain"}]}
 
 

@@ -105,7 +105,7 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
 def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     seen = history(*([alert("Watchdog", "", *spans)] if spans else []))
-    assert codes(control_runs.check_never_on(seen, expect, 100.0, 460.0)) == expected
+    assert codes(control_runs.check_unused_background(seen, expect, 100.0, 460.0)) == expected
 
 
 @pytest.mark.parametrize(("began", "expected"), [(0.0, []), (150.0, ["SK307"])], ids=["fired before", "fires since"])
@@ -165,7 +165,7 @@ CHRONIC = BackgroundAlert(name="Latency", reason="always on")
 )
 def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
     seen = history(alert("Latency", "Deployment/ad", *spans))
-    assert codes(control_runs.check_nothing(seen, expect, 1000.0, 2000.0)) == expected
+    assert codes(control_runs.check_no_incident(seen, expect, 1000.0, 2000.0)) == expected
 
 
 @pytest.mark.parametrize(
@@ -186,6 +186,6 @@ def test_what_the_start_of_the_app_set_off_is_over_when_it_ends(pending, firing,
     spans = {"pending": pending, "firing": firing}
     made = {field: tuple(Interval(start=a, end=b) for a, b in each) for field, each in spans.items()}
     seen = history(AlertTimeline(name="Slow", entity="Deployment/cart", **made))
-    assert control_runs.find_start_end(seen, Expect(), 100.0) == over
+    assert control_runs.find_startup_end(seen, Expect(), 100.0) == over
     chronic = Expect(background=(BackgroundAlert(name="Slow", reason="it always does"),))
-    assert control_runs.find_start_end(seen, chronic, 100.0) == 100.0
+    assert control_runs.find_startup_end(seen, chronic, 100.0) == 100.0

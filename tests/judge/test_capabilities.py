@@ -7,7 +7,7 @@ import msgspec
 from scenario_kit.campaign import TRY, ValidationSubject, conclude
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
-from scenario_kit.judge.capabilities import find_lacks, report_lacks
+from scenario_kit.judge.capabilities import find_unmet_needs, report_unmet_needs
 from scenario_kit.lab.capabilities import NAME, offers_capability
 from scenario_kit.model import App, Fault, Severity, Verdict
 
@@ -30,7 +30,7 @@ def fault(*requires: str) -> Fault:
 
 
 def missing(*requires: str, app: App = APP) -> list[str]:
-    return [lack.need for lack in find_lacks([fault(*requires)], app, KNOWN, offers_capability)]
+    return [lack.need for lack in find_unmet_needs([fault(*requires)], app, KNOWN, offers_capability)]
 
 
 def test_what_is_there_is_not_missing() -> None:
@@ -56,7 +56,7 @@ def test_a_word_that_nobody_knows_is_missing_everywhere() -> None:
 
 
 def test_the_finding_names_fault_capability_and_where_it_is() -> None:
-    (found,) = report_lacks(find_lacks([fault("dynamic-storage")], APP, KNOWN, offers_capability), NAME)
+    (found,) = report_unmet_needs(find_unmet_needs([fault("dynamic-storage")], APP, KNOWN, offers_capability), NAME)
 
     assert (found.code, found.severity) == ("SK911", Severity.WARNING)
     assert found.message == "fault 'slow' (t) needs dynamic-storage, which the lab does not have"
@@ -65,7 +65,7 @@ def test_the_finding_names_fault_capability_and_where_it_is() -> None:
 
 
 def test_what_cannot_be_tried_is_not_evaluated_and_never_failed() -> None:
-    lacks = report_lacks(find_lacks([fault("dynamic-storage")], APP, KNOWN, offers_capability), NAME)
+    lacks = report_unmet_needs(find_unmet_needs([fault("dynamic-storage")], APP, KNOWN, offers_capability), NAME)
     validation = conclude(ValidationSubject("s", "s/scenario.yaml", "d", TRY), [], lacks, 0.1)
 
     assert validation.verdict == Verdict.NOT_EVALUATED
@@ -75,7 +75,7 @@ def test_what_cannot_be_tried_is_not_evaluated_and_never_failed() -> None:
 
 
 def test_an_option_of_the_app_has_needs_of_its_own() -> None:
-    lacks = find_lacks([], APP, KNOWN, offers_capability, {"autoscaling: true": ["dynamic-storage"]})
+    lacks = find_unmet_needs([], APP, KNOWN, offers_capability, {"autoscaling: true": ["dynamic-storage"]})
 
     assert [(lack.who, lack.need) for lack in lacks] == [
         ("option 'autoscaling: true' of app 'otel-demo'", "dynamic-storage")
@@ -83,21 +83,21 @@ def test_an_option_of_the_app_has_needs_of_its_own() -> None:
 
 
 def test_every_need_names_who_has_it() -> None:
-    (known, unknown) = find_lacks([fault("dynamic-storage", "warp-drive")], APP, KNOWN, offers_capability)
+    (known, unknown) = find_unmet_needs([fault("dynamic-storage", "warp-drive")], APP, KNOWN, offers_capability)
 
     assert (known.who, unknown.who) == ("fault 'slow' (t)", "fault 'slow' (t)")
     assert (unknown.need, unknown.where) == ("warp-drive", "nowhere")
     assert known.where == "a cluster with a provisioner, for example kind with local-path"
-    (model,) = find_lacks([], msgspec.structs.replace(APP, twin=None), KNOWN, offers_capability)
+    (model,) = find_unmet_needs([], msgspec.structs.replace(APP, twin=None), KNOWN, offers_capability)
     assert model.who == "app 'otel-demo'"
 
 
 def test_what_is_not_explained_has_no_observation() -> None:
-    (unknown,) = report_lacks(find_lacks([fault("warp-drive")], APP, KNOWN, offers_capability), NAME)
+    (unknown,) = report_unmet_needs(find_unmet_needs([fault("warp-drive")], APP, KNOWN, offers_capability), NAME)
 
     assert (unknown.observed, unknown.severity) == ("", Severity.WARNING)
     assert unknown.expected.startswith("warp-drive: a word ")
-    (known,) = report_lacks(find_lacks([fault("dynamic-storage")], APP, KNOWN, offers_capability), "here")
+    (known,) = report_unmet_needs(find_unmet_needs([fault("dynamic-storage")], APP, KNOWN, offers_capability), "here")
     assert known.observed.startswith("here: ")
     assert known.expected.startswith("dynamic-storage: ")
     assert known.expected.removeprefix("dynamic-storage: ")[0].islower()

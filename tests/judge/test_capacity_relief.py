@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.judge.repair.capacity_relief import find_raised
+from scenario_kit.judge.repair.capacity_relief import measure_capacity_factor
 from scenario_kit.judge.repair.collateral_changes import Write
 
 
@@ -30,7 +30,7 @@ def web(memory, replicas=1, size="100", port=80):
     ],
 )
 def test_what_is_more_than_the_healthy_app_has(before, broken, now, factor):
-    assert find_raised([before], [Write(broken, now)]) == factor
+    assert measure_capacity_factor([before], [Write(broken, now)]) == factor
 
 
 def sized(kind="Deployment", name="web", **spec):
@@ -58,13 +58,13 @@ def sized(kind="Deployment", name="web", **spec):
     ],
 )
 def test_numbers_that_are_sizes(was, now, factor):
-    assert find_raised([sized(other=1)], [Write(was, now)]) == factor
+    assert measure_capacity_factor([sized(other=1)], [Write(was, now)]) == factor
 
 
 def test_what_the_healthy_object_of_that_kind_and_name_has_is_no_rise():
     write = Write(sized(size=1), sized(size=4))
-    assert find_raised([sized(size=4), sized("Service", size=1), sized(name="ad", size=1)], [write]) == 1.0
-    assert find_raised([sized("Service", size=4), sized(name="ad", size=4)], [write]) == 4.0
+    assert measure_capacity_factor([sized(size=4), sized("Service", size=1), sized(name="ad", size=1)], [write]) == 1.0
+    assert measure_capacity_factor([sized("Service", size=4), sized(name="ad", size=4)], [write]) == 4.0
 
 
 def test_the_greatest_of_several_writes_counts():
@@ -74,11 +74,11 @@ def test_the_greatest_of_several_writes_counts():
         Write(sized(size=1), sized(size=6)),
         Write(sized(size=1), sized(size=3)),
     ]
-    assert find_raised([], writes) == 6.0
-    assert find_raised([], []) == 1.0
+    assert measure_capacity_factor([], writes) == 6.0
+    assert measure_capacity_factor([], []) == 1.0
 
 
 def test_metadata_is_no_size():
     was, now = sized(), sized()
     now["metadata"]["generation"] = 9
-    assert find_raised([], [Write(was, now)]) == 1.0
+    assert measure_capacity_factor([], [Write(was, now)]) == 1.0

@@ -35,12 +35,12 @@ def history(*timelines, end=2000.0, gaps=()):
 )
 def test_since_when_all_promised_alerts_are_clear(web, ad, since):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
-    assert resolved.clear_since(seen, BOTH) == since
+    assert resolved.find_clear_time(seen, BOTH) == since
 
 
 def test_alerts_that_nobody_promised_do_not_count_for_that():
     seen = history(alert("Errors", "Deployment/web", (1000.0, 1500.0)), alert("Other", "", (1000.0, None)))
-    assert resolved.clear_since(seen, BOTH) == 1500.0
+    assert resolved.find_clear_time(seen, BOTH) == 1500.0
 
 
 BLIND = Resolution(answer="Unknown", reasons=("there is a gap in the data inside the clear window",))
@@ -183,13 +183,13 @@ def test_a_rate_needs_data():
     ("baseline", "now", "answer", "reason"),
     [
         (served(1000.0), served(800.0), "True", ""),
-        (served(1000.0), served(799.0), "False", "the entry serves 8.0 requests/s, 80% of 10.0 are due"),
+        (served(1000.0), served(799.0), "False", "the entry serves 8.0 requests/s, less than 80% of 10.0"),
         (served(1000.0), served(1600.0, seconds=200.0), "True", ""),
         (
             served(1000.0),
             served(1500.0, seconds=200.0),
             "False",
-            "the entry serves 7.5 requests/s, 80% of 10.0 are due",
+            "the entry serves 7.5 requests/s, less than 80% of 10.0",
         ),
         (served(200.0), served(200.0), "True", ""),
         (served(200.0), served(199.0), "Unknown", "199 requests are too few to judge (200 are needed)"),

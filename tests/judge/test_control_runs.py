@@ -80,7 +80,7 @@ def test_when_that_has_faded_which_the_start_set_off(spans, over):
         alert(f"A{i}", "", *([firing] if firing else []), pending=[pending] if pending else [])
         for i, (firing, pending) in enumerate(spans)
     ]
-    assert control_runs.find_start_end(history(*lines), Expect(), 100.0) == over
+    assert control_runs.find_startup_end(history(*lines), Expect(), 100.0) == over
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_a_distractor_is_declared_to_raise_may_fire_on_its_object(entity, f
 
 
 def test_what_is_said_to_be_on_and_is_not_is_a_warning():
-    (found,) = control_runs.check_never_on(history(), Expect(background=(CHRONIC,)), 0.0, 100.0)
+    (found,) = control_runs.check_unused_background(history(), Expect(background=(CHRONIC,)), 0.0, 100.0)
     assert (found.code, found.severity) == ("SK330", Severity.WARNING)
 
 
@@ -131,12 +131,14 @@ def test_what_is_said_to_be_on_and_is_not_is_a_warning():
         (
             Expect(background=(CHRONIC,)),
             (1200.0, None),
-            "Errors on Deployment/web fires and does not pass, which is an incident",
+            "Errors on Deployment/web fires and does not resolve: an incident",
         ),
     ],
 )
 def test_where_there_is_no_incident_an_alert_is_an_error(expect, firing, message):
-    (found,) = control_runs.check_nothing(history(alert("Errors", "Deployment/web", firing)), expect, 1000.0, 2000.0)
+    (found,) = control_runs.check_no_incident(
+        history(alert("Errors", "Deployment/web", firing)), expect, 1000.0, 2000.0
+    )
     assert (found.code, found.severity, found.message) == ("SK307", Severity.ERROR, message)
     assert found.observed == "firing from +200 s"
 
@@ -147,5 +149,5 @@ def test_without_an_incident_every_alert_is_looked_at():
     seen = history(
         alert("Old", "", (100.0, None)), alert("Fine", "", (1200.0, 1300.0)), alert("Bad", "", (1200.0, 1300.0))
     )
-    found = control_runs.check_nothing(seen, Expect(alerts=(may,), background=(chronic,)), 1000.0, 2000.0)
+    found = control_runs.check_no_incident(seen, Expect(alerts=(may,), background=(chronic,)), 1000.0, 2000.0)
     assert [f.message.split(" fires")[0] for f in found] == ["Bad"]

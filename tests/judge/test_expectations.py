@@ -102,11 +102,11 @@ def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
     ],
 )
 def test_trouble_beside_the_incident(promised, entity, beside):
-    assert expectations.is_beside([MAY], Expect(alerts=promised), alert(on=entity)) is beside
+    assert expectations.is_distractor_alert([MAY], Expect(alerts=promised), alert(on=entity)) is beside
 
 
 def test_without_trouble_of_its_own_nothing_is_beside_the_incident():
-    assert not expectations.is_beside([], Expect(), alert())
+    assert not expectations.is_distractor_alert([], Expect(), alert())
 
 
 def test_expectations_of_one_class():

@@ -394,7 +394,7 @@ def test_a_flag_that_changes_is_a_change_of_the_load():
     ],
 )
 def test_the_keys_that_hold_something(obj, keys):
-    assert invariants.holds(obj) == keys
+    assert invariants.list_data_keys(obj) == keys
 
 
 def test_a_container_without_resources_at_rest_may_have_any():

@@ -8,14 +8,14 @@ import pytest
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.judge.leaks import (
-    Readable,
+    ReadableText,
     Token,
     find_leaks,
     has_shown_experiment,
     list_readable,
     list_texts,
     list_tokens,
-    report_reached,
+    report_listable,
     report_unneeded,
 )
 from scenario_kit.load import load_scenario
@@ -36,7 +36,7 @@ def wrong_port():
 
 
 def found(sought, text):
-    return [f.code for f in find_leaks([Readable(where="Pod/a: metadata.name", text=text)], sought)]
+    return [f.code for f in find_leaks([ReadableText(where="Pod/a: metadata.name", text=text)], sought)]
 
 
 @pytest.mark.parametrize(
@@ -125,22 +125,22 @@ def test_secrets_are_read_in_clear_and_names_of_keys_count():
 
 
 def test_places_beyond_the_third_are_counted():
-    read = [Readable(where=f"Event/{i}: message", text="cart-delay") for i in range(9)]
+    read = [ReadableText(where=f"Event/{i}: message", text="cart-delay") for i in range(9)]
     (finding,) = find_leaks(read, [Token(text="cart-delay", what="the name of a fault")])
     assert finding.observed.endswith("and 6 more")
 
 
 def test_every_leak_is_an_error():
     (name,) = find_leaks(
-        [Readable(where="a", text="cart-delay")], [Token(text="cart-delay", what="the name of a fault")]
+        [ReadableText(where="a", text="cart-delay")], [Token(text="cart-delay", what="the name of a fault")]
     )
-    (trace,) = find_leaks([Readable(where="a", text="x.io")], [Token(text="x.io", what="a trace", injector=True)])
-    assert [(f.code, f.severity) for f in (name, trace, report_reached("pods"), report_unneeded("Pod/a", "b",
+    (trace,) = find_leaks([ReadableText(where="a", text="x.io")], [Token(text="x.io", what="a trace", injector=True)])
+    assert [(f.code, f.severity) for f in (name, trace, report_listable("pods"), report_unneeded("Pod/a", "b",
     "c"))] == [
         ("SK441", Severity.ERROR), ("SK442", Severity.ERROR), ("SK442", Severity.ERROR), ("SK443", Severity.ERROR),
     ]  # fmt: skip
     assert name.message == "a solver can read the name of a fault: 'cart-delay'"
-    assert report_reached("pods").message.endswith("list pods")
+    assert report_listable("pods").message.endswith("list pods")
 
 
 def test_what_is_shown_of_a_value_has_an_end():
@@ -150,13 +150,13 @@ def test_what_is_shown_of_a_value_has_an_end():
 
 @pytest.mark.parametrize(("places", "observed"), [(1, "p0"), (3, "p0; p1; p2"), (4, "p0; p1; p2 and 1 more")])
 def test_three_places_are_named(places, observed):
-    read = [Readable(where=f"p{i}", text="cart-delay cart-delay") for i in range(places)]
+    read = [ReadableText(where=f"p{i}", text="cart-delay cart-delay") for i in range(places)]
     assert find_leaks([*read, read[0]], [Token(text="cart-delay", what="a name")])[0].observed == observed
 
 
 def test_tokens_are_told_in_their_order_and_only_those_that_are_read():
     sought = [Token(text=text, what="a name") for text in ("one-a", "two-b", "three-c")]
-    read = [Readable(where="x", text="three-c"), Readable(where="y", text="ONE-A, three-c")]
+    read = [ReadableText(where="x", text="three-c"), ReadableText(where="y", text="ONE-A, three-c")]
     assert [f.observed for f in find_leaks(read, sought)] == ["y", "x; y"]
     assert find_leaks(read, []) == []
 
@@ -196,7 +196,7 @@ def test_every_text_of_an_object_by_its_path(obj, found):
 
 def test_a_readable_text_says_of_which_object_it_is():
     found = list(list_readable({"kind": "Pod", "metadata": {"name": "p"}}))
-    assert Readable(where="Pod/p: metadata.name", text="p") in found
+    assert ReadableText(where="Pod/p: metadata.name", text="p") in found
     assert next(list_readable({"metadata": {"a": "b"}})).where == "/: ."
 
 

@@ -94,7 +94,7 @@ def test_each_promise_is_looked_at_with_its_own_deadline():
             "it fired on Deployment/a, Deployment/b",
             "write `entity: Deployment/a`",
         ),
-        ([alert("Errors", "", (1100.0, None))], "SK326", "it fired on (no entity)", "leave `entity` out"),
+        ([alert("Errors", "", (1100.0, None))], "SK326", "it fired on (no entity)", "remove `entity`"),
         (
             [alert("Errors", "Deployment/ad", (500.0, 600.0))],
             "SK322",

@@ -2,7 +2,12 @@
 
 import pytest
 
-from scenario_kit.judge.alerts.propagation_traffic import compute_chance, find_traces, is_telling, pool_passages
+from scenario_kit.judge.alerts.propagation_traffic import (
+    compute_chance,
+    find_traces,
+    has_enough_requests,
+    pool_passages,
+)
 from scenario_kit.model.runtime.observation import Passage, Work
 
 BOUNDS = (10.0, 100.0, 1000.0)
@@ -47,14 +52,14 @@ def test_errors_that_were_there_before_are_no_trace():
 
 def test_few_requests_tell_nothing_and_many_repeats_of_few_do():
     few = passage(work(requests=40.0), work(requests=40.0))
-    assert not is_telling(few)
-    assert is_telling(pool_passages([few] * 3))
+    assert not has_enough_requests(few)
+    assert has_enough_requests(pool_passages([few] * 3))
     assert pool_passages([few] * 3).before == work(requests=120.0, seconds=900.0)
 
 
 def test_silence_tells_where_requests_would_have_come():
-    assert is_telling(passage(Work(seconds=300.0, requests=0.0)))
-    assert not is_telling(passage(Work(seconds=3.0, requests=0.0)))
+    assert has_enough_requests(passage(Work(seconds=300.0, requests=0.0)))
+    assert not has_enough_requests(passage(Work(seconds=3.0, requests=0.0)))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_a_trace_is_both_large_enough_and_no_chance(during, what):
     ],
 )
 def test_how_many_requests_are_enough(before, seconds, enough):
-    assert is_telling(passage(Work(seconds=seconds, requests=0.0), before)) is enough
+    assert has_enough_requests(passage(Work(seconds=seconds, requests=0.0), before)) is enough
 
 
 def test_work_without_requests_fails_in_no_share_of_them():

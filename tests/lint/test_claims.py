@@ -183,7 +183,7 @@ def test_edges_between_root_causes_are_told_once_and_cycles_of_others_to_be_cut(
         spec["groundTruth"]["propagation"] += [{"from": one, "to": other}, {"from": other, "to": one}]
 
     reported = [f.fix for f in found(scenario(both_ways, tmp_path)) if f.code == "SK116"]
-    assert reported == ["drop the edge: both are root causes"] * 2
+    assert reported == ["remove the edge: both are root causes"] * 2
 
 
 def test_a_victim_that_is_a_root_cause_as_well_takes_no_edges(tmp_path):
@@ -198,8 +198,8 @@ def test_a_victim_that_is_a_root_cause_as_well_takes_no_edges(tmp_path):
         f.fix for f in found(scenario(meet, tmp_path)) if f.code == "SK116" and "leads to the root" in f.message
     ]
     assert reported == [
-        "drop the edge: fault 'cart-down' is a root cause, whatever else it suffers from",
-        "turn the edge round",
+        "remove the edge: fault 'cart-down' is a root cause",
+        "reverse the edge",
     ]
 
 
@@ -209,4 +209,4 @@ def test_a_cycle_is_to_be_cut(tmp_path):
         spec["groundTruth"]["propagation"] += [{"from": f"Deployment/{a}", "to": f"Deployment/{b}"} for a, b in edges]
 
     reported = [f.fix for f in found(scenario(back, tmp_path)) if f.code == "SK116" and "cycle" in f.message]
-    assert "drop this edge, or another one of the cycle" in reported
+    assert "remove this edge, or another one of the cycle" in reported

@@ -13,7 +13,8 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file, lint_files
-from scenario_kit.lint.similarity.index import IndexEntry, Shelf, build_entry, take_fingerprint
+from scenario_kit.lint.similarity.index import ScenarioIndex
+from scenario_kit.lint.similarity.index_entry import IndexEntry, build_entry, take_fingerprint
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
 from scenario_kit.render.faults.applicability import find_offers, fits
@@ -151,7 +152,7 @@ def test_the_same_cause_in_other_surroundings_is_near(more: dict[str, Any], tmp_
 
     found = [f for f in lint_file(path, CATALOG) if f.code in ("SK216", "SK217")]
     assert reported(found) == [("SK217", "Warning")]
-    assert found[0].message.startswith(f"its root causes are those of '{SHIPPED}'")
+    assert found[0].message.startswith(f"it has the same root causes as '{SHIPPED}'")
     assert "cosine" not in found[0].message, "the texts have nothing in common"
 
 
@@ -255,7 +256,7 @@ def entries(count: int) -> list[IndexEntry]:
 
 def test_few_and_many_are_compared_alike() -> None:
     some = entries(40)
-    few, many = Shelf(some), Shelf([*some, *entries(120)[40:]])
+    few, many = ScenarioIndex(some), ScenarioIndex([*some, *entries(120)[40:]])
     assert len(few.entries) < 48 < len(many.entries)
 
     for entry in some:
@@ -266,7 +267,7 @@ def test_few_and_many_are_compared_alike() -> None:
 
 
 def test_a_thousand_are_compared_in_seconds() -> None:
-    shelf = Shelf(entries(1000))
+    shelf = ScenarioIndex(entries(1000))
     start = time.process_time()
 
     near = sum(len(shelf.near(entry)) for entry in shelf.entries)
@@ -298,7 +299,7 @@ def test_drafts_of_other_faults_or_targets_are_not_near_each_other_nor_anything_
     """All pairs: what a fault's own text says is no likeness. A draft of what is shipped already may be near that."""
     own = [build_entry(path, load_scenario(path).scenario, CATALOG) for path in CATALOG.scenarios()]
     made = drafts(CATALOG.faults()[::8], tmp_path)
-    shelf = Shelf([*own, *made])
+    shelf = ScenarioIndex([*own, *made])
 
     near = [(one, other) for one in shelf.entries for _, other in shelf.near(one) if not shelf.copies(one)]
 
@@ -339,7 +340,7 @@ def test_copied_texts_are_near_where_the_same_breaks(fault: dict[str, Any], near
     document["spec"]["faults"][0] |= fault
     other = put(document, tmp_path, "other")
 
-    shelf = Shelf([build_entry(path, loaded(path), CATALOG) for path in (one, other)])
+    shelf = ScenarioIndex([build_entry(path, loaded(path), CATALOG) for path in (one, other)])
 
     assert bool(shelf.near(shelf.entries[0])) is near
 

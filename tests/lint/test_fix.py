@@ -120,7 +120,7 @@ def test_what_kubectl_would_read_otherwise_is_put_in_quotes(spelled: str, said: 
 def test_a_number_that_kubectl_reads_otherwise_is_for_its_author() -> None:
     """Who writes 0480 may mean either."""
     result = fix_text(NOTED.replace("withinSeconds: 480", "withinSeconds: 0600", 1), study)
-    assert [(f.code, f.fix) for f in result.left] == [("SK140", "write the number that is meant: 600 or 384")]
+    assert [(f.code, f.fix) for f in result.left] == [("SK140", "write the intended number: 600 or 384")]
 
 
 def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
@@ -275,7 +275,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(wrong: Path, tmp_path:
     result = fix_file(wrong, CATALOG)
     wrong.write_text("mine\n")
 
-    with pytest.raises(UsageError, match="changed while it was judged"):
+    with pytest.raises(UsageError, match="changed while it was checked"):
         write(result)
     assert wrong.read_text() == "mine\n"
     assert [p.name for p in tmp_path.iterdir()] == ["scenario.yaml"]

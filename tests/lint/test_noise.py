@@ -100,7 +100,7 @@ def test_where_the_load_is_a_flag_it_does_not_change_while_flags_are_broken(
 ) -> None:
     (message,) = found(tmp_path, [LOAD], fault, solutions=[], app={"name": "otel-demo", "version": "3.0.0"})
 
-    assert "both change the feature flags: the number of users is one of otel-demo 3.0.0" in message
+    assert "both change feature flags: otel-demo  sets the number of users by a flag3.0.0" in message
 
 
 def test_noise_may_not_set_what_a_decoy_sets(tmp_path: Path) -> None:

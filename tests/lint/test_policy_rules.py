@@ -134,7 +134,7 @@ def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Pl
         (
             ("calls",),
             [{"caller": "web", "callee": "web", "env": ["ADDR"]}],
-            "little has no variable in Deployment/web that is called 'ADDR'",
+            "little has no variable in Deployment/web called 'ADDR'",
         ),
         (
             ("load",),

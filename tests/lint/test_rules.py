@@ -279,7 +279,7 @@ def test_labelling_the_target_of_a_chaos_fault_labels_a_victim(tmp_path: Path) -
     (finding,) = lint(document, tmp_path)
 
     assert finding.code == "SK406"
-    assert finding.fix.startswith("leave `entity` out")  # what the file would name, another version may call otherwise
+    assert finding.fix.startswith("remove `entity`")  # what the file would name, another version may call otherwise
 
 
 def test_an_edge_between_root_causes_is_dropped_and_not_turned_round(tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_an_edge_between_root_causes_is_dropped_and_not_turned_round(tmp_path: P
     spec["groundTruth"]["rootCauses"].append({"fault": "pages", "entity": "Deployment/frontend"})
     found = [f for f in lint(document, tmp_path) if f.code == "SK116"]
 
-    assert [f.fix for f in found] == ["drop the edge: both are root causes"]
+    assert [f.fix for f in found] == ["remove the edge: both are root causes"]
 
 
 def test_drafts_may_leave_out_what_the_fault_supplies(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lint.rules.truth.entities import names
+from scenario_kit.lint.rules.truth.entities import matches_path
 from tests.lint.test_claims import patching, said
 from tests.lint.test_truth_rules import edge, scenario
 
@@ -91,7 +91,7 @@ def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, reported: i
     ],
 )
 def test_whether_a_field_is_the_one_that_is_written(field: str, path: tuple[str, ...], found: bool) -> None:
-    assert names(field, path) == found
+    assert matches_path(field, path) == found
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from scenario_kit.campaign import QUICK, ValidationSubject, conclude
 from scenario_kit.lint import CHECKS, RULES
-from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, find_latest_month, get_today, list_in_force
+from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, find_latest_month, get_today, list_active
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.model.authored.scenario import Suppression
 from scenario_kit.report import html, markdown
@@ -35,7 +35,7 @@ DAY = date(2027, 1, 15)
     ],
 )
 def test_what_counts_on_a_day(code: str, until: str, reason: str, counts: bool) -> None:
-    assert (code in list_in_force([Suppression(code=code, reason=reason, until=until)], DAY)) == counts
+    assert (code in list_active([Suppression(code=code, reason=reason, until=until)], DAY)) == counts
 
 
 def test_the_list_is_short_and_says_why() -> None:

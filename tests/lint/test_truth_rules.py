@@ -14,7 +14,7 @@ import yaml
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
-from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Change, Finding, Object
 from scenario_kit.render import render_app
@@ -355,7 +355,7 @@ def flag(name: str, variant: str = "on") -> Change:
     ],
 )
 def test_what_two_changes_both_write(one: Change, other: Change, meet: bool) -> None:
-    mine, theirs = list_written([one], objects(), APP), list_written([other], objects(), APP)
+    mine, theirs = list_written_fields([one], objects(), APP), list_written_fields([other], objects(), APP)
 
     assert any(a.meets(b) for a in mine for b in theirs) is meet
 

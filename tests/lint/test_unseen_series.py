@@ -44,7 +44,7 @@ def reported(path: Path) -> list[str]:
         (f'{CALLS}{{status_code=~"ERROR|FAILED"}} > 5', [f'{VALUE} status_code of {CALLS} never has: "ERROR|FAILED"']),
         ('kube_pod_status_phase{phase="Dead"}', [f'{VALUE} phase of kube_pod_status_phase never has: "Dead"']),
         ('kube_pod_status_ready{condition="True"}', [f'{VALUE} condition of kube_pod_status_ready never has: "True"']),
-        (f"sum by (service) (rate({CALLS}[2m])) > 5", [f"groups of a label that {CALLS} has not: service"]),
+        (f"sum by (service) (rate({CALLS}[2m])) > 5", [f"groups by a label that {CALLS} does not have: service"]),
         (f"sum(rate({CALLS}[2m])) > 5 and on () absent(nothing_total)", [f"{NAME}: nothing_total"]),
     ],
 )  # fmt: skip

@@ -299,7 +299,7 @@ def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
     step = TrialStep(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
     findings = expect_still_firing(trial.context, step, INJECTED)
     assert codes(findings) == expected
-    assert all("Latency on Deployment/ad counts after 'a'" in f.message for f in findings)
+    assert all("Latency on Deployment/ad counts from 'a'" in f.message for f in findings)
 
 
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402")])

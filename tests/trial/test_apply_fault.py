@@ -9,7 +9,7 @@ from scenario_kit.model.authored.scenario import FaultStart, OnAlert, Rollout
 from scenario_kit.model.kubernetes.reference import Reference
 from scenario_kit.trial.engine.checks import answer_check, await_checks, await_until
 from scenario_kit.trial.engine.progress import FaultProgress
-from scenario_kit.trial.injection.apply_fault import FAULT, STEP, break_
+from scenario_kit.trial.injection.apply_fault import FAULT, STEP, apply_fault
 from scenario_kit.trial.injection.inject import inject
 from tests.trial.test_inject import Stage, config, fault
 
@@ -44,14 +44,14 @@ def test_ordinals_follow_from_step_fault_and_position():
     )
     stage = Stage(fault("a"), two)
     context = stage.context()
-    break_(context, two, 3)
+    apply_fault(context, two, 3)
     first = 3 * STEP + FAULT
     assert receipts(context) == [
         (first, "Fault/b", "patch", "ConfigMap/b", True),
         (first + 1, "Fault/b", "patch", "ConfigMap/a", True),
     ]
     writes = len([r for r in stage.cluster.requests if r[0] == "patch"])
-    break_(stage.context(), two, 3)
+    apply_fault(stage.context(), two, 3)
     assert len([r for r in stage.cluster.requests if r[0] == "patch"]) == writes, "again is nothing"
 
 
@@ -79,7 +79,7 @@ def test_restarts_carry_a_change_to_what_runs(drop, reconnect, callers, restarte
         stage.cluster.create(deployment(name))
     stage.cluster.create(deployment("db", "StatefulSet"))
     context = stage.context()
-    break_(context, broken, 1)
+    apply_fault(context, broken, 1)
     helped = [r for r in context.engine.recorded() if r.change.operation.restarts]
     assert [r.change.target for r in helped] == restarted
     assert [r.ordinal for r in helped] == [STEP + 100 + i for i in range(len(restarted))]
@@ -97,7 +97,7 @@ def test_what_a_command_did_is_taken_back_where_the_first_command_stands():
     run = Change.from_json({"run": {"client": "cli", "command": ["x"]}})
     for changes, where in (((scale, run, run), 1), ((run, scale), 0), ((scale,), 0)):
         seen.clear()
-        break_(context, msgspec.structs.replace(fault("a"), changes=changes, undo=undo), 0)
+        apply_fault(context, msgspec.structs.replace(fault("a"), changes=changes, undo=undo), 0)
         assert [u == undo for _, u in seen] == [i == where for i in range(len(changes))]
         assert [u for i, (_, u) in enumerate(seen) if i != where] == [()] * (len(changes) - 1)
 
@@ -107,7 +107,7 @@ def test_nothing_is_changed_while_something_below_is_not_well():
     context = stage.context()
     context.health = lambda: ["etcd is slow", "no disk"]
     with pytest.raises(InfrastructureError, match="etcd is slow; no disk"):
-        break_(context, fault("a"), 0)
+        apply_fault(context, fault("a"), 0)
     assert receipts(context) == []
 
 
@@ -272,9 +272,9 @@ def test_chaos_mesh_has_two_minutes_to_claim_an_injection(claims, raised, end):
     stage.cluster.put(POD)
     if raised:
         with pytest.raises(InfrastructureError, match=r"did not inject .* within 120 s: no record"):
-            break_(stage.context(), chaos_fault(), 0)
+            apply_fault(stage.context(), chaos_fault(), 0)
     else:
-        break_(stage.context(), chaos_fault(), 0)
+        apply_fault(stage.context(), chaos_fault(), 0)
     assert stage.clock.now() == end
 
 

@@ -8,7 +8,7 @@ from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.model import AlertExpectation, TrialStep
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial.alerts.alert_steps import (
-    await_stretch,
+    await_interval,
     choose_next_look,
     compute_deadlines,
     expect_alerts,
@@ -43,9 +43,9 @@ def test_a_stretch_of_time_is_looked_at_on_the_way_only_by_a_wall_clock(clock, e
     trial, reported = on(Trial(), clock), []
     trial.context.clock = Waits(INJECTED)
     trial.context.tell = lambda now, history: reported.append(now)
-    assert await_stretch(trial.context, INJECTED, 40) == INJECTED + 40
+    assert await_interval(trial.context, INJECTED, 40) == INJECTED + 40
     assert (trial.context.clock.ends, len(reported)) == (ends, looks)
-    assert await_stretch(trial.context, INJECTED, 40) == INJECTED + 40
+    assert await_interval(trial.context, INJECTED, 40) == INJECTED + 40
     assert trial.context.clock.ends == ends, "it has passed"
 
 

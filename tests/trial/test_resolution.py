@@ -155,7 +155,7 @@ def test_what_a_distractor_keeps_from_being_ready_need_not_be(alert, answer):
     [
         (2.0, 0.0, SERVED, "True", ""),
         (1.6, 0.0, SERVED, "True", ""),
-        (1.5, 0.0, SERVED, "False", "the entry serves 1.5 requests/s, 80% of 2.0 are due"),
+        (1.5, 0.0, SERVED, "False", "the entry serves 1.5 requests/s, less than 80% of 2.0"),
         (2.0, 0.2, SERVED, "False", "60 of 600 requests fail, the baseline had 0 of 600"),
         (None, 0.0, SERVED, "Unknown", "no request data from the entry"),
         (2.0, 0.0, None, "Unknown", "no traffic was measured before the fault"),

@@ -19,7 +19,7 @@ from scenario_kit.model import (
     TrialStep,
 )
 from scenario_kit.testing import FakeClock
-from scenario_kit.trial.run import execute, list_alerts_now, mark_infra, refuse, run
+from scenario_kit.trial.run import execute, list_alerts_now, mark_infra, reject, run
 from scenario_kit.trial.status import AlertNow, TrialStatus
 
 module = importlib.import_module("scenario_kit.trial.run")  # the package has a function by that name
@@ -306,14 +306,14 @@ def test_a_trial_that_is_lost_before_it_has_a_time():
 def test_a_trial_that_is_refused_has_done_nothing():
     steps = (TrialStep(kind="deploy", name="n" * 200), *PROGRAM[1:])
     finding = msgspec.structs.replace(ERROR, message="m" * 5000)
-    status = refuse("t", steps, TrialStatus(now=7.0, observed_generation=2, alerts=(ALERT,)), finding)
+    status = reject("t", steps, TrialStatus(now=7.0, observed_generation=2, alerts=(ALERT,)), finding)
     assert {(s.started_at, s.finished_at) for s in status.steps} == {(7.0, 7.0)}
     assert [s.index for s in status.steps] == list(range(5))
     assert [s.message for s in status.steps[1:]] == ["the trial could not start"] * 4
     assert (len(status.steps[0].step), len(status.steps[0].message)) == (128, 4000)
     assert (len(status.findings[0].step), len(status.findings[0].observed)) == (128, 4000)
     assert status.alerts == ()
-    assert refuse("t", steps, TrialStatus(), finding).steps[0].started_at == 0.0
+    assert reject("t", steps, TrialStatus(), finding).steps[0].started_at == 0.0
 
 
 # --- alerts of the moment

@@ -16,7 +16,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import AuthoringError
-from scenario_kit.judge.capabilities import find_lacks
+from scenario_kit.judge.capabilities import find_unmet_needs
 from scenario_kit.lab.capabilities import offers_capability
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lint import lint_files
@@ -97,7 +97,7 @@ class Bench:
             sample = self._resolved(scenario, path, "app", 100)
         except AuthoringError as error:
             return list(error.findings), "rendering", True
-        if find_lacks(sample.faults, sample.app, list_capabilities(self._catalog), offers_capability):
+        if find_unmet_needs(sample.faults, sample.app, list_capabilities(self._catalog), offers_capability):
             return [], "", False
         results: list[TrialResult] = []
         for batch in _batches(kind, plan_trials(get_plan(plan), sample, _SEED)):

@@ -73,7 +73,10 @@ def label_without_entity(subject: Subject) -> Iterator[Defect]:
     """The label does not say which object it is."""
     document, spec = subject.copy()
     label = _labels(subject, spec)[0]
-    needs(label.pop("entity", "") and not subject.case.generated(label["fault"]), "the name of the cause is drawn")
+    needs(
+        label.pop("entity", "") and not subject.case.has_generated_cause(label["fault"]),
+        "the name of the cause is drawn",
+    )
     yield Defect("the first label has no entity", document)
 
 

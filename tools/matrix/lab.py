@@ -19,7 +19,7 @@ from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.draft import Answers, draft
 from scenario_kit.errors import InfrastructureError, LabError
-from scenario_kit.judge.capabilities import find_lacks
+from scenario_kit.judge.capabilities import find_unmet_needs
 from scenario_kit.lab.capabilities import offers_capability
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.load import load_scenario
@@ -65,7 +65,7 @@ class Bench:
         started = time.monotonic()
         scenario = self._scenario(pair)
         sample = self._resolved(scenario, "app", 100)
-        lacks = find_lacks(
+        lacks = find_unmet_needs(
             sample.faults, sample.app, list_capabilities(self._catalog), offers_capability, sample.requires
         )
         if lacks:

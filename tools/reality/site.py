@@ -141,7 +141,7 @@ class Site:
         self._kubelet = Kubelet(
             ClusterWriter(own),
             KubeletSources(
-                clock_of=lambda _: time.time(),
+                read_clock=lambda _: time.time(),
                 processes_of=lambda _: programs,
                 lookup_of=lambda namespace: _Lookup(own, namespace),
                 node_of=lambda name: node if name == SIMULATED else None,

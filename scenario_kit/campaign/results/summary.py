@@ -19,7 +19,7 @@ from scenario_kit.judge.alerts.expectations import (
     select_timelines,
 )
 from scenario_kit.judge.alerts.incident_alerts import measure_delay
-from scenario_kit.judge.alerts.propagation_traffic import find_traces, is_telling, pool_passages
+from scenario_kit.judge.alerts.propagation_traffic import find_traces, has_enough_requests, pool_passages
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Severity
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
@@ -238,7 +238,7 @@ def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
                 PassageSummary(
                     entity=entity,
                     n=len(its),
-                    requests=round(whole.before.requests) if is_telling(whole) else 0,
+                    requests=round(whole.before.requests) if has_enough_requests(whole) else 0,
                     traces=tuple(str(trace) for trace in find_traces(whole)),
                     signs=tuple(signs),
                 )

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.model import App, Fault
-    from scenario_kit.model.authored.capability import Lack
+    from scenario_kit.model.authored.capability import UnmetNeed
     from scenario_kit.render.faults.applicability import Offer
 
 
 def find_missing(
     faults: Iterable[Fault], app: App, options: Mapping[str, Sequence[str]], catalog: Catalog
-) -> list[Lack]:
+) -> list[UnmetNeed]:
     """Find capabilities that faults, their app and its ``options`` (needs by option) ask for and no trial in the lab
     has.
     """
     from scenario_kit.catalog.capabilities import list_capabilities
-    from scenario_kit.judge.capabilities import find_lacks
+    from scenario_kit.judge.capabilities import find_unmet_needs
     from scenario_kit.lab.capabilities import offers_capability
 
-    return find_lacks(faults, app, list_capabilities(catalog), offers_capability, options)
+    return find_unmet_needs(faults, app, list_capabilities(catalog), offers_capability, options)
 
 
-def find_missing_for(offer: Offer, app: App, catalog: Catalog) -> list[Lack]:
+def find_missing_for(offer: Offer, app: App, catalog: Catalog) -> list[UnmetNeed]:
     """Find the same for a fault that is offered, with the options of the app that it wants; each capability once."""
     from scenario_kit.render.apps.app import list_needs, resolve_options, select_options
 

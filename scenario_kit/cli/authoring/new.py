@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.draft import Answers, Draft
     from scenario_kit.model import App
-    from scenario_kit.model.authored.capability import Lack
+    from scenario_kit.model.authored.capability import UnmetNeed
 
 
 def register(app: typer.Typer) -> None:
@@ -99,13 +99,13 @@ def _show_preview(made: Draft, file: Path) -> None:
     typer.echo(made.text)
 
 
-def _lacks(made: Draft, app: App, catalog: Catalog) -> list[Lack]:
+def _lacks(made: Draft, app: App, catalog: Catalog) -> list[UnmetNeed]:
     from scenario_kit.cli.authoring.missing_capabilities import find_missing_for
 
     return [] if made.offer is None else find_missing_for(made.offer, app, catalog)
 
 
-def _warn(made: Draft, lacks: Iterable[Lack]) -> None:
+def _warn(made: Draft, lacks: Iterable[UnmetNeed]) -> None:
     """Warn of what may come otherwise, and what the lab cannot judge; on stderr, for on stdout is the file."""
     for caution in made.cautions:
         typer.echo(f"  beware: {caution}", err=True)
@@ -115,7 +115,7 @@ def _warn(made: Draft, lacks: Iterable[Lack]) -> None:
         typer.echo(f"    `try` and `verify` cannot judge it; apply it in {lack.where}", err=True)
 
 
-def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: Sequence[Lack]) -> int:
+def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: Sequence[UnmetNeed]) -> int:
     """Write the file, and lint it: a draft with a finding is a mistake of ours, and its author shall know."""
     from scenario_kit.cli.terminal.output import show_findings
     from scenario_kit.draft import build_schema_header, dump_schema

@@ -302,10 +302,10 @@ def _print_line(text: str) -> None:
 def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
     """Find capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
     from scenario_kit.cli.authoring.missing_capabilities import find_missing
-    from scenario_kit.judge.capabilities import report_lacks
+    from scenario_kit.judge.capabilities import report_unmet_needs
     from scenario_kit.lab.capabilities import NAME
 
-    return report_lacks(find_missing(runbook.faults, runbook.app, runbook.requires, catalog), NAME)
+    return report_unmet_needs(find_missing(runbook.faults, runbook.app, runbook.requires, catalog), NAME)
 
 
 def _explain_interruption(scenario: str, lab: str) -> str:

@@ -1,1 +1,1 @@
-"""Alert histories against expectations."""
+"""Compare alert histories with expectations."""

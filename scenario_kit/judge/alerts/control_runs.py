@@ -1,7 +1,7 @@
-"""Alert histories of an app in which nothing is broken, or in which nothing comes of it (docs/plans.md). Pure.
+"""Check alert histories in which nothing may fire: before injection, in controls, without an incident. Pure.
 
-Before the injection, in controls, and in scenarios that are no incident. Times are seconds on the trial's clock. Every
-function but one returns findings; none means that the phase held.
+See docs/plans.md. Times are seconds on the trial's clock. Functions that begin with `check_` return findings; none
+means that the phase passed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from scenario_kit.judge.alerts.expectations import (
     describe_since,
     format_alert,
     is_background,
-    is_beside,
     is_chronic,
+    is_distractor_alert,
     label,
     label_expectation,
     list_by_class,
@@ -27,9 +27,7 @@ from scenario_kit.model.authored.scenario import Expect
 
 
 def check_quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Check before injection: what must fire later must not fire now; anything else that fires is chronic and
-    undeclared.
-    """
+    """Check that no undeclared alert fires before injection; a must-fire alert is an error, any other a warning."""
     findings = []
     for timeline in list_firing(history, start, end):
         if is_background(expect, timeline):
@@ -49,24 +47,24 @@ def check_quiet(history: AlertHistory, expect: Expect, start: float, end: float)
     return findings
 
 
-def find_start_end(history: AlertHistory, expect: Expect, start: float) -> float | None:
-    """Find when that was over which the start of the app set off, as services fail while those come up that they need.
+def find_startup_end(history: AlertHistory, expect: Expect, start: float) -> float | None:
+    """Return when the alerts that the app's startup raised have ended; None while any is still active.
 
-    It is what was pending or firing at ``start`` already, but for alerts that are declared as chronic. ``start`` where
-    there was nothing, None while some of it fires or is pending.
+    These are the alerts pending or firing at ``start``, without declared background alerts. Returns ``start`` if there
+    are none.
     """
     ends = [
         interval.end
         for timeline in history.timelines
         if not is_background(expect, timeline)
-        for interval in _set_off(timeline, start)
+        for interval in _list_startup_intervals(timeline, start)
     ]
     known = [end for end in ends if end is not None]
     return None if len(known) < len(ends) else max((start, *known))
 
 
-def _set_off(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
-    """Return stretches that had begun by ``start`` and went on; a firing one began when it became pending."""
+def _list_startup_intervals(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
+    """Yield intervals that span ``start``; a firing interval counts from when it became pending."""
     begun = {p.end: p.start for p in timeline.pending}
     yield from (p for p in timeline.pending if p.start <= start and (p.end is None or p.end > start))
     for stretch in timeline.firing:
@@ -84,11 +82,14 @@ def check_control(
     own: Sequence[AlertExpectation] = (),
     sham: bool = False,
 ) -> list[Finding]:
-    """Return a run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings
-    with it (``sham``): nothing may fire at any time.
+    """Check that no alert fires in a control run.
 
-    Where something was done from ``start`` on, only that is chronic which fired before. ``own`` are the alerts that the
-    harmless ones are declared to raise.
+    Args:
+        harmless: distractors that were injected.
+        own: alerts declared for these distractors.
+        sham: only the workload restarts that the injection causes were performed.
+
+    If anything was done at ``start``, a background alert counts as one only if it fired before.
     """
     made = ", ".join(harmless)
     done = "no fault was injected"
@@ -100,27 +101,27 @@ def check_control(
             message=f"{label(timeline)} fires although {done}",
             observed=f"firing {describe_since(timeline, start, start)} in the control run",
             expected="a control run without alerts",
-            why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",
+            why="the distractor does harm" if made else "the alert does not depend on the fault",
             fix="use a milder distractor, declare the alert on its own object (MayFire, `after`), or make it a Cause"
             if made
             else _suggest_fix(expect, timeline, sham),
         )
         for timeline in list_firing(history, start, end)
         if not (is_chronic(history, expect, timeline, start) if made or sham else is_background(expect, timeline))
-        and not is_beside(own, expect, timeline)
+        and not is_distractor_alert(own, expect, timeline)
     ]
 
 
-def check_never_on(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Return what is said to be chronically on, and never fires in a run without the fault."""
+def check_unused_background(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """Report declared background alerts that never fire in a run without the fault."""
     seen = list_firing(history, start, end)
     return [
         build_finding(
             "SK330",
             message=f"{label_expectation(known)} is declared as a background alert, and never fires",
-            observed="not firing at any time of the run without the fault",
+            observed="not firing at any time in the run without the fault",
             expected="an alert that the healthy app raises",
-            fix="drop it from expect.background; what the fault raises belongs under expect.alerts",
+            fix="remove it from expect.background; alerts of the fault belong under expect.alerts",
         )
         for known in expect.background
         if not any(matches(known, timeline) for timeline in seen)
@@ -128,18 +129,17 @@ def check_never_on(history: AlertHistory, expect: Expect, start: float, end: flo
 
 
 def _suggest_fix(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
-    """Suggest what helps against an alert that the healthy app raises: what is promised cannot be background."""
+    """Suggest a fix for an alert of the healthy app; a must-fire alert cannot be declared as background."""
     if sham or any(select_timelines(e, [timeline]) for e in list_by_class(expect, "MustFire")):
         return "use a rule with a longer `for`, or another alert"
     known = format_alert(timeline, "reason: …")
     return f"add {known} to expect.background if the app raises it anyway, or use a rule with a longer `for`"
 
 
-def check_nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Return where there is no incident, no alert fires but those that are chronic, and those that may fire and pass
-    again.
+def check_no_incident(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """Check that only background alerts, or transient MayFire alerts, fire in a scenario without an incident.
 
-    ``start`` is the injection, ``end`` that of the hold. Chronic is only what fired before the injection as well.
+    ``start`` is the injection, ``end`` the end of the hold. A background alert must have fired before the injection.
     """
     findings = []
     for timeline in list_firing(history, start, end):
@@ -154,7 +154,7 @@ def check_nothing(history: AlertHistory, expect: Expect, start: float, end: floa
             )
         elif timeline.firing_at(end):
             findings.append(
-                _report_unexpected(timeline, f"{label(timeline)} fires and does not pass, which is an incident", start)
+                _report_unexpected(timeline, f"{label(timeline)} fires and does not resolve: an incident", start)
             )
     return findings
 
@@ -164,7 +164,7 @@ def _report_unexpected(timeline: AlertTimeline, message: str, start: float) -> F
         "SK307",
         message=message,
         observed=f"firing {describe_since(timeline, start, start)}",
-        expected="no alert, or one that may fire and passes by itself",
-        why="whoever is paged by an alert has an incident",
+        expected="no alert, or a MayFire alert that resolves by itself",
+        why="an alert that pages the on-call engineer is an incident",
         fix="choose the outcome Incident or Benign, or another distractor",
     )

@@ -1,4 +1,4 @@
-"""Which alert timelines an expectation speaks of."""
+"""Match alert timelines with expectations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 def is_same_entity(desired: str, observed: str) -> bool:
-    """Return whether two references name the same object; namespaces are left out, a trial has one app."""
+    """Return whether two references name the same object, ignoring namespaces: a trial has one app."""
     if not desired:
         return True
     if not observed:
@@ -21,27 +21,27 @@ def is_same_entity(desired: str, observed: str) -> bool:
 
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:
-    """Return whether a timeline is the alert, on the entity, that the expectation names."""
+    """Return whether a timeline is of the expected alert on the expected entity."""
     return expectation.name == timeline.name and is_same_entity(expectation.entity, timeline.entity)
 
 
 def select_timelines(expectation: AlertExpectation, timelines: Iterable[AlertTimeline]) -> list[AlertTimeline]:
-    """Select the timelines that an expectation names."""
+    """Select the timelines that match an expectation."""
     return [t for t in timelines if matches(expectation, t)]
 
 
 def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[PropagationEdge]) -> Expect:
-    """Return ``expect`` with only those must-fire alerts that these faults explain; all of it where they explain none.
+    """Restrict the must-fire alerts to those that these faults explain; if there are none, keep all.
 
-    A fault explains an alert that counts from its injection, and one on an object that the propagation leads to from
-    an object that the fault writes.
+    A fault explains alerts whose deadline counts from it (`after`), and alerts on objects that propagation edges
+    connect with an object that it writes.
     """
-    chosen_ = list(faults)
-    reached = {strip_reference(e.ref) for f in chosen_ for e in f.entities if e.role != "Artefact"}
+    chosen = list(faults)
+    reached = {strip_reference(e.ref) for f in chosen for e in f.entities if e.role != "Artefact"}
     pairs = [(strip_reference(e.from_), strip_reference(e.to)) for e in edges]
     while more := {end for start, end in pairs if start in reached} - reached:
         reached |= more
-    names = {f.name for f in chosen_}
+    names = {f.name for f in chosen}
     explained = tuple(
         e
         for e in list_by_class(expect, "MustFire")
@@ -51,66 +51,62 @@ def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[
 
 
 def list_distractor_alerts(expect: Expect, faults: Iterable[Fault]) -> list[AlertExpectation]:
-    """List the alerts that distractors are declared to raise: trouble with no part in the incident, which nobody
-    repairs.
-    """
+    """List the alerts declared for distractors, which are no part of the incident and need no repair."""
     names = {f.name for f in faults if f.role == "Distractor"}
     return [e for e in list_by_class(expect, "MayFire") if e.entity and e.after in names]
 
 
-def is_beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
-    """Return whether an alert belongs to trouble beside the incident: it is on an object of which ``own`` says so.
+def is_distractor_alert(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
+    """Return whether an alert is raised by a distractor: it fires on an entity in ``own``.
 
-    What the incident promises, or rules out, is its own wherever it fires.
+    MustFire and MustNotFire alerts belong to the incident wherever they fire.
     """
     promised = any(matches(e, timeline) for e in expect.alerts if e.alert_class != "MayFire")
     return not promised and any(is_same_entity(e.entity, timeline.entity) for e in own)
 
 
 def list_by_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
-    """List expectations of one class."""
+    """List the expectations of one class."""
     return [e for e in expect.alerts if e.alert_class == alert_class]
 
 
 def is_background(expect: Expect, timeline: AlertTimeline) -> bool:
-    """Return whether the scenario declares this alert as chronically on."""
+    """Return whether the scenario declares this as a background alert."""
     return any(matches(b, timeline) for b in expect.background)
 
 
 def is_chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, since: float) -> bool:
-    """Return whether an alert that is declared as chronically on did fire before ``since``, when nothing had been
-    done.
-    """
+    """Return whether a declared background alert fired before ``since``, when nothing had been changed yet."""
     return is_background(expect, timeline) and timeline.fires_within(history.start, since)
 
 
 def is_declared(expect: Expect, timeline: AlertTimeline) -> bool:
-    """Return whether any expectation speaks of this alert."""
+    """Return whether any expectation matches this alert."""
     return is_background(expect, timeline) or any(matches(e, timeline) for e in expect.alerts)
 
 
 def label(timeline: AlertTimeline) -> str:
-    """Label how an alert is called in messages."""
+    """Format an alert for messages."""
     return f"{timeline.name} on {timeline.entity}" if timeline.entity else timeline.name
 
 
 def label_expectation(expectation: AlertExpectation | BackgroundAlert) -> str:
-    """Label how an expectation is called in messages."""
+    """Format an expectation for messages."""
     return f"{expectation.name} on {expectation.entity}" if expectation.entity else expectation.name
 
 
 def list_firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
-    """List the alerts that fire at some time between two instants."""
+    """List the alerts that fire between two instants."""
     return [t for t in history.timelines if t.fires_within(start, end)]
 
 
 def describe_since(timeline: AlertTimeline, start: float, zero: float) -> str:
-    """Describe from when on an alert fires after ``start``, in words that count from ``zero``."""
+    """Describe when an alert first fires after ``start``, in seconds relative to ``zero``."""
     onset = timeline.onset(start)
     return f"from +{(onset or start) - zero:.0f} s"
 
 
 def format_alert(timeline: AlertTimeline, more: str) -> str:
-    """Format an alert as a scenario writes it, ready to be pasted; without `entity` where it names no entity."""
+    """Format an alert as in a scenario file, ready to paste; without `entity` if the alert names none."""
     entity = f", entity: {timeline.entity}" if timeline.entity else ""
     return f"{{name: {timeline.name}{entity}, {more}}}"

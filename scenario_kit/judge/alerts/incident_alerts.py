@@ -1,6 +1,7 @@
-"""Alert histories of an incident against its expectations, phase by phase (docs/plans.md). Pure.
+"""Check the alert history of an incident against its expectations, phase by phase (docs/plans.md). Pure.
 
-All times are seconds on the trial's clock. Every function returns findings; none means that the phase held.
+Times are seconds on the trial's clock. Functions that begin with `check_` return findings; none means that the phase
+passed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scenario_kit.model.authored.scenario import Expect
 
 
 def list_pending(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:
-    """List the must-fire expectations that have not fired since injection."""
+    """List the must-fire expectations that have not fired since the injection."""
     return [
         e
         for e in list_by_class(expect, "MustFire")
@@ -40,9 +41,9 @@ def check_fired(
     *,
     counted_from: float | None = None,
 ) -> list[Finding]:
-    """Check after injection that each must-fire alert fires before its deadline, on its entity.
+    """Check that each must-fire alert fires on its entity before its deadline.
 
-    With several faults the deadlines may count from a later injection than the first one, ``counted_from``.
+    Deadlines count from ``counted_from``, which with several faults may be later than the first injection.
     """
     zero = injected_at if counted_from is None else counted_from
     findings = []
@@ -61,7 +62,7 @@ def check_fired(
 def _report_missing(
     history: AlertHistory, expectation: AlertExpectation, injected_at: float, within: float, late: float | None
 ) -> Finding:
-    elsewhere = [t for t in history.timelines if t.name == expectation.name and t.onset(injected_at) is not None]
+    other_entities = [t for t in history.timelines if t.name == expectation.name and t.onset(injected_at) is not None]
     others = [t for t in history.timelines if t.name != expectation.name and t.onset(injected_at) is not None]
     if late is not None:
         return build_finding(
@@ -72,16 +73,16 @@ def _report_missing(
             fix=f"withinSeconds: {propose_deadline(late)}",
             why="",
         )
-    if elsewhere:
-        places = ", ".join(sorted(t.entity or "(no entity)" for t in elsewhere))
-        named = sorted(t.entity for t in elsewhere if t.entity)
+    if other_entities:
+        places = ", ".join(sorted(t.entity or "(no entity)" for t in other_entities))
+        named = sorted(t.entity for t in other_entities if t.entity)
         return build_finding(
             "SK326",
             message=f"{expectation.name} fired, but not on {expectation.entity}",
             observed=f"it fired on {places}",
             expected=f"{expectation.name} on {expectation.entity} within {within:.0f} s",
-            why="a solver is sent to the entity of the alert",
-            fix=f"write `entity: {named[0]}`" if named else "leave `entity` out: the alert names no entity",
+            why="a solver starts at the entity of the alert",
+            fix=f"write `entity: {named[0]}`" if named else "omit `entity`: the alert names no entity",
         )
     observed = ", ".join(sorted({label(t) for t in others})) or "no alert fired at all"
     return build_finding(
@@ -90,7 +91,7 @@ def _report_missing(
         observed=observed,
         expected=f"{label_expectation(expectation)} within {within:.0f} s of injection",
         why="without its alert the incident goes unnoticed",
-        fix="expect an alert that fires (see observed), or make the fault stronger, or its target a busier one"
+        fix="expect an alert that fires (see observed), make the fault stronger, or choose a busier target"
         if others
         else NO_ALERT_FIX,
     )
@@ -99,9 +100,9 @@ def _report_missing(
 def check_forbidden(
     history: AlertHistory, expect: Expect, start: float, end: float, *, closed: bool = False
 ) -> list[Finding]:
-    """Check from injection to the end of hold that no must-not-fire alert fires; undeclared alerts are noted.
+    """Check that no must-not-fire alert fires from injection to the end of hold; undeclared alerts are warnings.
 
-    ``closed`` refuses them: the scenario claims that it knows every alert.
+    If ``closed``, the scenario claims to declare every alert, and undeclared ones are errors.
     """
     findings = []
     for timeline in list_firing(history, start, end):
@@ -133,7 +134,7 @@ def check_forbidden(
                 build_finding(
                     "SK325",
                     severity=Severity.WARNING,
-                    message=f"{label(timeline)} fired and no expectation speaks of it",
+                    message=f"undeclared alert {label(timeline)} fired",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="every alert of the incident declared",
                     fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",
@@ -144,11 +145,11 @@ def check_forbidden(
 
 
 def check_held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
-    """Check at the end of hold that each must-fire alert still fires: the fault lasts while nobody acts."""
+    """Check that each must-fire alert still fires at the end of hold: the fault persists until it is repaired."""
     return [
         build_finding(
             "SK305",
-            message=f"{label_expectation(e)} stopped firing although nobody acted",
+            message=f"{label_expectation(e)} stopped firing without a repair",
             observed=_describe_last(e, history),
             expected="still firing at the end of the hold window",
             why="an incident that heals by itself rewards doing nothing",
@@ -162,9 +163,9 @@ def check_held(history: AlertHistory, expect: Expect, at: float) -> list[Finding
 def check_still_firing(
     history: AlertHistory, expect: Expect, since: float, *, code: str, procedure: str
 ) -> list[Finding]:
-    """Check after a decoy, or a repair that leaves a cause, that the set as a whole has not cleared.
+    """Check after a decoy, or a partial repair, that at least one must-fire alert is still firing.
 
-    ``since`` is when an alert that only dipped would have been back; one that fires then, or later, is enough.
+    ``since`` leaves time for an alert that only dipped to come back; firing at any time after it is enough.
     """
     expectations = list_by_class(expect, "MustFire")
     if not expectations or any(_fires_after(e, history, since) for e in expectations):
@@ -173,15 +174,15 @@ def check_still_firing(
     return [
         build_finding(
             code,
-            message=f"with '{procedure}' repaired, a labelled cause is left, but its alerts cleared"
+            message=f"the alerts cleared after '{procedure}', although a labelled cause was not repaired"
             if spared
             else f"'{procedure}' cleared every must-fire alert",
             observed="; ".join(_describe_last(e, history) for e in expectations),
             expected="at least one of them still firing",
-            why="a cause that nobody needs to repair is none"
+            why="a cause that needs no repair is not a cause"
             if spared
-            else "what clears the symptoms is a fix: either it is a solution, or the labelled cause is not the cause",
-            fix="drop the label, or declare the causes Conjunctive (groundTruth.causesJoin)"
+            else "what clears the symptoms is a repair: it is a solution, or the labelled cause is wrong",
+            fix="remove the label, or declare the causes Conjunctive (groundTruth.causesJoin)"
             if spared
             else "list it under solutions, or correct the ground truth",
         )
@@ -189,18 +190,18 @@ def check_still_firing(
 
 
 def check_left_firing(history: AlertHistory, expect: Expect, since: float, left: Sequence[str]) -> list[Finding]:
-    """Return where only the faults of ``left`` are in force, every alert that counts from one of them is theirs.
+    """Check that, while only the faults in ``left`` are active, each alert that counts from one of them fires.
 
-    ``since`` is as it is for `still_firing`.
+    ``since`` is as in `check_still_firing`.
     """
     return [
         build_finding(
             "SK410",
-            message=f"{label_expectation(e)} counts after '{e.after}', and clears although that is not repaired",
+            message=f"{label_expectation(e)} counts from '{e.after}', but clears while that is not repaired",
             observed=_describe_last(e, history),
-            expected=f"firing for as long as '{e.after}' is in force",
-            why="the file says that this fault raises it",
-            fix="write `after` of the fault that raises it, or leave it out",
+            expected=f"firing as long as '{e.after}' is active",
+            why="`after` declares that this fault raises the alert",
+            fix="set `after` to the fault that raises it, or remove it",
         )
         for e in list_by_class(expect, "MustFire")
         if e.after in left and not _fires_after(e, history, since)
@@ -219,14 +220,14 @@ def _describe_last(expectation: AlertExpectation, history: AlertHistory) -> str:
 
 
 def measure_delay(injections: Mapping[str, float], after: str) -> float:
-    """Measure how long after the first injection a deadline begins to count: with that of ``after``, or the last.
+    """Return the seconds from the first injection to that of fault ``after``, or to the last one if it is empty.
 
-    ``injections`` are the times of the first change of each fault; without any, nothing is delayed.
+    ``injections`` holds the time of the first change of each fault; the result is 0 if it is empty.
     """
     zero = injections.get(after) if after else max(injections.values(), default=None)
     return 0.0 if zero is None else zero - min(injections.values())
 
 
 def propose_deadline(onset: float) -> int:
-    """Propose a deadline: ``max(2 × p95, p95 + 60 s)`` rounded up to 30 s; one run is its own p95."""
+    """Propose a deadline: ``max(2 × p95, p95 + 60 s)``, rounded up to 30 s; ``onset`` serves as p95 of a single run."""
     return int(-(-max(2 * onset, onset + 60) // 30) * 30)

@@ -1,4 +1,4 @@
-"""Findings on missing alerts: of an expectation that was not met, and of an incident that declares none. Pure."""
+"""Findings on missing alerts: an expectation that was not met, an incident without any alert. Pure."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Finding
 from scenario_kit.model.authored.scenario import Expect
 
-#: How to correct a scenario in which no alert fires at all.
+#: How to fix a scenario in which no alert fires.
 NO_ALERT_FIX: Final = (
-    "make the fault stronger, aim it at a target with more traffic, or evaluate rules that look at what it does change:"
+    "make the fault stronger, choose a target with more traffic, or load rules that cover what the fault changes:"
     " `scenario-kit catalog alerts` lists the rules of all packs, spec.app.alertPacks chooses packs"
 )
 
 
 class UnusedRules(NamedTuple):
-    """Rules that the scenario does not use: their alert history, and the ``alertPacks`` that would include them."""
+    """The alert history of rules that the scenario does not load, and the ``alertPacks`` that would include them."""
 
     history: AlertHistory
     packs: tuple[str, ...]
 
 
 def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injected_at: float) -> Finding:
-    """Explain a promised alert that is missing among silence, told with what rules of other packs would have said.
+    """Add to a finding on a missing alert which rules of other packs would have fired.
 
     Args:
-        finding: what is wrong with the promise.
-        beside: by pack, what the scenario does not use.
-        injected_at: alerts that fired by then already are not the incident's.
+        finding: the missing alert.
+        beside: by pack, the rules that the scenario does not load.
+        injected_at: alerts already firing then do not belong to the incident.
     """
     reported, packs = [], []
     for pack, (history, choice) in sorted(beside.items()):
@@ -42,13 +42,13 @@ def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injecte
             reported.append(f"{', '.join(sorted({label(t) for t in new}))} (pack '{pack}')")
     if not reported:
         return finding
-    observed = f"{finding.observed}; rules that the scenario does not use would have fired: {'; '.join(reported)}"
-    fix = f"write `alertPacks: [{packs[0]}]` and expect its alert, or aim the fault at another target"
+    observed = f"{finding.observed}; rules of packs not loaded would have fired: {'; '.join(reported)}"
+    fix = f"write `alertPacks: [{packs[0]}]` and expect its alert, or choose another target"
     return msgspec.structs.replace(finding, observed=observed, fix=fix)
 
 
 def check_unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -> list[Finding]:
-    """Report an incident that declares no alert, as drafts may, and raised none."""
+    """Report an incident that declares no must-fire alert (drafts may) and raised none."""
     if list_by_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
         return []
     return [

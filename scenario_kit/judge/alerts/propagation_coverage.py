@@ -1,4 +1,4 @@
-"""Which objects a propagation explains, and alerts that fire on none of them. Pure."""
+"""Check that must-fire alerts fire on objects that the propagation reaches. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _FAULT = "Fault"
 
 
 def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
-    """Find what the faults break and what the propagation leads to, without namespaces; a Service goes with its
-    workload.
+    """Find the objects that faults break or the propagation reaches, without namespaces.
 
-    Victims that only the fault's type names are not among them: where they suffer, the propagation says so.
+    A Service and its workload count as one. Victims that only the fault type names are left out: the propagation must
+    include them.
     """
-    chosen_ = list(faults)
-    reached = {strip_reference(e.ref) for f in chosen_ for e in f.entities if e.role == "Cause"}
-    reached |= {(_FAULT, f.name) for f in chosen_} | {strip_reference(f.target) for f in chosen_}
+    chosen = list(faults)
+    reached = {strip_reference(e.ref) for f in chosen for e in f.entities if e.role == "Cause"}
+    reached |= {(_FAULT, f.name) for f in chosen} | {strip_reference(f.target) for f in chosen}
     pairs = [(strip_reference(e.from_), strip_reference(e.to)) for e in edges]
     while more := {end for start, end in pairs if start in reached} - reached:
         reached |= more
@@ -35,24 +35,22 @@ def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], ap
 def check_unexplained(
     history: AlertHistory, expect: Expect, since: float, known: set[tuple[str, str]]
 ) -> list[Finding]:
-    """Return alerts that must fire somewhere, and do since ``since``, but on no workload that the
-    propagation leads to.
-    """
+    """Report must-fire alerts without an entity that fired only on workloads outside the propagation."""
     findings = []
     for expectation in list_by_class(expect, "MustFire"):
         fired = [t.entity for t in select_timelines(expectation, history.timelines) if t.onset(since) is not None]
         workloads = sorted({e for e in fired if e and strip_reference(e)[0] in WORKLOADS})
         if expectation.entity or not workloads or len(workloads) < len(set(fired)):
-            continue  # of what is no workload, or names no entity, the propagation need not speak
+            continue  # the propagation covers workloads only
         if not any(strip_reference(entity) in known for entity in workloads):
             findings.append(
                 build_finding(
                     "SK326",
-                    message=f"{expectation.name} fired on nothing that the propagation leads to",
+                    message=f"{expectation.name} fired only on objects that the propagation does not reach",
                     observed=f"it fired on {', '.join(workloads)}",
-                    expected="an object that an edge leads to from a root cause",
-                    why=("the chain is the explanation of the incident, and must reach every alert it is to explain"),
-                    fix=f"draw the propagation to {workloads[0]}, or expect another alert",
+                    expected="an object connected with a root cause by propagation edges",
+                    why="the propagation explains the incident, and must reach every alert it explains",
+                    fix=f"extend the propagation to {workloads[0]}, or expect another alert",
                 )
             )
     return findings

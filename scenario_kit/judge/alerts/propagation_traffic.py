@@ -1,9 +1,9 @@
-"""Whether trouble that is said to pass through a component left a trace in its work. Pure.
+"""Check whether a component that a propagation passes through shows a change in its traffic. Pure.
 
-Before and during are compared in three ways: the share of requests that fail and the rate of requests by the exact
-conditional test of two Poisson counts (Przyborowski and Wilenski 1940), durations by the two-sample test of Kolmogorov
-and Smirnov on the buckets of the histogram, which is only the more careful for them. A trace must be significant and
-large enough to matter: with many requests the slightest drift is significant.
+The time before and during the incident is compared in three ways: error ratio and request rate by the exact conditional
+test of two Poisson counts (Przyborowski and Wilenski 1940), durations by the two-sample Kolmogorov-Smirnov test on the
+histogram's buckets, which makes it more conservative. A change must be significant and large: with many requests even
+the smallest drift is significant.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Final, NamedTuple
 
 from scenario_kit.model.runtime.observation import Passage, Work
 
-#: What chance alone may show once in a hundred times is a trace; to be believed too easily is the lesser evil here.
-_CHANCE: Final = 0.01
-#: With fewer requests on either side, as their number before lets one expect, nothing is said.
+#: Significance level. A false positive is the lesser evil here.
+_ALPHA: Final = 0.01
+#: Minimum number of requests on either side, the expected number during the incident.
 ENOUGH: Final = 100
-#: Smaller changes are drift: of the share that fails, of the share that is served within some time, of the rate.
-_SHARE, _SLOWER, _RATE = 0.005, 0.02, 0.05
+#: Minimum change of the error ratio, of the share served within some duration, and of the rate (relative).
+_ERROR_CHANGE, _DURATION_CHANGE, _RATE_CHANGE = 0.005, 0.02, 0.05
 
 
 class TrafficChange(NamedTuple):
-    """How a component's work changed: in ``what``, from ``before`` to ``during``, both with their units."""
+    """A change of a component's traffic: the quantity ``what``, and its values with units."""
 
     what: str
     before: str
@@ -34,7 +34,7 @@ class TrafficChange(NamedTuple):
 
 
 def pool_passages(passages: Sequence[Passage]) -> Passage:
-    """Pool several repeats of one component's passage as one; there is at least one."""
+    """Pool the passages of one component in several repeats, at least one."""
     return Passage(
         entity=passages[0].entity,
         before=_sum([p.before for p in passages]),
@@ -42,34 +42,35 @@ def pool_passages(passages: Sequence[Passage]) -> Passage:
     )
 
 
-def is_telling(passage: Passage) -> bool:
-    """Return whether there were requests enough for a change to show."""
+def has_enough_requests(passage: Passage) -> bool:
+    """Return whether there were enough requests for a change to show."""
     before, during = passage.before, passage.during
     return min(before.requests, before.requests * during.seconds / max(before.seconds, 1.0)) >= ENOUGH
 
 
 def find_traces(passage: Passage) -> list[TrafficChange]:
-    """Find what changed, the plainest first; none where the component worked as before."""
+    """List the changes in a component's traffic, the clearest first; empty if there is none."""
     before, during = passage.before, passage.during
     found = []
     failing = _compute_share(before), _compute_share(during)
     exposed = before.requests, during.requests
-    if abs(failing[1] - failing[0]) >= _SHARE and compute_chance(before.errors, during.errors, *exposed) < _CHANCE:
+    if (
+        abs(failing[1] - failing[0]) >= _ERROR_CHANGE
+        and compute_chance(before.errors, during.errors, *exposed) < _ALPHA
+    ):
         found.append(TrafficChange("errors", f"{failing[0]:.1%}", f"{failing[1]:.1%}"))
     apart = _measure_distance(before, during)
-    if apart >= _SLOWER and _compute_distance_chance(apart, *exposed) < _CHANCE:
+    if apart >= _DURATION_CHANGE and _compute_distance_chance(apart, *exposed) < _ALPHA:
         found.append(TrafficChange("durations", *(f"half in {_find_median(w)}" for w in (before, during))))
     rates = before.requests / max(before.seconds, 1.0), during.requests / max(during.seconds, 1.0)
     lapsed = before.seconds, during.seconds
-    if abs(rates[1] - rates[0]) >= _RATE * rates[0] and compute_chance(*exposed, *lapsed) < _CHANCE:
+    if abs(rates[1] - rates[0]) >= _RATE_CHANGE * rates[0] and compute_chance(*exposed, *lapsed) < _ALPHA:
         found.append(TrafficChange("requests", f"{rates[0]:.3g}/s", f"{rates[1]:.3g}/s"))
     return found
 
 
 def compute_chance(one: float, other: float, exposure: float, other_exposure: float) -> float:
-    """Compute how likely two counts lie as far apart, if both come at the same rate per exposure: two-sided, at most
-    1.
-    """
+    """Return the two-sided p-value of two counts under equal rates per exposure, at most 1."""
     a, n = round(one), round(one) + round(other)
     if n == 0 or exposure <= 0 or other_exposure <= 0:
         return 1.0
@@ -95,24 +96,22 @@ def _compute_share(work: Work) -> float:
 
 
 def _measure_distance(one: Work, other: Work) -> float:
-    """Measure the largest difference of the two distributions of durations; 0 where one of them is unknown."""
+    """Return the largest difference between two distributions of durations; 0 if one is unknown."""
     if min(one.requests, other.requests) <= 0:
         return 0.0
-    there = dict(other.within)
-    return max((abs(n / one.requests - there[b] / other.requests) for b, n in one.within if b in there), default=0.0)
+    shares = dict(other.within)
+    return max((abs(n / one.requests - shares[b] / other.requests) for b, n in one.within if b in shares), default=0.0)
 
 
 def _compute_distance_chance(apart: float, n: float, m: float) -> float:
-    """Compute how likely a difference of distributions is that large by chance: the limit for many requests, a
-    bound.
-    """
+    """Return the asymptotic p-value of a Kolmogorov-Smirnov distance, an upper bound for grouped data."""
     if min(n, m) <= 0:
         return 1.0
     return min(1.0, 2 * exp(-2 * (apart * sqrt(n * m / (n + m))) ** 2))
 
 
 def _find_median(work: Work) -> str:
-    """Find the bound below which half of the requests were served."""
+    """Return the bound of the bucket that holds the median."""
     bound = next((b for b, n in work.within if n >= work.requests / 2), inf)
     if bound == inf:
         return "more"

@@ -1,1 +1,1 @@
-"""Repairs: when an incident is over, and what a repair leaves in place."""
+"""Judge repairs: whether an incident is resolved, and whether the app is otherwise unchanged."""

@@ -1,4 +1,4 @@
-"""By how much a repair only raises what fills up (memory, replicas, the size of a pool). Pure."""
+"""Measure by how much a repair only raises a capacity (memory, replicas, pool size). Pure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 
-#: Numbers under these names are no sizes.
+#: Fields whose numbers are not capacities.
 _NAMES: Final = ("ports", "port", "targetPort", "nodePort", "metadata")
 
 
-def find_raised(before: Iterable[Object], writes: Iterable[Write]) -> float:
-    """Find the greatest factor by which a number was raised, above what it was in the healthy app; 1 where none was.
+def measure_capacity_factor(before: Iterable[Object], writes: Iterable[Write]) -> float:
+    """Return the greatest factor by which a repair raised a number above its healthy value; at least 1.
 
     Args:
-        before: the app's objects as they are rendered.
-        writes: what the repair did to objects.
+        before: the app's rendered objects.
+        writes: the repair's writes.
     """
     healthy: Mapping[Name, Object] = {(o["kind"], o["metadata"]["name"]): o for o in before}
     factor = 1.0

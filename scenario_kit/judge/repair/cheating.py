@@ -1,10 +1,10 @@
-"""Which finding a cheat gives that counts as resolved (docs/rules.md)."""
+"""Finding codes of cheats that count as resolved (docs/rules.md)."""
 
 from __future__ import annotations
 
 from typing import Final
 
-#: A documented fix that is taken back before the clear window ends.
+#: A documented repair that is reverted before the clear window ends.
 REVERT: Final = "fix-and-revert"
 CODES: Final = {
     "restart-everything": "SK422",
@@ -21,5 +21,5 @@ CODES: Final = {
 
 
 def get_code(name: str) -> str:
-    """Get the finding code of a cheat; one that is not of the battery is a wrong repair like any other."""
+    """Return the finding code of a cheat; unknown ones are treated as a wrong repair."""
     return CODES.get(name, "SK427")

@@ -1,8 +1,8 @@
-"""What a repair changes beside the fault (docs/validator.md): the app's objects, compared with how they came. Pure.
+"""Find what a repair changes beyond the fault (docs/validator.md), by comparing the app's objects. Pure.
 
-Only what the faults changed may differ afterwards, and how the pods of those run that have a part in the incident: an
-operator may work around what is broken. What a Service selects, feature flags, probes, files, routes and rights are as
-they were, whoever has a part in it.
+After a repair, objects may differ only where a fault changed them. Workloads that have a part in the incident may also
+run differently: an operator may work around a fault. Service selectors, feature flags, probes, files, routes and RBAC
+must be unchanged everywhere.
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from scenario_kit.model.runtime.flag import read_flags
 
 #: An object by kind and name.
 Name = tuple[str, str]
-#: Kinds whose objects end by themselves, and those that controllers fill in.
+#: Kinds whose objects end by themselves or are filled in by controllers.
 _ENDING: Final = ("Job", "Pod", "Namespace")
 _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
-#: Parts of a workload for which there are bounds of their own (`judge.repair.invariants`), or that a resync of all
-#: objects writes.
+#: Fields of workloads with bounds of their own (`judge.repair.invariants`), or that a resync writes.
 _BOUNDED: Final = ("resources", "replicas", "minReplicas", "maxReplicas", "revisionHistoryLimit", "storage")
-#: What may not be added either: elsewhere the API server and its controllers add what nobody asked for.
+#: Fields in which additions count too; elsewhere the API server and controllers add defaults.
 _CLOSED: Final = ("selector", "containers", "initContainers", "env", "envFrom", "command", "args", "nodeSelector")
 _FILES: Final = ("ConfigMap", "Secret")
-_LONGEST: Final = 60
+_MAX_CHARACTERS: Final = 60
 
 
 class Write(NamedTuple):
-    """One object as it was before a fault wrote it, and right after; None where it was not there."""
+    """An object before and after a write; None where it did not exist."""
 
     before: Object | None
     after: Object | None
@@ -45,14 +44,14 @@ def find_alterations(
     writes: Iterable[Write],
     involved: Collection[str] = (),
 ) -> list[str]:
-    """Find every difference that is neither a fault's nor a way around it, in words.
+    """Describe every difference that neither a fault nor a workaround explains.
 
     Args:
-        app: what the objects belong to.
-        before: the app's objects as they are rendered.
-        now: the objects that are there.
-        writes: what the faults did to objects.
-        involved: the objects that have a part in the incident; their pods may run in another way than before.
+        app: the app.
+        before: the app's rendered objects.
+        now: the live objects.
+        writes: the faults' writes.
+        involved: objects that have a part in the incident; their pods may run differently.
     """
     former, present = _index_by_name(before), _index_by_name(now)
     written = list(writes)
@@ -83,36 +82,34 @@ def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Pa
     own, old, new = list(spared), _strip_to_spec(before), _strip_to_spec(now)
     load = any(strip_reference(c.workload) == (kind, name) for c in app.components if c.role == "Load")
     for path in find_paths(old, new):
-        was, is_ = get_at(old, path), get_at(new, path)
-        if _is_equal(was, is_) or any(meets(path, other) for other in own):
+        baseline, current = get_at(old, path), get_at(new, path)
+        if _is_equal(baseline, current) or any(meets(path, other) for other in own):
             continue
-        if not was and not _is_new(old, path):  # a default, or bookkeeping
+        if not baseline and not _is_new(old, path):  # defaults and bookkeeping
             continue
         if any(part in _BOUNDED for part in path) or (load and "env" in path) or _is_flags(app, kind, name, path):
             continue
         if around and kind in WORKLOADS and path[:1] == ("spec",) and not any(p in path for p in _PROBES):
             continue
-        reported = "" if kind == "Secret" else f" is {_shorten(is_)}, its baseline is {_shorten(was)}"
-        yield f"{kind}/{name}: {'.'.join(path)}{reported or ' is not what it was'}"
+        reported = "" if kind == "Secret" else f" is {_shorten(current)}, its baseline is {_shorten(baseline)}"
+        yield f"{kind}/{name}: {'.'.join(path)}{reported or ' differs from its baseline'}"
 
 
 def _strip_to_spec(obj: Object) -> Object:
-    """Return the part of an object that says what it does: no status, no metadata."""
+    """Return an object without status and metadata."""
     found = {k: v for k, v in obj.items() if k not in ("status", "metadata", "apiVersion", "kind", "stringData")}
     if obj.get("kind") == "ServiceAccount":
         found.pop("secrets", None)
     return found
 
 
-def _is_equal(was: Any, is_: Any) -> bool:
-    """Return whether both say the same: the API server leaves out what is empty, and spells quantities its own way."""
-    return (not was and not is_) or is_same_quantity(was, is_)
+def _is_equal(baseline: Any, current: Any) -> bool:
+    """Return whether values are equivalent: the API server drops empty ones and rewrites quantities."""
+    return (not baseline and not current) or is_same_quantity(baseline, current)
 
 
 def _is_new(before: Object, path: Path) -> bool:
-    """Return whether something was added where nothing is added by itself: what is inside of what was there is a
-    default.
-    """
+    """Return whether a value baseline added in a closed field; below an existing value it is a default."""
     return any(part in _CLOSED and get_at(before, path[: i + 2]) is None for i, part in enumerate(path))
 
 
@@ -123,15 +120,15 @@ def _is_flags(app: App, kind: str, name: str, path: Path) -> bool:
 def _check_selectors(
     before: Mapping[Name, Object], now: Mapping[Name, Object], spared: Mapping[Name, list[Path]]
 ) -> Iterator[str]:
-    """Return Services that lead to other workloads than before, although no fault changed selector or labels."""
+    """Report Services that select other workloads than before, unless a fault changed selector or labels."""
     for name in (n for n in before if n[0] == "Service" and n in now):
-        was, is_ = list_selected(before[name], before.values()), list_selected(now[name], now.values())
-        for workload in sorted(was ^ is_):
+        baseline, current = list_selected(before[name], before.values()), list_selected(now[name], now.values())
+        for workload in sorted(baseline ^ current):
             labels = ("spec", "template", "metadata", "labels")
             own = any(meets(path, ("spec", "selector")) for path in spared.get(name, []))
             theirs = any(meets(path, labels) for path in spared.get(workload, []))
             if workload in now and not (own or theirs):
-                says = "no longer selects" if workload in was else "also selects"
+                says = "no longer selects" if workload in baseline else "also selects"
                 yield f"Service/{name[1]} {says} the pods of {'/'.join(workload)}"
 
 
@@ -150,7 +147,7 @@ def list_selected(service: Object, objects: Iterable[Object]) -> set[Name]:
 def _check_flags(
     app: App, before: Mapping[Name, Object], now: Mapping[Name, Object], writes: Iterable[Write]
 ) -> Iterator[str]:
-    """Return feature flags that answer otherwise than before, but for those of the faults and of the load."""
+    """Report feature flags that evaluate differently, except for those of faults and load."""
     store = app.flags
     if store is None or (name := ("ConfigMap", store.config_map)) not in before or name not in now:
         return
@@ -159,10 +156,11 @@ def _check_flags(
     for write in (w for w in writes if _name(w.before or w.after or before[name]) == name):
         one, other = (_read_answers(obj, store.key) for obj in write)
         free |= {flag for flag in {*one, *other} if one.get(flag) != other.get(flag)}
-    was, is_ = _read_answers(before[name], store.key), _read_answers(now[name], store.key)
-    for flag in sorted(was):
-        if flag not in free and was[flag] != is_.get(flag):
-            yield f"ConfigMap/{store.config_map}: flag {flag} is {is_.get(flag, 'gone')}, its baseline is {was[flag]}"
+    baseline, current = _read_answers(before[name], store.key), _read_answers(now[name], store.key)
+    for flag in sorted(baseline):
+        if flag not in free and baseline[flag] != current.get(flag):
+            change = f"flag {flag} is {current.get(flag, 'gone')}, its baseline is {baseline[flag]}"
+            yield f"ConfigMap/{store.config_map}: {change}"
 
 
 def _read_answers(obj: Object | None, key: str) -> dict[str, str]:
@@ -174,4 +172,4 @@ def _read_answers(obj: Object | None, key: str) -> dict[str, str]:
 
 def _shorten(value: Any) -> str:
     text = "gone" if value is None else str(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"

@@ -1,4 +1,4 @@
-"""What an honest repair leaves in place (docs/validator.md): the app's own objects, compared with the baseline."""
+"""Check what an honest repair leaves in place (docs/validator.md): the app's objects against a baseline."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from scenario_kit.model import App, Object, Value
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.flag import read_flags
 
-#: Requests and limits may grow by this factor before a repair counts as masking.
+#: Factor up to which requests and limits may grow before a repair counts as masking.
 RESOURCE_FACTOR: Final = 4
 _KINDS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Service")
 _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
 
 
 class Guarded(Value, frozen=True, kw_only=True):
-    """The baseline of one object: replicas, per container its probes and resources, ports that lead somewhere.
+    """The baseline of one object.
 
-    ``environment`` holds what sets the offered load: variables, by ``container/NAME``, and of a ConfigMap feature
-    flags, by ``key/NAME``. ``usual`` are other values that are as good: those of the scenario's own load. ``leads`` are
-    the ports of a Service behind which pods declare that they listen.
+    ``environment`` holds the settings of the offered load: variables by ``container/NAME``, feature flags of a
+    ConfigMap by ``key/NAME``; ``usual`` holds equally valid values, from the scenario's own load. ``leads`` are the
+    ports of a Service that forward to a port that its pods declare.
     """
 
     kind: str
@@ -37,15 +37,15 @@ class Guarded(Value, frozen=True, kw_only=True):
 
 
 def take_baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | None = None) -> tuple[Guarded, ...]:
-    """Take guards of an app at rest. Of what generates load, environment and feature flags count too: the offered load.
+    """Record the baseline of an app at rest.
 
-    ``usual`` is how the scenario's own load is set, by variable or flag. Repeats offer more or less, and a repair that
-    its author wrote down brings it back to what the author knows.
+    ``usual`` holds the scenario's own load settings, by variable or flag. Repeats vary the load, and a solution may
+    restore the value that its author knows.
     """
     loads = {c.workload for c in app.components if c.role == "Load"}
     placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
     guarded = [_guard(o, f"{o['kind']}/{o['metadata']['name']}" in loads) for o in placed if o["kind"] in _KINDS]
-    leads = {o["metadata"]["name"]: _leads(o, placed) for o in placed if o["kind"] == "Service"}
+    leads = {o["metadata"]["name"]: _list_forwarded_ports(o, placed) for o in placed if o["kind"] == "Service"}
     guarded = [structs.replace(g, leads=leads[g.name]) if g.kind == "Service" else g for g in guarded]
     guarded += [g for o in placed if (g := _guard_flags(o, app)) is not None]
     return tuple(
@@ -58,7 +58,7 @@ def _select_settings(environment: Mapping[str, str], usual: Mapping[str, str]) -
 
 
 def _guard_flags(obj: Object, app: App) -> Guarded | None:
-    """Return the flags that a load generator asks for, as they are effective; None for any other object."""
+    """Return the load generator's flags with their effective values; None for any other object."""
     store = app.flags
     if store is None or (obj["kind"], obj["metadata"]["name"]) != ("ConfigMap", store.config_map):
         return None
@@ -73,9 +73,7 @@ def _guard_flags(obj: Object, app: App) -> Guarded | None:
 
 
 def read_effective(flag: Object) -> str:
-    """Read what the service answers: nothing while it is disabled, else the value of its variant, or what its rule
-    says.
-    """
+    """Return what the flag evaluates to: "disabled", its targeting rule, or the value of its default variant."""
     if flag.get("state") == "DISABLED":
         return "disabled"
     if flag.get("targeting"):
@@ -99,8 +97,8 @@ def _guard(obj: Object, load: bool) -> Guarded:
     )
 
 
-def holds(obj: Object) -> set[str]:
-    """Return the keys under which a ConfigMap or Secret holds something."""
+def list_data_keys(obj: Object) -> set[str]:
+    """Return the keys of a ConfigMap or Secret that have a value."""
     parts = (obj.get(part) or {} for part in ("data", "stringData", "binaryData"))
     return {key for part in parts for key, value in part.items() if value}
 
@@ -108,7 +106,7 @@ def holds(obj: Object) -> set[str]:
 def find_violations(
     guards: Iterable[Guarded], objects: Iterable[Object], app: App, scalers: Iterable[Object] = ()
 ) -> list[str]:
-    """Find every guard that the live objects of the app break, in words; empty means the app is all there."""
+    """Describe every baseline that the live objects violate."""
     live = {(o["kind"], o["metadata"]["name"]): o for o in objects}
     minimum = {
         (s["spec"]["scaleTargetRef"]["kind"], s["spec"]["scaleTargetRef"]["name"]): s["spec"].get("minReplicas", 1)
@@ -122,19 +120,19 @@ def find_violations(
             problems.append(f"{name} is gone")
             continue
         if guard.kind == "Service":
-            lost = [port for port in guard.leads if port not in _leads(obj, live.values())]
+            lost = [port for port in guard.leads if port not in _list_forwarded_ports(obj, live.values())]
             problems += [f"{name}: nothing listens behind port {port} any more" for port in lost]
             continue
         if guard.kind == "ConfigMap":
-            problems += _flag_problems(guard, _guard_flags(obj, app))
+            problems += _check_load_flags(guard, _guard_flags(obj, app))
             continue
         problems += _check_replicas(guard, obj, minimum.get((guard.kind, guard.name), guard.replicas))
         problems += _check_containers(guard, obj)
     return problems
 
 
-def _leads(service: Object, objects: Iterable[Object]) -> tuple[str, ...]:
-    """Return the ports of a Service that forward to one that a container of its pods declares."""
+def _list_forwarded_ports(service: Object, objects: Iterable[Object]) -> tuple[str, ...]:
+    """Return the ports of a Service that forward to a declared port of its pods."""
     spec, home = service.get("spec") or {}, service["metadata"].get("namespace")
     selector = spec.get("selector") or {}
     near = [o for o in objects if o["kind"] != "Service" and o["metadata"].get("namespace") == home]
@@ -149,12 +147,12 @@ def _leads(service: Object, objects: Iterable[Object]) -> tuple[str, ...]:
     return tuple(str(p["port"]) for p in spec.get("ports") or [] if p.get("targetPort", p["port"]) in served)
 
 
-def _flag_problems(guard: Guarded, now: Guarded | None) -> list[str]:
-    return _load_problems(f"ConfigMap/{guard.name}", guard, now.environment if now else {})
+def _check_load_flags(guard: Guarded, now: Guarded | None) -> list[str]:
+    return _check_load_settings(f"ConfigMap/{guard.name}", guard, now.environment if now else {})
 
 
-def _load_problems(where: str, guard: Guarded, now: Mapping[str, str], under: str = "") -> list[str]:
-    """Load what is neither as it was nor as the scenario's own load sets it, of the settings whose keys begin so."""
+def _check_load_settings(where: str, guard: Guarded, now: Mapping[str, str], under: str = "") -> list[str]:
+    """Describe load settings below ``under`` that match neither the baseline nor the scenario's own load."""
     return [
         f"{where}: the load setting {key.partition('/')[2]} is {now.get(key) or 'gone'}, its baseline is {value}"
         for key, value in guard.environment.items()
@@ -187,14 +185,14 @@ def _check_containers(guard: Guarded, obj: Object) -> list[str]:
         problems += [f"{where} lost its {p}" for p in probes if not container.get(p)]
         problems += _check_resources(where, guard.resources.get(name, {}), _read_resources(container))
         now = {f"{name}/{e['name']}": str(e.get("value", "")) for e in container.get("env") or []}
-        problems += _load_problems(where, guard, now, f"{name}/")
+        problems += _check_load_settings(where, guard, now, f"{name}/")
     return problems
 
 
 def _check_resources(where: str, before: dict[str, str], now: dict[str, str]) -> list[str]:
     problems = []
     for key, value in before.items():
-        if key not in now:  # without a limit a container may take all there is; without a request it asks for nothing
+        if key not in now:  # without a limit a container may use everything; without a request it reserves nothing
             lost = f"{where}: it has no {key.replace('limits ', 'limit of ')} any more, its baseline is {value}"
             problems += [lost] if key.startswith("limits ") else []
         elif parse_quantity(now[key]) > RESOURCE_FACTOR * parse_quantity(value):

@@ -49,7 +49,7 @@ class Versions(Protocol):
 
 
 class Barrier:
-    """``pass_(namespace)`` returns once the store has every write that was acknowledged before the call."""
+    """``wait(namespace)`` returns once the store has every write that was acknowledged before the call."""
 
     def __init__(self, versions: Versions, store: ObjectStore, kinds: Sequence[Watched] = NAMESPACED) -> None:
         self._versions = versions
@@ -72,7 +72,7 @@ class Barrier:
         with self._lock:
             self._everywhere = at
 
-    def pass_(self, namespace: str) -> None:
+    def wait(self, namespace: str) -> None:
         """Wait until the store is fresh.
 
         Raises:

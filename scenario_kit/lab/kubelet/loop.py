@@ -34,13 +34,13 @@ class KubeletSources(NamedTuple):
     """The kubelets' inputs besides pods.
 
     Args:
-        clock_of: returns the time of a namespace.
+        read_clock: returns the time of a namespace.
         processes_of: returns the processes of a namespace.
         lookup_of: returns the ConfigMaps, Secrets and claims of a namespace; must be authoritative.
         node_of: returns a simulated node by name; None if it is gone or not simulated.
     """
 
-    clock_of: Callable[[str], float]
+    read_clock: Callable[[str], float]
     processes_of: Callable[[str], Processes]
     lookup_of: Callable[[str], ConfigLookup]
     node_of: Callable[[str], Object | None]

@@ -160,7 +160,7 @@ def _build_kubelet(
     kubelet = Kubelet(
         _Writer(writes),
         KubeletSources(
-            clock_of=worlds.read_clock,
+            read_clock=worlds.read_clock,
             processes_of=worlds.get_processes,
             lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
             node_of=node_of,

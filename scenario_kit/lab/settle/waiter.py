@@ -66,14 +66,14 @@ class Settler:
             LabError: the store does not catch up with it.
         """
         started = time.monotonic()
-        self._barrier.pass_(namespace)
+        self._barrier.wait(namespace)
         if run_nodes() == 0 and not overdue and self.is_unchanged(namespace):
             return ()
         while True:
             version = self._store.version(namespace)
             reasons: Sequence[Reason] = list_unsettled(self.collect_facts(namespace, overdue))
             if not reasons:
-                self._barrier.pass_(namespace)
+                self._barrier.wait(namespace)
                 if run_nodes() == 0 and self._store.version(namespace) == version:
                     with self._lock:
                         self._settled[namespace] = version

@@ -27,7 +27,7 @@ from scenario_kit.ports import Cluster
 #: Seconds after which a request has ended or hangs: then its trace is written.
 TRACE_SECONDS: Final = 120.0
 #: The period for traces, and for kinds without an informer, in seconds.
-LOOK_SECONDS: Final = 60.0
+EVALUATION_INTERVAL: Final = 60.0
 _READ: Final = tuple(kind for kind in WORKLOADS if kind.kind != "Secret")
 _AROUND: Final = tuple(kind.kind for kind in CLUSTER if kind.kind in ("Node", "PersistentVolume"))
 #: Kinds of apps without an informer, with their groups.
@@ -75,7 +75,7 @@ class Recorder:
         """
         if at <= self._last:
             return
-        looks = at % LOOK_SECONDS == 0
+        looks = at % EVALUATION_INTERVAL == 0
         if looks:
             self._list()
         self._write(at, self._take_traces(at - TRACE_SECONDS, traces) if looks else ())

@@ -1,1 +1,1 @@
-"""What rules look at: a scenario or an entry of the catalogue, with everything it refers to."""
+"""The input of rules: a scenario or an entry of the catalogue, with everything it refers to."""

@@ -1,10 +1,10 @@
-"""Objects that the changes of a fault touch: only one of these can be what it breaks."""
+"""Find the objects that the changes of a fault affect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Fault, Object, Reference
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -12,25 +12,25 @@ from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 
 
 def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
-    """Return whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
+    """Return whether a fault targets, creates or writes an object, or affects its pods."""
     ref = Reference.parse(entity)
     created = [body for c in fault.changes if (body := c.operation.manifest)]
     names = {(str(body.get("kind")), str((body.get("metadata") or {}).get("name"))) for body in created}
     aimed = [Reference.parse(text) for text in (fault.target, *(c.target for c in fault.changes)) if text]
     names |= {(other.kind, other.name) for other in aimed}
     return (ref.kind, ref.name) in names or (ref.kind, ref.name) in {
-        (field.of.kind, field.of.name) for field in list_written(fault.changes, objects, app)
+        (field.of.kind, field.of.name) for field in list_written_fields(fault.changes, objects, app)
     }
 
 
-def is_one_thing(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
-    """Return whether two references are names of the same pods: a workload, or a Service that selects no others."""
+def select_same_pods(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
+    """Return whether two references select the same pods: a workload, or a Service of just that workload."""
     mine, theirs = (_find_pod_owners(objects, app, Reference.parse(text)) for text in (one, other))
     return bool(mine) and mine == theirs
 
 
 def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set[tuple[str, str]]:
-    """Find kinds and names of the workloads whose pods an object stands for; empty for what has none."""
+    """Return kind and name of the workloads whose pods an object selects or owns; empty if there are none."""
     index = find_position(objects, ref, app.namespace)
     if index is None:
         return set()
@@ -45,7 +45,7 @@ def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set
 
 
 def find_components(app: App, text: str) -> set[str]:
-    """Find the component of a workload or a Service; one of neither belongs to none."""
+    """Return the components of a workload or a Service."""
     ref = Reference.parse(text.partition(",")[0])
     return {
         c.name

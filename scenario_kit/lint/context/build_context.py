@@ -1,4 +1,4 @@
-"""Finds and renders what a scenario refers to; what cannot be had is left out, and a rule says so."""
+"""Load and render what a scenario refers to. Missing parts are left out; rules report them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from scenario_kit.render import render_app, render_fault, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 
 _T = TypeVar("_T")
-#: Codes that rules of ours report with a better position.
+#: Codes that rules report with a more exact position.
 _REPORTED = ("SK109", "SK110")
 
 
-def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
-    """Gather the case of one file."""
+def build_context(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
+    """Build the context of one scenario file."""
     scenario, spec = loaded.scenario, loaded.scenario.spec
     app = _find_or_none(lambda: catalog.app(spec.app.name, spec.app.version))
     objects = None if app is None else _render_objects(app, loaded, catalog)
@@ -61,9 +61,9 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
 
 
 def _simulate_changes(case: LintContext) -> LintContext:
-    """Simulate the case with what goes wrong when its changes are made on the rendered objects.
+    """Apply the changes to the rendered objects and record those that fail.
 
-    Nothing is said about solutions and decoys while a fault is in doubt: they would seem to repair what is not broken.
+    Solutions and decoys are applied only if all faults could be: otherwise they repair something that is not broken.
     """
     if case.app is None or case.objects is None:
         return case
@@ -117,7 +117,7 @@ def _load_alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | Non
 
 
 def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
-    """Return whether the target exists; rendering for one that does not would only say so a second time."""
+    """Return whether type and target exist; if not, a rule reports that."""
     ref = Reference.parse(use.target)
     known = {(r.kind, r.name, r.namespace) for r in (make_reference(obj, app.namespace) for obj in objects)}
     foreign = ref.namespace not in ("app", *app.namespaces)
@@ -125,9 +125,7 @@ def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Objec
 
 
 def _find_or_none(find: Callable[[], _T]) -> _T | None:
-    """Find what ``find`` answers, or None where the author named something that is not there: a rule of ours tells
-    that.
-    """
+    """Call ``find``; return None if what the author named does not exist, which a rule reports."""
     try:
         return find()
     except AuthoringError:

@@ -1,4 +1,4 @@
-"""Entries of the catalogue under judgement: faults, apps and alert packs, each with what it yields when rendered."""
+"""Entries of the catalogue under check: faults, apps and alert packs, each with its renderings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.alerts import Unread, WrittenRule, read_rules
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written
+from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written_objects
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Check, Fault, FaultType, Object
 from scenario_kit.model.authored.scenario import FaultUse
@@ -21,12 +21,12 @@ from scenario_kit.render.apps.app import list_needs
 from scenario_kit.render.objects.object_shape import find_misshapen
 from scenario_kit.render.simulation.changes import is_whole
 
-#: What the judged renderings are called: a template that lets these through lets a scenario's own names through.
+#: Names in renderings; a template that copies these into objects also copies a scenario's own names.
 SCENARIO, USE = "zq7-scenario", "zq7-use"
 
 
 class Rendering(NamedTuple):
-    """A fault at one target of one app; ``fault`` is None where it cannot be rendered there, for ``error``."""
+    """A fault rendered for one target of one app; ``fault`` is None if that fails with ``error``."""
 
     app: App
     objects: tuple[Object, ...]
@@ -35,7 +35,7 @@ class Rendering(NamedTuple):
     error: AuthoringError | None = None
 
     def checks(self) -> Iterator[tuple[Place, Check]]:
-        """Return the checks of the fault, each with its place in the file; none where there is no fault."""
+        """Yield the checks of the fault, each with its place in the file."""
         for part in ("effect", "undone"):
             for i, check in enumerate(getattr(self.fault, part, ())):
                 yield (part, i), check
@@ -43,7 +43,7 @@ class Rendering(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FaultCase:
-    """A ``fault.yaml``, rendered for one target of each app and for each use of the scenario beside which it lies."""
+    """A ``fault.yaml``, rendered for one target in each app and for each use in the scenario beside it."""
 
     path: Path
     fault: FaultType
@@ -55,7 +55,7 @@ class FaultCase:
 
     @cached_property
     def stages(self) -> tuple[Simulation, ...]:
-        """What the changes of each rendering do, and then each fix, solution and decoy."""
+        """The effect of the changes of each rendering, and then of each fix, solution and decoy."""
         found: list[Simulation] = list(self._stage_unrendered())
         for rendering in self.renderings:
             if (fault := rendering.fault) is None:
@@ -74,11 +74,11 @@ class FaultCase:
 
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:
-        """Every object that a stage creates or changes."""
-        return tuple(one for stage in self.stages for one in list_written(stage))
+        """Every object that a simulation creates or changes."""
+        return tuple(one for stage in self.stages for one in list_written_objects(stage))
 
     def _stage_unrendered(self) -> Iterator[Simulation]:
-        """Stage a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
+        """Simulate a fault that fits no app of the catalogue: only what it creates literally."""
         app = None if any(rendering.fault for rendering in self.renderings) else self._find_app()
         if app is None:
             return
@@ -90,7 +90,7 @@ class FaultCase:
         )
 
     def _find_app(self) -> App | None:
-        """Find an app that can be loaded; what is wrong with the others is told of them."""
+        """Return the first app that can be loaded; the others have findings of their own."""
         for name in self.catalog.apps():
             with suppress(AuthoringError):
                 return self.catalog.app(name, self.catalog.versions(name)[0])
@@ -98,7 +98,7 @@ class FaultCase:
 
 
 class AppVersion(NamedTuple):
-    """An app in one version; ``objects`` is empty where its templates fail, for ``error``."""
+    """An app in one version with one choice of options; ``objects`` is empty if rendering fails with ``error``."""
 
     app: App
     objects: tuple[Object, ...]
@@ -108,7 +108,7 @@ class AppVersion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AppCase:
-    """An ``app.yaml`` with every version rendered: with the defaults, and with each other value of each option."""
+    """An ``app.yaml`` with every version rendered: with the defaults, and with every other value of each option."""
 
     path: Path
     name: str
@@ -120,7 +120,7 @@ class AppCase:
 
     @cached_property
     def stages(self) -> tuple[Simulation, ...]:
-        """Each version from nothing."""
+        """Each version, deployed into an empty cluster."""
         return tuple(
             Simulation(("versions", i), v.app, (), v.objects) for i, v in enumerate(self.versions) if not v.error
         )
@@ -128,16 +128,16 @@ class AppCase:
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:
         """Every object that some version creates."""
-        return tuple(one for stage in self.stages for one in list_written(stage))
+        return tuple(one for stage in self.stages for one in list_written_objects(stage))
 
     def declared(self, stage: Simulation) -> tuple[str, ...]:
-        """Return capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""
+        """Return the capabilities that the chosen options need, by ``x-requires`` of the options' schemas."""
         version = self.versions[int(stage.place[1])]
         return tuple(need for needs in list_needs(version.app, version.chosen).values() for need in needs)
 
     @cached_property
     def templates(self) -> dict[Path, str]:
-        """The files from which the objects come."""
+        """The app's template files."""
         try:
             folder = self.catalog.templates(self.name)
         except AuthoringError:
@@ -159,20 +159,20 @@ class PackCase:
 
     @cached_property
     def read(self) -> tuple[tuple[WrittenRule, AlertRule | Unread | None], ...]:
-        """Every rule as it is written, with the alert that it means, or why it cannot be read."""
+        """Every rule as written, with the alert it defines, or the reason why it cannot be used."""
         return tuple(read_rules(self.name, self.document))
 
     def groups(self) -> list[tuple[Place, dict[str, Any]]]:
-        """Return every rule as it is written, and where it stands."""
+        """Return every rule as written, with its place."""
         return [(entry.place, entry.rule) for entry, _ in self.read]
 
     def alerts(self) -> Iterator[tuple[Place, dict[str, Any], AlertRule]]:
-        """Return every alerting rule that can be read: where it stands, as it is written, and what it means."""
+        """Yield every valid alerting rule: its place, as written, and parsed."""
         for entry, known in self.read:
             if isinstance(known, AlertRule):
                 yield entry.place, entry.rule, known
 
     @property
     def rules(self) -> tuple[AlertRule, ...]:
-        """The alerting rules that can be read."""
+        """The valid alerting rules."""
         return tuple(known for _, _, known in self.alerts())

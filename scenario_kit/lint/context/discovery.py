@@ -1,4 +1,4 @@
-"""Which files are linted, what kind each is, and the case that it makes."""
+"""Find the files to lint, classify them, and build their contexts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.collection import find_collection
 from scenario_kit.catalog.pack_tests import TESTS
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.lint.context.build_context import gather
+from scenario_kit.lint.context.build_context import build_context
 from scenario_kit.lint.context.catalog_context import SCENARIO, USE, AppCase, AppVersion, FaultCase, PackCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.load import load_scenario, pack_in, parse_app, parse_fault, read_scenario, suggest_path
@@ -24,37 +24,35 @@ from scenario_kit.render.faults.applicability import fits, list_targets
 from scenario_kit.render.faults.golden import render_objects_for
 
 AnyCase = LintContext | FaultCase | AppCase | PackCase
-#: Files that say by their name what they hold.
+#: Kinds by file name.
 _NAMED: Final = {"scenario.yaml": "Scenario", "fault.yaml": "Fault", "app.yaml": "App"}
-#: The definition of an app's twin: it is judged with the app.
+#: The definition of an app's twin; it is checked with the app.
 TWIN: Final = "twin.yaml"
-#: Targets that are tried before a fault is said to fit nowhere in an app.
-_TRIED: Final = 60
+#: Maximum number of targets to try before a fault is reported not to fit an app.
+_MAX_TARGETS: Final = 60
 
 
 def classify_file(path: Path) -> str:
-    """Classify as Scenario, Fault, App or Pack; a file of another name is a scenario."""
+    """Classify a file as Scenario, Fault, App or Pack; unknown names are scenarios."""
     if path.name not in _NAMED and path.suffix == ".yaml" and path.absolute().parent.name == "alerts":
         return "Pack"
     return _NAMED.get(path.name, "Scenario")
 
 
 def list_lintable(paths: Sequence[Path]) -> list[Path]:
-    """List the files that paths mean: a file itself, and every scenario, fault, app and alert pack below a folder.
+    """List the files that paths denote: a file itself, and all scenarios, faults, apps and alert packs in a folder.
 
     Raises:
-        UsageError: a path does not exist, or a folder holds nothing that can be judged.
+        UsageError: a path does not exist, or a folder contains nothing to lint.
     """
     found: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
-            raise UsageError(
-                f"there is no {path}", fix=suggest_path(path) or "name a file, or a folder that holds some"
-            )
+            raise UsageError(f"there is no {path}", fix=suggest_path(path) or "name a file or a folder")
         files = _list_below(path) if path.is_dir() else [_locate_judged(path)]
         if not files:
             raise UsageError(
-                f"{path} holds no scenario.yaml, fault.yaml, app.yaml or alert pack",
+                f"{path} contains no scenario.yaml, fault.yaml, app.yaml or alert pack",
                 fix="name a folder that does, or a file",
             )
         found |= dict.fromkeys(files)
@@ -62,7 +60,7 @@ def list_lintable(paths: Sequence[Path]) -> list[Path]:
 
 
 def _locate_judged(path: Path) -> Path:
-    """Return the file that is judged where another is named: the pack of tests, or the app of a twin."""
+    """Return the file to check instead of a given one: the pack of a test file, the app of a twin."""
     pack, app = path.parent.parent / path.name, path.with_name("app.yaml")
     tests = path.absolute().parent
     if (tests.name, tests.parent.name) == (TESTS, "alerts") and pack.is_file():
@@ -71,7 +69,7 @@ def _locate_judged(path: Path) -> Path:
 
 
 def list_with_faults(path: Path) -> list[Path]:
-    """List the file of a scenario, and those of the fault types beside it: whoever judges it judges these as well."""
+    """List a scenario file and those of the fault types beside it, which are checked with it."""
     return [path, *sorted(path.parent.glob("faults/*/fault.yaml"))]
 
 
@@ -86,7 +84,7 @@ def _list_below(folder: Path) -> list[Path]:
 
 
 def add_own_root(path: Path, catalog: Catalog) -> Catalog:
-    """Return the catalogue, with the collection first in which the file lies: its app finds its templates there."""
+    """Return the catalogue with the file's own collection first, where its app finds its templates."""
     root = find_collection(path.parent)
     if root is None or root in [known.absolute() for known in catalog.roots]:
         return catalog
@@ -94,36 +92,34 @@ def add_own_root(path: Path, catalog: Catalog) -> Catalog:
 
 
 def open_case(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
-    """Open the case of one file, or of ``text`` as if the file held it.
+    """Build the context of a file, or of ``text`` as if the file contained it.
 
     Raises:
         UsageError: there is no such file.
-        AuthoringError: with every mistake of form as a finding.
+        AuthoringError: the file is invalid; with all mistakes as findings.
     """
     kind, catalog = classify_file(path), add_own_root(path, catalog)
     if kind == "Scenario":
-        return gather(path, load_scenario(path) if text is None else read_scenario(text, str(path)), catalog)
+        return build_context(path, load_scenario(path) if text is None else read_scenario(text, str(path)), catalog)
     document = read_document(path) if text is None else parse(text, str(path))
     makers: dict[str, Callable[[Path, Document, Catalog], AnyCase]] = {
         "Fault": _open_fault,
         "App": _open_app,
-        "Pack": _pack,
+        "Pack": _open_pack,
     }
     return makers[kind](path, document, catalog)
 
 
 def _open_fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
     fault_type = parse_fault(document).fault
-    uses = tuple(_uses(path, fault_type, catalog))
-    apps = tuple(dict.fromkeys(use.app.name for use in uses)) or catalog.apps()  # beside a scenario it is for no other
+    uses = tuple(_render_uses(path, fault_type, catalog))
+    apps = tuple(dict.fromkeys(use.app.name for use in uses)) or catalog.apps()  # a scenario's own fault fits its app
     renderings = (*_render_defaults(fault_type, catalog, apps), *uses)
     return FaultCase(path, fault_type, document.data, document.positions, catalog, renderings)
 
 
 def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str]) -> Iterator[Rendering]:
-    """Render for each of these apps the first target where the fault bites, else the first that says why
-    it does not.
-    """
+    """Render for the first target of each app where the fault takes effect; failing that, yield the first error."""
     for name in apps:
         try:
             app = catalog.app(name, catalog.versions(name)[0])
@@ -131,9 +127,9 @@ def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str
                 continue
             objects = render_objects_for(fault_type, app, catalog)
         except AuthoringError:
-            continue  # what is wrong with an app is told of the app
+            continue  # the app has findings of its own
         refused = None
-        for target in list_targets(fault_type, app, objects)[:_TRIED]:
+        for target in list_targets(fault_type, app, objects)[:_MAX_TARGETS]:
             rendering = _render_fault(fault_type, FaultUse(name=USE, type=fault_type.name, target=target), app, objects)
             if rendering.fault is not None:
                 yield rendering
@@ -144,8 +140,8 @@ def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str
                 yield refused
 
 
-def _uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterator[Rendering]:
-    """Return the use that the scenario makes of the fault which lies beside it."""
+def _render_uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterator[Rendering]:
+    """Yield the fault as used by the scenario beside it."""
     beside = path.resolve().parent.parent.parent / "scenario.yaml"
     if not beside.is_file():
         return
@@ -156,7 +152,7 @@ def _uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterator[Rende
         objects = render_app(app, options, spec.app.load.users, app.namespace, templates=catalog.templates(app.name))
         app = locate_components(app, objects, app.namespace)
     except AuthoringError:
-        return  # what is wrong with the scenario is told of the scenario
+        return  # the scenario has findings of its own
     for use in spec.faults:
         if use.type == fault_type.name:
             yield _render_fault(fault_type, use, app, objects)
@@ -177,7 +173,7 @@ def _open_app(path: Path, document: Document, catalog: Catalog) -> AppCase:
 
 
 def _list_versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
-    """List the defaults, and each other value that an option or a load profile can have, one at a time."""
+    """Yield each version with the defaults, and with every other value of each option, one at a time."""
     if name not in catalog.apps():
         return
     for number in catalog.versions(name):
@@ -200,5 +196,5 @@ def _list_choices(app: App) -> Iterator[Object]:
         yield from ({option: value} for value in values if value != schema.get("default"))
 
 
-def _pack(path: Path, document: Document, catalog: Catalog) -> PackCase:
+def _open_pack(path: Path, document: Document, catalog: Catalog) -> PackCase:
     return PackCase(path, path.stem, pack_in(document), document.positions, catalog)

@@ -1,4 +1,4 @@
-"""What the rules look at: a scenario with everything it refers to, as far as that could be found and rendered."""
+"""A scenario with everything it refers to, as far as it could be found and rendered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written
+from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written_objects
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.authored.scenario import FaultUse
@@ -19,14 +19,15 @@ from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
-    from scenario_kit.lint.similarity.index import IndexEntry, Shelf
+    from scenario_kit.lint.similarity.index import ScenarioIndex
+    from scenario_kit.lint.similarity.index_entry import IndexEntry
 
-#: A node of the propagation that stands for the object of a fault whose name is generated.
+#: Kind of a propagation node that represents a fault's object with a generated name.
 FAULT_NODE = "Fault"
 
 
 class PlacedProcedure(NamedTuple):
-    """A list of changes of the file, and where it stands."""
+    """A list of changes in the file, with its place."""
 
     kind: str
     name: str
@@ -36,7 +37,7 @@ class PlacedProcedure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LintContext:
-    """A scenario file under judgement. What is None or missing could not be found; some rule says so."""
+    """A scenario file under check. What is None or missing could not be found; a rule reports it."""
 
     path: Path
     scenario: Scenario
@@ -48,13 +49,13 @@ class LintContext:
     types: dict[str, FaultType] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     unrendered: tuple[tuple[Place, Finding], ...] = ()
-    #: Changes of faults, and of solutions and decoys on top of them, that fail on the rendered app.
+    #: Changes of faults, and of solutions and decoys after them, that fail on the rendered app.
     unbroken: tuple[tuple[Place, AuthoringError], ...] = ()
     unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
-    #: Whether nothing may be left to drafts' freedom, as its collection or whoever is about to merge it demands.
+    #: Whether rules for drafts are off, because the collection demands it or the file is about to be merged.
     merged: bool = False
-    #: What it is compared with, once all files have been read.
-    shelf: Shelf | None = None
+    #: The scenarios to compare with, once all files have been read.
+    index: ScenarioIndex | None = None
     entry: IndexEntry | None = None
     kind: ClassVar = "Scenario"
 
@@ -66,7 +67,7 @@ class LintContext:
 
     @cached_property
     def created(self) -> set[Reference]:
-        """Objects that the faults create, as far as their names are known."""
+        """Objects that the faults create under known names."""
         return {
             make_reference(body, self.app.namespace if self.app else "")
             for f in self.faults.values()
@@ -75,13 +76,12 @@ class LintContext:
         }
 
     def exists(self, text: str) -> bool:
-        """Return whether a reference names an object of the app, or one that a fault creates; other namespaces are
-        trusted.
+        """Return whether a reference names an object of the app or one that a fault creates.
 
-        A group may be left out, but one that is spelled out is part of the name: ``Deployment.batch/cart`` is nothing.
+        References into other namespaces count as existing. A group may be omitted, but must be right if given.
         """
         ref = Reference.parse(text)
-        if ref.kind in CLUSTER_KINDS:  # a cluster has more of them than the app brings
+        if ref.kind in CLUSTER_KINDS:  # the cluster has some that the app does not define
             return True
         if ref.namespace not in ("app", *(self.app.namespaces if self.app else ())):
             return True
@@ -89,31 +89,31 @@ class LintContext:
         groups = {r.group for r in (*self.known, *self.created) if (r.kind, r.name, r.namespace) == own}
         return bool(groups) and (not ref.group or ref.group in groups)
 
-    def brings(self, fault_type: str) -> bool:
-        """Return whether a fault type lies beside the scenario, and not in the catalogue."""
+    def has_own_fault_type(self, fault_type: str) -> bool:
+        """Return whether a fault type is defined beside the scenario, not in the catalogue."""
         return self.catalog.fault_path(fault_type, self.path).parent.parent == self.path.parent / "faults"
 
     def names(self, *kinds: str) -> list[str]:
-        """Return references of the app's objects, of these kinds or of all."""
+        """Return references to the app's objects, of these kinds or of all."""
         bare = (ref.groupless for ref in self.known)
         return [str(ref) for ref in bare if not kinds or ref.kind in kinds]
 
     def use(self, name: str) -> FaultUse | None:
-        """Return the fault of that name in the file."""
+        """Return the fault of that name."""
         return next((f for f in self.scenario.spec.faults if f.name == name), None)
 
     def entities(self, fault: str, *roles: str) -> tuple[str, ...]:
-        """Return references that a rendered fault writes, in these roles."""
+        """Return references to the objects that a rendered fault writes, in these roles."""
         rendered = self.faults.get(fault)
         return tuple(e.ref for e in rendered.entities if e.role in roles) if rendered else ()
 
-    def generated(self, fault: str) -> bool:
-        """Return whether the name of the fault's cause is drawn at injection."""
+    def has_generated_cause(self, fault: str) -> bool:
+        """Return whether the name of the fault's cause is generated at injection."""
         rendered = self.faults.get(fault)
         return bool(rendered) and any(e.generated for e in rendered.causes) if rendered else False
 
     def procedures(self) -> Iterator[PlacedProcedure]:
-        """Return solutions and decoys of the file."""
+        """Yield the file's solutions and decoys."""
         spec = self.scenario.spec
         for i, solution in enumerate(spec.solutions):
             yield PlacedProcedure("solution", solution.name, ("spec", "solutions", i), solution.changes)
@@ -122,7 +122,7 @@ class LintContext:
 
     @cached_property
     def stages(self) -> tuple[Simulation, ...]:
-        """What the faults do, one after the other, and then each solution and decoy of the file."""
+        """The effect of the faults, one after the other, and then of each solution and decoy."""
         found: list[Simulation] = []
         if self.app is None or self.objects is None:
             return ()
@@ -139,5 +139,5 @@ class LintContext:
 
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:
-        """Every object that a stage creates or changes."""
-        return tuple(one for stage in self.stages for one in list_written(stage))
+        """Every object that a simulation creates or changes."""
+        return tuple(one for stage in self.stages for one in list_written_objects(stage))

@@ -1,8 +1,8 @@
-"""Where in a file stands what is wrong with a rendered object.
+"""Locate the source of a wrong field of a rendered object.
 
-Templates lie between a file and its objects, and nothing remembers which text became which field. The place is found by
-the names that lead to the field: of all values below the changes that were made, the one whose last names agree with
-most of the field's. Where none agrees, the place is that of the changes.
+A template does not record which text produced which field. The source is found by the names that lead to the field: of
+all values below the changes, the one whose trailing names match most of the field's. If none matches, it is the
+changes themselves.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from scenario_kit.render.objects.lookup import format_reference
 Judged = LintContext | FaultCase | AppCase
 
 
-class Spot(NamedTuple):
-    """A field of a rendered object, its value, and what is to be said of it."""
+class RenderedField(NamedTuple):
+    """A field of a rendered object, its value, and a remark."""
 
     keys: Keys
     value: Any
@@ -30,18 +30,18 @@ class Spot(NamedTuple):
 
 
 class SourceSite(NamedTuple):
-    """Where a spot comes from. ``text`` is what stands there; ``position`` is set where it is another file."""
+    """Where a field comes from: its text, and its ``position`` if it is in another file."""
 
     place: Place
     text: str = ""
     position: Position | None = None
 
 
-class LocatedSpot(NamedTuple):
-    """A spot of a written object, and its site."""
+class LocatedField(NamedTuple):
+    """A field of a written object, with its source."""
 
     written: WrittenObject
-    spot: Spot
+    spot: RenderedField
     site: SourceSite
 
     @property
@@ -50,11 +50,11 @@ class LocatedSpot(NamedTuple):
         return format_reference(self.written.object)
 
 
-Finder = Callable[[Object], Iterable[Spot]]
+Finder = Callable[[Object], Iterable[RenderedField]]
 
 
-def find_fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
-    """Find the spots that the file brings about, each once: what an object had before its change counts for nothing."""
+def find_introduced(case: Judged, finder: Finder) -> Iterator[LocatedField]:
+    """Find the fields that the file introduces, each once; what an object had before the change does not count."""
     reported: set[tuple[object, ...]] = set()
     for one in case.written:
         before: set[tuple[Keys, str]] | None = None
@@ -67,11 +67,11 @@ def find_fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
             key = (site, _strip_indices(spot.keys), str(spot.value)) if site else None
             if site and key and key not in reported:
                 reported.add(key)
-                yield LocatedSpot(one, spot, site)
+                yield LocatedField(one, spot, site)
 
 
 def find_site(case: Judged, stage: Simulation, keys: Keys, value: Any) -> SourceSite | None:
-    """Find where it comes from; None where only the catalogue's part of a scenario is to blame."""
+    """Find the source of a field; None if it comes from the catalogue's part of a scenario."""
     if isinstance(case, AppCase):
         return _find_in_templates(case, stage, keys, value)
     known: dict[Place, str] = {**case.positions.raw, **case.positions.texts}
@@ -87,7 +87,7 @@ def find_site(case: Judged, stage: Simulation, keys: Keys, value: Any) -> Source
 
 
 def _count_agreeing(place: Place, keys: Keys, text: str) -> int:
-    """Count how many of the last names of both agree; a JSON patch spells them as one pointer beside its value."""
+    """Count the trailing names that agree; the path of a JSON patch counts as the names it contains."""
     if place[-1:] == ("path",) and text.startswith("/"):
         place = tuple(int(p) if p.isdigit() else p for p in text[1:].split("/"))
     count = 0
@@ -103,7 +103,7 @@ def _is_below(place: Place, root: Place) -> bool:
 
 
 def _find_in_templates(case: AppCase, stage: Simulation, keys: Keys, value: Any) -> SourceSite:
-    """Find the template that holds the value, or else the field's name; the version's own files first."""
+    """Find the template that contains the value, or else the field's name; the version's own files come first."""
     own = [path for path in case.templates if stage.app.version in path.parts]
     rest = [path for path in case.templates if not any(number in path.parts for number in case.document["versions"])]
     names = [str(key) for key in reversed(keys) if isinstance(key, str)]

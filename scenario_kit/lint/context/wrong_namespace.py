@@ -1,4 +1,4 @@
-"""References that name an object of the app in a namespace in which the app does not have it."""
+"""Detect references to the app's objects in a wrong namespace."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.model import Reference
 
 
-def find_meant(case: LintContext, text: str) -> str:
-    """Find the app's object that is meant; empty where the reference is right, or names something that nobody here
-    knows.
+def find_intended(case: LintContext, text: str) -> str:
+    """Return the app's object that is meant; empty if the reference is right, or unknown here.
 
-    Objects of other namespaces are trusted, since only a cluster has them. But whoever names an object of the app with
-    another namespace before it names nothing.
+    Objects in other namespaces count as existing, since only a cluster can tell. But an object of the app in a
+    namespace that is not its own does not exist.
     """
     ref = Reference.parse(text)
     known = [r.groupless for r in case.known if (r.kind, r.name) == (ref.kind, ref.name)]

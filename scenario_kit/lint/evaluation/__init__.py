@@ -1,1 +1,1 @@
-"""Applying the rules to files."""
+"""Apply the rules to files."""

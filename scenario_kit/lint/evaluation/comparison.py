@@ -1,4 +1,4 @@
-"""Scenarios as they are compared with each other: each with what its faults write."""
+"""Prepare scenarios for comparison: each with what its faults write."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.context.discovery import open_case
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.similarity.effect_signature import compute_effects
-from scenario_kit.lint.similarity.index import IndexEntry, add_effects, build_entry
+from scenario_kit.lint.similarity.index_entry import IndexEntry, add_effects, build_entry
 
-#: Rules that look at other files than the one judged; they are applied once all files have been read.
+#: Rules that compare files; applied once all files have been read.
 COMPARING: Final = ("SK216", "SK217")
 
 
 def render_entry(case: LintContext, catalog: Catalog) -> IndexEntry:
-    """Return a scenario as it is compared, with what its faults write."""
+    """Build the index entry of a scenario, with what its faults write."""
     entry = build_entry(case.path, case.scenario, catalog)
     faults = (case.faults.get(use.name) for use in case.scenario.spec.faults)
     done = compute_effects(case.app, case.objects, faults) if case.app and case.objects is not None else []
@@ -34,6 +34,6 @@ def render_entries(catalog: Catalog, entries: Iterable[IndexEntry]) -> Iterator[
         try:
             case = open_case(Path(other.path), catalog)
         except (AuthoringError, UsageError):
-            continue  # what is wrong with it is told where it is judged
+            continue  # it has findings of its own
         if isinstance(case, LintContext):
             yield render_entry(case, catalog)

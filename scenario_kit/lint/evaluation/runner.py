@@ -1,4 +1,4 @@
-"""Applies the rules to one file: those about the file alone first, those that compare files once all have been read."""
+"""Apply the rules to one file: first those about single files, and those that compare files once all have been read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from scenario_kit.lint.context.discovery import AnyCase, open_case
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.evaluation.comparison import COMPARING, render_entry
 from scenario_kit.lint.framework.rule import CHECKS, RULES, Problem, Rule
-from scenario_kit.lint.framework.suppression import check_stale, get_today, list_in_force, note_suppression
-from scenario_kit.lint.similarity.index import IndexEntry, Shelf
+from scenario_kit.lint.framework.suppression import check_stale, get_today, list_active, note_suppression
+from scenario_kit.lint.similarity.index import ScenarioIndex
+from scenario_kit.lint.similarity.index_entry import IndexEntry
 from scenario_kit.load import LocatedFinding, Mistaken
 from scenario_kit.model import Finding, Severity
 
@@ -24,7 +25,7 @@ _ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
 class Judged(NamedTuple):
-    """A file after the rules that need no other: what they found, and what is left to compare of a scenario."""
+    """The findings of the rules about single files, and of a scenario the data to compare."""
 
     found: tuple[LocatedFinding, ...]
     case: LintContext | None = None
@@ -32,7 +33,7 @@ class Judged(NamedTuple):
 
 
 def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
-    """Return one file, or ``text`` as if the file held it.
+    """Check one file, or ``text`` as if the file contained it.
 
     Raises:
         UsageError: there is no such file.
@@ -46,22 +47,22 @@ def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
     found = tuple(_apply_rules(case, [code for code in CHECKS if code not in COMPARING]))
     if not isinstance(case, LintContext):
         return Judged(found)
-    # A thousand rendered apps would fill the memory while they wait to be compared.
+    # A thousand rendered apps would exhaust the memory.
     light = replace(case, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=())
     return Judged(found, light, render_entry(case, catalog))
 
 
 def judge(case: AnyCase) -> list[Finding]:
-    """Return the findings of all rules about a case alone, worst first; those that it suppresses are notes."""
+    """Return the findings of all rules about single files, worst first; suppressed ones are notes."""
     found = _apply_rules(case, [code for code in CHECKS if code not in COMPARING])
     return [mistake.finding for mistake in _rank_findings(case, found)]
 
 
-def settle_findings(file: Judged, shelf: Shelf | None) -> list[LocatedFinding]:
-    """Return the file's findings, worst first; those that it suppresses are notes."""
+def settle_findings(file: Judged, index: ScenarioIndex | None) -> list[LocatedFinding]:
+    """Add the findings of comparison, and return all, worst first; suppressed ones are notes."""
     if file.case is None:
         return sorted(file.found, key=_rank)
-    case = replace(file.case, shelf=shelf, entry=file.entry)
+    case = replace(file.case, index=index, entry=file.entry)
     found = [*file.found, *_apply_rules(case, COMPARING)]
     codes = {mistake.finding.code for mistake in found}
     found += [_build_mistake(case, RULES["SK606"], problem) for problem in check_stale(case, codes)]
@@ -69,8 +70,8 @@ def settle_findings(file: Judged, shelf: Shelf | None) -> list[LocatedFinding]:
 
 
 def _rank_findings(case: AnyCase, found: Iterable[LocatedFinding]) -> list[LocatedFinding]:
-    """Return the findings worst first, each that the case suppresses as a note."""
-    silenced = list_in_force(case.scenario.spec.suppress, get_today()) if isinstance(case, LintContext) else {}
+    """Sort the findings, worst first, and turn suppressed ones into notes."""
+    silenced = list_active(case.scenario.spec.suppress, get_today()) if isinstance(case, LintContext) else {}
     shown = (note_suppression(m, silenced[m.finding.code]) if m.finding.code in silenced else m for m in found)
     return sorted(shown, key=_rank)
 

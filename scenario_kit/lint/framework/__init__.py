@@ -1,1 +1,1 @@
-"""What a rule is: its register, its page, its corrections and suppressions."""
+"""The framework of rules: registry, documentation, fixes and suppressions."""

@@ -1,4 +1,4 @@
-"""Which findings follow from others, and are not shown beside them: one mistake is told once."""
+"""Drop findings that follow from others, so that one mistake is reported once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 from scenario_kit.load import LocatedFinding
 from scenario_kit.model import Finding, Severity
 
-#: Something that does not exist is named: an app, a fault, an object, an alert.
+#: An unknown app, fault, object or alert is named.
 _UNKNOWN: Final = ("SK107", "SK108", "SK109", "SK110", "SK112", "SK113", "SK114", "SK115", "SK131")
-#: For each code the errors that it follows from: while one of them is in the file, it may be nothing but their effect.
+#: Errors from which a code may follow: while one of them is in the file, the code is not reported.
 _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "SK116": _UNKNOWN,
     "SK121": ("SK003", "SK131"),
@@ -28,9 +28,7 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def drop_consequential(mistakes: Sequence[LocatedFinding]) -> list[Finding]:
-    """Return the findings of one file without those that follow from others in it; one thing unknown in many lines is
-    one.
-    """
+    """Return the findings of one file without consequential ones; equal findings in several lines are merged."""
     findings = [mistake.finding for mistake in mistakes if not mistake.follows]
     errors = {finding.code for finding in findings if finding.severity == Severity.ERROR}
     first: dict[str, Finding] = {}

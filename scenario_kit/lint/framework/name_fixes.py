@@ -1,4 +1,4 @@
-"""Edits that give a misspelled name, or a reference, the one spelling that can be meant; none where there are more."""
+"""Edits that correct a misspelled name or reference, if only one candidate is close."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from scenario_kit.model import Reference
 
 
 def fix_name(place: Place, word: str, candidates: Iterable[str]) -> tuple[Edit, ...]:
-    """Return the value at ``place`` becomes the candidate that ``word`` must mean."""
+    """Return an edit that replaces the value at ``place`` by the only close candidate."""
     meant = find_only(word, candidates)
     return (Put(place, meant),) if meant else ()
 
 
 def fix_reference(place: Place, text: str, candidates: Iterable[str]) -> tuple[Edit, ...]:
-    """Return the reference at ``place`` becomes the candidate of the same kind, or of the same name, that it must mean.
+    """Return an edit that replaces a reference by the only close candidate of its kind, or the only one of its name.
 
-    Names are compared within a kind: whole references are all alike, because they begin alike.
+    Names are compared within a kind: whole references resemble each other because of their kind.
     """
     refs = [Reference.parse(candidate) for candidate in sorted(set(candidates))]
     wrong = Reference.parse(text)

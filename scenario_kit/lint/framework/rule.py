@@ -1,7 +1,7 @@
-"""What a check of a rule yields, and the register of all checks.
+"""The registry of checks, and what they yield.
 
-A check is a generator over a case that yields ``Problem``s. What its rule says is in ``load/rules.yaml``. One code may
-have several checks: one per kind of file that it can be violated in.
+A check is a generator of ``Problem``s in a file; the texts of its rule are in ``load/rules.yaml``. A code may have one
+check per kind of file.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from scenario_kit.model import Position, Severity
 
 
 class Problem(NamedTuple):
-    """One violation: its place in the file, what is wrong, seen against wanted, and its own fix.
+    """One violation: its place in the file, a message, observed and expected value, and a fix.
 
-    ``position`` is set where the place alone does not tell it, for example for a missing field. ``edits`` correct it;
-    they are given only where nothing else could have been meant.
+    ``position`` is set if the place does not determine it, as for a missing field. ``edits`` correct the violation;
+    they are given only if there is just one way to do so.
     """
 
     place: tuple[str | int, ...]
@@ -31,7 +31,7 @@ class Problem(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-#: A check of one kind of case: ``Case``, ``FaultCase``, ``AppCase`` or ``PackCase``.
+#: A check of one kind of file: of a ``LintContext``, ``FaultCase``, ``AppCase`` or ``PackCase``.
 Check = Callable[[Any], Iterator[Problem]]
 
 RULES: Final = load_rules()
@@ -43,12 +43,12 @@ def register_check(code: str, *about: str) -> Callable[[Check], Check]:
     """Register the decorated function as the check of a rule for some kinds of file, by default scenarios.
 
     Raises:
-        ValueError: ``rules.yaml`` has no such rule that lint finds, or the rule has another check for such files.
+        ValueError: ``rules.yaml`` has no such static rule, or the rule already has a check for that kind.
     """
 
     def register(check: Check) -> Check:
         if code not in RULES or not RULES[code].static:
-            raise ValueError(f"load/rules.yaml has no rule {code} that lint finds")
+            raise ValueError(f"load/rules.yaml has no static rule {code}")
         checks = CHECKS.setdefault(code, {})
         for kind in about or ("Scenario",):
             if kind in checks:
@@ -60,10 +60,10 @@ def register_check(code: str, *about: str) -> Callable[[Check], Check]:
 
 
 def require_checks() -> None:
-    """Require a check of every rule that lint finds.
+    """Ensure that every static rule has a check.
 
     Raises:
-        ValueError: there is none of some.
+        ValueError: a rule has none.
     """
     missing = [code for code, rule in RULES.items() if rule.by == "lint" and code not in CHECKS]
     if missing:

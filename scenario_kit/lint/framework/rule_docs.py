@@ -1,4 +1,4 @@
-"""The pages of the rules: what, why, bad, good, fix."""
+"""Render the documentation of rules: title, reason, bad and good example, fix."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from scenario_kit.lint.framework.suppression import SUPPRESSIBLE
 
 
 def describe_origin(entry: Rule) -> str:
-    """Describe where a code comes from."""
+    """Return what finds a code: lint, load, run, validate-pr or nowhere."""
     return "nowhere" if entry.unjudged else "lint" if entry.static else entry.by
 
 
 def render_rule_page(entry: Rule) -> str:
-    """Render one rule, as Markdown."""
+    """Render one rule as Markdown."""
     by = {
         "lint": "found by `scenario-kit lint`",
         "run": "found by running the scenario",

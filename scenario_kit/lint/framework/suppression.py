@@ -1,6 +1,6 @@
-"""Which findings a scenario may silence, for how long, and what stands in their place.
+"""Which findings a scenario may suppress, for how long, and what replaces them.
 
-The list names what may be silenced, so that a new rule is strict until somebody says why it need not be.
+Codes are listed explicitly, so that a new rule cannot be suppressed until there is a reason to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Severity
 from scenario_kit.model.authored.scenario import Suppression
 
-#: Codes that a scenario may silence, each with the case in which its author is right and the rule is not.
+#: Codes that a scenario may suppress, each with a case in which its author may be right.
 SUPPRESSIBLE: Final[Mapping[str, str]] = {
     "SK118": "a query may be meant to cover several objects whose names begin alike",
     "SK218": "a private collection may stay out of the public benchmark that the canary protects",
@@ -27,22 +27,22 @@ SUPPRESSIBLE: Final[Mapping[str, str]] = {
     "SK432": "an object may be so plainly broken that nobody would try anything else",
     "SK602": "a word that looks like a placeholder may be the name of a product",
 }
-#: How far ahead a suppression may end; its last month is the one that this day falls in.
+#: Maximum duration of a suppression; the last month is the one that contains its end.
 LONGEST: Final = timedelta(days=180)
 
 
 def get_today() -> date:
-    """Get the day of judgement."""
+    """Return the current day in UTC."""
     return datetime.now(UTC).date()
 
 
 def find_latest_month(day: date) -> str:
-    """Find the last month in which a suppression that is judged on ``day`` may end."""
+    """Return the last month that a suppression checked on ``day`` may name."""
     return (day + LONGEST).strftime("%Y-%m")
 
 
-def list_in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
-    """List suppressions that count on ``day``, by code."""
+def list_active(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
+    """Return the suppressions that are valid on ``day``, by code."""
     first, last = day.strftime("%Y-%m"), find_latest_month(day)
     return {
         entry.code: entry
@@ -52,24 +52,24 @@ def list_in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppre
 
 
 def note_suppression(mistake: LocatedFinding, entry: Suppression) -> LocatedFinding:
-    """Return the note that stands in the place of a finding that is suppressed; nothing corrects it."""
+    """Replace a suppressed finding by a note without edits."""
     finding = mistake.finding
     message = f"suppressed until {entry.until} ({entry.reason.strip()}): {finding.message}"
     return LocatedFinding(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))
 
 
 def check_stale(case: LintContext, found: set[str]) -> Iterator[Problem]:
-    """Check suppressions in force of codes that were looked for and not found; SK606 too."""
+    """Check for suppressions without a finding to suppress (SK606)."""
     entries = case.scenario.spec.suppress
-    known = list_in_force(entries, get_today())
+    known = list_active(entries, get_today())
     for i, entry in enumerate(entries):
         if entry.code in known and entry.code not in found:
-            place, message = ("spec", "suppress", i), f"the file has no finding {entry.code} that it could silence"
+            place, message = ("spec", "suppress", i), f"the file has no finding {entry.code} to suppress"
             edits = build_drop_edit(case, i)
             yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)
 
 
 def build_drop_edit(case: LintContext, number: int) -> tuple[Edit, ...]:
-    """Build the edit that takes out one suppression, and the list with the last one."""
+    """Build the edit that removes a suppression, and the whole list with the last one."""
     place: Place = ("spec", "suppress", number)
     return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)

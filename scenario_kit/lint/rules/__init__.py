@@ -1,1 +1,1 @@
-"""The static rules, by what they are about."""
+"""The static rules by subject."""

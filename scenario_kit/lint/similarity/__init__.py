@@ -1,1 +1,1 @@
-"""What scenarios are compared by."""
+"""Compare scenarios with each other."""

@@ -1,6 +1,6 @@
-"""What the faults of a scenario really change, as it is compared with others: types may have any name.
+"""The effect of a scenario's faults in a form that can be compared, whatever the fault types are called.
 
-Names that are drawn tell nothing; nor does in which way a field is written.
+Generated names are left out, and so is the way in which a field is written.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from scenario_kit.lint.simulation.field_diff import find_changed
 from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.model.kubernetes.reference import make_reference
 
-#: Marks how the change reaches processes that run already.
+#: Marks how a change reaches running processes.
 REACH: Final = "reach"
-#: Fields of which the value is the mechanism.
+#: Fields whose value is the mechanism.
 _REPORTED: Final = frozenset({"data", "stringData", "binaryData", "command", "args"})
 
 
 def compute_effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None]) -> list[list[Any]]:
-    """Tell for each fault, in order, what its changes write, and how that reaches what runs (``REACH``).
+    """Return for each fault, in order, what its changes write, and how they reach running processes (``REACH``).
 
-    Empty where a fault is None, which could not be rendered, or where what one does cannot be told from what it writes.
+    Empty if a fault is None (it could not be rendered) or has no observable writes.
     """
     found: list[list[Any]] = []
     for fault in faults:
@@ -41,15 +41,15 @@ def list_writes(fault: Fault, objects: Sequence[Object], app: App) -> list[Any]:
     return _compute_effect(fault, objects, app)[0]
 
 
-def names(done: Sequence[Sequence[Any]]) -> set[str]:
-    """Return the names of the objects that are written, without their kinds."""
+def list_object_names(done: Sequence[Sequence[Any]]) -> set[str]:
+    """Return the names of the written objects without their kinds."""
     return {str(one[1]).rpartition("/")[2] for each in done for one in each if one[0] == "field"}
 
 
 def strip_values(done: Sequence[Sequence[Any]]) -> list[Any]:
-    """Return which fields of which objects are written, with whatever value; all of what is said only by a value.
+    """Drop the values of written fields, unless the value is the mechanism.
 
-    That is what files and commands hold, what a created object is, and what leaves no trace in an object.
+    It is for files and commands, for created objects, and for changes that leave no trace in an object.
     """
     return [
         list(one[:3]) if one[0] == "field" and not _REPORTED.intersection(map(str, one[2])) else one for one in done
@@ -57,14 +57,14 @@ def strip_values(done: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:
-    """Compute what one fault writes, sorted, and the objects as they are then."""
+    """Return what one fault writes, sorted, and the resulting objects."""
     found: dict[str, Any] = {}
     for change in fault.changes:
         new: Sequence[Object] | None
         try:
             new = change.operation.simulate(objects, app, app.namespace)
         except AuthoringError:
-            new = None  # another rule says so
+            new = None  # another rule reports it
         for one in _describe_change(change, objects, new, app):
             found[json.dumps(one, sort_keys=True, default=str)] = one
         objects = objects if new is None else new
@@ -74,9 +74,7 @@ def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[
 def _describe_change(
     change: Change, objects: Sequence[Object], new: Sequence[Object] | None, app: App
 ) -> Iterator[Any]:
-    """Describe what one change writes; ``new`` are the objects after it, None where it concerns one that no
-    app brings.
-    """
+    """Yield what one change writes; ``new`` are the objects after it, None if it fails on the app's."""
     if body := change.operation.manifest:
         metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
         yield ["object", {**body, "metadata": metadata}]

@@ -1,4 +1,4 @@
-"""What a fault type does, whatever it is called: a type beside a scenario may be a copy of the catalogue's."""
+"""Identify fault types by what they do: a scenario's own type may be a copy of the catalogue's."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import FaultType, Scenario
 
 
-def call_by_mechanism(scenario: Scenario, path: Path, catalog: Catalog) -> Scenario:
-    """Return the scenario with its own fault types called as the catalogue calls what does the same.
+def canonicalise_fault_types(scenario: Scenario, path: Path, catalog: Catalog) -> Scenario:
+    """Rename the scenario's own fault types to the equivalent ones of the catalogue.
 
-    One that does something new is named by what it does, so that the same beside two scenarios has one name.
+    A new type is named by a hash of what it does, so that copies of it in two scenarios have the same name.
     """
     if not (path.parent / "faults").is_dir():
         return scenario
@@ -30,7 +30,7 @@ def _find_known_name(name: str, path: Path, catalog: Catalog) -> str:
         if catalog.fault_path(name, path).parent.parent != path.parent / "faults":
             return name
     except AuthoringError:
-        return name  # another rule says so
+        return name  # another rule reports it
     done = _describe_changes(own)
     same = (known for known in catalog.faults() if _does(catalog, known) == done)
     return next(same, f"own {hashlib.sha256(done.encode()).hexdigest()}")
@@ -40,13 +40,11 @@ def _does(catalog: Catalog, name: str) -> str:
     try:
         return _describe_changes(catalog.fault(name))
     except AuthoringError:
-        return ""  # the catalogue's own tests say so
+        return ""  # the catalogue's tests report it
 
 
 def _describe_changes(fault: FaultType) -> str:
-    """Describe changes and how they reach what runs, with the parameters that they are made of; no text that only
-    tells.
-    """
+    """Return changes, undo, rollout and parameters as JSON, without descriptions."""
     known = fault.parameters.get("properties", {})
     parameters = {name: each.get("default") for name, each in known.items()}
     done = [fault.changes, fault.undo, fault.rollout.to_json(), parameters]

@@ -1,1 +1,1 @@
-"""What changes make of rendered objects."""
+"""Simulate changes on rendered objects."""

@@ -1,4 +1,4 @@
-"""Which fields a change writes: what differs between the rendered objects before and after it."""
+"""Find the fields that changes write, by comparing rendered objects before and after."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from scenario_kit.model.kubernetes.difference import Path, WrittenField, find_pa
 from scenario_kit.model.kubernetes.reference import make_reference
 
 
-def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[WrittenField]:
-    """List the fields that the changes write, one after the other. What they create is theirs alone and does not
-    count.
-    """
+def list_written_fields(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[WrittenField]:
+    """Return the fields that the changes write, one after the other, except in objects that they create."""
     found: set[WrittenField] = set()
     for change in changes:
         named = set(change.operation.list_fields(objects, app))
@@ -23,15 +21,15 @@ def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App)
         try:
             new = change.operation.simulate(objects, app, app.namespace)
         except AuthoringError:
-            continue  # another rule says so
+            continue  # another rule reports it
         if not named:
             found |= set(_list_differences(objects, new, app.namespace))
         objects = new
     return found
 
 
-def is_elsewhere(change: Change, objects: Sequence[Object], app: App) -> bool:
-    """Return whether a change is of an object that is not among these: what it was before is not known here."""
+def is_outside_app(change: Change, objects: Sequence[Object], app: App) -> bool:
+    """Return whether a change targets an object outside of the app, whose former state is unknown here."""
     if change.target is None or change.operation.restarts or change.operation.rolls_back:
         return False
     return not is_among(objects, change.target, app.namespace)
@@ -39,15 +37,15 @@ def is_elsewhere(change: Change, objects: Sequence[Object], app: App) -> bool:
 
 def _list_differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterator[WrittenField]:
     before = {make_reference(obj, namespace): obj for obj in old}
-    after_ = {make_reference(obj, namespace): obj for obj in new}
+    after = {make_reference(obj, namespace): obj for obj in new}
     for ref, obj in before.items():
-        if ref not in after_:
+        if ref not in after:
             yield WrittenField(name_field_owner(ref, namespace))
-        elif after_[ref] is not obj:
-            yield from (WrittenField(name_field_owner(ref, namespace), path) for path in find_paths(obj, after_[ref]))
+        elif after[ref] is not obj:
+            yield from (WrittenField(name_field_owner(ref, namespace), path) for path in find_paths(obj, after[ref]))
 
 
 def find_changed(old: Object, new: Object) -> Iterator[tuple[Path, Any]]:
-    """Find the paths of the smallest parts that differ, each with what stands there now; None where nothing does."""
+    """Yield the paths of the smallest parts that differ, with their new values; None if removed."""
     for path in find_paths(old, new):
         yield path, get_at(new, path)

@@ -9,6 +9,6 @@ Place = tuple[str | int, ...]
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two references name the same object, whether or not they spell the group out."""
+    """Return whether two references name the same object, with or without their groups."""
     a, b = Reference.parse(one), Reference.parse(other)
     return (a.kind, a.name, a.namespace) == (b.kind, b.name, b.namespace)

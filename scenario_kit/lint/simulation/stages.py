@@ -1,4 +1,4 @@
-"""What changes make of rendered objects: the policies judge objects, never the text that yields them."""
+"""Apply changes to rendered objects: policies check the resulting objects, not the text that produces them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Keys = tuple[str | int, ...]
 
 
 class Simulation(NamedTuple):
-    """Objects before and after some changes; ``place`` is where the changes stand in the file."""
+    """Objects before and after some changes; ``place`` is where the changes are in the file."""
 
     place: Place
     app: App
     before: tuple[Object, ...]
     after: tuple[Object, ...]
     changes: tuple[Change, ...] = ()
-    #: Whether it is what breaks the app, and not what repairs it.
+    #: Whether the changes break the app, rather than repair it.
     breaks: bool = True
 
 
 class WrittenObject(NamedTuple):
-    """An object that a stage creates or changes, and how it was before."""
+    """An object that a simulation creates or changes, and its former state."""
 
     stage: Simulation
     object: Object
@@ -42,9 +42,9 @@ def build_stage(
     breaks: bool = True,
     namespace: str = "",
 ) -> Simulation:
-    """Build the stage that these changes make; one that cannot be made is left out, another rule speaks of it.
+    """Apply changes one after the other, skipping those that fail, which another rule reports.
 
-    ``namespace`` is the real one of the app, where that is not the conventional one.
+    ``namespace`` is the app's actual namespace, if not its conventional one.
     """
     objects: tuple[Object, ...] = before
     for change in changes:
@@ -52,12 +52,12 @@ def build_stage(
             objects = change.operation.simulate(objects, app, namespace or app.namespace)
         except AuthoringError:
             continue
-        objects = (*objects, *list_elsewhere(change, objects))
+        objects = (*objects, *list_outside_app(change, objects))
     return Simulation(place, app, before, objects, tuple(changes), breaks)
 
 
 def split_steps(stage: Simulation, *, namespace: str = "") -> Iterator[tuple[int, Simulation]]:
-    """Split a stage into its changes, each on top of the earlier ones: what one writes and a later one hides counts."""
+    """Yield the changes of a simulation as single steps, so that intermediate writes count too."""
     objects = stage.before
     for i, change in enumerate(stage.changes):
         step = build_stage(stage.place, stage.app, objects, (change,), breaks=stage.breaks, namespace=namespace)
@@ -65,8 +65,8 @@ def split_steps(stage: Simulation, *, namespace: str = "") -> Iterator[tuple[int
         objects = step.after
 
 
-def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
-    """List what a merged patch says about an object that is not the app's: all that is known of it."""
+def list_outside_app(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
+    """Yield an object outside of the app with the fields that a merge patch gives it: nothing else is known of it."""
     merged, ref = change.operation.merged, change.operation.ref
     if merged is None or ref is None:
         return
@@ -78,8 +78,8 @@ def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Obje
     yield {**reported, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}
 
 
-def list_written(stage: Simulation) -> Iterator[WrittenObject]:
-    """List every object that the stage creates or changes."""
+def list_written_objects(stage: Simulation) -> Iterator[WrittenObject]:
+    """Yield every object that the simulation creates or changes."""
     kept = {id(obj) for obj in stage.before}
     known = {_name(obj): obj for obj in stage.before}
     for obj in stage.after:
@@ -93,7 +93,7 @@ def _name(obj: Object) -> tuple[str, str, str]:
 
 
 def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
-    """List the pod specs that an object holds, and where; only that of a Pod stands at another place."""
+    """Yield the pod specs of an object with their places."""
     spec = obj.get("spec")
     if not isinstance(spec, Mapping):
         return
@@ -105,7 +105,7 @@ def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
 
 
 def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
-    """List all containers of an object's pods, the initial and the ephemeral ones included, and where they stand."""
+    """Yield all containers of an object's pods, including init and ephemeral ones, with their places."""
     for keys, spec in list_pod_specs(obj):
         for kind in ("initContainers", "containers", "ephemeralContainers"):
             for i, container in list_mappings(spec.get(kind)):
@@ -113,13 +113,13 @@ def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
 
 
 def list_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """List the mappings of a list, with their indices; a list that is not rendered yet has none."""
+    """Yield the mappings of a list with their indices; nothing if it is still a template."""
     if isinstance(value, list | tuple):
         yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))
 
 
 def get_part(obj: Any, keys: Iterable[str | int]) -> Any:
-    """Get the part of an object at a place, None where there is none."""
+    """Return the part of an object at a place, None if it does not exist."""
     for key in keys:
         if isinstance(obj, Mapping):
             obj = obj.get(key)
@@ -130,15 +130,15 @@ def get_part(obj: Any, keys: Iterable[str | int]) -> Any:
     return obj
 
 
-def leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
-    """Return every scalar of a document, and where it stands."""
-    if isinstance(value, str):  # most are, and the other questions cost more
+def walk_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Yield every scalar of a document with its place."""
+    if isinstance(value, str):  # the most frequent type first
         yield keys, value
     elif isinstance(value, dict | Mapping):
         for name, item in value.items():
-            yield from leaves(item, (*keys, name))
+            yield from walk_leaves(item, (*keys, name))
     elif isinstance(value, list | tuple):
         for i, item in enumerate(value):
-            yield from leaves(item, (*keys, i))
+            yield from walk_leaves(item, (*keys, i))
     else:
         yield keys, value

@@ -59,8 +59,8 @@ class Positions:
         #: How the document spells its numbers and booleans.
         self.raw: dict[Path_, str] = {}
         #: How kubectl reads values, and names of fields, that mean something else here.
-        self.elsewhere: dict[Path_, str] = {}
-        self.elsewhere_keys: dict[Path_, str] = {}
+        self.yaml11_values: dict[Path_, str] = {}
+        self.yaml11_keys: dict[Path_, str] = {}
         #: The comment that names the schema for editors.
         self.modeline: Modeline | None = None
         #: The comments that ask the author something.
@@ -261,7 +261,7 @@ class _NodeReader:
             self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
         value = node.value if node.style or node.tag == _TAG + "str" else parse_scalar(node.value)
         if not node.style and (there := explain_yaml11(node.value, value)):
-            self.positions.elsewhere[place] = there
+            self.positions.yaml11_values[place] = there
         if isinstance(value, str):
             self.positions.texts[place] = value
         elif value is not None:
@@ -287,7 +287,7 @@ class _NodeReader:
                 )
                 continue
             if not key.style and (there := explain_yaml11(name, name)):
-                self.positions.elsewhere_keys[(*place, name)] = there
+                self.positions.yaml11_keys[(*place, name)] = there
             result[name] = self.convert(value, (*place, name), key)
         return result
 

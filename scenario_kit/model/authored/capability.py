@@ -75,7 +75,7 @@ class Capability(Value, frozen=True, kw_only=True):
         return rest if rest and rest != need else None
 
 
-class Lack(Value, frozen=True, kw_only=True):
+class UnmetNeed(Value, frozen=True, kw_only=True):
     """A capability that something needs and that is not there: who needs it, what it means, and where it is."""
 
     need: str

@@ -16,7 +16,7 @@ from scenario_kit.snapshot.canonical.names import NameMap
 from scenario_kit.snapshot.canonical.times import TimeShift
 
 #: Seconds between two looks at the alerts.
-LOOK_SECONDS: Final = 60
+EVALUATION_INTERVAL: Final = 60
 _TEMPLATE: Final = re.compile(r"\{\{-?\s*(?:\$labels\.(?P<label>\w+)|\$value(?:\s*\|\s*(?P<form>\w+))?)\s*-?\}\}")
 
 Values = Mapping[tuple[str, tuple[tuple[str, str], ...]], Mapping[float, float]]
@@ -41,7 +41,7 @@ def list_alert_looks(
         firing = [t for t in history.timelines if t.firing_at(at)]
         shown = [views.show(t, find_rule(t, by_name[t.name]), values, at) for t in firing if t.name in by_name]
         yield AlertLook(at, sorted(shown, key=lambda alert: sorted(alert["labels"].items())))
-        at += LOOK_SECONDS
+        at += EVALUATION_INTERVAL
 
 
 class AlertViews:
@@ -84,7 +84,7 @@ def measure_values(
     found: dict[tuple[str, tuple[tuple[str, str], ...]], dict[float, float]] = {}
     for rule in rules:
         if rule.name in fired:
-            for series in metrics.range(scope(rule.expr, *namespaces), start, history.end, float(LOOK_SECONDS)):
+            for series in metrics.range(scope(rule.expr, *namespaces), start, history.end, float(EVALUATION_INTERVAL)):
                 found.setdefault((rule.expr, label_set(rule, series.labels)), {}).update(series.points)
     return found
 

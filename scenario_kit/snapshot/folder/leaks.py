@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.judge.leaks import Readable, Token, find_leaks, list_tokens
+from scenario_kit.judge.leaks import ReadableText, Token, find_leaks, list_tokens
 from scenario_kit.model import Finding, Runbook
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 
@@ -23,17 +23,17 @@ def scan_folder(folder: Path, runbook: Runbook) -> list[Finding]:
     return find_leaks(_read_suspicious(folder, tokens), tokens)
 
 
-def _read_suspicious(folder: Path, tokens: Sequence[Token]) -> Iterator[Readable]:
+def _read_suspicious(folder: Path, tokens: Sequence[Token]) -> Iterator[ReadableText]:
     """Read the pieces of files in which the letters of a token follow each other; only those are worth a close look."""
     needles = {_squeeze(token.text.encode()) for token in tokens} - {b""}
     for path in sorted(folder.rglob("*")):
         where = path.relative_to(folder).as_posix()
-        yield Readable(where=where, text=where)
+        yield ReadableText(where=where, text=where)
         if path.is_file():
             for piece in _read_pieces(path):
                 squeezed = _squeeze(piece)
                 if any(needle in squeezed for needle in needles):
-                    yield Readable(where=where, text=piece.decode("utf-8", "replace"))
+                    yield ReadableText(where=where, text=piece.decode("utf-8", "replace"))
 
 
 def _squeeze(text: bytes) -> bytes:

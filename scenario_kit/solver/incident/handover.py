@@ -14,7 +14,7 @@ from scenario_kit.model import Object, TrialStep
 from scenario_kit.solver.records.run_record import IncidentTimes
 from scenario_kit.trial import TrialContext, TrialStatus
 from scenario_kit.trial.alerts import extended_wait
-from scenario_kit.trial.alerts.alert_steps import await_stretch
+from scenario_kit.trial.alerts.alert_steps import await_interval
 from scenario_kit.trial.run import execute, run
 
 #: What a solver may change: kinds whose objects are compared before and after.
@@ -84,7 +84,7 @@ class LiveIncident:
         if findings:
             return False, tuple(f"{f.message}: {f.observed}" if f.observed else f.message for f in findings)
         cleared = context.clock.now()
-        await_stretch(context, start, extended_wait.compute_recurrence_time(context, start))
+        await_interval(context, start, extended_wait.compute_recurrence_time(context, start))
         returned = resolved.find_returned(context.history(), context.runbook.expect, cleared)
         return not returned, tuple(f"{t.name} on {t.entity or 'the app'} fires again" for t, _ in returned)
 

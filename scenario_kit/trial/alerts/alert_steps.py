@@ -28,7 +28,7 @@ from scenario_kit.trial.investigation import symptoms
 from scenario_kit.trial.investigation.silent_hops import measure_passages
 
 
-def await_stretch(context: TrialContext, start: float, seconds: float) -> float:
+def await_interval(context: TrialContext, start: float, seconds: float) -> float:
     """Wait until ``start + seconds``. On a wall clock, evaluate alerts on the way."""
     end = start + seconds
     while (now := context.clock.now()) < end:
@@ -50,7 +50,7 @@ def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: floa
     made = [f.name for i in injections if i < index for f in context.chosen_faults(context.spec.steps[i])]
     if not made and step.use != "Sham":
         start = _await_up(context, start)
-    end = await_stretch(context, start, step.seconds or context.runbook.windows.quiet)
+    end = await_interval(context, start, step.seconds or context.runbook.windows.quiet)
     history, expect = context.history(), context.runbook.expect
     if made:
         since, own = context.injected_at() or start, list_distractor_alerts(expect, map(context.runbook.fault, made))
@@ -72,7 +72,7 @@ def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: floa
         return control_runs.check_quiet(history, expect, start, end)
     return [
         *control_runs.check_control(history, expect, start, end),
-        *control_runs.check_never_on(history, expect, start, end),
+        *control_runs.check_unused_background(history, expect, start, end),
     ]
 
 
@@ -81,7 +81,7 @@ def _await_up(context: TrialContext, start: float) -> float:
     time.
     """
     limit = start + find_slowest(context.runbook.rules) + DEADLINE_SLACK
-    while (calm := control_runs.find_start_end(context.history(), context.runbook.expect, start)) is None:
+    while (calm := control_runs.find_startup_end(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
             return start
         context.wait(min(context.clock.now() + (ALERT_POLL_SECONDS if context.virtual else TICK), limit))
@@ -167,7 +167,7 @@ def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> 
     """
     history, expect = context.history(), context.runbook.expect
     if context.virtual and any(incident_alerts.list_pending(history, _restrict_to(expect, e), since[e]) for e in since):
-        await_stretch(context, max(since.values()), find_slowest(context.runbook.rules) + DEADLINE_SLACK)
+        await_interval(context, max(since.values()), find_slowest(context.runbook.rules) + DEADLINE_SLACK)
 
 
 def _find_counted_from(context: TrialContext, expectation: AlertExpectation, start: float) -> float | None:
@@ -202,7 +202,7 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
         context.history()
         pass_time(context, start)
     results = await_checks(context, context.runbook.expect.checks)
-    end = await_stretch(context, start, step.seconds or context.runbook.windows.hold)
+    end = await_interval(context, start, step.seconds or context.runbook.windows.hold)
     history = context.history()
     known = context.baseline() or Baseline()
     found = tuple(symptoms.find_new(context, known.signs))
@@ -211,7 +211,7 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
     expect, outcome = context.runbook.expect, context.runbook.outcome
     findings = [*(_report_unexpected(r) for r in results if r.answer != "True"), *check_undone_checks_fail(context)]
     if outcome == "NoIncident":
-        return [*findings, *control_runs.check_nothing(history, expect, injected, end)], results
+        return [*findings, *control_runs.check_no_incident(history, expect, injected, end)], results
     if outcome == "Incident":
         findings += incident_alerts.check_held(history, expect, end)
         # A program without expectAlerts only observes the fault: no alert is a valid result.
@@ -260,7 +260,7 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     """
     runbook = context.runbook
     windows = runbook.windows
-    end = await_stretch(context, start, step.seconds or windows.still_firing)
+    end = await_interval(context, start, step.seconds or windows.still_firing)
     expect = runbook.expect
     if step.faults:
         left = [runbook.fault(name) for name in step.faults]
@@ -278,15 +278,15 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
 
     again = extended_wait.compute_recurrence_time(context, start)
     if (found := cleared(end)) and not step.seconds and start + again > end:
-        await_stretch(context, start, again)
+        await_interval(context, start, again)
         found = cleared(end)
     if found or step.seconds:
         return found
-    last = await_stretch(context, start, windows.resolve)
+    last = await_interval(context, start, windows.resolve)
     if not cleared(last):
         return []
     # An alert that is briefly inactive, or that is still building up again, has not cleared.
-    await_stretch(context, last, max(again, windows.clear))
+    await_interval(context, last, max(again, windows.clear))
     return cleared(last)
 
 

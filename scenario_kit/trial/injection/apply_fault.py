@@ -19,7 +19,7 @@ _HELP: Final = 100
 _CHAOS_DEADLINE: Final = 120
 
 
-def break_(context: TrialContext, fault: Fault, index: int) -> None:
+def apply_fault(context: TrialContext, fault: Fault, index: int) -> None:
     """Apply every change of a fault as part of the step with that index; changes already applied stay.
 
     Raises:

@@ -22,7 +22,7 @@ from scenario_kit.trial import effects
 from scenario_kit.trial.engine.checks import answer_check
 from scenario_kit.trial.engine.context import TICK, TrialContext
 from scenario_kit.trial.engine.progress import FaultProgress
-from scenario_kit.trial.injection.apply_fault import STEP, break_
+from scenario_kit.trial.injection.apply_fault import STEP, apply_fault
 from scenario_kit.trial.injection.resync import resync
 from scenario_kit.trial.injection.staging import Situation, is_due, waits_for
 from scenario_kit.trial.investigation.symptoms import list_pods
@@ -100,7 +100,7 @@ class _InjectStep:
                 if foregone := self._promised_already():
                     return foregone
             try:
-                break_(self._context, fault, self._index)
+                apply_fault(self._context, fault, self._index)
             except NoEffect as nothing:
                 return [report_without_effect(fault, nothing.message, "a change of the object")]
             except Rejected as refused:

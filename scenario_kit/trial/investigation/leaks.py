@@ -9,12 +9,12 @@ from typing import Final
 from scenario_kit.changes import Receipt
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.judge.leaks import (
-    Readable,
+    ReadableText,
     find_leaks,
     has_shown_experiment,
     list_readable,
     list_tokens,
-    report_reached,
+    report_listable,
     report_unneeded,
 )
 from scenario_kit.judge.order import check_order
@@ -42,20 +42,22 @@ def expect_no_leaks(context: TrialContext) -> list[Finding]:
     This covers the contents of objects, events, logs and metrics, and the write order of the app's objects.
     """
     ours = [kind for kind, group in _OURS if list_objects(context, kind, context.management, group)]
-    found = [report_reached(f"{kind} in {context.management}") for kind in ours]
+    found = [report_listable(f"{kind} in {context.management}") for kind in ours]
     objects = _list_objects(context)
     found += find_leaks(_read_everything(context, objects), list_tokens(context.runbook))
     receipts = context.engine.recorded(FAULT_GROUPS)
     return [*found, *_find_needless(context, receipts, objects), *_check_order(context, receipts, objects)]
 
 
-def _read_everything(context: TrialContext, objects: Iterable[Object]) -> Iterator[Readable]:
+def _read_everything(context: TrialContext, objects: Iterable[Object]) -> Iterator[ReadableText]:
     for obj in objects:
         yield from list_readable(obj)
     with ThreadPoolExecutor(_PARALLEL) as pool:
         pods = context.contents("Pod")
         for printed in pool.map(lambda pod: read_lines(context, pod), pods):
-            yield from (Readable(where=f"log of Pod/{x.pod}, container {x.container}", text=x.text) for x in printed)
+            yield from (
+                ReadableText(where=f"log of Pod/{x.pod}, container {x.container}", text=x.text) for x in printed
+            )
     yield from _read_series(context)
 
 
@@ -79,11 +81,11 @@ def _is_about_chaos(obj: Object) -> bool:
     return str(about.get("apiVersion", "")).startswith(f"{CHAOS_GROUP}/")
 
 
-def _read_series(context: TrialContext) -> Iterator[Readable]:
+def _read_series(context: TrialContext) -> Iterator[ReadableText]:
     """Read names and labels of the app's series, which a solver can query."""
     found = context.metrics.instant(f'{{namespace=~"{"|".join(context.everywhere)}"}}', context.clock.now())
     texts = {(name, value) for series in found for name, value in series.labels.items()}
-    yield from (Readable(where=f"metrics, label {name}", text=f"{name} {value}") for name, value in sorted(texts))
+    yield from (ReadableText(where=f"metrics, label {name}", text=f"{name} {value}") for name, value in sorted(texts))
 
 
 def _find_needless(context: TrialContext, receipts: Sequence[Receipt], objects: Sequence[Object]) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference, make_o
 from scenario_kit.render.objects.config_consumers import find_readers
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.trial.alerts import extended_wait
-from scenario_kit.trial.alerts.alert_steps import await_stretch
+from scenario_kit.trial.alerts.alert_steps import await_interval
 from scenario_kit.trial.engine import rollouts
 from scenario_kit.trial.engine.checks import answer_check, answer_signs
 from scenario_kit.trial.engine.context import TrialContext
@@ -59,9 +59,9 @@ def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, r
     """Check that alerts do not recur within the time that they took to develop."""
     expect, cleared = context.runbook.expect, context.clock.now()
     developed = resolved.measure_development(context.history(), expect, injected, repaired)
-    await_stretch(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
+    await_interval(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
     if expect.silent:
-        await_stretch(context, cleared, context.runbook.windows.clear)
+        await_interval(context, cleared, context.runbook.windows.clear)
     returned = [each for each in answer_signs(context) if each.answer == "True"]
     found = [
         build_finding(
@@ -119,7 +119,7 @@ def _check_lingering(context: TrialContext, step: TrialStep, injected: float, re
     if not (left := resolved.find_lingering(context.history(), expect, injected, repaired, own)):
         return []
     seconds = max(find_slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
-    await_stretch(context, context.clock.now(), seconds)
+    await_interval(context, context.clock.now(), seconds)
     return [
         build_finding(
             "SK411",
@@ -156,7 +156,7 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
     context.settle()
     left = rollouts.roll_out(context, restarted, _ROLLOUT)
     if not left:
-        await_stretch(context, context.clock.now(), _STAYS)
+        await_interval(context, context.clock.now(), _STAYS)
         left = rollouts.list_rolling(context, restarted)
     reported = [(format_reference(o, context.namespace), _explain_rollout(o)) for o in left]
     if len(reported) <= _REPORTED:

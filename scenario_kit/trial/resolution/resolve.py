@@ -20,7 +20,7 @@ from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import make_object_reference, strip_group, strip_reference
 from scenario_kit.observe import symptoms
 from scenario_kit.observe.symptoms import list_unready
-from scenario_kit.trial.alerts.alert_steps import await_stretch, choose_next_look, measure_served, pass_time
+from scenario_kit.trial.alerts.alert_steps import await_interval, choose_next_look, measure_served, pass_time
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.checks import answer_signs
@@ -130,7 +130,9 @@ def _judge_completeness(context: TrialContext) -> Resolution:
         if now is None:
             problems += [f"{ref.kind}/{ref.name} is gone"] if left is not None else []
         elif ref.kind in _HOLDING:
-            lost = (invariants.holds(obj) & invariants.holds(left or {})) - invariants.holds(now)
+            lost = (invariants.list_data_keys(obj) & invariants.list_data_keys(left or {})) - invariants.list_data_keys(
+                now
+            )
             problems += [f"{ref.kind}/{ref.name} no longer has {key}" for key in sorted(lost)]
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
@@ -142,7 +144,7 @@ def _judge_traffic(context: TrialContext, history: AlertHistory, since: float) -
     baseline = _read_baseline(context).served
     if baseline is None:
         return Resolution(answer="Unknown", reasons=("no traffic was measured before the fault",))
-    clear = resolved.clear_since(history, context.runbook.expect) or since
+    clear = resolved.find_clear_time(history, context.runbook.expect) or since
     end = history.end
     window = float(TRAFFIC_WINDOW)
     while True:
@@ -242,7 +244,7 @@ def _list_new_alerts(context: TrialContext, repaired: float) -> list[str]:
 def expect_unresolved(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
     """Check that a cheat does not count as resolved, not even once every window has passed."""
     windows = context.runbook.windows
-    await_stretch(context, start, step.seconds or windows.still_firing + windows.clear)
+    await_interval(context, start, step.seconds or windows.still_firing + windows.clear)
     answer = judge_resolution(context, start)
     if answer.answer != "True":
         return []

@@ -61,7 +61,7 @@ class Site:
         self.kubelet = Kubelet(
             ClusterWriter(self.cluster),
             KubeletSources(
-                clock_of=lambda _: time.time(),
+                read_clock=lambda _: time.time(),
                 processes_of=lambda _: Programs(),
                 lookup_of=lambda namespace: _Lookup(self.cluster, namespace),
                 node_of=lambda name: self.node if name == "node-0" else None,

@@ -73,7 +73,7 @@ class Lab:
         self.kubelet = Kubelet(
             self.api,
             KubeletSources(
-                clock_of=lambda namespace: self.now[namespace],
+                read_clock=lambda namespace: self.now[namespace],
                 processes_of=lambda _: self.processes,
                 lookup_of=lambda _: self,  # type: ignore[arg-type, return-value]
                 node_of=lambda name: {"metadata": {"name": name}, "status": {}} if name.startswith("node") else None,

@@ -51,19 +51,19 @@ def barrier(api: Api, store: ObjectStore) -> Barrier:
 def test_the_first_time_everything_is_compared_and_then_nothing(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 7))
     api.at, api.content = 7, {"Pod": {("shop", "a"): 7}}
-    barrier.pass_("shop")
-    barrier.pass_("shop")
+    barrier.wait("shop")
+    barrier.wait("shop")
     assert api.asked == [("Pod", "shop")]
 
 
 def test_revisions_that_were_all_delivered_need_no_list(api: Api, store: ObjectStore, barrier: Barrier) -> None:
-    barrier.pass_("shop")
+    barrier.wait("shop")
     api.asked.clear()
     store.put("Pod", obj("a", 1))
     store.pass_by("Event", obj("e", 2))
     store.pass_revision(3)
     api.at = 3
-    barrier.pass_("shop")
+    barrier.wait("shop")
     assert api.asked == []
 
 
@@ -71,20 +71,20 @@ def test_a_missing_revision_is_looked_into(
     api: Api, store: ObjectStore, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_IN_FLIGHT_SECONDS", 0.0)
-    barrier.pass_("shop")
+    barrier.wait("shop")
     api.asked.clear()
     store.put("Pod", obj("a", 2))
     api.at, api.content = 2, {"Pod": {("shop", "a"): 2}}
-    barrier.pass_("shop")
+    barrier.wait("shop")
     assert api.asked == [("Pod", "shop")]
 
 
 def test_it_waits_for_a_delivery_that_is_under_way(api: Api, store: ObjectStore, barrier: Barrier) -> None:
-    barrier.pass_("shop")
+    barrier.wait("shop")
     api.at = 1
     late = threading.Timer(0.02, store.put, ("Pod", obj("a", 1)))
     late.start()
-    barrier.pass_("shop")
+    barrier.wait("shop")
     assert list(store.names("shop", "Pod")) == ["a"]
 
 
@@ -93,7 +93,7 @@ def test_one_comparison_of_everything_serves_namespaces_to_come(api: Api, store:
     api.at, api.content = 1, {"Pod": {("elsewhere", "a"): 1}}
     barrier.prove()
     api.asked.clear()
-    barrier.pass_("shop")
+    barrier.wait("shop")
     assert api.asked == []
 
 
@@ -108,19 +108,19 @@ def test_a_store_that_stays_behind_is_an_error(
     api.at = 5
     api.content = {"Pod": {} if behind == "surplus" else {("shop", "a"): 5}}
     with pytest.raises(LabError, match="copy of Pod in namespace shop"):
-        barrier.pass_("shop")
+        barrier.wait("shop")
 
 
 def test_objects_newer_than_the_list_are_fine(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 9))
     store.put("Pod", obj("b", 8))
     api.at, api.content = 5, {"Pod": {("shop", "a"): 5}}
-    barrier.pass_("shop")
+    barrier.wait("shop")
     assert api.asked == [("Pod", "shop")]
 
 
 def test_experiments_are_compared_wherever_they_are(api: Api, store: ObjectStore) -> None:
     from scenario_kit.lab.informers.watched_kinds import EXPERIMENTS
 
-    Barrier(api, store, EXPERIMENTS).pass_("shop")
+    Barrier(api, store, EXPERIMENTS).wait("shop")
     assert {namespace for _, namespace in api.asked} == {""}

@@ -22,7 +22,7 @@ class Gate:
         self.passed = 0
         self.then: dict[int, Callable[[], None]] = {}
 
-    def pass_(self, _: str) -> None:
+    def wait(self, _: str) -> None:
         self.passed += 1
         self.then.get(self.passed, lambda: None)()
 

@@ -100,7 +100,7 @@ class NoEffects:
 class OpenGate:
     """A barrier for a store that is always up to date."""
 
-    def pass_(self, namespace: str) -> None:
+    def wait(self, namespace: str) -> None:
         return
 
     def forget(self, namespace: str) -> None:

@@ -1,4 +1,4 @@
-"""SK310 to SK313: alert rules whose meaning, text and tests disagree."""
+"""SK310 to SK313, SK317: inconsistent expressions, annotations and tests of alert rules."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from scenario_kit.load.promql.parser import walk
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertRule
 
-#: What a pack says of the apps for which it is made; then a zero is a threshold.
-QUIET: Final = "NoBackgroundErrors"
+#: The assumption of packs for apps without background errors, where any error matters.
+NO_BACKGROUND_ERRORS: Final = "NoBackgroundErrors"
 _ERRORS: Final = re.compile(r"error|fail|exception|5\.\.|5\[0-9\]|5xx", re.IGNORECASE)
 _COUNTED: Final = ("rate", "irate", "increase")
 _TEMPLATE: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -104,7 +104,7 @@ def _insert_space(said: re.Match[str]) -> str:
 
 
 def _list_in_unit(unit: str, known: AlertRule) -> set[float]:
-    """List the numbers that a text with this unit may say about a rule."""
+    """List the numbers that a text with this unit may state about a rule."""
     thresholds = {c.number for c in list_comparisons(known.expr)}
     periods = {*list_durations(known.expr), float(known.for_seconds)}
     if unit in ("%", "percent"):
@@ -122,7 +122,7 @@ def _list_in_unit(unit: str, known: AlertRule) -> set[float]:
 
 @register_check("SK312", "Pack")
 def check_zero_thresholds(case: PackCase) -> Iterator[Problem]:
-    if QUIET in (case.document.get("assumes") or ()):
+    if NO_BACKGROUND_ERRORS in (case.document.get("assumes") or ()):
         return
     for place, _, known in case.alerts():
         for compared in list_comparisons(known.expr):
@@ -132,7 +132,7 @@ def check_zero_thresholds(case: PackCase) -> Iterator[Problem]:
 
 
 def _counts_errors(node: Any) -> bool:
-    """Return whether a part of an expression is how often something failed."""
+    """Return whether a node is a rate or an increase of errors."""
     for part in walk(node):
         if getattr(getattr(part, "func", None), "name", "") in _COUNTED:
             for inner in walk(part):
@@ -157,7 +157,7 @@ def check_defined_twice(case: PackCase) -> Iterator[Problem]:
 
 @register_check("SK313", "Scenario")
 def check_chosen_twice(case: LintContext) -> Iterator[Problem]:
-    """Report an alert that is defined twice."""
+    """Report an alert that several chosen packs define."""
     packs = case.scenario.spec.app.alert_packs
     seen: dict[str, str] = {}
     for i, pack in enumerate(packs):

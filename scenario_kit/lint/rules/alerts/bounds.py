@@ -1,4 +1,4 @@
-"""Between which numbers the result of a PromQL expression lies, whatever its series are."""
+"""Compute bounds of the result of a PromQL expression, for any series."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scenario_kit.load.promql import parser
 
 
 class ValueBounds(NamedTuple):
-    """The least and the greatest value; ``sure`` where there always is one.
+    """The least and the greatest value; ``sure`` if there always is a result.
 
-    ``counts`` marks what is a number of series, or one for each: that it is there at all is what it tells.
+    ``counts`` marks a count of series or a constant per series: its mere presence carries information.
     """
 
     low: float = -inf
@@ -26,7 +26,7 @@ class ValueBounds(NamedTuple):
 ANY: Final = ValueBounds()
 _NONE_BELOW: Final = ValueBounds(0)
 _ONE: Final = ValueBounds(1, 1, counts=True)
-#: Functions whose result is no negative number, and those that keep the bounds of what they are given.
+#: Functions with non-negative results, and functions that keep the bounds of their argument.
 _POSITIVE: Final = frozenset(
     {"rate", "increase", "irate", "changes", "resets", "abs", "sqrt", "exp", "stddev_over_time", "stdvar_over_time",
      "histogram_count", "timestamp", "minute", "hour", "day_of_week", "day_of_month", "day_of_year", "month", "year",
@@ -36,7 +36,7 @@ _KEEPING: Final = frozenset(
     {"min_over_time", "max_over_time", "avg_over_time", "last_over_time", "first_over_time", "quantile_over_time",
      "sort", "sort_desc", "sort_by_label", "sort_by_label_desc", "label_replace", "label_join"}
 )  # fmt: skip
-#: Series that count or measure something, which no minus precedes.
+#: Metrics without negative values.
 _COUNTED: Final = re.compile(r"kube_\w+|container_\w+|up|\w+_(total|count|sum|bucket|bytes|milliseconds|seconds)")
 COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">": lambda a, b: a > b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b,
@@ -45,7 +45,7 @@ COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 
 
 def holds_always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
-    """Return whether a comparison holds for every pair of values."""
+    """Return whether a comparison holds for all pairs of values."""
     match operator:
         case ">" | ">=":
             return COMPARISONS[operator](bounds.low, other.high)
@@ -64,7 +64,7 @@ def holds_never(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
 
 
 def compute_bounds(node: Any) -> ValueBounds:
-    """Compute the bounds of the values of an expression."""
+    """Compute the bounds of an expression."""
     kind = type(node).__name__
     if (value := read_number(node)) is not None:
         return ValueBounds(value, value, sure=True)
@@ -172,12 +172,12 @@ def _bound_comparison(node: Any, operator: str, left: ValueBounds, right: ValueB
 
 
 def _is_same(node: Any) -> bool:
-    """Return whether both sides ask for the same."""
+    """Return whether both sides are the same expression."""
     return bool(node.lhs.prettify() == node.rhs.prettify())
 
 
 def _is_constant(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
-    """Return whether a comparison has one answer, whatever the values are."""
+    """Return whether a comparison has the same result for all values."""
     operator = str(node.op)
     if _is_same(node):
         return operator in ("==", ">=", "<=")
@@ -185,14 +185,14 @@ def _is_constant(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
 
 
 def returns_bool(node: Any) -> bool:
-    """Return whether a comparison says 0 or 1 instead of leaving series out."""
+    """Return whether a comparison has the modifier `bool`."""
     return bool(getattr(node.modifier, "return_bool", False)) if node.modifier is not None else False
 
 
 def find_constant_comparisons(expr: str) -> list[str]:
-    """Find the comparisons of an expression that hold for every value that can be there, or for none.
+    """Find comparisons that hold for all possible values, or for none.
 
-    Whether there are series is no foregone matter: ``count(x) > 0`` asks just that.
+    A comparison of a count is left out: ``count(x) > 0`` asks whether there are series.
 
     Raises:
         ValueError: not PromQL.

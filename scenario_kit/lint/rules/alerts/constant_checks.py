@@ -1,4 +1,4 @@
-"""SK141: checks whose answer is known beforehand."""
+"""SK141: checks with a constant result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scenario_kit.observe.compare import describe_expectation, matches_object
 from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 
 _OPERATORS: Final = {"GreaterThan": ">", "LessThan": "<", "AtLeast": ">=", "AtMost": "<=", "Equal": "=="}
-#: Fields of the status of what most checks ask about; one of another name is never there.
+#: Fields of the status of common kinds; no other field is ever set.
 _REPLICAS: Final = (
     "conditions",
     "observedGeneration",
@@ -63,7 +63,7 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
             and not check.stays
             and (reported := _explain_healthy(case, check))
         ):
-            fix = "ask for what the fault changes, or write `stays: true` where it is to go on holding"
+            fix = "check what the fault changes, or write `stays: true` if it must keep holding"
             yield Problem(place, reported, "true before the fault", "false before the fault", fix)
 
 
@@ -72,18 +72,20 @@ def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
     reported: set[Place] = set()
     for rendering in case.renderings:
         for place, check in rendering.checks():
-            message = "`stays` is for the checks that a scenario expects" if check.stays else explain_constant(check)
+            message = (
+                "`stays` is only for the checks that a scenario expects" if check.stays else explain_constant(check)
+            )
             if message and place not in reported:
                 reported.add(place)
                 yield Problem(place, message, _format_question(check), "a check that may fail")
 
 
 def explain_constant(check: Check) -> str:
-    """Explain why the answer to a check is known without a cluster; empty where it is not."""
+    """Explain why the result of a check is known without a cluster; empty if it is not."""
     if check.query:
         return _query(check.query)
     if check.endpoints and check.endpoints.at_most is None and not check.endpoints.at_least:
-        return f"every number of addresses of {check.endpoints.service} satisfies it"
+        return f"any number of addresses of {check.endpoints.service} satisfies it"
     if check.object:
         return _check_status_field(check.object)
     return ""
@@ -111,7 +113,7 @@ def _check_status_field(check: ObjectCheck) -> str:
 
 
 def _explain_healthy(case: LintContext, check: Check) -> str:
-    """Explain why a check holds in the healthy app already; empty where it does not, or only a cluster knows."""
+    """Explain why a check holds in the healthy app already; empty if it does not, or only a cluster can tell."""
     if case.objects is None or case.app is None:
         return ""
     if check.object:
@@ -127,8 +129,8 @@ def _evaluate_object(check: ObjectCheck, objects: tuple[Object, ...], app: App) 
     try:
         holds = matches_object(check, None if index is None else objects[index])
     except ValueError:
-        return ""  # another rule says so
-    return f"before any fault, {check.ref} is as the check asks: {describe_expectation(check)}" if holds else ""
+        return ""  # another rule reports it
+    return f"before any fault, {check.ref} already satisfies the check: {describe_expectation(check)}" if holds else ""
 
 
 def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app: App) -> str:
@@ -141,7 +143,7 @@ def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app:
     count = sum(int((o.get("spec") or {}).get("replicas", 1)) for o in chosen)
     low, high = check.at_least, check.at_most
     holds = (low is None or count >= low) and (high is None or count <= high)
-    return f"before any fault, {text} has {count} addresses, which satisfies the check" if holds else ""
+    return f"before any fault, {text} already satisfies the check with {count} addresses" if holds else ""
 
 
 def _format_question(check: Check) -> str:

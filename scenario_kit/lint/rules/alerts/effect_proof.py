@@ -1,4 +1,4 @@
-"""SK129: whether a fault is proven to bite, proven to be gone, and can be taken back."""
+"""SK129: missing proof that a fault takes effect or is gone, or a missing undo."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 @register_check("SK129", "Fault")
 def check_proof(case: FaultCase) -> Iterator[Problem]:
     if not case.fault.undone:
-        yield Problem((), "nothing proves that the fault is gone: it has no `undone`", expected="at least one check")
+        yield Problem((), "the fault has no `undone` checks that show when it is gone", expected="at least one check")
     ran = [i for i, change in enumerate(case.fault.changes) if get_operation_type(change).runs_command]
     if ran and not case.fault.undo:
-        message = "what a command did is not taken back: the fault has no `undo`"
+        message = "the effect of a command is not undone: the fault has no `undo`"
         yield Problem(
             ("changes", ran[0]), message, expected="changes in `undo`", fix="add the inverse command to `undo`"
         )
@@ -41,15 +41,15 @@ def check_proof_of_use(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_unproven(fault: Fault) -> Iterator[tuple[str, str]]:
-    """Find which part of a rendered fault proves nothing, and why; without any effect it would not be rendered."""
+    """Yield each part of a rendered fault that proves nothing, with the reason."""
     if reported := _find_repeated(fault):
         yield "effect", f"`effect` only repeats what was written: {reported}"
     if not fault.undone:
-        yield "undone", f"nothing proves that it is gone from {fault.target}: `undone` is empty there"
+        yield "undone", f"for target {fault.target}, `undone` has no check that shows that the fault is gone"
 
 
 def _find_repeated(fault: Fault) -> str:
-    """Find what is all that the effect looks at, where it only shows what was written; empty if it sees more."""
+    """Describe what the effect checks read if all of them only read what was written; empty if one does not."""
     own = {change.operation.about(None) for change in fault.changes}
     evicts = any(change.operation.evicts for change in fault.changes)
     looked = [_find_written_back(check, own, evicts=evicts) for check in fault.effect]
@@ -57,9 +57,9 @@ def _find_repeated(fault: Fault) -> str:
 
 
 def _find_written_back(check: Check, own: set[tuple[str, str] | None], *, evicts: bool) -> str:
-    """Find what a check reads, where that is what was written; empty where it shows what came of it.
+    """Describe what a check reads if it only reads what was written; empty if it shows a consequence.
 
-    An eviction may be refused (``evicts``): that a pod was killed then shows that it was not.
+    With ``evicts``, an event `Killing` is a consequence: an eviction may be rejected.
     """
     if check.object and strip_reference(check.object.ref) in own:
         claimed = Reference.parse(check.object.ref).group == GROUP  # AllInjected is a claim, not an effect

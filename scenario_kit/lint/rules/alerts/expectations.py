@@ -1,4 +1,4 @@
-"""SK113, SK114, SK30x, SK32x: the alerts that a scenario expects."""
+"""SK113, SK114, SK308, SK324, SK325, SK410: the alerts that a scenario expects."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
 from scenario_kit.render.simulation.observability import find_unheard
 
-#: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
+#: Worst-case delay by scraping and evaluation, in seconds, on top of an alert's range and `for`.
 _SCRAPE_AND_EVALUATION = 2 * (GRID_SECONDS + GRID_SECONDS)
 
 
 def _list_named(case: LintContext) -> Iterator[tuple[Place, str, str]]:
-    """Place, name and entity of every alert that the file names."""
+    """Yield place, name and entity of every alert that the file names."""
     spec = case.scenario.spec
     for i, alert in enumerate(spec.expect.alerts):
         yield ("spec", "expect", "alerts", i), alert.name, alert.entity
@@ -48,7 +48,7 @@ def check_known_alerts(case: LintContext) -> Iterator[Problem]:
 
 
 def _suggest_pack(name: str, case: LintContext) -> str:
-    """Suggest where the name is that of a rule in another pack: how to have it."""
+    """Return how to load the pack that has an alert of this name; empty if there is none."""
     catalog, chosen = case.catalog, case.scenario.spec.app.alert_packs
     for pack in catalog.alert_packs():
         try:
@@ -56,7 +56,7 @@ def _suggest_pack(name: str, case: LintContext) -> str:
                 packs = catalog.packs_with(chosen, pack)
                 return f"the pack '{pack}' has it: write `alertPacks: [{', '.join(packs)}]` under spec.app"
         except AuthoringError:
-            continue  # SK107, and what `lint` says of the pack
+            continue  # the pack has findings of its own
     return ""
 
 
@@ -70,27 +70,25 @@ def check_alert_entities(case: LintContext) -> Iterator[Problem]:
             continue
         if alert.entity is None:
             message, edits = f"alert '{name}' names no entity", (Drop((*place, "entity")),)
-            yield Problem((*place, "entity"), message, entity, "no `entity`", "leave `entity` out", edits=edits)
+            yield Problem((*place, "entity"), message, entity, "no `entity`", "remove `entity`", edits=edits)
             continue
         possible = list_possible_entities(case, alert)
-        there = case.objects is None or case.exists(entity)
-        if Reference.parse(entity).groupless not in possible or not there:
+        exists = case.objects is None or case.exists(entity)
+        if Reference.parse(entity).groupless not in possible or not exists:
             message = f"alert '{name}' is never about '{entity}'"
             names = [str(ref) for ref in possible]
             fix, edited = did_you_mean(entity, names), fix_reference((*place, "entity"), entity, names)
             yield Problem((*place, "entity"), message, entity, f"a {alert.entity.kind} of the app", fix, edits=edited)
         elif alert.entity.kind == "Component" and (silent := _find_unheard(case.app, alert, entity)):
             message = (
-                f"alert '{name}' is never about '{entity}': by the app's twin.yaml, {silent} reports no such spans"
+                f"alert '{name}' is never about '{entity}': according to twin.yaml, {silent} reports no such spans"
             )
-            fix = "name who calls it; if it does report them, say so in twin.yaml (`telemetry`, `unsetStatus`)"
-            yield Problem(
-                (*place, "entity"), message, entity, "a component whose spans show what the rule looks for", fix
-            )
+            fix = "name its caller; if it does report them, correct twin.yaml (`telemetry`, `unsetStatus`)"
+            yield Problem((*place, "entity"), message, entity, "a component with spans that the rule matches", fix)
 
 
 def _find_unheard(app: App, alert: AlertRule, entity: str) -> str:
-    """Find the component behind a workload if the rule never hears of it; empty where it may."""
+    """Return the component behind a workload if the rule never matches its spans; empty otherwise."""
     workload = Reference.parse(entity).groupless
     names = [c.name for c in app.components if Reference.parse(c.workload).groupless == workload]
     silent = find_unheard(alert.expr, app)
@@ -98,7 +96,7 @@ def _find_unheard(app: App, alert: AlertRule, entity: str) -> str:
 
 
 def list_possible_entities(case: LintContext, alert: AlertRule) -> set[Reference]:
-    """List objects that the alert can be about; pods stand for their workloads."""
+    """List objects that the alert can be about; workloads represent their pods."""
     assert alert.entity is not None
     assert case.app is not None
     kind = alert.entity.kind
@@ -120,7 +118,7 @@ def check_deadlines(case: LintContext) -> Iterator[Problem]:
                 f"`withinSeconds: {expected.within_seconds}` is too short for '{expected.name}', which needs {needed}"
             )
             place = ("spec", "expect", "alerts", i, "withinSeconds")
-            fix = f"write at least {needed + alert.range_seconds}, or leave it out"
+            fix = f"write at least {needed + alert.range_seconds}, or remove it"
             edits = (Put(place, needed + alert.range_seconds),)
             yield Problem(place, message, str(expected.within_seconds), f"at least {needed}", fix, edits=edits)
 
@@ -136,19 +134,19 @@ def check_must_fire(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_silent(spec: ScenarioSpec) -> Iterator[Problem]:
-    """Check that something else shows an incident of which no alert tells."""
+    """Check that expected checks show a silent incident."""
     place = ("spec", "expect", "silent")
     if spec.ground_truth.outcome != "Incident":
-        message, fix = f"an outcome {spec.ground_truth.outcome} is silent in any case", "drop `silent`"
+        message, fix = f"with outcome {spec.ground_truth.outcome}, `silent` has no meaning", "remove `silent`"
         yield Problem(place, message, fix=fix)
     elif not spec.expect.signs:
         message = "a silent incident has no check that shows it"
-        fix = "add a check that holds only while the fault is in force to expect.checks"
+        fix = "add a check to expect.checks that holds only while the fault is active"
         yield Problem(place, message, expected="a check without `stays`", fix=fix)
     for i, alert in enumerate(spec.expect.alerts):
         if alert.alert_class == "MustFire":
-            message = f"'{alert.name}' must fire in an incident that is silent"
-            yield Problem(("spec", "expect", "alerts", i), message, fix="drop `silent`, or this alert")
+            message = f"'{alert.name}' must fire, but the incident is declared as silent"
+            yield Problem(("spec", "expect", "alerts", i), message, fix="remove `silent`, or this alert")
 
 
 @register_check("SK325")
@@ -165,22 +163,22 @@ def check_contradictions(case: LintContext) -> Iterator[Problem]:
             )
             yield Problem(place, message, alert.alert_class, other)
         elif alert.alert_class == "MustFire" and alert.entity and seen.get((alert.name, "")) == "MustNotFire":
-            yield Problem(place, f"'{alert.name}' must fire on {alert.entity}, and must not fire on anything")
+            yield Problem(place, f"'{alert.name}' must fire on {alert.entity}, but must not fire on any object")
     for i, alert in enumerate(alerts):
         named = [a.entity for a in alerts[:i] if (a.name, a.alert_class) == (alert.name, "MustFire") and a.entity]
         if alert.alert_class == "MustNotFire" and not alert.entity and named:
-            message = f"'{alert.name}' must not fire on anything, and must fire on {named[0]}"
+            message = f"'{alert.name}' must not fire on any object, but must fire on {named[0]}"
             yield Problem(("spec", "expect", "alerts", i), message)
     for i, chronic in enumerate(case.scenario.spec.expect.background):
         judged = [a for a in alerts if a.name == chronic.name and a.alert_class != "MayFire"]
         for alert in (a for a in judged if not chronic.entity or not a.entity or is_same(a.entity, chronic.entity)):
             where = f" on {alert.entity}" if alert.entity else ""
-            message = f"'{alert.name}'{where} is {alert.alert_class}, and is declared as a background alert"
+            message = f"'{alert.name}'{where} is {alert.alert_class}, but is declared as a background alert"
             yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)
 
 
 def _check_deadlines_twice(alerts: Sequence[AlertExpectation]) -> Iterator[Problem]:
-    """Return an alert that must fire within one time, and within another one as well."""
+    """Report alerts that must fire within two different deadlines."""
     seen: dict[tuple[str, str], AlertExpectation] = {}
     for i, alert in enumerate(alerts):
         if alert.alert_class != "MustFire":
@@ -206,15 +204,13 @@ def check_counted_after(case: LintContext) -> Iterator[Problem]:
     yield from _check_distractors(case, roles)
     for i, alert in enumerate(case.scenario.spec.expect.alerts):
         if alert.alert_class == "MustFire" and alert.after and roles.get(alert.after) == "Distractor":
-            message = f"'{alert.name}' counts after '{alert.after}', a Distractor, which raises no alert"
+            message = f"'{alert.name}' counts from '{alert.after}', a Distractor, which raises no alert"
             labelled = [name for name, role in roles.items() if role in LABELLED]
             yield Problem(("spec", "expect", "alerts", i, "after"), message, alert.after, " or ".join(labelled))
 
 
 def _check_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[Problem]:
-    """Check that alerts that a distractor may raise are about its own objects; elsewhere they would hide harm that it
-    does.
-    """
+    """Check that alerts declared for a distractor are on its own objects; elsewhere they would hide its harm."""
     if case.app is None or case.objects is None or case.scenario.spec.ground_truth.outcome != "Incident":
         return
     for i, alert in enumerate(case.scenario.spec.expect.alerts):
@@ -224,7 +220,7 @@ def _check_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[
         if not alert.entity or not touches(fault, case.objects, case.app, alert.entity):
             reported = f"on '{alert.entity}'" if alert.entity else "without `entity`"
             message = (
-                f"'{alert.name}' {reported} counts after '{alert.after}', a Distractor, which changes no such object"
+                f"'{alert.name}' {reported} counts from '{alert.after}', a Distractor, which changes no such object"
             )
-            fix = f"write `entity: {strip_group(fault.target)}`, or leave `after` out"
+            fix = f"write `entity: {strip_group(fault.target)}`, or remove `after`"
             yield Problem(("spec", "expect", "alerts", i), message, alert.entity, strip_group(fault.target), fix)

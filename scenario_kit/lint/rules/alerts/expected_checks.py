@@ -1,4 +1,4 @@
-"""SK134: what the scenario's own checks ask about."""
+"""SK134: the objects that a scenario's own checks read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_expected_targets(case: LintContext) -> Iterator[Problem]:
 
 
 def _list_references(check: Check) -> Iterator[tuple[tuple[str, str], str]]:
-    """Place and text of each reference; that something is not there may be what is asked."""
+    """Yield place and text of each reference; a check may expect that an object does not exist."""
     if check.object and check.object.exists is not False:
         yield ("object", "ref"), check.object.ref
     if check.endpoints:

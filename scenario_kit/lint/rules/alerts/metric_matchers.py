@@ -1,4 +1,4 @@
-"""SK118, SK119: what checks look at, against the objects that there are."""
+"""SK118, SK119: matchers in checks, compared with the objects of the app."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_reference
 
-#: Labels that name an object, and its kind.
+#: Labels that name an object, with its kind.
 _KINDS: Final = {
     "deployment": "Deployment", "statefulset": "StatefulSet", "daemonset": "DaemonSet", "service": "Service",
     "horizontalpodautoscaler": "HorizontalPodAutoscaler", "persistentvolumeclaim": "PersistentVolumeClaim",
     "configmap": "ConfigMap", "secret": "Secret", "cronjob": "CronJob", "resourcequota": "ResourceQuota",
 }  # fmt: skip
-#: What stands behind the name of what makes a pod, as a regular expression and as an example.
+#: Suffixes of pod names by the kind of owner, as a regular expression and as an example.
 _TAILS: Final = {
     "Deployment": ("-[a-z0-9]+-[a-z0-9]+", "-5d8f9c7b6d-x7k2p"), "StatefulSet": ("-[0-9]+", "-0"),
     "DaemonSet": ("-[a-z0-9]+", "-x7k2p"), "Job": ("-[a-z0-9]+", "-x7k2p"),
     "CronJob": ("-[0-9]+-[a-z0-9]+", "-29385600-x7k2p"), "Pod": ("", ""),
 }  # fmt: skip
-#: Where a check names an object.
+#: Fields of checks that reference an object.
 _REFERENCES: Final = (("object", "ref"), ("endpoints", "service"), ("event", "entity"), ("log", "entity"))
-#: Fields of checks that hold a regular expression.
+#: Fields of checks that are regular expressions.
 _PATTERNS: Final = ("pattern", "messageMatches", "matches")
 _LITERAL: Final = re.compile(r"[A-Za-z0-9_-]*")
 
 
-class Named(NamedTuple):
-    """Something that a label can name: what it is called, the value of the label, and the pattern for it alone."""
+class LabelValue(NamedTuple):
+    """A name that a label can have: the object's name, an example of the label's value, and a pattern for it alone."""
 
     name: str
     value: str
@@ -53,7 +53,7 @@ def check_matchers(case: LintContext) -> Iterator[Problem]:
     known = None
     for place, text in _list_check_texts(case):
         if place[-1] == "expr" and case.objects is not None:
-            known = known or _Known.of(case.objects, case.app)
+            known = known or _TelemetryNames.of(case.objects, case.app)
             yield from _check_too_wide(place, text, known)
         elif place[-1] in _PATTERNS and _matches_all(text):
             yield Problem(place, f"'{text}' matches every text", text, "an expression for what is looked for")
@@ -61,18 +61,18 @@ def check_matchers(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK118", "Fault")
 def check_matchers_of_type(case: FaultCase) -> Iterator[Problem]:
-    """Return a filter also matches other objects."""
+    """Report a filter that also matches other objects."""
     yield from _deduplicate(
         problem for place, expr, known in _render_queries(case) for problem in _check_too_wide(place, expr, known)
     )
 
 
 @register_check("SK119")
-def narrow(case: LintContext) -> Iterator[Problem]:
+def check_narrow(case: LintContext) -> Iterator[Problem]:
     if case.objects is None or case.app is None:
         return
     known = None
-    whole = len(case.faults) == len(case.scenario.spec.faults)  # otherwise a fault may create it
+    whole = len(case.faults) == len(case.scenario.spec.faults)  # a fault that failed to render may create it
     for place, text in _list_check_texts(case):
         if place[-1] == "expr":
             yield from check_series(place, text)
@@ -81,15 +81,15 @@ def narrow(case: LintContext) -> Iterator[Problem]:
                 made = _apply_changes(
                     case.objects, case.app, [c for fault in case.faults.values() for c in fault.changes]
                 )
-                known = _Known.of(made, case.app)
+                known = _TelemetryNames.of(made, case.app)
             yield from _check_too_narrow(place, text, known)
-        elif "until" in place and place[-2:] in _REFERENCES:  # SK134 speaks of expected checks
+        elif "until" in place and place[-2:] in _REFERENCES:  # SK134 covers expected checks
             yield from _check_absent(case, place, text)
 
 
 @register_check("SK119", "Fault")
-def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
-    """Return a check looks at an object that does not exist."""
+def check_narrow_of_type(case: FaultCase) -> Iterator[Problem]:
+    """Report a check of an object that does not exist."""
     yield from _deduplicate(
         problem
         for place, expr, known in _render_queries(case)
@@ -106,7 +106,7 @@ def check_unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
 
 
 def _list_check_texts(case: LintContext) -> Iterator[tuple[Place, str]]:
-    """Place and value of every text in a check of the file."""
+    """Yield place and value of every text in a check of the file."""
     return ((place, text) for place, text in case.positions.texts.items() if "checks" in place or "check" in place)
 
 
@@ -114,28 +114,30 @@ def _check_absent(case: LintContext, place: Place, text: str) -> Iterator[Proble
     try:
         ref = Reference.parse(text)
     except ValueError:
-        return  # the schema speaks of it
+        return  # the schema reports it
     generated = any(e.generated for fault in case.faults.values() for e in fault.entities)
     if case.exists(text) or ref.kind in ("Pod", "ReplicaSet", "EndpointSlice", "Job") or (ref.group and generated):
-        return  # controllers draw the names of the former, faults those of the latter
+        return  # names generated by controllers, or by faults
     names = case.names(ref.kind) or case.names()
-    message = f"the check asks about '{text}', which is not an object of {case.scenario.spec.app.name}"
+    message = f"the check reads '{text}', which is not an object of {case.scenario.spec.app.name}"
     yield Problem(place, message, text, fix=did_you_mean(text, names), edits=fix_reference(place, text, names))
 
 
-def _render_queries(case: FaultCase) -> Iterator[tuple[Place, str, _Known]]:
-    """Place, expression and what there is, for each query of each rendering."""
+def _render_queries(case: FaultCase) -> Iterator[tuple[Place, str, _TelemetryNames]]:
+    """Yield place, expression and known names for each query of each rendering."""
     for rendering in case.renderings:
         if rendering.fault is None:
             continue
-        known = _Known.of(_apply_changes(rendering.objects, rendering.app, rendering.fault.changes), rendering.app)
+        known = _TelemetryNames.of(
+            _apply_changes(rendering.objects, rendering.app, rendering.fault.changes), rendering.app
+        )
         for place, check in rendering.checks():
             if check.query:
                 yield (*place, "query", "expr"), check.query.expr, known
 
 
 def _list_patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
-    """Place and text of each regular expression in a check of each rendering."""
+    """Yield place and text of each regular expression in a check of each rendering."""
     for rendering in case.renderings:
         for place, check in rendering.checks():
             if check.object and check.object.matches is not None:
@@ -147,19 +149,19 @@ def _list_patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
 
 
 def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:
-    """Return the objects as they were and as the changes make them: what goes away may still be asked about."""
+    """Return the objects before and after the changes: checks may still read what is deleted."""
     now = objects
     for change in changes:
         try:
             now = change.operation.simulate(now, app, app.namespace)
         except AuthoringError:
-            continue  # another rule says so
+            continue  # another rule reports it
     kept = {id(obj) for obj in objects}
     return (*objects, *(obj for obj in now if id(obj) not in kept))
 
 
 def _deduplicate(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Return each problem once, whatever the app; a fault is a template, so nothing is edited."""
+    """Yield each problem once for all apps; a fault is a template, so there are no edits."""
     seen = set()
     for problem in problems:
         if (problem.place, problem.message) not in seen:
@@ -167,16 +169,16 @@ def _deduplicate(problems: Iterator[Problem]) -> Iterator[Problem]:
             yield problem._replace(edits=())
 
 
-class _Known:
-    """What the labels of telemetry can name in an app."""
+class _TelemetryNames:
+    """Names that the labels of telemetry can have in an app."""
 
-    def __init__(self, by_label: Mapping[str, list[Named]]) -> None:
+    def __init__(self, by_label: Mapping[str, list[LabelValue]]) -> None:
         self.by_label = by_label
 
     @classmethod
-    def of(cls, objects: Sequence[Object], app: App | None) -> _Known:
-        """Return what these objects are called in telemetry."""
-        found: dict[str, list[Named]] = {label: [] for label in (*_KINDS, "pod", "container")}
+    def of(cls, objects: Sequence[Object], app: App | None) -> _TelemetryNames:
+        """Collect the names of these objects in telemetry."""
+        found: dict[str, list[LabelValue]] = {label: [] for label in (*_KINDS, "pod", "container")}
         if app is not None:
             found["service_name"] = [_build_plain(component.name) for component in app.components]
         for obj in objects:
@@ -186,16 +188,16 @@ class _Known:
                     found[label].append(_build_plain(ref.name))
             if ref.kind in _TAILS:
                 pattern, example = _TAILS[ref.kind]
-                found["pod"].append(Named(ref.name, ref.name + example, ref.name + pattern))
+                found["pod"].append(LabelValue(ref.name, ref.name + example, ref.name + pattern))
             for container in _list_containers(obj):
                 found["container"].append(_build_plain(str(container.get("name", ""))))
-                if app is not None:  # programs that report under a name of their own
+                if app is not None:  # the process may report under another name
                     found["service_name"] += [_build_plain(name) for name in _list_reported(container)]
         return cls({label: names for label, names in found.items() if names})
 
 
-def _build_plain(name: str) -> Named:
-    return Named(name, name, name)
+def _build_plain(name: str) -> LabelValue:
+    return LabelValue(name, name, name)
 
 
 def _list_reported(container: Mapping[str, Any]) -> Iterator[str]:
@@ -213,7 +215,7 @@ def _list_containers(obj: Object) -> Iterator[Mapping[str, Any]]:
         yield from (*(pod.get("initContainers") or ()), *(pod.get("containers") or ()))
 
 
-def _check_too_wide(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
+def _check_too_wide(place: Place, expr: str, known: _TelemetryNames) -> Iterator[Problem]:
     for matcher in list_matchers(expr):
         names = known.by_label.get(matcher.label, [])
         if matcher.operator not in ("=~", "!~") or not names:
@@ -227,12 +229,12 @@ def _check_too_wide(place: Place, expr: str, known: _Known) -> Iterator[Problem]
             if own is None or own.name not in hit or not others:
                 continue
             desired = "|".join([*parts[:i], own.pattern, *parts[i + 1 :]])
-            message = f'`{matcher.label}{matcher.operator}"{part}"` is also true of {", ".join(others[:3])}'
+            message = f'`{matcher.label}{matcher.operator}"{part}"` also matches {", ".join(others[:3])}'
             fix = f'write `{matcher.label}{matcher.operator}"{desired}"`'
             yield Problem(place, message, part, own.pattern, fix, edits=_suggest_value(place, expr, matcher, desired))
 
 
-def _check_too_narrow(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
+def _check_too_narrow(place: Place, expr: str, known: _TelemetryNames) -> Iterator[Problem]:
     for matcher in list_matchers(expr):
         names = known.by_label.get(matcher.label, [])
         if matcher.operator not in ("=", "=~") or not names or not matcher.value or "{{" in matcher.value:
@@ -243,18 +245,18 @@ def _check_too_narrow(place: Place, expr: str, known: _Known) -> Iterator[Proble
             if any(part == n.value or (not exact and _matches_fully(part, n.value)) for n in names):
                 continue
             if exact and matcher.label == "pod" and part not in [n.name for n in names]:
-                continue  # the name of one pod, which only a cluster knows
+                continue  # a single pod's name, known only in a cluster
             stem = part if exact else (_LITERAL.match(part) or [""])[0].rstrip("-")
-            meant = next((n for n in names if n.name == stem), None) or _close(stem, names)
+            meant = next((n for n in names if n.name == stem), None) or _find_close(stem, names)
             edits: tuple[Edit, ...] = ()
             if meant:
                 edits = _suggest_value(place, expr, matcher, "|".join([*parts[:i], meant.pattern, *parts[i + 1 :]]))
             message = f'`{matcher.label}{matcher.operator}"{part}"` matches no object of the app'
             fix = f"write `{meant.pattern}`" if meant else did_you_mean(stem, {n.name for n in names})
-            yield Problem(place, message, part, "the name of one", fix, edits=edits)
+            yield Problem(place, message, part, "the name of an object", fix, edits=edits)
 
 
-def _close(stem: str, names: Sequence[Named]) -> Named | None:
+def _find_close(stem: str, names: Sequence[LabelValue]) -> LabelValue | None:
     meant = find_only(stem, {n.name for n in names})
     return next((n for n in names if n.name == meant), None)
 
@@ -267,7 +269,7 @@ def _matches_fully(expression: str, text: str) -> bool:
     try:
         return compile_pattern(expression).matches(text)
     except ValueError:
-        return False  # Prometheus says so, and SK117 of patterns that are not its
+        return False  # reported by Prometheus, or by SK117 for other patterns
 
 
 def _matches_all(expression: str) -> bool:

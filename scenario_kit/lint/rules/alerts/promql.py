@@ -1,4 +1,4 @@
-"""Parts of PromQL expressions that rules look at: matchers by their text, numbers by the parsed tree."""
+"""Extract matchers from the text of PromQL expressions, and numbers from their syntax trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MATCHER: Final = re.compile(r"""\b([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\
 
 
 class Matcher(NamedTuple):
-    """A label matcher; ``start`` and ``end`` are where its value stands in the expression, without the quotes."""
+    """A label matcher; ``start`` and ``end`` delimit its value in the expression, without the quotes."""
 
     label: str
     operator: str
@@ -23,7 +23,7 @@ class Matcher(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """An expression that is compared with a number."""
+    """A comparison of an expression with a number."""
 
     left: Any
     operator: str
@@ -31,13 +31,13 @@ class Comparison(NamedTuple):
 
 
 def list_matchers(expr: str) -> Iterator[Matcher]:
-    """List every label matcher of an expression, in the order of the text."""
+    """Yield the label matchers of an expression in order."""
     for found in _MATCHER.finditer(expr):
         yield Matcher(found[1], found[2], found[3][1:-1], found.start(3) + 1, found.end(3) - 1)
 
 
 def walk(expr: str) -> Iterator[Any]:
-    """Return every node of the tree of an expression.
+    """Yield the nodes of an expression's syntax tree.
 
     Raises:
         ValueError: not PromQL.
@@ -46,7 +46,7 @@ def walk(expr: str) -> Iterator[Any]:
 
 
 def list_comparisons(expr: str) -> Iterator[Comparison]:
-    """List every comparison of an expression with a number, with the number on the right."""
+    """Yield all comparisons with a number, normalised to have it on the right."""
     turned = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
     for node in walk(expr):
         operator = str(getattr(node, "op", ""))
@@ -60,7 +60,7 @@ def list_comparisons(expr: str) -> Iterator[Comparison]:
 
 
 def read_number(node: Any) -> float | None:
-    """Read the value of a number; None for everything else."""
+    """Return the value of a constant; None for other nodes."""
     kind = type(node).__name__
     if kind == "NumberLiteral":
         return float(node.val)
@@ -73,18 +73,18 @@ def read_number(node: Any) -> float | None:
 
 
 def list_numbers(expr: str) -> set[float]:
-    """List every number of an expression, thresholds and quantiles alike."""
+    """Return all numbers of an expression, including thresholds and quantiles."""
     return {value for node in walk(expr) if (value := read_number(node)) is not None}
 
 
 def list_durations(expr: str) -> set[float]:
-    """List every range, resolution and offset of an expression, in seconds."""
+    """Return all ranges, resolutions and offsets of an expression, in seconds."""
     found = (getattr(node, name, None) for node in walk(expr) for name in ("range", "step", "offset"))
     return {duration.total_seconds() for duration in found if isinstance(duration, timedelta)}
 
 
 def split_alternatives(pattern: str) -> list[str]:
-    """Split the alternatives of a regular expression, split at its outer bars."""
+    """Split a regular expression at its top-level bars."""
     parts, depth, current, escaped = [], 0, "", False
     for char in pattern:
         if char == "|" and not depth and not escaped:

@@ -1,4 +1,4 @@
-"""SK309: regular expressions of PromQL are anchored at both ends, and are no globs."""
+"""SK309: regular expressions written as globs; in PromQL they are fully anchored."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scenario_kit.lint.rules.alerts.promql import list_matchers
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Put
 
-#: A star behind a letter repeats that letter, which nobody means at the end of a name.
+#: A star after a letter at the end of a name: a glob, since repeating that letter makes no sense.
 _GLOB: Final = re.compile(r"(?<![\\\w-])([\w-]*[A-Za-z0-9_-])\*(?=$|\||\))")
-#: Blanks around a bar belong to the names.
+#: Spaces around a bar, which would be part of the names.
 _BLANKS: Final = re.compile(r"\s+\|\s*|\s*\|\s+|^\s+|\s+$")
 
 
@@ -51,6 +51,6 @@ def _check_expr(place: Place, expr: str) -> Iterator[Problem]:
         meant = _GLOB.sub(r"\1.*", _BLANKS.sub(lambda found: "|" if "|" in found[0] else "", matcher.value))
         if meant != matcher.value:
             written, desired = (f'{matcher.label}{matcher.operator}"{v}"' for v in (matcher.value, meant))
-            message = f"`{written}` is written as a glob, but is a regular expression for the whole value"
+            message = f"`{written}` is written as a glob, but is a fully anchored regular expression"
             edits = (Put(place, expr[: matcher.start] + meant + expr[matcher.end :]),)
             yield Problem(place, message, written, desired, f"write `{desired}`", edits=edits)

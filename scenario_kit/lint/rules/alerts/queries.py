@@ -1,4 +1,4 @@
-"""SK117: expressions that can be read; and what queries ask about: series of the trial, of no other namespace."""
+"""SK117, SK119: expressions that cannot be parsed, and queries without series or with a namespace."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def check_patterns(case: LintContext) -> Iterator[Problem]:
 
 
 def check_pattern(place: Place, text: str) -> Iterator[Problem]:
-    """Check for SK117: a pattern that RE2 does not take."""
+    """Check for SK117: a pattern that is not valid in RE2."""
     try:
         compile_pattern(text)
     except ValueError as error:
-        reported = f"'{text}' is not a regular expression that can be used: {error}"
-        yield Problem(place, reported, text, "the syntax of RE2: no lookaheads, no backreferences")
+        reported = f"'{text}' is not a valid regular expression: {error}"
+        yield Problem(place, reported, text, "RE2 syntax: no lookaheads, no backreferences")
 
 
 def check_expression(place: Place, expr: str) -> Iterator[Problem]:
@@ -38,20 +38,20 @@ def check_expression(place: Place, expr: str) -> Iterator[Problem]:
         list(walk(expr))
     except ValueError as error:
         message = f"the query is not PromQL: {str(error).splitlines()[0]}"
-        yield Problem(place, message, expr[:120], "an expression that Prometheus can read", "correct the expression")
+        yield Problem(place, message, expr[:120], "a valid PromQL expression", "correct the expression")
 
 
 def check_series(place: Place, expr: str) -> Iterator[Problem]:
-    """Check for SK119: a query that looks at no series, or only at those of a namespace that is not the trial's."""
+    """Check for SK119: a query without a series, or with a namespace."""
     try:
         kinds = {type(node).__name__ for node in walk(expr)}
     except ValueError:
         return  # SK117
     if not kinds & {"VectorSelector", "MatrixSelector"}:
-        message = "the query looks at no series: its answer is the same whatever happens"
-        yield Problem(place, message, expr[:120], "a selector", "ask about a series of the app")
+        message = "the query selects no series: its result is always the same"
+        yield Problem(place, message, expr[:120], "a selector", "select a series of the app")
     for matcher in list_matchers(expr):
         if matcher.label == "namespace":
-            message = "the query names a namespace of its own, and every trial has another one"
-            observed, fix = f'namespace{matcher.operator}"{matcher.value}"', "leave it out: the trial's is put in"
+            message = "the query names a namespace, but each trial has a namespace of its own"
+            observed, fix = f'namespace{matcher.operator}"{matcher.value}"', "remove it: the trial's is added"
             yield Problem(place, message, observed, "no matcher of the namespace", fix)

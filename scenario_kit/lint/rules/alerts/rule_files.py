@@ -1,4 +1,4 @@
-"""SK117, SK314, SK316, SK319: rules that cannot be read, are not evaluated as written, or look elsewhere."""
+"""SK117, SK314, SK316, SK319: rules that are invalid, evaluated differently, or restricted to a namespace."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from scenario_kit.load.promql.parser import parse_expression
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model.authored.alert_rule import EVALUATION
 
-#: Fields of a group that change what its rules do, and that the kit's evaluator does not know; zero is none at all.
+#: Fields of a group that change how its rules are evaluated, which the evaluator does not support; zero means unset.
 _UNSUPPORTED: Final = ("limit", "query_offset", "partial_response_strategy")
-#: Fields of an alerting rule that Prometheus refuses in a recording rule.
+#: Fields of an alerting rule that Prometheus rejects in a recording rule.
 _OF_ALERTS: Final = ("for", "keep_firing_for", "annotations", "entity")
 
 
 @register_check("SK117", "Pack")
 def check_unreadable(case: PackCase) -> Iterator[Problem]:
-    """The expression of a rule is not PromQL."""
+    """Report an expression that is not PromQL."""
     for written, _ in case.read:
         expr = written.rule.get("expr")
         if isinstance(expr, str) and (reported := _explain_unreadable(expr)):
             message = f"the expression of '{_name(written.rule)}' is not PromQL: {reported}"
             fix = "correct the expression"
-            yield Problem((*written.place, "expr"), message, expr[:120], "an expression that Prometheus can read", fix)
+            yield Problem((*written.place, "expr"), message, expr[:120], "a valid PromQL expression", fix)
 
 
 def _explain_unreadable(expr: str) -> str:
@@ -52,13 +52,13 @@ def check_unsupported(case: PackCase) -> Iterator[Problem]:
     for place, rule_ in case.groups():
         if "record" in rule_:
             for field in (name for name in _OF_ALERTS if name in rule_):
-                message = f"`{field}` of the recording rule '{rule_['record']}': Prometheus takes it for alerts only"
+                message = f"`{field}` in the recording rule '{rule_['record']}': Prometheus accepts it for alerts only"
                 yield Problem((*place, field), message, field, "no such field", edits=(Drop((*place, field)),))
     seen = Counter(str(group.get("name")) for _, group in groups)
     for place, group in groups:
         if seen[str(group.get("name"))] > 1:
-            message = f"more than one group of the file is called '{group['name']}': Prometheus does not load it"
-            yield Problem((*place, "name"), message, str(group["name"]), "a name of its own", "give it another name")
+            message = f"the file has several groups called '{group['name']}': Prometheus does not load it"
+            yield Problem((*place, "name"), message, str(group["name"]), "a unique name", "give it another name")
 
 
 def _check_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
@@ -72,7 +72,7 @@ def _check_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
     if interval % EVALUATION:
         near = max(1, round(interval / EVALUATION)) * EVALUATION
         message = (
-            f"the group '{group.get('name')}' is evaluated every {interval:g} s, and samples are {EVALUATION} s apart"
+            f"the group '{group.get('name')}' is evaluated every {interval:g} s, but samples are {EVALUATION} s apart"
         )
         yield Problem(
             (*place, "interval"), message, str(group["interval"]), f"a multiple of {EVALUATION}s", f"write {near}s"
@@ -84,7 +84,7 @@ def check_unrecordable(case: PackCase) -> Iterator[Problem]:
     for written, known in case.read:
         expr = written.rule.get("expr")
         if isinstance(known, Unread) and isinstance(expr, str) and not _explain_unreadable(expr):
-            yield Problem(known.place, known.message, expr[:120], "the series without labels or an offset", known.fix)
+            yield Problem(known.place, known.message, expr[:120], "the series without labels or offset", known.fix)
 
 
 @register_check("SK319", "Pack")
@@ -107,7 +107,7 @@ def check_namespaced(case: PackCase) -> Iterator[Problem]:
 
 
 def _remove_matcher(expr: str, start: int, end: int) -> str:
-    """Remove the expression without the matcher whose value stands there, and without the comma beside it."""
+    """Remove the matcher with this value from the expression, and a comma beside it."""
     before, after = expr[:start].rstrip("\"'"), expr[end + 1 :]
     before = before[: before.rindex("namespace")].rstrip()
     after = after.lstrip()

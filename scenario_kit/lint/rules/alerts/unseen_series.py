@@ -1,7 +1,7 @@
-"""SK315: alerting and recording rules over series that nothing exports.
+"""SK315: rules over series that nothing exports.
 
-Known are the series of a lab, whose exporters a real cluster has as well, and what the pack records itself. Nothing is
-said of a pack that an app without a twin uses: what is exported beside it, only its own cluster knows.
+Known series are those of a lab, whose exporters a real cluster has as well, and those that the pack records itself. A
+pack of an app without a twin is not checked: only its own cluster knows its series.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from scenario_kit.load.series import LABELS, VALUES
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 
-#: The label that every expression gets a matcher of.
+#: The label of which a matcher is added to every expression.
 _SCOPED: Final = "namespace"
-#: Functions that make labels.
+#: Functions that create labels.
 _MAKE_LABELS: Final = ("label_replace", "label_join", "count_values", "info")
-#: The label whose values are the names of components.
+#: The label that holds component names.
 _COMPONENT: Final = "service_name"
 _NAMES: Final = frozenset(LABELS)
 
 
 class _SeriesProblem(NamedTuple):
-    """What is wrong: the word that should be another one, and those that it can be."""
+    """An unknown word in an expression, and the known ones."""
 
     message: str
     observed: str
@@ -69,23 +69,23 @@ def _respell(expr: str, word: str, meant: str) -> str:
 def _suggest(said: _SeriesProblem) -> str:
     if said.known is not _NAMES or suggest(said.word, _NAMES):
         return did_you_mean(said.word, said.known)
-    return "docs/series.md lists the series of a lab; where only a real cluster has it, no trial in a lab can show it"
+    return "docs/series.md lists the series of a lab; no trial in a lab can show a series that only a real cluster has"
 
 
 def _is_of_foreign_cluster(catalog: Catalog, pack: str) -> bool:
-    """Return whether an app that runs on real clusters only uses the pack."""
+    """Return whether an app that runs only on real clusters uses the pack."""
     for name in catalog.apps():
         try:
             app = catalog.app(name, catalog.versions(name)[0])
         except (AuthoringError, IndexError):
-            continue  # its own rules say so
+            continue  # the app has findings of its own
         if app.twin is None and pack in app.alert_packs:
             return True
     return False
 
 
 def _list_components(catalog: Catalog) -> frozenset[str]:
-    """Return the names under which some component of some app reports spans; empty where an app cannot be read."""
+    """Return the names under which any component reports spans; empty if an app cannot be loaded."""
     found: set[str] = set()
     for name in catalog.apps():
         try:
@@ -125,7 +125,7 @@ def _examine_selector(node: Any, recorded: set[str], components: frozenset[str])
 
 
 def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_SeriesProblem]:
-    """Yield labels by which it is grouped and that no series inside has: all of them land in one group."""
+    """Yield grouping labels that no series inside has: everything is in one group."""
     modifier = node.modifier
     inner = list(walk(node.expr))
     makes = {str(getattr(getattr(n, "func", None), "name", "")) for n in inner} & {*_MAKE_LABELS}
@@ -138,12 +138,12 @@ def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_SeriesProblem]
     known = frozenset[str]().union(*(LABELS[name] for name in names))
     for label in modifier.labels:
         if label not in known:
-            message = f"groups of a label that {' and '.join(dict.fromkeys(names))} has not: {label}"
+            message = f"groups by a label that {' and '.join(dict.fromkeys(names))} does not have: {label}"
             yield _SeriesProblem(message, label, label, known)
 
 
 def _read_name(node: Any) -> str:
-    """Return the name of the series that a selector asks for; empty where it asks for several."""
+    """Return the metric name of a selector; empty if it selects several."""
     if node.name:
         return str(node.name)
     named = [m for m in node.matchers.matchers if m.name == "__name__" and str(m.op) == "MatchOp.Equal"]
@@ -151,7 +151,7 @@ def _read_name(node: Any) -> str:
 
 
 def _matches(matcher: Any, value: str) -> bool:
-    """Return whether a matcher lets a value of its label through; a label that is missing has an empty one."""
+    """Return whether a matcher accepts a value; a missing label has an empty one."""
     operator, desired = str(matcher.op).removeprefix("MatchOp."), str(matcher.value)
     if operator in ("Equal", "NotEqual"):
         return (value == desired) == (operator == "Equal")

@@ -1,4 +1,4 @@
-"""SK139: what an app's definition says is about components that it has, and about objects that its manifests yield."""
+"""SK139: an app's definition names components that it does not define, or objects that its manifests do not contain."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_members(case: AppCase) -> Iterator[Problem]:
 
 
 def _list_named(at: Place, body: Object) -> Iterator[tuple[Place, str]]:
-    """List every component that a version names, and where."""
+    """Yield the place and name of every component that a version refers to."""
     for i, call in enumerate(body.get("calls", ())):
         yield from (((*at, "calls", i, end), call[end]) for end in ("caller", "callee"))
     for i, client in enumerate(body.get("clients", ())):

@@ -1,4 +1,4 @@
-"""What an app's definition says of its manifests is in them, with some value of its options."""
+"""Find names in an app's definition that its manifests do not contain, whatever its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.render.templating.authoring_error import did_you_mean
 
 
 class _NamedReference(NamedTuple):
-    """A name that the definition gives, where, what it is of, and what there is; None where nobody can tell."""
+    """A reference in the definition: its place, its kind, and the candidates; None if they are unknown."""
 
     place: Place
     name: str
@@ -23,7 +23,7 @@ class _NamedReference(NamedTuple):
 
 
 def find_missing(case: AppCase) -> Iterator[Problem]:
-    """Find workloads, Services, variables and alert packs that the app names, and that are nowhere."""
+    """Find workloads, Services, variables and alert packs that the app names but does not have."""
     said = list(_list_packs(case))
     for version, body in case.document["versions"].items():
         made = [v for v in case.versions if v.app.version == version]
@@ -33,9 +33,9 @@ def find_missing(case: AppCase) -> Iterator[Problem]:
     for each in said:
         if each.known is not None and each.name not in each.known:
             fix = did_you_mean(each.name, each.known)
-            there = ", ".join(sorted(set(each.known))) or "none"
+            candidates = ", ".join(sorted(set(each.known))) or "none"
             yield Problem(
-                each.place, f"{case.name} has no {each.what} '{each.name}'", each.name, f"one of {there}", fix=fix
+                each.place, f"{case.name} has no {each.what} '{each.name}'", each.name, f"one of {candidates}", fix=fix
             )
 
 
@@ -45,7 +45,7 @@ def _list_packs(case: AppCase) -> Iterator[_NamedReference]:
 
 
 def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_NamedReference]:
-    """List what a version says of the objects that it yields."""
+    """Yield what a version states about its objects."""
     workloads = [f"{o['kind']}/{o['metadata']['name']}" for o in objects if o["kind"] in WORKLOADS]
     services = [o["metadata"]["name"] for o in objects if o["kind"] == "Service"]
     homes = {component["name"]: _strip_namespace(component["workload"]) for component in body["components"]}
@@ -57,7 +57,7 @@ def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[
         home = homes.get(call["caller"], "")
         for n, name in enumerate(call.get("env", ())):
             yield _NamedReference(
-                (*at, "calls", i, "env", n), name, f"variable in {home} that is called", _list_variables(home, objects)
+                (*at, "calls", i, "env", n), name, f"variable in {home} called", _list_variables(home, objects)
             )
     loads = [c["name"] for c in body["components"] if c.get("role") == "Load"]
     for knob, reported in body.get("load", {}).items():
@@ -65,13 +65,13 @@ def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[
         yield _NamedReference(
             (*at, "load", knob, "env"),
             reported["env"],
-            f"variable in {home} that is called",
+            f"variable in {home} called",
             _list_variables(home, objects),
         )
 
 
 def _strip_namespace(text: str) -> str:
-    """Return a reference without the namespace: names are unique over all of an app's."""
+    """Return a reference without its namespace: names are unique within an app."""
     try:
         ref = Reference.parse(text)
     except ValueError:
@@ -80,7 +80,7 @@ def _strip_namespace(text: str) -> str:
 
 
 def _list_variables(home: str, objects: Sequence[Object]) -> Sequence[str] | None:
-    """List the variables of a workload's containers; None for one that is not there, or takes some as they come."""
+    """List the variables of a workload's containers; None if it does not exist or uses `envFrom`."""
     specs = [o["spec"]["template"]["spec"] for o in objects if f"{o['kind']}/{o['metadata']['name']}" == home]
     containers = [c for spec in specs for part in ("containers", "initContainers") for c in spec.get(part) or ()]
     if not containers or any(c.get("envFrom") for c in containers):

@@ -1,4 +1,4 @@
-"""SK107 to SK110, SK13x: what a scenario names exists, and fits."""
+"""SK107 to SK110, SK120: names in a scenario that do not exist or do not fit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.unknown_containers import find_unknown_containers
@@ -56,19 +56,19 @@ def check_app(case: LintContext) -> Iterator[Problem]:
 
 
 def _explain_unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | None:
-    """Explain a definition that is there and cannot be used. What is wrong with it has a place in another file."""
+    """Report a definition that exists but is invalid; its own findings are in another file."""
     try:
         find()
     except AuthoringError as error:
         first = error.findings[0] if error.findings else None
         reported = f"{first.position}: {first.message}" if first and first.position else error.message
         message = f"the definition of '{name}' cannot be used: {reported}"
-        return Problem(place, message, fix=error.fix or "correct the definition; `scenario-kit lint FILE` tells more")
+        return Problem(place, message, fix=error.fix or "correct the definition; see `scenario-kit lint FILE`")
     return None
 
 
 def _suggest_version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, ...]:
-    """Suggest a version that completes this one; it is never exchanged for one that looks alike."""
+    """Return an edit that completes a version, or removes a leading "v"; similar versions are not candidates."""
     bare = wrong.lstrip("vV")
     meant = [version for version in versions if version == bare or version.startswith(f"{bare}.")]
     return (Put(place, meant[0]),) if len(meant) == 1 else ()
@@ -81,8 +81,8 @@ def check_fault_type(case: LintContext) -> Iterator[Problem]:
     known = {*case.catalog.faults(), *own}
     for i, use in enumerate(case.scenario.spec.faults):
         if use.type in own and use.type in case.catalog.faults():
-            place, fix = ("spec", "faults", i, "type"), "give the one beside the scenario another name"
-            message = f"'{use.type}' is a fault type of the catalogue, and another one beside the scenario has its name"
+            place, fix = ("spec", "faults", i, "type"), "rename the one beside the scenario"
+            message = f"'{use.type}' is a fault type of the catalogue and of the scenario's own folder"
             yield Problem(place, message, use.type, "a name that the catalogue does not have", fix)
             continue
         if use.type not in known:
@@ -142,20 +142,20 @@ def check_target(case: LintContext) -> Iterator[Problem]:
             message = f"'{use.target}' is not an object of {case.scenario.spec.app.name}"
             edits = fix_reference(place, use.target, case.names(*kinds))
             yield Problem(place, message, use.target, fix=fix, edits=edits)
-        elif own := find_meant(case, use.target):
-            message = f"'{use.target}' is not where {case.scenario.spec.app.name} has it"
+        elif own := find_intended(case, use.target):
+            message = f"'{use.target}' is in another namespace in {case.scenario.spec.app.name}"
             yield Problem(place, message, use.target, own, f"write `target: {own}`", edits=(Put(place, own),))
 
 
 @register_check("SK123")
 def check_templates(case: LintContext) -> Iterator[Problem]:
     for place, finding in case.unrendered:
-        astray = find_meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
+        astray = find_intended(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
         if finding.code not in ("SK120", "SK135", "SK304") and not astray:
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
     for place, text in case.positions.texts.items():
         if "{{" in text or "{%" in text:
-            yield Problem(place, f"'{text[:60]}' is a template, and nothing renders it here", text[:60])
+            yield Problem(place, f"'{text[:60]}' is a template, but scenarios are not rendered", text[:60])
 
 
 @register_check("SK120")
@@ -215,7 +215,7 @@ def _list_named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
 
 
 @register_check("SK132")
-def start_order(case: LintContext) -> Iterator[Problem]:
+def check_start_order(case: LintContext) -> Iterator[Problem]:
     after = {use.name: use.start.after_fault for use in case.scenario.spec.faults}
     for i, use in enumerate(case.scenario.spec.faults):
         seen, name = [use.name], use.start.after_fault
@@ -224,10 +224,10 @@ def start_order(case: LintContext) -> Iterator[Problem]:
             name = after.get(name)
         if use.start.on_alert and len(after) == 1:
             message = (
-                f"'{use.name}' waits for {use.start.on_alert.name}, and there is no other fault that could raise it"
+                f"'{use.name}' waits for {use.start.on_alert.name}, but there is no other fault that could raise it"
             )
             yield Problem(
-                ("spec", "faults", i, "start", "onAlert"), message, fix="drop `start`, or add the first fault"
+                ("spec", "faults", i, "start", "onAlert"), message, fix="remove `start`, or add the first fault"
             )
         if name == use.name:
             message = f"'{use.name}' waits for itself: {' after '.join([*seen, name])}"

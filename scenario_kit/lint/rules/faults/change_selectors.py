@@ -1,4 +1,4 @@
-"""SK111: label selectors of changes, against the pods that the rendered workloads make."""
+"""SK111: label selectors of changes, matched with the pods of the rendered workloads."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
 from scenario_kit.model.kubernetes.label_selector import admits, parse_object
 from scenario_kit.model.kubernetes.reference import make_reference, symbolise_namespace
 
-#: Parts of a Chaos Mesh selector that say more than a rendered workload does: on which nodes its pods will be.
+#: Fields of a Chaos Mesh selector that depend on scheduling.
 _LIVE_PARTS = {"nodes", "nodeSelectors"}
-#: Kinds that make pods, and the pod itself.
+#: Kinds that create pods, and the pod itself.
 _MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "Pod")
 
 
@@ -58,7 +58,7 @@ def _check_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequ
         if ref in served and not found:
             message = f"after solution '{procedure.name}' {ref} selects no pod"
             yield Problem(
-                (*procedure.place, "changes"), message, "0 workloads", "those that it selects without a fault"
+                (*procedure.place, "changes"), message, "0 workloads", "the workloads it selects without the fault"
             )
 
 
@@ -71,15 +71,13 @@ def _apply_change(objects: Sequence[Object], change: Change, app: App) -> Sequen
     try:
         return change.operation.simulate(objects, app, app.namespace)
     except AuthoringError:
-        return objects  # another rule says so
+        return objects  # another rule reports it
 
 
 def _check_change(
     objects: Sequence[Object], change: Change, app: App, aim: set[Reference] | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Return message, observed and expected for each selector of a change; ``aim`` are the workloads that it should
-    reach.
-    """
+    """Yield message, observed and expected for each wrong selector of a change; ``aim`` are the intended workloads."""
     manifest = change.operation.manifest
     if not manifest:
         return
@@ -105,9 +103,9 @@ def _check_experiment(
         try:
             query = parse_selector(selector, app.namespace, unknown=LIVE)
         except ValueError:
-            continue  # another rule says so
+            continue  # another rule reports it
         if not all(_is_at_home(namespace, app) for namespace in query.namespaces):
-            continue  # another rule says so
+            continue  # another rule reports it
         pods = list(_list_future_pods(objects, app))
         if query.names:
             desired = [f"{ns}/{name}" for ns, names in query.names.items() for name in names]
@@ -117,10 +115,10 @@ def _check_experiment(
             continue
         found = {pod.of for pod in pods if query._replace(nodes=(), node_labels={}).selects(pod.object)}
         if not found:
-            yield f"{of}{kind} selects no pod", _format_selector(selector), "what pods of the app have"
+            yield f"{of}{kind} selects no pod", _format_selector(selector), "labels of the app's pods"
         elif of == "the " and aim and not found <= aim and _is_judged(selector):
             others = ", ".join(sorted(str(ref) for ref in found - aim)[:3])
-            message = f"the {kind} selects pods of {others}, at which the fault is not aimed"
+            message = f"the {kind} also selects pods of {others}, which are not the target"
             yield message, _format_selector(selector), " or ".join(sorted(str(ref) for ref in aim))
 
 
@@ -129,7 +127,7 @@ def _is_judged(selector: Mapping[str, Any]) -> bool:
 
 
 class _FuturePod(NamedTuple):
-    """A pod as a workload will make it; ``names`` is a pattern where the cluster completes its name."""
+    """A pod that a workload will create; ``names`` is a pattern if its name is generated."""
 
     of: Reference
     object: Object
@@ -154,7 +152,7 @@ def _can_be(name: str, pod: _FuturePod) -> bool:
 
 
 def _format_selector(selector: Mapping[str, Any]) -> str:
-    """Format a selector as a message shows it."""
+    """Format a selector for messages."""
     plain = {"matchLabels": selector.get("labelSelectors"), "matchExpressions": selector.get("expressionSelectors")}
     shown = [_format_requirements(plain)] if any(plain.values()) else []
     for field in ("annotationSelectors", "fieldSelectors"):
@@ -168,7 +166,7 @@ def _is_at_home(namespace: object, app: App) -> bool:
 
 
 def _find_aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Reference]:
-    """Find the workloads whose pods a fault should reach; none where the target says nothing about pods."""
+    """Return the workloads of the target's pods; empty if the target has no pods."""
     own = {ref for ref, _ in _list_pods(objects, app) if (ref.kind, ref.name) == (target.kind, target.name)}
     if target.kind == "Service":
         return _map_services(objects, app).get(Reference("Service", target.name, target.namespace), set())
@@ -183,13 +181,13 @@ def _map_services(objects: Sequence[Object], app: App) -> dict[Reference, set[Re
         selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
         ref = make_reference(obj, app.namespace) if selector else None
         if selector and ref and ref.namespace in ("app", *app.namespaces):
-            here = [(pod, labels) for pod, labels in pods if pod.namespace == ref.namespace]
-            found[ref] = {pod for pod, labels in here if selector.items() <= labels}
+            candidates = [(pod, labels) for pod, labels in pods if pod.namespace == ref.namespace]
+            found[ref] = {pod for pod, labels in candidates if selector.items() <= labels}
     return found
 
 
 def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
-    """List everything of the app's namespaces that makes pods, and their labels."""
+    """Yield each pod owner in the app's namespaces, with its pods' labels."""
     for obj in objects:
         ref, template = _find_template(obj, app)
         if template is not None:
@@ -197,19 +195,19 @@ def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference,
 
 
 def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None]:
-    """Find what an object is called, and the template of its pods; None where it makes none in the app's namespaces."""
+    """Return an object's reference and its pod template; None if it creates no pods in the app's namespaces."""
     ref, spec = make_reference(obj, app.namespace), obj.get("spec") or {}
     if obj["kind"] not in _MAKERS:
         return ref, None
     if obj["kind"] == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}
     template = obj if obj["kind"] == "Pod" else spec.get("template")
-    here = ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping)
-    return ref.groupless, template if here else None
+    candidates = ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping)
+    return ref.groupless, template if candidates else None
 
 
 def _find_selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
-    """Find what makes pods that a label selector of Kubernetes matches; all of them where it cannot be read."""
+    """Return the owners of pods that match a label selector; all of them if it is invalid."""
     try:
         desired = parse_object(selector)
     except ValueError:

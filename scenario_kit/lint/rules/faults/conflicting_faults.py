@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.model.kubernetes.difference import WrittenField
 
 
@@ -20,7 +20,7 @@ def check_overlaps(case: LintContext) -> Iterator[Problem]:
         if use.name not in case.faults:
             continue
         changes = case.faults[use.name].changes
-        fields = list_written(changes, objects, case.app)
+        fields = list_written_fields(changes, objects, case.app)
         for other, theirs in seen.items():
             common = sorted(str(mine) for mine in fields if any(mine.meets(field) for field in theirs))
             if common:
@@ -31,7 +31,7 @@ def check_overlaps(case: LintContext) -> Iterator[Problem]:
                 )
         seen[use.name] = fields
         for change in changes:
-            if change.operation.creates:  # a later fault may be aimed at it
+            if change.operation.creates:  # a later fault may target it
                 try:
                     objects = change.operation.simulate(objects, case.app, case.app.namespace)
                 except AuthoringError:

@@ -1,4 +1,4 @@
-"""SK127: experiments of Chaos Mesh, against the schemas of its CRDs."""
+"""SK127: Chaos Mesh experiments, validated by the schemas of the CRDs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scenario_kit.model.chaos.pod_selector import parse_selector
 from scenario_kit.model.chaos.reach import list_selections
 from scenario_kit.schema.chaos import get_object_schema, list_kinds
 
-#: Ways to choose pods that need a number, which the CRDs leave to the manager.
+#: Modes of selection that need a number, which the CRDs do not enforce.
 _COUNTED = ("fixed", "fixed-percent", "random-max-percent")
 
 
@@ -43,15 +43,15 @@ def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
     seen = set()
     for rendering in case.renderings:
         made = rendering.fault.experiments if rendering.fault else ()
-        for i, manifest in zip(places, made, strict=False):  # some may be left out; then the first stands for all
+        for i, manifest in zip(places, made, strict=False):  # some may be conditional; then the first ones count
             for problem in _check_manifest(case.positions, ("changes", i, "chaos"), manifest):
                 if (problem.message, problem.observed) not in seen:
                     seen.add((problem.message, problem.observed))
-                    yield problem._replace(edits=())  # the text is a template, which says something else
+                    yield problem._replace(edits=())  # the source is a template
 
 
 def _check_fault(fault: Fault) -> Iterator[Problem]:
-    """Return what is wrong with the experiments of a rendered fault; the places are within the experiment."""
+    """Yield problems in the experiments of a rendered fault; places are relative to the experiment."""
     for change in _changes(fault):
         if manifest := change.operation.experiment:
             kind = manifest.get("kind", "an object without a kind")
@@ -68,7 +68,7 @@ def _changes(fault: Fault) -> Iterator[Change]:
 
 
 def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Iterator[Problem]:
-    """Return what is wrong with a manifest that stands at ``place``."""
+    """Yield problems in a manifest at ``place``."""
     kind, spec = str(manifest.get("kind", "")), manifest.get("spec")
     started = str(spec.get("type", "")) if kind == SCHEDULE and isinstance(spec, Mapping) else ""
     schema = get_object_schema(kind, started)
@@ -90,7 +90,7 @@ def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Ite
 
 
 def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:
-    """Check for selectors that the manager cannot read: it reports that in an event, and selects nothing."""
+    """Check for selectors that the manager cannot parse: it emits an event and selects nothing."""
     for keys, selector in list_selections(manifest):
         try:
             parse_selector(selector, "")
@@ -98,11 +98,11 @@ def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:
             field, _, words = str(error).partition(": ")
             where: Place = (*place, *keys, field)
             message = f"Chaos Mesh cannot read `{'.'.join(map(str, keys))}.{field}`"
-            yield Problem(where, message, words, "what a selector of Kubernetes may say", "correct the field")
+            yield Problem(where, message, words, "a valid Kubernetes selector", "correct the field")
 
 
 def _check_counts(place: Place, kind: str, spec: Any) -> Iterator[Problem]:
-    """Return a number of pods that is asked for and not said."""
+    """Report a missing number of pods."""
     if not isinstance(spec, Mapping):
         return
     where: Place = (*place, "spec")

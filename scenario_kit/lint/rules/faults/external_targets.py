@@ -1,4 +1,4 @@
-"""SK151: names in external targets of a NetworkChaos, as the manager of Chaos Mesh will look them up."""
+"""SK151: names in `externalTargets` of a NetworkChaos that the manager of Chaos Mesh cannot resolve."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from scenario_kit.model.chaos.fields import is_external, list_targets
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.reference import resolve_homes
 
-#: Where the pod of the manager is, in whose search domains it looks.
+#: Namespace of the manager, which determines its search domains.
 _HOME: Final = "chaos-mesh"
 _ZONE: Final = ("svc", "cluster", "local")
 _NAME: Final = re.compile(r"[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*\.?", re.IGNORECASE)
 _POD: Final = re.compile(r"\d{1,3}(-\d{1,3}){3}")
-#: Services that every cluster has.
+#: Services of every cluster.
 _EVERYWHERE: Final = frozenset({("kubernetes", "default"), ("kube-dns", "kube-system")})
 
 
@@ -42,22 +42,22 @@ def check_unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
 
 
 def _find_problem(target: str, app: App, stage: Simulation) -> str:
-    """Find why a target is none; empty where it is one, or where that cannot be known here."""
+    """Explain why a target does not resolve; empty if it does, or only a cluster can tell."""
     host = target.rpartition(":")[0] if target.count(":") == 1 else target
     address = _classify_address(host)
     if address:
-        return "" if address == "IPv4" else "Chaos Mesh takes no address of IPv6 as an external target"
+        return "" if address == "IPv4" else "Chaos Mesh does not accept IPv6 addresses as external targets"
     if not _NAME.fullmatch(host):
         return f"'{host}' is neither an address nor a name"
     labels = host.rstrip(".").lower().split(".")
     if len(labels) == 1:
-        return f"'{host}' is sought in the namespace '{_HOME}', where Chaos Mesh runs, and not found"
+        return f"'{host}' is resolved in the namespace '{_HOME}' of Chaos Mesh, and does not exist there"
     *names, last = _strip_domain(labels)
     if last == "pod":
         return "" if _POD.fullmatch(names[0]) else f"no pod is called '{host}'"
     name, namespace = (names[-1], last) if names else (last, "")
     if labels == _strip_domain(labels) and is_external(host, resolve_homes(app.namespace, app.namespaces)):
-        return ""  # only the world knows; that the lab does not, another rule says
+        return ""  # a public name; another rule reports that the lab cannot resolve it
     if (name, namespace) in _EVERYWHERE:
         return ""
     services = {
@@ -69,7 +69,7 @@ def _find_problem(target: str, app: App, stage: Simulation) -> str:
 
 
 def _strip_domain(labels: list[str]) -> list[str]:
-    """Return the labels of a name without the domain of the cluster, of which any beginning may be written."""
+    """Strip the cluster domain, or any leading part of it, from a name."""
     for length in range(len(_ZONE), 0, -1):
         if len(labels) > length + 1 and tuple(labels[-length:]) == _ZONE[:length]:
             return labels[:-length]

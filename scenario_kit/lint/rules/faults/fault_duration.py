@@ -1,4 +1,4 @@
-"""SK128: whether a fault lasts until the trial has seen what it does."""
+"""SK128: faults that end before the trial has observed their effect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenario_kit.render.scenarios.time_windows import compute_windows
 
 
 class _Limit(NamedTuple):
-    """Where a change says how long it lasts: field, text and seconds."""
+    """The field of a change that limits its duration: name, text and seconds."""
 
     field: str
     text: str
@@ -39,7 +39,7 @@ def check_expiring(case: LintContext) -> Iterator[Problem]:
                 continue
             name = _find_parameter(case, use, limit)
             place = ("spec", "faults", i, "parameters", name) if name else ("spec", "faults", i, "type")
-            message = f"fault '{use.name}' ends after {limit.text} (`{limit.field}`), while its alerts are to hold"
+            message = f"fault '{use.name}' ends after {limit.text} (`{limit.field}`), before its alerts have held"
             fix = f"write `{name}: {needed}` or more" if name else ""
             edits: tuple[Edit, ...] = ()
             if name:
@@ -48,20 +48,18 @@ def check_expiring(case: LintContext) -> Iterator[Problem]:
 
 
 def _report_ending_cause(number: int, use: FaultUse) -> Problem:
-    """Report a cause that a stage takes back: nobody has to repair it."""
+    """Report a cause that is removed by `lastsSeconds`, so that nothing needs a repair."""
     return Problem(
         ("spec", "faults", number, "lastsSeconds"),
-        f"fault '{use.name}' is a cause, and taken back after {use.lasts_seconds} s",
+        f"fault '{use.name}' is a cause, but is removed after {use.lasts_seconds} s",
         use.role,
         "a cause that lasts until it is repaired",
-        "let it last, or give it the role Trigger or Distractor",
+        "remove `lastsSeconds`, or give it the role Trigger or Distractor",
     )
 
 
 def _compute_needed(case: LintContext) -> int:
-    """Compute seconds from injection to the end of hold, if the slowest alert comes when it is due; 0 where nothing
-    must.
-    """
+    """Return the seconds from injection to the end of hold if the slowest must-fire alert is just in time; else 0."""
     spec = case.scenario.spec
     rules = (case.alerts or {}).values()
     due = [_compute_due(alert.within_seconds, (case.alerts or {}).get(alert.name)) for alert in spec.expect.alerts]
@@ -99,7 +97,7 @@ def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
 
 
 def _parse_seconds(text: str) -> float:
-    """Parse the seconds of a duration as Go spells it; no end where it cannot be read, which SK127 tells."""
+    """Parse a Go duration; infinite if it is invalid, which SK127 reports."""
     try:
         return parse_seconds(text)
     except ValueError:
@@ -107,9 +105,7 @@ def _parse_seconds(text: str) -> float:
 
 
 def _find_parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
-    """Find the one number among the fault's parameters that is the limit in seconds; empty where there is
-    none, or two.
-    """
+    """Return the fault's parameter whose value is the limit in seconds; empty if there is not exactly one."""
     known: Mapping[str, Any] = case.types[use.type].parameters.get("properties", {})
     values = {name: use.parameters.get(name, part.get("default")) for name, part in known.items()}
     same = [name for name, value in values.items() if type(value) is int and value == limit.seconds]

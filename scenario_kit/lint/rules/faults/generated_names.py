@@ -1,4 +1,4 @@
-"""Names that a fault draws depend on the names of scenario and fault: a file that was renamed has those of another."""
+"""Detect outdated generated names: they depend on the names of scenario and fault, and change if one is renamed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import leaves
+from scenario_kit.lint.simulation.stages import walk_leaves
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Change
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
@@ -17,26 +17,26 @@ _DRAWN: Final = re.compile(rf"(?<![-\w])([a-z][-a-z0-9]*)-({GENERATED_SUFFIX})(?
 
 
 class Outdated(NamedTuple):
-    """What a text says, what it should say instead, and the edits that correct it."""
+    """The fix for outdated names, and its edits."""
 
     fix: str = ""
     edits: tuple[Edit, ...] = ()
 
 
 def find_outdated(case: LintContext, place: Place, change: Change) -> Outdated:
-    """Find drawn names in a change that no fault of this file has, while one has drawn another for the same thing."""
-    there: dict[str, set[str]] = {}
+    """Find generated names in a change that no fault has, while a fault has exactly one with the same prefix."""
+    current: dict[str, set[str]] = {}
     for fault in case.faults.values():
         for each in fault.changes:
             for _, text in _list_texts(each):
                 for prefix, tail in _DRAWN.findall(text):
-                    there.setdefault(prefix, set()).add(tail)
+                    current.setdefault(prefix, set()).add(tail)
     reported: dict[str, str] = {}
     edits = []
     for path, text in _list_texts(change):
         new = text
         for prefix, tail in _DRAWN.findall(text):
-            known = there.get(prefix, set())
+            known = current.get(prefix, set())
             if len(known) == 1 and tail not in known:
                 old, now = f"{prefix}-{tail}", f"{prefix}-{next(iter(known))}"
                 reported[old], new = now, new.replace(old, now)
@@ -45,9 +45,9 @@ def find_outdated(case: LintContext, place: Place, change: Change) -> Outdated:
     if not reported:
         return Outdated()
     names = ", ".join(f"`{now}` for `{old}`" for old, now in reported.items())
-    return Outdated(f"write {names}: drawn names depend on those of the scenario and the fault", tuple(edits))
+    return Outdated(f"write {names}: generated names depend on those of scenario and fault", tuple(edits))
 
 
 def _list_texts(change: Change) -> Iterator[tuple[Place, str]]:
-    """List all texts inside of a change, each with where it is."""
-    return ((place, leaf) for place, leaf in leaves(change.to_json()) if isinstance(leaf, str))
+    """Yield all texts in a change with their places."""
+    return ((place, leaf) for place, leaf in walk_leaves(change.to_json()) if isinstance(leaf, str))

@@ -1,4 +1,4 @@
-"""SK208: how long a scenario may make everybody wait."""
+"""SK208: limits of deadlines, delays and queries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql.parser import points
 from scenario_kit.load.yaml.edit import Put
 
-#: Seconds that any one deadline or delay may have: three quarters of an hour.
+#: Maximum of any deadline or delay in seconds: 45 minutes.
 CAP: Final = 2700
-#: Points of time that a query may ask of: Prometheus is shared by all trials.
+#: Maximum number of points per series that a query may read: all trials share Prometheus.
 POINTS: Final = 10_000
 _FIELDS: Final = ("withinSeconds", "afterSeconds")
 
@@ -30,8 +30,8 @@ def check_limits(case: LintContext | FaultCase) -> Iterator[Problem]:
         asked = _measure_range(expr)
         if asked > POINTS and place not in reported:
             reported.add(place)
-            message = f"the query asks of {asked} points of time"
-            fix = "look back less far, or with larger steps"
+            message = f"the query reads {asked} points per series"
+            fix = "use a shorter range or a larger step"
             yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)
 
 

@@ -1,4 +1,4 @@
-"""SK911 at lint: what a fault changes, and the lab does not read."""
+"""SK911: faults that write only fields that the lab does not model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.model import Severity
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 
-#: Fields that a message names; a fault may write many.
-_NAMED = 3
+#: Maximum number of fields in a message.
+_MAX_FIELDS = 3
 
 
 @register_check("SK911")
@@ -28,7 +28,7 @@ def check_unshown(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK911", "Fault")
 def check_unshown_anywhere(case: FaultCase) -> Iterator[Problem]:
-    """Check as ``check_unshown`` does, of a fault that the lab can show in no app."""
+    """Report a fault type that the lab can show in no app."""
     if REAL_DATA_PLANE in case.fault.requires:
         return
     found = [
@@ -42,12 +42,14 @@ def check_unshown_anywhere(case: FaultCase) -> Iterator[Problem]:
 
 
 def _build_problem(place: tuple[str | int, ...], who: str, fields: tuple[str, ...]) -> Problem:
-    named = ", ".join(fields[:_NAMED]) + (f" and {len(fields) - _NAMED} more" if len(fields) > _NAMED else "")
+    named = ", ".join(fields[:_MAX_FIELDS]) + (
+        f" and {len(fields) - _MAX_FIELDS} more" if len(fields) > _MAX_FIELDS else ""
+    )
     return Problem(
         place,
-        f"{who} writes only what the lab does not model, so the lab cannot show it: it needs {REAL_DATA_PLANE}",
+        f"{who} writes only fields that the lab does not model: it needs {REAL_DATA_PLANE}",
         observed=named,
         expected="a field that the control plane, the simulated kubelet or the app's twin reads",
-        fix="run it on a cluster with real containers, or change what the lab reads; no other value will help here",
+        fix="run it on a cluster with real containers, or change other fields; another value does not help",
         severity=Severity.WARNING,
     )

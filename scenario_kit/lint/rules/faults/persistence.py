@@ -1,4 +1,4 @@
-"""SK435: what a fault says of its own end, compared with what its changes do."""
+"""SK435: a fault's declared persistence, compared with its changes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def check_persistence_in_scenario(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_contradiction(fault: Fault) -> str:
-    """Find why the claim cannot be true; empty where it may be."""
+    """Explain why the declaration cannot be true; empty if it may be."""
     says = f"`persistence: {fault.persistence}`"
     if fault.persistence in ("Object", "Workload"):
-        return ""  # SK128, where it does not last
+        return ""  # SK128 covers expiry
     for change in fault.changes:
         if change.operation.outlasts(fault.persistence):
             keyword = change.operation.keyword

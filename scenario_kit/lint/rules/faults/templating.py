@@ -1,4 +1,4 @@
-"""SK003, SK121, SK123, SK138, SK304 of faults and apps: their templates yield changes that can be made, and objects."""
+"""SK003, SK121, SK123, SK304 of faults and apps: templates that fail, or changes that do."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from scenario_kit.load.yaml.edit import Put
 from scenario_kit.render import NoChange
 from scenario_kit.render.templating.engine import explain_invalid_template
 
-#: What a fault says on purpose about targets and parameters with which it cannot bite.
+#: Codes by which a fault rejects targets and parameters.
 _REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
 _PARTS: Final = "changes|undo|effect|undone|entities|solutions|decoys"
-#: How messages spell a place: ``changes[0].patch.target``.
+#: Places in messages: ``changes[0].patch.target``.
 _SPELLED: Final = re.compile(rf"\b({_PARTS})((?:\[\d+\]|\.[A-Za-z_]+)*)")
 
 
 @register_check("SK003", "Fault", "App")
 def check_folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
-    """The folder has another name than the entry."""
+    """Report a folder whose name differs from the entry's."""
     folder, name = case.path.resolve().parent.name, str(case.document.get("name", ""))
     if name != folder:
-        message = f"the {case.kind.lower()} is called '{name}', its folder '{folder}'"
+        message = f"the {case.kind.lower()} is called '{name}', but its folder '{folder}'"
         yield Problem(("name",), message, folder, name, f"git mv {folder} {name}", edits=(Put(("name",), folder),))
 
 
 @register_check("SK123", "Fault")
 def check_expressions(case: FaultCase) -> Iterator[Problem]:
-    """Return a template that cannot be read, or that fails for a target at which the fault can be aimed."""
+    """Report templates that cannot be parsed, or that fail for a suitable target."""
     wrong = {place: said for place, text in case.positions.texts.items() if (said := explain_invalid_template(text))}
     for place, said in wrong.items():
         text = case.positions.texts[place].strip()[:120]
         yield Problem(
-            place, f"the template cannot be read: {said}", text, "a Jinja2 expression", "correct the expression"
+            place, f"the template cannot be parsed: {said}", text, "a Jinja2 expression", "correct the expression"
         )
     reported: set[str] = set()
     for rendering in () if wrong else case.renderings:
@@ -59,7 +59,7 @@ def _place(message: str) -> Place:
 
 @register_check("SK123", "App")
 def check_manifests(case: AppCase) -> Iterator[Problem]:
-    """Check for templates that yield no objects."""
+    """Report templates that fail to render."""
     reported: set[str] = set()
     for version in case.versions:
         if version.error and version.error.message not in reported:
@@ -71,17 +71,17 @@ def check_manifests(case: AppCase) -> Iterator[Problem]:
 
 @register_check("SK304", "Fault")
 def check_no_effect(case: FaultCase) -> Iterator[Problem]:
-    """Return a change of the fault changes nothing, although the fault did not refuse to be rendered."""
+    """Report a change without effect for a target and parameters that the fault accepts."""
     for rendering, index, error in _find_failing_changes(case):
         if isinstance(error, NoChange):
             message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
-            fix = "write a precondition that such targets and parameters do not meet"
+            fix = "add a precondition that excludes such targets and parameters"
             yield Problem(("changes", index), message, "the app as it was", "a change of it", fix)
 
 
 @register_check("SK121", "Fault")
 def check_impossible(case: FaultCase) -> Iterator[Problem]:
-    """A change of the fault cannot be made."""
+    """Report a change that fails on the app's objects."""
     for rendering, index, error in _find_failing_changes(case):
         if not isinstance(error, NoChange):
             message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
@@ -89,7 +89,7 @@ def check_impossible(case: FaultCase) -> Iterator[Problem]:
 
 
 def _find_failing_changes(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
-    """Find the changes of each rendering that fail on the app's objects; indices count those that are rendered."""
+    """Yield the changes of each rendering that fail on the app's objects; indices count rendered changes."""
     for rendering in case.renderings:
         objects = rendering.objects
         for i, change in enumerate(rendering.fault.changes if rendering.fault else ()):

@@ -1,1 +1,1 @@
-"""Rules about files: form, texts, metadata, duplicates, evidence."""
+"""Rules about files: layout, texts, metadata, duplicates, evidence."""

@@ -1,4 +1,4 @@
-"""SK001 to SK006, SK218, SK219: what is contributed, and with what around it."""
+"""SK218, SK219: the canary, and programs beside or in a scenario."""
 
 from __future__ import annotations
 
@@ -15,30 +15,13 @@ from scenario_kit.model import Position
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.render.objects.lookup import format_reference
 
-#: Files that a machine could run; others (README.md, a diagram) are for people.
+#: Executable files; others (README.md, a diagram) are documentation.
 _CODE: Final = frozenset(
-    {
-        ".sh",
-        ".bash",
-        ".py",
-        ".js",
-        ".ts",
-        ".rb",
-        ".pl",
-        ".go",
-        ".rs",
-        ".c",
-        ".java",
-        ".jar",
-        ".exe",
-        ".so",
-        ".wasm",
-        ".lua",
-    }
+    ".sh .bash .py .js .ts .rb .pl .go .rs .c .java .jar .exe .so .wasm .lua".split()  # noqa: SIM905
 )
 _OWN: Final = frozenset({"scenario.yaml", "fault.yaml"})
-#: Files of one folder that are looked at; a scenario has a handful.
-_MOST: Final = 500
+#: Maximum number of files in a scenario's folder.
+_MAX_FILES: Final = 500
 
 
 @register_check("SK218")
@@ -46,9 +29,9 @@ def check_canary(case: LintContext) -> Iterator[Problem]:
     around = ("metadata", "annotations")
     found = case.positions.texts.get((*around, CANARY_KEY), "")
     if case.merged and found != CANARY:
-        there = any(place[:2] == around for place in case.positions.texts)
-        edit = Put((*around, CANARY_KEY), CANARY) if there else Put(around, {CANARY_KEY: CANARY})
-        message = "the scenario's canary is another one" if found else "the scenario has no canary"
+        exists = any(place[:2] == around for place in case.positions.texts)
+        edit = Put((*around, CANARY_KEY), CANARY) if exists else Put(around, {CANARY_KEY: CANARY})
+        message = "the scenario has a wrong canary" if found else "the scenario has no canary"
         yield Problem(around, message, found or "none", f"{CANARY_KEY}: {CANARY}", edits=(edit,))
 
 
@@ -56,15 +39,15 @@ def check_canary(case: LintContext) -> Iterator[Problem]:
 def check_scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
     if isinstance(case, FaultCase) or case.merged:
         beside = list(_list_files_beside(case.path.parent))
-        if len(beside) > _MOST:
-            message = f"more than {_MOST} files lie beside it, too many to look at each"
-            fix = "remove what neither the scenario nor its readers need"
-            yield Problem(("metadata",), message, f"{len(beside)} files", f"at most {_MOST} files", fix)
-        for path in beside[:_MOST]:
+        if len(beside) > _MAX_FILES:
+            message = f"there are more than {_MAX_FILES} files beside it, too many to check"
+            fix = "remove files that neither the scenario nor its readers need"
+            yield Problem(("metadata",), message, f"{len(beside)} files", f"at most {_MAX_FILES} files", fix)
+        for path in beside[:_MAX_FILES]:
             if _is_code(path):
                 message = f"'{path.name}' is a program"
                 yield Problem(
-                    ("metadata",), message, path.name, "YAML and texts alone", position=Position(path=str(path))
+                    ("metadata",), message, path.name, "only YAML and text files", position=Position(path=str(path))
                 )
     if isinstance(case, LintContext):
         for procedure in case.procedures():
@@ -72,16 +55,14 @@ def check_scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
                 body = change.operation.resource
                 own = [c for _, c in list_containers(body) if c.get("command") or c.get("args")] if body else []
                 if body and own:
-                    message = (
-                        f"{procedure.kind} '{procedure.name}' brings a program of its own, in {format_reference(body)}"
-                    )
+                    message = f"{procedure.kind} '{procedure.name}' contains a program, in {format_reference(body)}"
                     place = (*procedure.place, "changes", j, change.operation.keyword)
                     fix = "use `run` with a client of the app, or another change"
                     yield Problem(place, message, str(own[0].get("command") or own[0].get("args"))[:80], fix=fix)
 
 
 def _list_files_beside(folder: Path) -> Iterator[Path]:
-    """List files below a folder, without those that a fault type of its own has around it: that is judged by itself."""
+    """Yield the files in a folder, without those of the scenario's own fault types, which are checked separately."""
     others = {path.parent for path in folder.glob("faults/*/fault.yaml")}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name not in _OWN and others.isdisjoint(path.parents):

@@ -1,9 +1,8 @@
-"""SK222: a fault type beside a scenario that does what one of the catalogue does.
+"""SK222: a scenario's own fault type that does the same as one of the catalogue.
 
-Types are compared by what they write to the rendered app, not by names or texts. A type of the catalogue is aimed at
-the same object, and those of its parameters that hold text are tried with what the scenario's own type writes. Numbers
-may differ: another one is a parameter, not another mechanism. What ends differently, or is repaired differently, is
-something else.
+Fault types are compared by what they write to the rendered app, not by names or texts. A type of the catalogue is
+rendered for the same target, with the texts that the scenario's own type writes as parameters. Numbers may differ: they
+are parameters. A type that ends or is repaired differently is not the same.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.similarity.effect_signature import list_writes
-from scenario_kit.lint.similarity.index import strip_numbers
+from scenario_kit.lint.similarity.index_entry import strip_numbers
 from scenario_kit.load.schema.schemas import find_violations
 from scenario_kit.model import App, Fault, FaultType, Object, Reference, Severity
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_fault
 
-#: Longer texts are files or scripts, and no values of parameters that choose something.
+#: Longer texts are files or scripts, not parameters.
 _LONGEST: Final = 253
 _FIELD: Final = 100
 
@@ -38,7 +37,7 @@ def check_copied_type(case: LintContext) -> Iterator[Problem]:
         return
     for i, use in enumerate(case.scenario.spec.faults):
         own, rendered = case.types.get(use.type), case.faults.get(use.name)
-        if own is None or rendered is None or not case.brings(use.type):
+        if own is None or rendered is None or not case.has_own_fault_type(use.type):
             continue
         found = _find_same(case.catalog, use, rendered, case.app, case.objects)
         if found is None:
@@ -50,7 +49,7 @@ def check_copied_type(case: LintContext) -> Iterator[Problem]:
             f"fault type '{use.type}' writes what '{name}' of the catalogue writes",
             use.type,
             f"'{name}'",
-            f"use the catalogue's ({call}), or break something that none of its types breaks",
+            f"use the catalogue's ({call}), or a mechanism that none of its types has",
             severity=Severity.ERROR if case.merged else Severity.WARNING,
         )
 
@@ -58,7 +57,7 @@ def check_copied_type(case: LintContext) -> Iterator[Problem]:
 def _find_same(
     catalog: Catalog, use: FaultUse, rendered: Fault, app: App, objects: Sequence[Object]
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return the type of the catalogue that writes the same, and the parameters with which it does."""
+    """Return the catalogue's type that writes the same, with its parameters."""
     done = list_writes(rendered, objects, app)
     if not done:
         return None
@@ -83,11 +82,11 @@ def _load(catalog: Catalog, name: str) -> FaultType | None:
     try:
         return catalog.fault(name)
     except AuthoringError:
-        return None  # another rule says so
+        return None  # another rule reports it
 
 
 class _Writes:
-    """What a fault writes, without numbers: ``places`` only where, ``kinds`` in a form that no parameter changes."""
+    """What a fault writes, without numbers: ``places`` are the fields, ``kinds`` what no parameter changes."""
 
     def __init__(self, done: Sequence[Sequence[Any]]) -> None:
         self.places = {_sort(one[:3] if one[0] == "field" else _outline_changes(one)) for one in done}
@@ -96,7 +95,7 @@ class _Writes:
 
 
 class _Aim(NamedTuple):
-    """A type of the catalogue, aimed at what the scenario's own type is aimed at."""
+    """A fault type of the catalogue with the target of the scenario's own type."""
 
     known: FaultType
     use: FaultUse
@@ -104,7 +103,7 @@ class _Aim(NamedTuple):
     objects: Sequence[Object]
 
     def render(self, given: Mapping[str, Any]) -> _Writes | None:
-        """Return what it writes with these parameters; None where it refuses them or the target."""
+        """Return what it writes with these parameters; None if it rejects them or the target."""
         use = structs.replace(self.use, type=self.known.name, parameters=dict(given), rollout=None)
         try:
             made = render_fault(self.known, use, self.app, self.objects, self.app.namespace, "draft")
@@ -114,7 +113,7 @@ class _Aim(NamedTuple):
 
 
 def _reproduce(aim: _Aim, desired: _Writes, texts: Sequence[str]) -> dict[str, Any] | None:
-    """Return parameters with which the type writes exactly that; None where no text that is tried makes it do so."""
+    """Return parameters with which the type writes exactly the same; None if there are none among ``texts``."""
     plain = aim.render({})
     if plain is not None and plain.kinds != desired.kinds:
         return None
@@ -130,14 +129,14 @@ def _reproduce(aim: _Aim, desired: _Writes, texts: Sequence[str]) -> dict[str, A
 
 
 def _count_apart(found: _Writes | None, desired: _Writes) -> float:
-    """Return how much differs; a field that is not written at all weighs more than its value."""
+    """Return the distance between two sets of writes; a missing field weighs more than a different value."""
     if found is None:
         return inf
     return len(found.entries ^ desired.entries) + _FIELD * len(found.places ^ desired.places)
 
 
 def _strip(one: Sequence[Any]) -> list[Any]:
-    """Drop numbers, and how the pods of the target are selected beside their labels."""
+    """Drop numbers, and the namespaces of selectors."""
     if one[0] != "object" or "selector" not in (one[1].get("spec") or {}):
         return list(strip_numbers(list(one)))
     body = copy.deepcopy(one[1])
@@ -160,7 +159,7 @@ def _sort(node: Any) -> str:
 
 
 def _find_texts(node: Any) -> Iterator[str]:
-    """Yield the short texts in what is written, each a possible value of a parameter."""
+    """Yield all short texts in a value, each a possible parameter."""
     if isinstance(node, str):
         if 0 < len(node) <= _LONGEST:
             yield node

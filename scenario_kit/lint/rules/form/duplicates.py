@@ -1,4 +1,4 @@
-"""SK216, SK217: scenarios that are there already."""
+"""SK216, SK217: duplicates of other scenarios."""
 
 from __future__ import annotations
 
@@ -9,74 +9,73 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.evaluation.comparison import render_entries
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.similarity.index import IndexEntry, Shelf
+from scenario_kit.lint.similarity.index import ScenarioIndex
+from scenario_kit.lint.similarity.index_entry import IndexEntry
 from scenario_kit.model import Severity
 
 
 @register_check("SK216")
 def check_copies(case: LintContext) -> Iterator[Problem]:
-    entry, shelf = case.entry, case.shelf
-    same = _find_copies(case.catalog, shelf, entry) if shelf and entry else []
+    entry, index = case.entry, case.index
+    same = _find_copies(case.catalog, index, entry) if index and entry else []
     if entry and same:
         message = f"it breaks the same thing in the same way as {_join_names(same)}"
         severity = Severity.ERROR if case.merged else Severity.WARNING
         fix = f"extend '{same[0].name}', or break something else"
         yield Problem(
-            ("spec", "faults"), message, entry.fingerprint[:12], "a fingerprint of its own", fix, severity=severity
+            ("spec", "faults"), message, entry.fingerprint[:12], "a unique fingerprint", fix, severity=severity
         )
 
 
 @register_check("SK217")
 def check_near_duplicates(case: LintContext) -> Iterator[Problem]:
-    entry, shelf = case.entry, case.shelf
-    if shelf is None or entry is None or _find_copies(case.catalog, shelf, entry):
+    entry, index = case.entry, case.index
+    if index is None or entry is None or _find_copies(case.catalog, index, entry):
         return
-    if same := _find_same_mechanism(case.catalog, shelf, entry):
-        message = (
-            f"it breaks the same fields of the same objects as {_join_names(same)}, and must raise the same alerts"
-        )
-        fix = f"use '{same[0].name}', or break something else; another value of a field is no other incident"
+    if same := _find_same_mechanism(case.catalog, index, entry):
+        message = f"it breaks the same fields of the same objects as {_join_names(same)}, and expects the same alerts"
+        fix = f"use '{same[0].name}', or break something else; another value is not another incident"
         severity = Severity.ERROR if case.merged else Severity.WARNING
-        desired = "another field, object, fault or promised alert"
+        desired = "another field, object, fault or expected alert"
         yield Problem(("spec", "title"), message, "only values and texts differ", desired, fix, severity=severity)
         return
-    near = shelf.near(entry)
+    near = index.near(entry)
     if not near:
-        near = [(1.0, o) for o in _render_candidates(case.catalog, shelf, entry) if o.alike and o.alike == entry.alike]
+        near = [(1.0, o) for o in _render_candidates(case.catalog, index, entry) if o.alike and o.alike == entry.alike]
     if near:
         (cosine, first), named = near[0], _join_names([other for _, other in near])
-        fix = f"say what '{first.name}' does not have, or make it another incident"
+        fix = f"describe the difference from '{first.name}', or make it another incident"
         if entry.shape and entry.shape == first.shape:
-            message, seen, desired = f"only numbers differ from {named}", "the same but for numbers", "another fault"
+            message, seen, desired = f"only numbers differ from {named}", "equal but for numbers", "another fault"
         elif (entry.core and entry.core == first.core) or (entry.alike and entry.alike == first.alike):
-            message = f"its root causes are those of {named}, whatever else happens"
+            message = f"it has the same root causes as {named}"
             seen, desired, fix = (
                 "the same root causes",
                 "another root cause",
-                f"break something else than '{first.name}'",
+                f"break something other than '{first.name}' does",
             )
         else:
-            message = f"texts and structure are almost those of {named}: cosine {cosine:.2f}"
+            message = f"texts and structure are similar to {named}: cosine {cosine:.2f}"
             seen, desired = f"{cosine:.2f}", "below 0.80"
         yield Problem(("spec", "title"), message, seen, desired, fix)
 
 
-def _find_copies(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
-    """Find others that do the same, whatever their fault types are called."""
-    return shelf.copies(entry) or [
-        o for o in _render_candidates(catalog, shelf, entry) if o.does and o.does == entry.does
+def _find_copies(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry) -> list[IndexEntry]:
+    """Find scenarios that do the same, whatever their fault types are called."""
+    return index.copies(entry) or [
+        o for o in _render_candidates(catalog, index, entry) if o.does and o.does == entry.does
     ]
 
 
-def _find_same_mechanism(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
-    """Find others whose labelled faults write the same fields and that promise the same, in the same surroundings."""
-    others = shelf.settings(entry) if entry.mechanism else []
+def _find_same_mechanism(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry) -> list[IndexEntry]:
+    """Find scenarios of the same app whose labelled faults write the same fields, with the same expectations."""
+    others = index.settings(entry) if entry.mechanism else []
     return [other for other in render_entries(catalog, others) if other.mechanism == entry.mechanism]
 
 
-def _render_candidates(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> Iterator[IndexEntry]:
-    """Render those that may do the same by other fault types; few, and only these are rendered to see."""
-    yield from render_entries(catalog, shelf.candidates(entry) if entry.does else ())
+def _render_candidates(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry) -> Iterator[IndexEntry]:
+    """Render the few scenarios that may do the same with other fault types."""
+    yield from render_entries(catalog, index.candidates(entry) if entry.does else ())
 
 
 def _join_names(others: list[IndexEntry]) -> str:
@@ -85,7 +84,7 @@ def _join_names(others: list[IndexEntry]) -> str:
 
 
 def _shorten_path(path: str) -> str:
-    """Return a path relative to where the command runs, as other paths of findings are."""
+    """Return a path relative to the working directory, as in other findings."""
     try:
         return str(Path(path).relative_to(Path.cwd()))
     except ValueError:

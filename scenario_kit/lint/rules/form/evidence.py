@@ -1,4 +1,4 @@
-"""SK607: evidence that is committed beside a scenario."""
+"""SK607: outdated evidence."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def check_outdated(case: LintContext) -> Iterator[Problem]:
 
 
 def digest_of(case: LintContext) -> str:
-    """Compute the digest that the scenario has now; nothing where something that it names could not be found or
-    rendered.
-    """
+    """Compute the current digest of the scenario; empty if something it names cannot be found or rendered."""
     spec = case.scenario.spec
     if case.app is None or case.objects is None or case.alerts is None:
         return ""

@@ -1,4 +1,4 @@
-"""SK0: the shape of a contribution."""
+"""SK003: the folder's name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenario_kit.load.yaml.edit import Put
 def check_folder_name(case: LintContext) -> Iterator[Problem]:
     folder = case.path.resolve().parent
     if case.merged and folder.name != case.scenario.name:
-        message = f"the scenario is called '{case.scenario.name}', its folder '{folder.name}'"
+        message = f"the scenario is called '{case.scenario.name}', but its folder '{folder.name}'"
         place, fix = ("metadata", "name"), f"git mv {folder.name} {case.scenario.name}"
         edits = (Put(place, folder.name),)
         yield Problem(place, message, folder.name, case.scenario.name, fix, edits=edits)

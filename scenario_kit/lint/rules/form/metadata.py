@@ -1,4 +1,4 @@
-"""SK6: texts, owners, licence and suppressions."""
+"""SK601 to SK611: texts, authors, licence and suppressions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import Position
 
-#: Licences that a catalogue can take over: permissive ones, and public domain.
+#: Permissive licences, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
-#: Words that a text needs to say what happens.
-_LEAST = {"title": 2, "description": 3, "brief": 3}
+#: Minimum number of words.
+_MIN_WORDS = {"title": 2, "description": 3, "brief": 3}
 _PLACEHOLDERS = re.compile(
     r"\b(TODO|FIXME|TBD|XXX|lorem ipsum|to be (specified|written|done)|changeme)\b|^(…|\.\.\.)$", re.I
 )
@@ -39,10 +39,10 @@ def check_placeholders(case: LintContext) -> Iterator[Problem]:
     for place, text in case.positions.texts.items():
         if _PLACEHOLDERS.search(text) and place[-1] in ("title", "description", "brief", "because", "reason", "name"):
             yield Problem(place, f"'{text[:60]}' is a placeholder", text[:60])
-    for name, least in _LEAST.items() if case.merged else ():
+    for name, least in _MIN_WORDS.items() if case.merged else ():
         text = str(getattr(case.scenario.spec, name))
         if 0 < len(text.split()) < least:
-            message = f"the {name} is too short to say anything: '{text}'"
+            message = f"the {name} is too short: '{text}'"
             yield Problem(("spec", name), message, f"{len(text.split())} words", f"at least {least} words")
 
 
@@ -79,7 +79,7 @@ def check_brief_present(case: LintContext) -> Iterator[Problem]:
 def check_suspended(case: LintContext) -> Iterator[Problem]:
     place = ("spec", "suspend")
     if case.merged and case.scenario.spec.suspend:
-        yield Problem(place, "the scenario only gets stored: it is suspended", "true", "false", edits=(Drop(place),))
+        yield Problem(place, "the scenario is suspended", "true", "false", edits=(Drop(place),))
 
 
 @register_check("SK606")
@@ -109,7 +109,7 @@ def check_unbounded(case: LintContext) -> Iterator[Problem]:
     for i, entry in enumerate(case.scenario.spec.suppress):
         if entry.code in SUPPRESSIBLE and not entry.reason.strip():
             place = ("spec", "suppress", i, "reason")
-            yield Problem(place, f"the suppression of {entry.code} has no reason", "a blank", "a reason")
+            yield Problem(place, f"the suppression of {entry.code} has no reason", "an empty text", "a reason")
         if entry.code in SUPPRESSIBLE and entry.until > last:
             place = ("spec", "suppress", i, "until")
             yield Problem(place, f"the suppression of {entry.code} ends too late", entry.until, f"{last} at the latest")

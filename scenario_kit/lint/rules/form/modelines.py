@@ -1,4 +1,4 @@
-"""SK170: the comment that leads an editor to the schema."""
+"""SK170: the comment that names the schema for editors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_schema_path(case: AnyCase) -> Iterator[Problem]:
 
 
 def _find_right_path(file: Path, named: Modeline, kind: str) -> Iterator[str]:
-    """Find the path that the comment has to name, where what it names does not exist."""
+    """Yield the right path of the schema if the comment names a missing file."""
     if "://" in named.schema or exists(file, named.schema):
         return
     schema = find_schema(file, f"{kind.lower()}.schema.json")
@@ -39,7 +39,7 @@ def _read_modeline(file: Path) -> Modeline | None:
 def _build_problem(named: Modeline, path: str, file: str) -> Problem:
     return Problem(
         (),
-        "there is no schema at the path that the file names for editors",
+        "the comment for editors names a schema that does not exist",
         named.schema,
         path,
         f"write `$schema={path}`",

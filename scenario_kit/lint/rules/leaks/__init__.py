@@ -1,1 +1,1 @@
-"""Rules about what gives the answer away."""
+"""Rules about texts that give the answer away."""

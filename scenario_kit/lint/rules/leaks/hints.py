@@ -1,4 +1,4 @@
-"""SK221: what a fault writes and no symptom needs."""
+"""SK221: data that a fault writes although no symptom needs it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from scenario_kit.lint.simulation.stages import Simulation, WrittenObject
 from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Object
 
-#: Maps of which an entry can be left out.
+#: Maps from which an entry can be removed.
 _DROPPABLE = ("annotations", "labels", "data", "stringData")
-#: Parameters that short are part of a text by chance.
-_TELLING = 4
+#: Shorter parameters occur in texts by chance.
+_MIN_CHARACTERS = 4
 
 
 @register_check("SK221", "Scenario", "Fault")
@@ -33,13 +33,13 @@ def check_hints(case: LintContext | FaultCase) -> Iterator[Problem]:
         key = (site, found.reason)
         if site is not None and key not in reported:
             reported.add(key)
-            message = f"{subject} has what no symptom needs: {found.reason}"
+            message = f"{subject} has unneeded data: {found.reason}"
             edits = _build_drop_edit(site.place, found)
             yield Problem(site.place, message, str(found.value)[:200], "nothing", position=site.position, edits=edits)
 
 
 def _find_needless(case: LintContext | FaultCase) -> Iterator[tuple[Simulation, str, Needless]]:
-    """Find everything needless, with its stage and its object."""
+    """Yield all unneeded data, with its simulation and object."""
     worlds = {
         id(stage): ObjectSurroundings(stage.app, _render_untouched(case, stage), stage.after)
         for stage in case.stages
@@ -56,7 +56,7 @@ def _find_needless(case: LintContext | FaultCase) -> Iterator[tuple[Simulation, 
 
 
 def _is_judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool:
-    """Return whether another rule says so with better words: SK210 of telling names, SK212 of the file's own ones."""
+    """Return whether another rule reports it better: SK210 revealing names, SK212 the fault's own names."""
     if not isinstance(case, FaultCase):
         return False
     if found.keys[-1] == "name" and any(word in TELLING for word in split_words(str(found.value))):
@@ -66,26 +66,28 @@ def _is_judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool
 
 
 def _build_drop_edit(place: Place, found: Needless) -> tuple[Edit, ...]:
-    """Build the edit that leaves a label, an annotation or a key out, where the file writes it under this very name."""
+    """Return the edit that removes a label, annotation or key if the file contains it literally."""
     field = found.keys[-2:-1]
     return (Drop(place),) if field and field[0] in _DROPPABLE and place[-2:] == found.keys[-2:] else ()
 
 
 def _render_untouched(case: LintContext | FaultCase, stage: Simulation) -> tuple[Object, ...]:
-    """Render the app's objects before any fault."""
+    """Return the app's objects before any fault."""
     return (case.objects or ()) if isinstance(case, LintContext) else stage.before
 
 
 def _is_created(one: WrittenObject) -> bool:
-    """Return whether a change of the stage makes the object; others are known only in part."""
+    """Return whether a change creates the object; other objects are known only in part."""
     own = (one.object["kind"], one.object["metadata"]["name"])
     bodies = [c.operation.manifest for c in one.stage.changes]
     return one.was is None and any((b["kind"], b["metadata"]["name"]) == own for b in bodies if b)
 
 
 def _locate_parameter(case: LintContext | FaultCase, stage: Simulation, found: Needless) -> SourceSite | None:
-    """Locate the parameters of a fault, where the text of one is part of what it writes."""
+    """Return the parameter whose text is part of the unneeded data."""
     if isinstance(case, FaultCase):
         return None
     texts = ((place, text) for place, text in case.positions.texts.items() if place[: len(stage.place)] == stage.place)
-    return next((SourceSite(p, t) for p, t in texts if len(t) >= _TELLING and t in f"{found.keys} {found.value}"), None)
+    return next(
+        (SourceSite(p, t) for p, t in texts if len(t) >= _MIN_CHARACTERS and t in f"{found.keys} {found.value}"), None
+    )

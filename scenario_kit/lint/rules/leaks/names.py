@@ -1,4 +1,4 @@
-"""SK210, SK212: what a fault leaves in the cluster does not say what it is."""
+"""SK210, SK212: revealing names and texts that a fault leaves in the cluster."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import SCENARIO, USE, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.context.source_location import Spot, find_fresh
+from scenario_kit.lint.context.source_location import RenderedField, find_introduced
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.leaks.needless.surroundings import split_words
-from scenario_kit.lint.simulation.stages import leaves, list_containers, list_mappings
+from scenario_kit.lint.simulation.stages import list_containers, list_mappings, walk_leaves
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import Object, Severity
 
-#: Words in the names of objects that say what is wrong with them; nobody names what works like that.
+#: Words that reveal a fault in names; nobody uses them for something that works.
 TELLING: Final = frozenset(
     {
         "abort", "attack", "bad", "blackhole", "block", "blocker", "break", "breaker", "broken", "bug", "burn", "chaos",
@@ -27,7 +27,7 @@ TELLING: Final = frozenset(
         "stressor", "surge", "throttle", "wrong",
     }
 )  # fmt: skip
-#: A prefix that tells nothing, for names of these kinds.
+#: Neutral prefixes for names by kind.
 _PREFIX: Final = {
     "NetworkPolicy": "pods", "ConfigMap": "settings", "Secret": "settings", "Deployment": "batch", "Job": "batch",
     "DaemonSet": "agent", "ResourceQuota": "compute", "LimitRange": "defaults", "PersistentVolumeClaim": "claim",
@@ -38,7 +38,7 @@ _PREFIX: Final = {
 @register_check("SK210", "Scenario", "Fault")
 def check_telling_names(case: LintContext | FaultCase) -> Iterator[Problem]:
     known: set[str] | None = None
-    for found in find_fresh(case, _list_names if isinstance(case, FaultCase) else _list_texts):
+    for found in find_introduced(case, _list_names if isinstance(case, FaultCase) else _list_texts):
         name = str(found.spot.value)
         if not found.written.stage.breaks or not (said := [word for word in split_words(name) if word in TELLING]):
             continue
@@ -46,58 +46,57 @@ def check_telling_names(case: LintContext | FaultCase) -> Iterator[Problem]:
         if known.issuperset(said):
             continue
         first = next(word for word in said if word not in known)
-        message = f"{found.spot.note} of {found.subject} is '{name}', which says '{first}'"
+        message = f"{found.spot.note} of {found.subject} is '{name}', which contains '{first}'"
         prefix = _PREFIX.get(found.written.object["kind"], "set")
         expected = f"a name such as {{{{ neutral('{prefix}') }}}}"
         edits = _suggest_neutral(case, name, prefix) if isinstance(case, FaultCase) else ()
-        severity = (
-            Severity.ERROR if isinstance(case, FaultCase) else Severity.WARNING
-        )  # the app decides which values of a scenario are of use
+        # Whether a scenario can use another value depends on the app.
+        severity = Severity.ERROR if isinstance(case, FaultCase) else Severity.WARNING
         yield Problem(found.site.place, message, name, expected, severity=severity, edits=edits)
 
 
-def _list_names(obj: Object) -> Iterator[Spot]:
-    """List names that are in sight: of the object, its labels and annotations, its containers, keys and volumes."""
-    yield Spot(("metadata", "name"), obj["metadata"]["name"], "the name")
+def _list_names(obj: Object) -> Iterator[RenderedField]:
+    """Yield visible names: of the object, its labels and annotations, its containers, keys and volumes."""
+    yield RenderedField(("metadata", "name"), obj["metadata"]["name"], "the name")
     yield from _list_labels(obj, ())
     spec = obj.get("spec")
     template = spec.get("template") if isinstance(spec, dict) else None
     if isinstance(template, dict):
         yield from _list_labels(template, ("spec", "template"))
     for keys, container in list_containers(obj):
-        yield Spot((*keys, "name"), container.get("name", ""), "the name of a container")
+        yield RenderedField((*keys, "name"), container.get("name", ""), "the name of a container")
         for i, variable in list_mappings(container.get("env")):
-            yield Spot((*keys, "env", i, "name"), variable.get("name", ""), "the name of a variable")
+            yield RenderedField((*keys, "env", i, "name"), variable.get("name", ""), "the name of a variable")
     for name in obj.get("data") or {} if obj["kind"] in ("ConfigMap", "Secret") else ():
-        yield Spot(("data", name), name, "a key")
+        yield RenderedField(("data", name), name, "a key")
 
 
-def _list_texts(obj: Object) -> Iterator[Spot]:
-    """List every text: a scenario gives values to faults, wherever these put them."""
-    yield from (Spot(keys, value, "a value") for keys, value in leaves(obj) if isinstance(value, str))
+def _list_texts(obj: Object) -> Iterator[RenderedField]:
+    """Yield every text: a scenario's values may be anywhere."""
+    yield from (RenderedField(keys, value, "a value") for keys, value in walk_leaves(obj) if isinstance(value, str))
 
 
-def _list_labels(obj: Object, keys: tuple[str, ...]) -> Iterator[Spot]:
+def _list_labels(obj: Object, keys: tuple[str, ...]) -> Iterator[RenderedField]:
     metadata = obj.get("metadata") or {}
     for kind in ("labels", "annotations"):
         for name, value in (metadata.get(kind) or {}).items():
-            yield Spot((*keys, "metadata", kind, name), name, f"the name of one of the {kind}")
-            yield Spot((*keys, "metadata", kind, name), value, f"one of the {kind}")
+            yield RenderedField((*keys, "metadata", kind, name), name, f"the name of one of the {kind}")
+            yield RenderedField((*keys, "metadata", kind, name), value, f"one of the {kind}")
 
 
 def _collect_words(case: LintContext | FaultCase) -> set[str]:
-    """Collect words that the app uses itself: its own names tell nothing about a fault."""
+    """Return the words that the app uses itself; they reveal nothing about a fault."""
     objects = case.objects or () if isinstance(case, LintContext) else [o for r in case.renderings for o in r.objects]
     return {word for obj in objects for spot in _list_names(obj) for word in split_words(str(spot.value))}
 
 
 def _suggest_neutral(case: FaultCase, name: str, prefix: str) -> tuple[Edit, ...]:
-    """Suggest the name drawn at every place where the file writes it."""
+    """Return edits that generate the name wherever the file contains it."""
     word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
     drawn = f"{{{{ neutral('{prefix}') }}}}"
     places = [(place, text) for place, text in case.positions.texts.items() if len(place) > 1 and word.search(text)]
     if any("{{" in text or "{%" in text for _, text in places):
-        return ()  # inside of an expression it is spelled otherwise
+        return ()  # within an expression the syntax differs
     return tuple(Put(place, word.sub(drawn, text)) for place, text in places)
 
 
@@ -107,27 +106,27 @@ def check_written_answer(case: LintContext | FaultCase) -> Iterator[Problem]:
         place = ("metadata", "namespace")
         namespace = case.positions.texts.get(place, "")
         if namespace and namespace in (case.app.namespace if case.app else "", "default"):
-            message = f"a solver can read the namespace '{namespace}', and the whole scenario in it"
+            message = f"a solver can read the namespace '{namespace}', and so the whole scenario"
             yield Problem(place, message, namespace, "a management namespace, or none", edits=(Drop(place),))
         return
     telltale = {SCENARIO: "the name of the scenario", USE: "the name of the fault", case.fault.name: "the fault's type"}
     if beside := _find_scenario_beside(case.path):
         telltale[beside] = "the name of the scenario"
-    for found in find_fresh(case, _list_readable):
+    for found in find_introduced(case, _list_readable):
         text = str(found.spot.value)
         said = [what for word, what in telltale.items() if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w])", text)]
         if said and found.written.stage.breaks:
-            message = f"{found.subject} says {said[0]}"
+            message = f"{found.subject} contains {said[0]}"
             yield Problem(found.site.place, message, text[:80], "nothing of the ground truth")
 
 
 def _find_scenario_beside(path: Path) -> str:
-    """Find the name of the scenario that brings the fault along; empty for one of a catalogue."""
+    """Return the name of the scenario to which the fault belongs; empty if it is in a catalogue."""
     folder = path.resolve().parent.parent.parent
     return folder.name if (folder / "scenario.yaml").is_file() else ""
 
 
-def _list_readable(obj: Object) -> Iterator[Spot]:
-    """List everything but the spec of chaos objects, which has to say what is to be done."""
+def _list_readable(obj: Object) -> Iterator[RenderedField]:
+    """Yield everything but the spec of chaos objects, which has to describe the experiment."""
     chaos = str(obj.get("apiVersion", "")).startswith("chaos-mesh.org/")
-    yield from (Spot(keys, value) for keys, value in leaves(obj) if not (chaos and keys[:1] == ("spec",)))
+    yield from (RenderedField(keys, value) for keys, value in walk_leaves(obj) if not (chaos and keys[:1] == ("spec",)))

@@ -1,4 +1,4 @@
-"""What one text repeats of another, word by word."""
+"""Find word sequences that two texts share."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ _WORD: Final = re.compile(r"[a-z0-9][a-z0-9'-]*")
 
 
 def find_repeated(text: str, source: str, least: int) -> str:
-    """Find the longest run of words of ``source`` that ``text`` repeats, as ``source`` has it; empty below ``least``
-    words.
+    """Return the longest run of words of ``source`` that ``text`` repeats; empty if shorter than ``least`` words.
 
-    Case and punctuation do not count.
+    Case and punctuation are ignored.
     """
     said, words = _split_words(text), _split_words(source)
     joined = f" {' '.join(said)} "

@@ -1,4 +1,4 @@
-"""SK417: procedures that are one and the same."""
+"""SK417: identical procedures."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def check_copies(case: LintContext) -> Iterator[Problem]:
         alike = (p for p in seen if p.kind == procedure.kind and p.changes == procedure.changes)
         other = next(alike, None)
         if other and procedure.changes:
-            message = f"{procedure.kind} '{procedure.name}' makes the changes of '{other.name}'"
+            message = f"{procedure.kind} '{procedure.name}' has the same changes as '{other.name}'"
             yield Problem(procedure.place, message, procedure.name, other.name, edits=(Drop(procedure.place),))
         seen.append(procedure)

@@ -1,4 +1,4 @@
-"""SK413, SK414: what an operator can do about a fault."""
+"""SK413, SK414: how an operator can repair a fault."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.field_diff import is_elsewhere
+from scenario_kit.lint.simulation.field_diff import is_outside_app
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Entity, Fault, Object
@@ -28,17 +28,17 @@ def check_undoing(case: LintContext) -> Iterator[Problem]:
         if any(_is_new_object(fault, case.objects, case.app) for fault in faults):
             continue
         place = ("spec", "solutions", i, "changes")
-        message = f"solution '{solution.name}' only takes the injection back"
+        message = f"solution '{solution.name}' only undoes the injection"
         own = faults[0].solutions if len(faults) == 1 else ()
-        fix = f"do what fault '{faults[0].name}' proposes in `{own[0].name}`" if own else ""
-        one = len(own) == 1 and not case.generated(faults[0].name)
+        fix = f"use the changes of `{own[0].name}` of fault '{faults[0].name}'" if own else ""
+        one = len(own) == 1 and not case.has_generated_cause(faults[0].name)
         edits = _build_rewrite(place, own[0].changes, len(solution.changes)) if one else ()
         yield Problem(place, message, "removeFault", "what an operator would do", fix, edits=edits)
 
 
 @register_check("SK413", "Fault")
 def check_undoing_of_type(case: FaultCase) -> Iterator[Problem]:
-    """Return a solution merely undoes the injection."""
+    """Report a solution that merely undoes the injection."""
     for i, solution in enumerate(case.fault.solutions):
         changes = solution.get("changes") if isinstance(solution, Mapping) else None
         rendered = [r for r in case.renderings if r.fault]
@@ -49,7 +49,7 @@ def check_undoing_of_type(case: FaultCase) -> Iterator[Problem]:
         ):
             continue
         if not any(_is_new_object(r.fault, r.objects, r.app) for r in rendered if r.fault):
-            message = f"solution '{solution.get('name', i)}' only takes the injection back"
+            message = f"solution '{solution.get('name', i)}' only undoes the injection"
             yield Problem(("solutions", i, "changes"), message, "removeFault", "what an operator would do")
 
 
@@ -58,12 +58,12 @@ def _has_only_removals(changes: Sequence[Change]) -> bool:
 
 
 def _is_new_object(fault: Fault, objects: Sequence[Object], app: App) -> bool:
-    """Return whether it changes an object that the app does not bring: what that was before, only the receipts know."""
-    return any(is_elsewhere(change, objects, app) for change in fault.changes)
+    """Return whether it changes objects outside of the app, whose former state only receipts record."""
+    return any(is_outside_app(change, objects, app) for change in fault.changes)
 
 
 def _build_rewrite(place: Place, changes: Sequence[Change], former: int) -> tuple[Edit, ...]:
-    """Build these changes in place of the former ones; none where they would only take the injection back as well."""
+    """Return edits that replace changes; none if the new ones only undo the injection as well."""
     if _has_only_removals(changes):
         return ()
     puts = (Put((*place, i), change.to_json()) for i, change in enumerate(changes))
@@ -75,14 +75,14 @@ def check_undeclared(case: FaultCase) -> Iterator[Problem]:
     fault = case.fault
     repaired = fault.solutions or any(isinstance(e, Mapping) and e.get("fix") for e in fault.entities)
     if "mitigation" not in case.document:
-        yield Problem((), "the fault does not say how an operator gets rid of it", expected="`mitigation`")
+        yield Problem((), "the fault does not declare how it can be repaired", expected="`mitigation`")
     elif fault.mitigation == "None" and fault.solutions:
         yield Problem(
-            ("mitigation",), "no operator can end it, says `mitigation: None`, but there are solutions", "None"
+            ("mitigation",), "`mitigation: None` declares that there is no repair, but there are solutions", "None"
         )
     elif fault.mitigation != "None" and not repaired:
         message = (
-            f"`mitigation: {fault.mitigation}` promises a repair, but there is no solution and no `fix` of a cause"
+            f"`mitigation: {fault.mitigation}` declares a repair, but there is no solution and no `fix` of a cause"
         )
         yield Problem(("mitigation",), message, fault.mitigation)
 
@@ -99,26 +99,24 @@ def check_contradicted(case: LintContext) -> Iterator[Problem]:
                 continue
             if _has_only_removals(solution.changes):
                 continue  # SK413
-            message = f"solution '{solution.name}' fixes '{name}', of which its type says that no operator can end it"
-            fix = "drop the solution, or use another fault"
+            message = f"solution '{solution.name}' fixes '{name}', but its type declares that it cannot be repaired"
+            fix = "remove the solution, or use another fault"
             yield Problem(("spec", "solutions", i, "fixes", j), message, name, "a fault with a mitigation", fix)
 
 
 def _check_unprovable(case: LintContext) -> Iterator[Problem]:
-    """Return causes that no trial repairs alone: the whole fault is taken back instead, and it changes more, or names
-    none.
-    """
+    """Report causes that no trial can repair alone, because they have no `fix` or are not declared."""
     if case.scenario.spec.ground_truth.outcome != "Incident":
         return
     flags = case.app.flags if case.app else None
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)
-        if fault is None or fault.visibility == "Hidden":  # then the workload stands for the experiment
+        if fault is None or fault.visibility == "Hidden":  # then the workload represents the experiment
             continue
         place = ("spec", "faults", i, "type")
         if not fault.causes:
             message = f"fault type '{fault.type}' names no object as its cause, so no trial repairs it alone"
-            fix = "give what it breaks the role Cause under `entities` of the type, with its `fix`"
+            fix = "give the broken entity the role Cause in `entities` of the type, with its `fix`"
             yield Problem(place, message, expected="an entity of role Cause", fix=fix)
         if use.role not in LABELLED:
             continue
@@ -128,14 +126,14 @@ def _check_unprovable(case: LintContext) -> Iterator[Problem]:
             others = sorted(f"{kind}/{name}" for kind, name in touched - {strip_reference(cause.ref)})
             if others and not _is_own_repair(cause):
                 message = (
-                    f"fault type '{fault.type}' also changes {others[0]}, and has no `fix` for '{cause.ref}' alone"
+                    f"fault type '{fault.type}' also changes {others[0]}, but has no `fix` for '{cause.ref}' alone"
                 )
                 fix = "add `fix`, the changes that remove exactly this cause, to that entity of the type"
                 yield Problem(place, message, expected="`fix` of the cause", fix=fix)
 
 
 def _check_unshown(case: LintContext) -> Iterator[Problem]:
-    """Return what a fault type says of its end, and no solution shows: that restarts end it, or that nobody can."""
+    """Report a declared persistence or mitigation that contradicts the solutions."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident":
         return
@@ -146,15 +144,13 @@ def _check_unshown(case: LintContext) -> Iterator[Problem]:
         own = [s.changes for s in spec.solutions if use.name in s.fixes]
         solutions = own if spec.solutions else [s.changes for s in fault.solutions]
         if fault.persistence == "Pod" and not any(_replaces_pods(c) for changes in solutions for c in changes):
-            message = f"a restart ends '{fault.type}', says its `persistence: Pod`, but no solution restarts anything"
-            fix = "add a solution that restarts what is broken, or say how long the fault really lasts"
+            message = f"`persistence: Pod` of '{fault.type}' declares that restarts end it, but no solution restarts"
+            fix = "add a solution that restarts the broken workload, or correct `persistence`"
             yield Problem(place, message, fault.persistence, "a solution with `restart`", fix)
         back = [c for c in fault.changes if c.operation.overwrites]
         if fault.mitigation == "None" and fault.persistence == "Object" and len(back) == len(fault.changes) > 0:
-            message = (
-                f"no operator can end '{fault.type}', says its `mitigation: None`, but it only changes {use.target}"
-            )
-            fix = "write `mitigation: Native`, and the solution that puts it back"
+            message = f"`mitigation: None` of '{fault.type}' rules out a repair, but it only changes {use.target}"
+            fix = "write `mitigation: Native`, and a solution that restores the object"
             yield Problem(place, message, "None", "Native", fix)
 
 
@@ -163,5 +159,5 @@ def _replaces_pods(change: Change) -> bool:
 
 
 def _is_own_repair(cause: Entity) -> bool:
-    """Return whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
+    """Return whether a cause has a repair of its own; `removeFault` undoes the whole fault."""
     return bool(cause.fix) and not any(change.operation.fault for change in cause.fix)

@@ -1,4 +1,4 @@
-"""SK121, SK122, SK133, SK304, SK41x, SK43x: what faults, solutions and decoys do to the rendered app."""
+"""SK121, SK122, SK133, SK304, SK416, SK432, SK433: effects of faults, solutions and decoys on the rendered app."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.lint.context.affected_objects import find_components
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.generated_names import find_outdated
@@ -42,14 +42,14 @@ def check_impossible(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, error.message, fix=renamed.fix or error.fix, edits=edits)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
-            if change.target and case.objects is not None and (own := find_meant(case, change.target)):
-                message = f"'{change.target}' is not where {case.scenario.spec.app.name} has it"
+            if change.target and case.objects is not None and (own := find_intended(case, change.target)):
+                message = f"'{change.target}' is in another namespace in {case.scenario.spec.app.name}"
                 place = (*procedure.place, "changes", j, change.operation.keyword, "target")
                 yield Problem(place, message, change.target, own, f"write `{own}`", edits=(Put(place, own),))
 
 
 def _build_retarget_edit(case: LintContext, place: Place) -> tuple[Edit, ...]:
-    """Build the edit for a change of a solution or decoy whose target does not exist."""
+    """Return the edit that corrects the missing target of a change."""
     change = _change(case, place)
     if not change.target or case.exists(change.target):
         return ()
@@ -87,8 +87,8 @@ def check_uncovered(case: LintContext) -> Iterator[Problem]:
         if use.role not in LABELLED or rendered is None or use.name in fixed:
             continue
         inherited = not spec.solutions and rendered.solutions
-        if rendered.mitigation == "None" or (inherited and (case.generated(use.name) or not case.merged)):
-            continue  # what has a generated name, no author can name in a change
+        if rendered.mitigation == "None" or (inherited and (case.has_generated_cause(use.name) or not case.merged)):
+            continue  # an author cannot name an object with a generated name
         message = f"no solution of the file fixes '{use.name}'"
         yield Problem(
             ("spec", "solutions"), message, fix=f"add a solution with `fixes: [{use.name}]`{_describe_own(rendered)}"
@@ -96,7 +96,7 @@ def check_uncovered(case: LintContext) -> Iterator[Problem]:
 
 
 def _describe_own(fault: Fault) -> str:
-    """Describe what the fault itself would do, for who has to write it down."""
+    """Describe the fault's own solution as a template for the author's."""
     for each in fault.solutions[:1]:
         done = ", ".join(f"{change.operation.keyword} {change.target}" for change in each.changes)
         return f"; the fault's own is '{each.name}' ({done})"
@@ -113,14 +113,14 @@ def check_no_decoy(case: LintContext) -> Iterator[Problem]:
         yield Problem(("spec", "decoys"), "the scenario has no decoy")
     about = _list_concerned(case)
     if spec.decoys and about and all(_is_beside(change, case, about) for d in spec.decoys for change in d.changes):
-        message = "no decoy touches what the incident is about"
+        message = "no decoy touches a component of the incident"
         observed = ", ".join(sorted({change.target or "" for d in spec.decoys for change in d.changes}))
-        fix = "add what somebody would try first who reads these alerts, for example restarting what alerts"
+        fix = "add what an operator would try first, for example restarting the component that alerts"
         yield Problem(("spec", "decoys"), message, observed, f"a change of {' or '.join(sorted(about))}", fix)
 
 
 def _list_concerned(case: LintContext) -> set[str]:
-    """List the components of what is touched, alerts, or passes trouble on; none where the faults reach everything."""
+    """Return the components that are broken, alert, or propagate; empty if the faults affect the whole cluster."""
     spec, app = case.scenario.spec, case.app
     if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
         return set()
@@ -131,9 +131,9 @@ def _list_concerned(case: LintContext) -> set[str]:
 
 
 def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
-    """Return whether a change only notes something down, or is about a component that has nothing to do with it all."""
+    """Return whether a change only writes metadata, or touches a component outside of the incident."""
     if any(change in decoy.changes for fault in case.faults.values() for decoy in fault.decoys):
-        return False  # who knows the fault says that people try this
+        return False  # the fault type declares it as a decoy
     patch = change.operation.merged
     if patch is not None and set(patch) <= {"metadata"}:
         return True
@@ -155,7 +155,7 @@ def check_true_decoy(case: LintContext) -> Iterator[Problem]:
 
 
 def _list_solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:
-    """List those of the file, or else those that come with the faults; and whether one alone ends the incident."""
+    """Yield the solutions of the file, or else of the faults, and whether each alone ends the incident."""
     spec = case.scenario.spec
     labelled = {use.name for use in spec.faults if use.role in LABELLED}
     conjunctive = spec.ground_truth.causes_join == "Conjunctive"

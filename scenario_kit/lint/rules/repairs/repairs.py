@@ -1,4 +1,4 @@
-"""SK428, SK434: what repairs put back, compared with what the faults change."""
+"""SK428, SK434: repairs, compared with what the faults change."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.model.results.involved import list_involved
 
-#: So many differences are told one by one.
-_REPORTED = 3
+#: Maximum number of differences in a message.
+_MAX_REPORTED = 3
 
 
 @register_check("SK434")
@@ -29,13 +29,13 @@ def check_collateral(case: LintContext) -> Iterator[Problem]:
     for i, solution in enumerate(spec.solutions):
         reported = _find_altered(case.app, case.objects, broken, solution.changes, parts)
         if reported and not _leaves_unselected(case.app, case.objects, broken, solution.changes):
-            message = f"solution '{solution.name}' also changes {'; '.join(reported[:_REPORTED])}"
+            message = f"solution '{solution.name}' also changes {'; '.join(reported[:_MAX_REPORTED])}"
             yield Problem(("spec", "solutions", i, "changes"), message, expected="the healthy app, but for the faults")
 
 
 @register_check("SK434", "Fault")
 def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
-    """Return a solution changes what no fault touched."""
+    """Report a solution that changes what no fault touched."""
     reported: dict[int, str] = {}
     for rendering in case.renderings:
         fault = rendering.fault
@@ -55,13 +55,13 @@ def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
 def _find_altered(
     app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change], parts: Iterable[str]
 ) -> list[str]:
-    """Find what differs from the app as it was once a solution is carried out, and was not changed by a fault."""
+    """Describe what differs from the original app after a solution, other than by a fault."""
     now = build_stage((), app, tuple(broken), changes).after
     return find_alterations(app, before, now, _writes(before, broken), set(parts))
 
 
 def _leaves_unselected(app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]) -> bool:
-    """Return whether a Service selects nothing any more, which SK111 tells."""
+    """Return whether a Service no longer selects any pods, which SK111 reports."""
     now = build_stage((), app, tuple(broken), changes).after
     served, left = (
         {o["metadata"]["name"] for o in objects if o["kind"] == "Service" and list_selected(o, objects)}
@@ -89,7 +89,7 @@ def check_unrepaired(case: FaultCase) -> Iterator[Problem]:
 
 @register_check("SK428", "Scenario")
 def check_unrepaired_in_scenario(case: LintContext) -> Iterator[Problem]:
-    """Return the fix of a cause leaves in place what the fault changed there."""
+    """Report a cause whose fix leaves changes of the fault in place."""
     if case.app is None or case.objects is None:
         return
     for i, use in enumerate(case.scenario.spec.faults):
@@ -101,14 +101,14 @@ def check_unrepaired_in_scenario(case: LintContext) -> Iterator[Problem]:
 def _find_unrepaired(
     app: App, objects: tuple[Object, ...], fault: Fault, place: tuple[str, ...]
 ) -> Iterator[tuple[int, Problem]]:
-    """Find causes that are as the fault left them after their own fix, by their position."""
+    """Yield the causes that their own fix does not repair, with their index."""
     broken = build_stage((), app, objects, fault.changes).after
     before, after = _index_by_name(objects), _index_by_name(broken)
     for i, cause in enumerate(fault.causes):
         name = strip_reference(cause.ref)
         written = name in before and name in after and before[name] != after[name]
         if not cause.fix or not written or _takes_back(cause, fault):
-            continue  # what the app does not bring may be repaired by what it asks for; a trial shows that
+            continue  # what the app does not define may be repaired indirectly; a trial shows that
         now = _index_by_name(build_stage((), app, broken, cause.fix).after)
         if name in now and not _is_restored(before[name], after[name], now[name]):
             message = f"the `fix` of '{cause.ref}' leaves what the fault changed there as it is"

@@ -1,4 +1,4 @@
-"""Where in a file stands what ``admission`` refuses: one judgement, put into the words and places of lint."""
+"""Report what ``admission`` rejects in a file, with its place."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from scenario_kit.admission.judgement import collect_created, find_aim, judge_ch
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Judged, SourceSite, find_site
-from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.rule import Problem
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, list_written, split_steps
+from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, list_written_objects, split_steps
 from scenario_kit.model import Object, PolicyException
 from scenario_kit.model.kubernetes.reference import symbolise_namespace
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
 
 
-class Refused(NamedTuple):
-    """A breach, who commits it, and where that stands."""
+class LocatedBreach(NamedTuple):
+    """A breach, its subject, and its place."""
 
     stage: Simulation
     subject: str
@@ -32,19 +32,19 @@ class Refused(NamedTuple):
     site: SourceSite
 
 
-class Bounded(NamedTuple):
-    """One change of a stage, where it stands among them, and what bounds it; or the whole of an app."""
+class BoundedStep(NamedTuple):
+    """A change of a simulation, its position, and its bounds; or a whole app."""
 
     stage: Simulation
     bounds: AdmissionBounds
     ordinal: int = 0
 
 
-@lru_cache(maxsize=4)  # several rules ask about one file after the other
-def list_refused(case: Judged) -> tuple[Refused, ...]:
-    """List everything in a file that is not admitted, each once."""
+@lru_cache(maxsize=4)  # several rules check each file
+def list_breaches(case: Judged) -> tuple[LocatedBreach, ...]:
+    """List all breaches in a file, each once."""
     reported: set[tuple[object, ...]] = set()
-    found: list[Refused] = []
+    found: list[LocatedBreach] = []
     for bounded in _bound_changes(case):
         for each in (*_check_changes(case, bounded), *_check_objects(case, bounded)):
             key = (each.breach.code, each.site, each.subject, each.breach.note)
@@ -54,14 +54,16 @@ def list_refused(case: Judged) -> tuple[Refused, ...]:
     return tuple(found)
 
 
-def _bound_changes(case: Judged) -> Iterator[Bounded]:
+def _bound_changes(case: Judged) -> Iterator[BoundedStep]:
     if isinstance(case, AppCase):
         for stage in case.stages:
             needs = set(case.declared(stage))
-            # Whoever has the node has its ports.
+            # Access to a node includes its ports.
             allowed = frozenset(needs | ({CLUSTER} if NODE in needs else set()))
-            yield Bounded(stage, derive_bounds(stage.app, stage.app.namespace, (), stage.after, allowed, of_app=True,
-                                               ready=stage.after))  # fmt: skip
+            yield BoundedStep(
+                stage,
+                derive_bounds(stage.app, stage.app.namespace, (), stage.after, allowed, of_app=True, ready=stage.after),
+            )
     elif isinstance(case, FaultCase):
         said = {*case.fault.requires, *(e.allow for e in case.fault.exceptions)}
         yield from _bound_fault(case, frozenset(said | ({CLUSTER} if case.fault.scope == CLUSTER else set())))
@@ -69,7 +71,7 @@ def _bound_changes(case: Judged) -> Iterator[Bounded]:
         yield from _bound_scenario(case)
 
 
-def _bound_fault(case: FaultCase, allowed: frozenset[str]) -> Iterator[Bounded]:
+def _bound_fault(case: FaultCase, allowed: frozenset[str]) -> Iterator[BoundedStep]:
     base: tuple[Object, ...] = ()
     created: list[Object] = []
     for stage in case.stages:
@@ -80,7 +82,7 @@ def _bound_fault(case: FaultCase, allowed: frozenset[str]) -> Iterator[Bounded]:
             yield from _bound_steps(stage, base, allowed, (*created, *collect_created(stage.changes)), created)
 
 
-def _bound_scenario(case: LintContext) -> Iterator[Bounded]:
+def _bound_scenario(case: LintContext) -> Iterator[BoundedStep]:
     base, every = case.objects or (), tuple(o for stage in case.stages for o in collect_created(stage.changes))
     broken = [o for fault in case.faults.values() for o in collect_created(fault.changes)]
     for stage in case.stages:
@@ -97,22 +99,22 @@ def _bound_steps(
     allowed: frozenset[str],
     every: Iterable[Object],
     ready: Iterable[Object],
-) -> Iterator[Bounded]:
-    """Bound each change of a stage by what is there when it is made; ``ready`` is there before all of them."""
-    known, there = tuple(every), list(ready)
+) -> Iterator[BoundedStep]:
+    """Derive the bounds of each change from what exists when it is made; ``ready`` exists before all of them."""
+    known, existing = tuple(every), list(ready)
     for i, step in split_steps(stage):
-        there += collect_created(step.changes)
-        bounds = derive_bounds(stage.app, stage.app.namespace, base, known, allowed, ready=there)
-        yield Bounded(step, bounds, i)
+        existing += collect_created(step.changes)
+        bounds = derive_bounds(stage.app, stage.app.namespace, base, known, allowed, ready=existing)
+        yield BoundedStep(step, bounds, i)
 
 
-def _check_changes(case: Judged, bounded: Bounded) -> Iterator[Refused]:
+def _check_changes(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach]:
     stage = bounded.stage
     for change in stage.changes:
         breach = judge_change(change, bounded.bounds)
         aim = find_aim(change, bounded.bounds)
-        elsewhere = isinstance(case, LintContext) and change.target and find_meant(case, change.target)
-        if breach is None or aim is None or elsewhere:  # SK121
+        misplaced = isinstance(case, LintContext) and change.target and find_intended(case, change.target)
+        if breach is None or aim is None or misplaced:  # SK121
             continue
         where = symbolise_namespace(aim.namespace, stage.app.namespace)
         subject = f"{'' if where == 'app' else f'{where}/'}{aim.kind}/{aim.name}"
@@ -120,36 +122,36 @@ def _check_changes(case: Judged, bounded: Bounded) -> Iterator[Refused]:
         if stage.place[-1:] == ("changes",):
             place = (*stage.place, bounded.ordinal, change.operation.keyword)
         known = {**case.positions.raw, **case.positions.texts}
-        yield Refused(stage, subject, breach, SourceSite(place if place in known or not known else stage.place))
+        yield LocatedBreach(stage, subject, breach, SourceSite(place if place in known or not known else stage.place))
 
 
-def _check_objects(case: Judged, bounded: Bounded) -> Iterator[Refused]:
-    for one in list_written(bounded.stage):
+def _check_objects(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach]:
+    for one in list_written_objects(bounded.stage):
         for breach in find_breaches(one.object, one.was, bounded.bounds):
             site = find_site(case, bounded.stage, breach.keys, breach.value) or _locate_type(one)
-            yield Refused(bounded.stage, format_reference(one.object), breach, site)
+            yield LocatedBreach(bounded.stage, format_reference(one.object), breach, site)
 
 
 def _locate_type(one: WrittenObject) -> SourceSite:
-    """Locate the fault itself: no parameter is to blame."""
+    """Return the place of the fault's type, if no parameter is responsible."""
     return SourceSite((*one.stage.place[:3], "type"))
 
 
 def list_needed(case: FaultCase) -> set[str]:
-    """List what the changes of a fault need to have declared."""
+    """Return the declarations that the changes of a fault need."""
     return _collect_needs(_bound_fault(case, frozenset()))
 
 
 def list_needed_by_use(case: LintContext, index: int) -> set[str]:
-    """Return what the changes of a scenario's fault need to have declared, as it is used there."""
+    """Return the declarations that a fault of the scenario needs as it is used."""
     own = [each for each in _bound_scenario(case) if each.stage.place[:3] == ("spec", "faults", index)]
     return _collect_needs(each._replace(bounds=replace(each.bounds, declared=frozenset())) for each in own)
 
 
-def _collect_needs(bounded: Iterable[Bounded]) -> set[str]:
+def _collect_needs(bounded: Iterable[BoundedStep]) -> set[str]:
     found: set[str] = set()
     for stage, bounds, _ in bounded:
-        for one in list_written(stage):
+        for one in list_written_objects(stage):
             found |= {breach.declared for breach in find_breaches(one.object, one.was, bounds)}
         for change in stage.changes:
             if (breach := judge_change(change, bounds)) is not None:
@@ -158,13 +160,13 @@ def _collect_needs(bounded: Iterable[Bounded]) -> set[str]:
 
 
 def report_problems(case: Judged, code: str) -> Iterator[Problem]:
-    """Report what is refused under a code, as a rule yields it."""
-    for each in list_refused(case):
+    """Yield all breaches with a code as problems."""
+    for each in list_breaches(case):
         if each.breach.code == code:
             yield _build_problem(case, each)
 
 
-def _build_problem(case: Judged, each: Refused) -> Problem:
+def _build_problem(case: Judged, each: LocatedBreach) -> Problem:
     breach, site = each.breach, each.site
     expected, fix = breach.expected, ""
     if need := breach.declared:
@@ -177,12 +179,12 @@ def _build_problem(case: Judged, each: Refused) -> Problem:
 
 
 def format_declaration(case: Judged, need: str) -> str:
-    """Format how the file would declare it."""
+    """Describe how the file can declare a need."""
     if isinstance(case, AppCase):
         capability = "node-access" if need == CLUSTER else need
-        return f"bring it with an option that says `x-requires: {{<value>: [{capability}]}}`"
+        return f"make it depend on an option with `x-requires: {{<value>: [{capability}]}}`"
     if not isinstance(case, FaultCase):
-        return "let a fault do it that declares it"
+        return "use a fault that declares it"
     if need == CLUSTER:
         return "write `scope: Cluster`"
     if need in EXCEPTIONS:

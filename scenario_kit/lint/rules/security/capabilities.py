@@ -1,4 +1,4 @@
-"""SK209: what a fault needs, it says."""
+"""SK209: capabilities that a fault needs but does not declare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import format_reference
 
-#: Kinds that only some clusters can act on.
+#: Kinds that only some clusters support.
 _KINDS: Final = {
     "NetworkPolicy": "cni-network-policy", "Ingress": "ingress-controller", "IPPool": "calico", "IPAMConfig": "calico",
     "GlobalNetworkPolicy": "calico", "HorizontalPodAutoscaler": "metrics-server",
@@ -23,9 +23,9 @@ _GROUPS: Final = {
     "projectcalico.org": "calico",
 }  # fmt: skip
 _REAL: Final = "real-data-plane"
-#: Fields of pods and containers that only a real runtime acts on.
+#: Fields of pods and containers that only a real runtime implements.
 _UNMODELLED: Final = frozenset({"postStart", "securityContext"})
-#: Kinds of Chaos Mesh that its manager carries out alone; the others need its daemon on the node.
+#: Kinds of Chaos Mesh that its manager implements alone; others need its daemon on the node.
 _MANAGED: Final = frozenset({"PodChaos", "Schedule"})
 _CHAOS: Final = {
     "DNSChaos": "dns-chaos-server",
@@ -34,7 +34,7 @@ _CHAOS: Final = {
     "KernelChaos": "kernel",
     "BlockChaos": "kernel",
 }
-#: Actions of NetworkChaos that are a queueing discipline of the kernel; a partition is a rule of its firewall.
+#: Actions of NetworkChaos that use a queueing discipline of the kernel; a partition uses the firewall.
 _NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "bandwidth", "rate", "netem"})
 
 
@@ -52,7 +52,7 @@ def check_undeclared(case: FaultCase) -> Iterator[Problem]:
                         if fields
                         else format_reference(one.object)
                     )
-                    message = f"{what} acts only where the cluster has '{need}', which is not declared"
+                    message = f"{what} has an effect only in clusters with '{need}', which is not declared"
                     fix = f"write `requires: [{', '.join((*case.fault.requires, need))}]`"
                     edits = build_declaration_edit(case, need)
                     yield Problem(
@@ -61,7 +61,7 @@ def check_undeclared(case: FaultCase) -> Iterator[Problem]:
 
 
 def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
-    """Return capabilities of the cluster without which an object, as it is written, does nothing."""
+    """Yield the capabilities without which an object has no effect."""
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]
     kind, spec = obj["kind"], obj.get("spec") or {}
     if group == "chaos-mesh.org":
@@ -78,11 +78,9 @@ def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
 
 
 def _find_unmodelled(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
-    """Find what pods of the app get on which only a real container could act: the lab runs on as if it were
-    not there.
-    """
+    """List changed fields of the app's pods that only a real runtime implements: the lab ignores them."""
     if was is None:
-        return []  # a companion, of which nothing but its being there is simulated
+        return []  # of a new workload only its existence is simulated
     before = _list_settings(was)
     return sorted({place[1] for place, value in _list_settings(obj).items() if value and value != before.get(place)})
 

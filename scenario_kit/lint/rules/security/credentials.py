@@ -1,4 +1,4 @@
-"""SK206: nothing that opens a door somewhere."""
+"""SK206: credentials in files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Position
 
-#: Forms that only real credentials have, by who gives them out.
+#: Formats of credentials, by issuer.
 _FORMS: Final = {
     "a private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----",
     "an access key of AWS": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
@@ -28,9 +28,9 @@ _FORMS: Final = {
     "a signed web token": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
 }
 _FORM: Final = re.compile("|".join(f"({form})" for form in _FORMS.values()))
-#: Fields that hold credentials, and how random a text of such a field must be to be a real one, in bits for a letter.
+#: Fields that hold credentials, and the minimum entropy (bits per character) and length of a real one.
 _FIELD: Final = re.compile(r"(?:pass(?:word|wd)?|secret|token|api_?key|access_?key|credentials?)$", re.I)
-_BITS, _LETTERS = 3.6, 20
+_MIN_ENTROPY, _MIN_LENGTH = 3.6, 20
 
 
 @register_check("SK206", "Scenario", "Fault", "App", "Pack")
@@ -48,7 +48,7 @@ def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterato
 
 
 def _classify_secret(place: Place, text: str) -> str:
-    """Classify what kind of secret a text is; empty for none."""
+    """Describe the kind of secret; empty if the text is not one."""
     if match := _FORM.search(text):
         return _name_match(match)
     names = [str(part) for part in place if isinstance(part, str)]
@@ -68,8 +68,8 @@ def _name_match(match: re.Match[str]) -> str:
 
 
 def _is_random(text: str) -> bool:
-    """Return whether a word is long, of mixed letters and digits, and without the repetitions that words have."""
-    if len(text) < _LETTERS or not re.search(r"\d", text) or not re.search(r"[A-Za-z]", text):
+    """Return whether a word is long, mixes letters and digits, and has the entropy of random text."""
+    if len(text) < _MIN_LENGTH or not re.search(r"\d", text) or not re.search(r"[A-Za-z]", text):
         return False
     counts = Counter(text)
-    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values()) >= _BITS
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values()) >= _MIN_ENTROPY

@@ -1,4 +1,4 @@
-"""SK202, SK203, SK213: what pods may do to their node, and accounts to the cluster."""
+"""SK202, SK203, SK213: privileges of pods on their node, and of accounts in the cluster."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase
-from scenario_kit.lint.context.source_location import Judged, Spot, find_fresh
+from scenario_kit.lint.context.source_location import Judged, RenderedField, find_introduced
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.rules.security.admission_findings import list_refused, report_problems
+from scenario_kit.lint.rules.security.admission_findings import list_breaches, report_problems
 from scenario_kit.lint.simulation.stages import list_mappings
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
@@ -17,7 +17,7 @@ from scenario_kit.render.apps.app import CLUSTER_KINDS
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
 
 _MANAGEMENT: Final = ("scenario-kit", "chaos-mesh")
-#: The names under which a solver is known to the cluster.
+#: Users and groups of a solver.
 _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "system:serviceaccounts")
 
 
@@ -25,7 +25,7 @@ _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "s
 def check_privileges(case: Judged) -> Iterator[Problem]:
     reported: set[str] = set()
     for each, problem in zip(
-        [r for r in list_refused(case) if r.breach.code == "SK202"], report_problems(case, "SK202"), strict=True
+        [r for r in list_breaches(case) if r.breach.code == "SK202"], report_problems(case, "SK202"), strict=True
     ):
         need = each.breach.declared
         if isinstance(case, FaultCase):
@@ -34,7 +34,7 @@ def check_privileges(case: Judged) -> Iterator[Problem]:
                 and each.stage.place == ("changes",)
                 and each.breach.keys[:1] in (("kind",), ("target",))
             ):
-                continue  # told below, of the change
+                continue  # reported below, for the change
             yield problem._replace(edits=() if need in EXCEPTIONS else build_declaration_edit(case, need))
         else:
             yield problem
@@ -43,7 +43,7 @@ def check_privileges(case: Judged) -> Iterator[Problem]:
 
 
 def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
-    """Build the edit that declares a capability of a fault, or its scope."""
+    """Build the edit that declares a capability or the scope of a fault."""
     if need == CLUSTER:
         return (Put(("scope",), CLUSTER),)
     known = case.document.get("requires")
@@ -51,7 +51,7 @@ def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
 
 
 def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
-    """Return changes of what does not belong to the namespace of one trial."""
+    """Report changes outside of a trial's namespaces."""
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
             target, where = find_outside(change, stage.app)
@@ -66,7 +66,7 @@ def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
 
 
 def find_outside(change: Change, app: App) -> tuple[str, str]:
-    """Find what a change is about, and where that lies if it is not in the namespaces of the app; else nothing."""
+    """Return the object that a change targets, and where it is if not in the app's namespaces; else empty."""
     body = change.operation.manifest
     target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
     if not target:
@@ -77,7 +77,7 @@ def find_outside(change: Change, app: App) -> tuple[str, str]:
     if ref.kind in CLUSTER_KINDS and target not in homes:
         return target, "belongs to the whole cluster"
     own = symbolise_namespace(namespace, app.namespace) in ("app", *app.namespaces)
-    return target, "" if own else f"lies in {namespace}"
+    return target, "" if own else f"is in {namespace}"
 
 
 @register_check("SK203", "Scenario", "Fault", "App")
@@ -88,17 +88,19 @@ def check_rights(case: Judged) -> Iterator[Problem]:
 @register_check("SK213", "Scenario", "Fault", "App")
 def check_reach(case: Judged) -> Iterator[Problem]:
     yield from report_problems(case, "SK213")
-    for found in find_fresh(case, _reach):
+    for found in find_introduced(case, _find_injector_access):
         yield Problem(
             found.site.place, f"{found.subject} {found.spot.note}", str(found.spot.value), position=found.site.position
         )
 
 
-def _reach(obj: Object) -> Iterator[Spot]:
+def _find_injector_access(obj: Object) -> Iterator[RenderedField]:
     if obj["kind"] in ("RoleBinding", "ClusterRoleBinding"):
         for i, subject in list_mappings(obj.get("subjects")):
             if subject.get("name") in _SOLVER or str(subject.get("name", "")).startswith("system:serviceaccounts:"):
-                yield Spot(("subjects", i, "name"), subject["name"], f"grants rights to '{subject['name']}', a solver")
+                yield RenderedField(
+                    ("subjects", i, "name"), subject["name"], f"grants rights to '{subject['name']}', a solver"
+                )
     if obj["metadata"].get("namespace") in _MANAGEMENT:
         where = obj["metadata"]["namespace"]
-        yield Spot(("metadata", "namespace"), where, f"lies in '{where}', where the injector's objects are")
+        yield RenderedField(("metadata", "namespace"), where, f"is in '{where}', with the injector's objects")

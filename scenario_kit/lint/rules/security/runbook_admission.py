@@ -1,8 +1,7 @@
-"""What a resolved scenario would write that is not admitted: asked by the operator, before anything of it exists.
+"""Check what a resolved scenario would write, before the operator creates anything.
 
-A runbook holds everything that a trial may execute, whoever wrote it: the app's objects, the changes of faults, their
-undo and fixes, solutions, decoys and noise. A file is judged by
-the same function (``admission_findings``).
+A runbook contains everything that a trial may execute, whoever wrote it: the app's objects, the changes of faults,
+their undo and fixes, solutions, decoys and noise. `admission_findings` checks files by the same functions.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds,
 from scenario_kit.admission.bounds import collect_declared
 from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.simulation.stages import build_stage, list_elsewhere, list_written, split_steps
+from scenario_kit.lint.simulation.stages import build_stage, list_outside_app, list_written_objects, split_steps
 from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.render.simulation.changes import NoChange
@@ -23,22 +22,22 @@ from scenario_kit.schema.writable import CLUSTER
 
 
 class _RunbookPart(NamedTuple):
-    """Changes of a runbook: whose they are, what may be declared for them, and the objects that they may meet."""
+    """Changes of a runbook with their subject, what may be declared for them, and the objects they may apply to."""
 
     name: str
     changes: tuple[Change, ...]
     allowed: frozenset[str]
     bases: tuple[tuple[Object, ...], ...]
-    #: What is there before the first of the changes, beside the app.
+    #: Objects that exist before the first change, in addition to the app.
     ready: tuple[Object, ...] = ()
 
 
 def list_refusals(runbook: Runbook, namespace: str = "") -> list[Finding]:
-    """List every breach of a runbook, each once; ``namespace`` is the one in which it is to run."""
+    """List all breaches of a runbook, each once; ``namespace`` is where it is to run."""
     found: dict[tuple[str, str], Finding] = {}
     for name, subject, breach in (*_check_placement(runbook, namespace), *_check_app(runbook), *_check_parts(runbook)):
         message = f"{name}: {subject} {breach.note}".strip()
-        allowed = f"declare `{breach.declared}` in the fault, or do without it" if breach.declared else ""
+        allowed = f"declare `{breach.declared}` in the fault, or remove the change" if breach.declared else ""
         found.setdefault(
             (breach.code, message),
             Finding(
@@ -53,17 +52,17 @@ def list_refusals(runbook: Runbook, namespace: str = "") -> list[Finding]:
     return list(found.values())
 
 
-Refused = tuple[str, str, Breach]
+_NamedBreach = tuple[str, str, Breach]
 
 
-def _check_placement(runbook: Runbook, namespace: str) -> Iterator[Refused]:
+def _check_placement(runbook: Runbook, namespace: str) -> Iterator[_NamedBreach]:
     homes = derive_bounds(runbook.app, runbook.namespace, ()).homes
     for real in {namespace or runbook.namespace, *runbook.namespaces.values()} - homes:
         note = f"would run in '{real}', for which it was not resolved"
         yield "trial", "it", Breach("SK236", (), real, note, expected=" | ".join(sorted(homes)))
 
 
-def _check_app(runbook: Runbook) -> Iterator[Refused]:
+def _check_app(runbook: Runbook) -> Iterator[_NamedBreach]:
     said = {need for needs in runbook.requires.values() for need in needs}
     allowed = frozenset(said | ({CLUSTER} if NODE in said else set()))
     bounds = derive_bounds(
@@ -74,7 +73,7 @@ def _check_app(runbook: Runbook) -> Iterator[Refused]:
             yield f"app {runbook.app.name}", format_reference(obj), breach
 
 
-def _check_parts(runbook: Runbook) -> Iterator[Refused]:
+def _check_parts(runbook: Runbook) -> Iterator[_NamedBreach]:
     parts = list(_list_parts(runbook))
     created = [body for part in parts for body in collect_created(part.changes)]
     for part in parts:
@@ -88,7 +87,7 @@ def _check_parts(runbook: Runbook) -> Iterator[Refused]:
 
 
 def _advance_bounds(bounds: AdmissionBounds, part: _RunbookPart, done: int) -> AdmissionBounds:
-    """Return the bounds of a part after so many of its changes."""
+    """Return the bounds of a part after its first ``done`` changes."""
     created = collect_created(part.changes[:done])
     return dataclasses.replace(bounds, ready=(*bounds.before, *part.ready, *created))
 
@@ -123,12 +122,12 @@ def _list_parts(runbook: Runbook) -> Iterator[_RunbookPart]:
 
 
 def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:
-    """Return what the changes make of objects; one that applies to none of them is judged by what it says itself."""
+    """Yield breaches in the resulting objects; a change that applies to none of them is checked on its own."""
     base = next((b for b in part.bases if _applies(part.changes, b, runbook)), part.bases[-1])
     stage = build_stage((), runbook.app, base, part.changes, namespace=runbook.namespace)
     for i, step in split_steps(stage, namespace=runbook.namespace):
         now = _advance_bounds(bounds, part, i + 1)
-        for one in list_written(step):
+        for one in list_written_objects(step):
             for breach in find_breaches(one.object, one.was, now):
                 yield format_reference(one.object), breach
         if not _applies(step.changes, base, runbook) and not _applies(step.changes, stage.after, runbook):
@@ -148,10 +147,10 @@ def _applies(changes: Sequence[Change], objects: tuple[Object, ...], runbook: Ru
 
 
 def _check_change(change: Change, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:
-    bodies = [*collect_created([change]), *list_elsewhere(change, ())]
+    bodies = [*collect_created([change]), *list_outside_app(change, ())]
     for body in bodies:
         for breach in find_breaches(body, None, bounds):
             yield format_reference(body), breach
     if change.operation.patches and change.target and change.operation.merged is None:
-        note = "has a JSON patch that does not apply to it as rendered, so that what it makes cannot be judged"
+        note = "has a JSON patch that does not apply to it as rendered, so its result cannot be checked"
         yield change.target, Breach("SK236", (), change.target, note)

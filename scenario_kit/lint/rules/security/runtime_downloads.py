@@ -1,4 +1,4 @@
-"""SK204: what a pod needs is in its image."""
+"""SK204: downloads at run time."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.context.source_location import Judged, Spot, find_fresh
+from scenario_kit.lint.context.source_location import Judged, RenderedField, find_introduced
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import list_containers
 from scenario_kit.model import Object
 
-#: Programs that install something from the network.
+#: Commands that install something from the network.
 _INSTALL: Final = re.compile(
     r"\b(?:pip3?|pipx|uv pip|npm|pnpm|yarn|gem|cargo|go|apt|apt-get|apk|yum|dnf|microdnf|zypper|conda)"
     r"\s+(?:-\S+\s+)*(?:install|add|ci|get)\b[^;&|\n]*"
     r"|\bgit\s+clone\b[^;&|\n]*|\bhelm\s+(?:repo\s+add|pull)\b[^;&|\n]*"
 )
-#: Programs that take an address of a host outside of the cluster.
+#: Commands that take a URL outside of the cluster.
 _GET: Final = re.compile(
     r"\b(?:curl|wget|kubectl\s+(?:apply|create)|helm\s+(?:install|upgrade)|fetch|aria2c)\b[^;&|\n]*?"
     r"\b((?:https?|ftp)://([^\s/:'\"]+)[^\s'\"]*)"
@@ -29,27 +29,31 @@ _PUBLIC: Final = frozenset({"com", "org", "net", "io", "dev", "sh", "co", "edu",
 
 @register_check("SK204", "Scenario", "Fault", "App")
 def check_downloads(case: Judged) -> Iterator[Problem]:
-    for found in find_fresh(case, _find_downloads):
-        message = f"{found.subject} fetches from the network when it runs: `{found.spot.note[:100]}`"
-        expected = "everything is in the image, or in an object of the file"
+    for found in find_introduced(case, _find_downloads):
+        message = f"{found.subject} downloads from the network at run time: `{found.spot.note[:100]}`"
+        expected = "everything in the image, or in an object of the file"
         yield Problem(found.site.place, message, found.spot.note[:100], expected, position=found.site.position)
 
 
-def _find_downloads(obj: Object) -> Iterator[Spot]:
+def _find_downloads(obj: Object) -> Iterator[RenderedField]:
     for keys, container in list_containers(obj):
         for name in ("command", "args"):
             words = [str(word) for word in container.get(name) or ()]
-            if words and (what := _fetch(" ".join(words))):
-                at = next((i for i, word in enumerate(words) if _fetch(word)), 0)
-                yield Spot((*keys, name, at), words[at], what)
+            if words and (what := _find_download(" ".join(words))):
+                at = next((i for i, word in enumerate(words) if _find_download(word)), 0)
+                yield RenderedField((*keys, name, at), words[at], what)
         for part in ("postStart", "preStop"):
             words = _split_words((container.get("lifecycle") or {}).get(part))
-            if what := _fetch(" ".join(words)):
-                yield Spot((*keys, "lifecycle", part, "exec", "command", 0), words[0], what)
+            if what := _find_download(" ".join(words)):
+                yield RenderedField((*keys, "lifecycle", part, "exec", "command", 0), words[0], what)
     if obj["kind"] == "ConfigMap":
         for key, text in (obj.get("data") or {}).items():
-            if isinstance(text, str) and (_SCRIPT.search(key) or text.startswith("#!")) and (what := _fetch(text)):
-                yield Spot(("data", key), text, what)
+            if (
+                isinstance(text, str)
+                and (_SCRIPT.search(key) or text.startswith("#!"))
+                and (what := _find_download(text))
+            ):
+                yield RenderedField(("data", key), text, what)
 
 
 def _split_words(hook: Any) -> list[str]:
@@ -57,8 +61,8 @@ def _split_words(hook: Any) -> list[str]:
     return [str(word) for word in (run or {}).get("command") or ()]
 
 
-def _fetch(text: str) -> str:
-    """Find what the text fetches from outside of the cluster; empty for nothing."""
+def _find_download(text: str) -> str:
+    """Return what a command downloads from outside of the cluster; empty if nothing."""
     if match := _INSTALL.search(text):
         return match[0].strip()
     for match in _GET.finditer(text):
@@ -68,11 +72,11 @@ def _fetch(text: str) -> str:
 
 
 def _is_outside(host: str) -> bool:
-    """Return whether a name is outside: Services have names without dots, or end in one of the cluster's domains."""
+    """Return whether a host is outside of the cluster, judged by its name."""
     bare = host.rpartition("@")[2].strip("[]").lower()
     if any(c in bare for c in "${}") or "." not in bare or re.fullmatch(r"[\d.]+", bare):
         return False
     if bare.endswith((".svc", ".cluster.local", ".local", ".internal")):
         return False
-    # `service.namespace` has one dot, as `example.com` has; public domains end in one of few words.
+    # `service.namespace` has one dot like `example.com`; public domains have a known suffix.
     return bare.count(".") > 1 or bare.rpartition(".")[2] in _PUBLIC

@@ -1,4 +1,4 @@
-"""SK453: the field that an entity of a fault names, against what the changes write."""
+"""SK453: the field that a fault's entity names, compared with its changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.model import App, Entity, Fault, Object
 from scenario_kit.model.kubernetes.difference import list_leaves
 from scenario_kit.model.kubernetes.reference import strip_reference
@@ -43,21 +43,20 @@ def check_unwritten(case: LintContext) -> Iterator[Problem]:
 
 
 def _describe_unwritten(entity: Entity, fields: Sequence[str]) -> tuple[str, str, str]:
-    message = f"no change writes `{entity.field}` of {entity.ref}, which its entity names"
+    message = f"the entity names `{entity.field}` of {entity.ref}, but no change writes it"
     return message, entity.field, " or ".join(fields[:3])
 
 
 def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], app: App) -> list[str]:
-    """List the fields of an object that the changes write instead of the one that its entity names; empty where they
-    do.
+    """List the fields of an object that are written instead of the entity's field; empty if that is written.
 
-    Nothing is said of what a command does inside of a store, of objects that no change touches: SK405 tells that.
+    Commands in a store are not checked, and neither are objects that no change touches: SK405 reports these.
     """
     if not entity.field or any(change.operation.runs_command for change in fault.changes):
         return []
     paths = {
         tuple(str(part) for part in field.path)
-        for field in list_written(fault.changes, objects, app)
+        for field in list_written_fields(fault.changes, objects, app)
         if (field.of.kind, field.of.name) == strip_reference(entity.ref)
     }
     paths |= {path for body in _list_created(fault, entity) for path in list_leaves(body)}
@@ -67,7 +66,7 @@ def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], 
         if c.operation.patches and c.operation.about(None) == strip_reference(entity.ref)
     ]
     paths |= {path for patch in patches for path in _list_replaced(patch)}
-    if () in paths or any(names(entity.field, path) for path in paths):
+    if () in paths or any(matches_path(entity.field, path) for path in paths):
         return []
     return sorted({".".join(path) for path in paths})
 
@@ -80,9 +79,7 @@ def _list_created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
 
 
 def _list_replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """List maps that a strategic patch replaces: where the app leaves one to the API server's defaults, none is
-    rendered.
-    """
+    """Yield maps that a strategic merge patch replaces, which may be absent in the rendered object."""
     if isinstance(patch, dict):
         if patch.get("$patch") == "replace":
             yield path
@@ -90,10 +87,10 @@ def _list_replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str
             yield from _list_replaced(value, (*path, key))
 
 
-def names(field: str, path: tuple[str, ...]) -> bool:
-    """Return whether a dotted field is the one at ``path``, a part of it, or the whole around it.
+def matches_path(field: str, path: tuple[str, ...]) -> bool:
+    """Return whether a dotted field is at ``path``, below it, or contains it.
 
-    A field leaves out which entry of a list is meant, so that ``containers.image`` is the image of any container.
+    A field leaves out list indices: ``containers.image`` is the image of any container.
     """
     written_at = ".".join(path)
     if written_at == field or written_at.startswith(f"{field}.") or field.startswith(f"{written_at}."):
@@ -103,7 +100,7 @@ def names(field: str, path: tuple[str, ...]) -> bool:
         if desired and part == desired[0]:
             desired, before = desired[1:], part
         elif part.isdigit() or before.endswith("s") or before == "env":
-            before = ""  # which entry of a list
+            before = ""  # an index
         else:
             return False
         if not desired:

@@ -1,12 +1,12 @@
-"""SK124: a label that another cause, a victim, or a bystander would answer to as well."""
+"""SK124: labels that also match another cause, a victim, or a bystander."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.context.affected_objects import find_components, is_one_thing, touches
+from scenario_kit.lint.context.affected_objects import find_components, select_same_pods, touches
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load.yaml.edit import Drop, Edit
@@ -21,33 +21,33 @@ def check_aliases(case: LintContext) -> Iterator[Problem]:
     for i, cause in enumerate(causes):
         for j, alias in enumerate(cause.aliases):
             message = (
-                _find_elsewhere(case, i, alias) or _suffers(case, cause.fault, alias) or _find_bystander(case, i, alias)
+                _find_other_cause(case, i, alias)
+                or _explain_victim(case, cause.fault, alias)
+                or _find_bystander(case, i, alias)
             )
             if message:
                 place = ("spec", "groundTruth", "rootCauses", i, "aliases", j)
                 drop: tuple[Edit, ...] = (Drop(place if len(cause.aliases) > 1 else place[:-1]),)
-                yield Problem(place, message, alias, "a name of this cause alone", f"drop `{alias}`", edits=drop)
+                yield Problem(place, message, alias, "a name of this cause alone", f"remove `{alias}`", edits=drop)
         if distractor := _find_masking_distractor(case, cause.fault, cause.entity):
             message = f"'{cause.entity}' is also what the distractor '{distractor}' changes"
-            fix = "aim the distractor at another object: whoever blames it for this one would be right by chance"
+            fix = "choose another target for the distractor: blaming it would be right by chance"
             yield Problem(("spec", "groundTruth", "rootCauses", i, "entity"), message, cause.entity, fix=fix)
         before = sum(o.fault == cause.fault and _is_alike(o.entity, cause.entity) for o in causes[:i])
         if before and before >= (1 if cause.entity else _count_nameless(case, cause.fault)):
             label: Place = ("spec", "groundTruth", "rootCauses", i)
             message = f"fault '{cause.fault}' is labelled twice as {cause.entity or 'the same cause'}"
-            yield Problem(label, message, cause.entity, "one label for each cause", "drop it", edits=(Drop(label),))
+            yield Problem(label, message, cause.entity, "one label per cause", "remove it", edits=(Drop(label),))
 
 
 def _find_masking_distractor(case: LintContext, fault: str, entity: str) -> str:
-    """Find the distractor that changes the object that is labelled; empty where there is none."""
+    """Return the distractor that changes the labelled object; empty if there is none."""
     others = (u.name for u in case.scenario.spec.faults if u.role == "Distractor" and u.name != fault)
     return next((n for n in others if entity and any(is_same(entity, e) for e in case.entities(n, "Cause"))), "")
 
 
 def _count_nameless(case: LintContext, fault: str) -> int:
-    """Count how many labels of a fault may have no entity: as many as it has causes whose names are drawn at
-    injection.
-    """
+    """Return how many labels of a fault may have no entity: the number of its causes with generated names."""
     rendered = case.faults.get(fault)
     return sum(e.generated for e in rendered.causes) if rendered else 0
 
@@ -56,8 +56,8 @@ def _is_alike(one: str, other: str) -> bool:
     return is_same(one, other) if one and other else one == other
 
 
-def _find_elsewhere(case: LintContext, own: int, alias: str) -> str:
-    """Find what else the alias names, where that is another cause: labelled, or changed by another fault."""
+def _find_other_cause(case: LintContext, own: int, alias: str) -> str:
+    """Explain that an alias names another cause, labelled or changed by another fault; empty if it does not."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, other in enumerate(causes):
         if i != own and any(is_same(alias, name) for name in (other.entity, *other.aliases) if name):
@@ -68,7 +68,7 @@ def _find_elsewhere(case: LintContext, own: int, alias: str) -> str:
     return ""
 
 
-def _suffers(case: LintContext, fault: str, alias: str) -> str:
+def _explain_victim(case: LintContext, fault: str, alias: str) -> str:
     if any(is_same(alias, cause) for cause in case.entities(fault, "Cause")):
         return ""
     spec = case.scenario.spec
@@ -84,15 +84,19 @@ def _suffers(case: LintContext, fault: str, alias: str) -> str:
 
 
 def _find_bystander(case: LintContext, own: int, alias: str) -> str:
-    """Find what else an alias names that is neither a cause of its fault nor the same thing as one; empty
-    where it is.
-    """
+    """Explain that an alias names neither a cause of its fault nor the same pods; empty if it does."""
     cause = case.scenario.spec.ground_truth.root_causes[own]
     fault = case.faults.get(cause.fault)
-    if case.app is None or case.objects is None or fault is None or not case.exists(alias) or find_meant(case, alias):
+    if (
+        case.app is None
+        or case.objects is None
+        or fault is None
+        or not case.exists(alias)
+        or find_intended(case, alias)
+    ):
         return ""  # SK112
     broken = {ref for ref in (cause.entity, *case.entities(cause.fault, "Cause")) if ref}
-    if any(is_same(alias, ref) or is_one_thing(case.objects, case.app, alias, ref) for ref in broken):
+    if any(is_same(alias, ref) or select_same_pods(case.objects, case.app, alias, ref) for ref in broken):
         return ""
     touched = touches(fault, case.objects, case.app, alias)
     mine = {name for text in (fault.target, *broken) for name in find_components(case.app, text)}
@@ -108,12 +112,12 @@ def _find_bystander(case: LintContext, own: int, alias: str) -> str:
         return f"'{alias}' {shared}, and fault '{cause.fault}' does not touch it"
     named = " and ".join(sorted(broken)) or f"an object of fault '{cause.fault}'"
     if touched or other:
-        return f"'{alias}' is not what fault '{cause.fault}' names as its cause, and is not the same thing as {named}"
-    return f"'{alias}' is healthy: what is broken is {named}, and neither of them is the other or owns it"
+        return f"'{alias}' is neither a cause of fault '{cause.fault}' nor the same object as {named}"
+    return f"'{alias}' is healthy: the broken object is {named}, and neither of them owns the other"
 
 
 def _list_users(case: LintContext, ref: Reference) -> list[str]:
-    """List workloads that have an object to themselves or share it: they read it, run under it, or are scaled by it."""
+    """List workloads that use an object: they read it, run as it, or are scaled by it."""
     assert case.app is not None
     objects = case.objects or ()
     users = find_readers(objects, ref, case.app.namespace)

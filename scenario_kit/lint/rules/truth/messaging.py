@@ -1,4 +1,4 @@
-"""How trouble crosses a message broker: with the messages, and back from a consumer that reads none."""
+"""Propagation across message brokers: forward with messages, and backward from a consumer that stops reading."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from scenario_kit.model import App
 
 
 def has_message_path(app: App, producer: str, consumer: str) -> bool:
-    """Return whether messages of the one reach the other through a broker."""
+    """Return whether messages of a producer reach a consumer through a broker."""
     queues = [c.name for c in app.components if c.role == "Queue"]
     return any(producer in app.producers(q) and consumer in app.consumers(q) for q in queues)
 
 
 def is_broker_of(app: App, one: str, other: str) -> bool:
-    """Return whether one of the two is a broker that the other sends to or receives from."""
+    """Return whether one of two components is a broker to which the other is connected."""
     return other in (*app.producers(one), *app.consumers(one)) or one in (*app.producers(other), *app.consumers(other))
 
 
-def route(app: App, start: str, end: str) -> Sequence[str]:
-    """Return the shortest way of trouble, both ends included; empty where there is none.
+def find_route(app: App, start: str, end: str) -> Sequence[str]:
+    """Return the shortest path of propagation including both ends; empty if there is none.
 
-    It leads from callee to caller; across brokers, both ways, only where no way along calls exists.
+    It leads from callee to caller, and across brokers in both directions only if calls alone do not connect the ends.
     """
     return _find_shortest(app, start, end, brokers=False) or _find_shortest(app, start, end, brokers=True)
 

@@ -1,4 +1,4 @@
-"""SK136, SK137: background noise that cannot be played, and noise that meddles with the incident."""
+"""SK136, SK137: background noise that cannot be executed, or interferes with the incident."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scenario_kit.model import App, Change, Fault, Reference
 from scenario_kit.model.authored.noise import Noise
 from scenario_kit.render.scenarios.noise import GRID, build_sources
 
-#: Roles whose replicas do not share their work: more of them are another app, not noise.
+#: Roles whose replicas do not share their work.
 _SINGLE: Final = ("Store", "Queue", "Flags", "Load", "Platform")
-#: What applies to every new pod of the namespace, whoever asks for it.
+#: Kinds that apply to every new pod of the namespace.
 _ALL_PODS: Final = ("ResourceQuota", "LimitRange", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -35,27 +35,27 @@ def check_playable(case: LintContext) -> Iterator[Problem]:
             continue
         longest = noise.every_seconds * (100 - 2 * noise.jitter_percent) // 100 - GRID
         if noise.for_seconds > longest:
-            message = f"noise '{noise.name}' may come again before it is over"
+            message = f"noise '{noise.name}' may recur before it has ended"
             fix = "lower forSeconds or jitterPercent, or raise everySeconds"
             yield Problem(place, message, f"{noise.for_seconds} s", f"at most {longest} s", fix)
         if reason := _explain_unfit(case, case.app, noise):
-            yield Problem(place, f"noise '{noise.name}' {reason}", fix="aim it at a stateless workload of the app")
+            yield Problem(place, f"noise '{noise.name}' {reason}", fix="target a stateless workload of the app")
         if noise.for_seconds:
             what = noise.target or "load"
             if what in lasting:
                 message = f"noise '{noise.name}' and '{lasting[what]}' set the same number"
-                yield Problem(place, message, what, "one of them", "drop one")
+                yield Problem(place, message, what, "one of them", "remove one")
             lasting.setdefault(what, noise.name)
 
 
 def _explain_unfit(case: LintContext, app: App, noise: Noise) -> str:
     roles = {c.role for c in app.components if noise.target and is_same(c.workload, noise.target)}
     if noise.restart is not None and "Load" in roles:
-        return "restarts what makes the load: that is a hole in the traffic, and no background"
+        return "restarts the load generator, which interrupts all traffic"
     if noise.scale is None:
         return ""
     if roles & set(_SINGLE):
-        return f"scales {noise.target}, whose replicas would not share its work"
+        return f"scales {noise.target}, whose replicas do not share its work"
     scaled = [o["spec"]["scaleTargetRef"] for o in case.objects or () if o["kind"] == "HorizontalPodAutoscaler"]
     if any(is_same(f"{r['kind']}/{r['name']}", noise.target) for r in scaled):
         return f"scales {noise.target}, which an autoscaler scales"
@@ -87,17 +87,17 @@ def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
     if not noise.target:
         return _explain_load_change(app, fault)
     if fault.scope == "Cluster" or Reference.parse(fault.target).kind in ("Node", "Namespace"):
-        return "it reaches every workload, so none is beside it"
+        return "the fault affects every workload, so there is none beside it"
     created = {body["kind"] for c in fault.changes if (body := c.operation.resource)}
     if created & set(_ALL_PODS):
-        return "what it creates applies to every new pod, also to those of the noise"
+        return "what it creates applies to every new pod, including those of the noise"
     mine = find_components(app, noise.target)
     touches = mine & _list_touched(app, fault) or any(is_same(noise.target, r) for r in _list_references(fault))
     return f"both touch {noise.target}" if touches else ""
 
 
 def _explain_load_change(app: App, fault: Fault) -> str:
-    """Explain why the load must not change while the fault lasts; empty if it may."""
+    """Explain why the load must not change while the fault is active; empty if it may."""
     touched = _list_touched(app, fault)
     if any(c.role == "Load" and c.name in touched for c in app.components):
         return "both change the load"
@@ -106,11 +106,11 @@ def _explain_load_change(app: App, fault: Fault) -> str:
     store = f"ConfigMap/{app.flags.config_map}"
     service = {name for workload in app.flags.restart for name in find_components(app, workload)}
     both = touched & service or any(is_same(store, ref) for ref in _list_references(fault))
-    return f"both change the feature flags: the number of users is one of {app.name} {app.version}" if both else ""
+    return f"both change feature flags: {app.name} {app.version} sets the number of users by a flag" if both else ""
 
 
 def _list_references(fault: Fault) -> set[str]:
-    """List objects that the fault is about: its target, what it writes, and whom it restarts."""
+    """Return the objects that a fault targets, writes or restarts."""
     written = {c.target for c in fault.changes if c.target}
     restarted = set(fault.callers) if fault.rollout.reconnect == "Callers" else set()
     return {fault.target, *written, *(e.ref for e in fault.entities), *restarted}

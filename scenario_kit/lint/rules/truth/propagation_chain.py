@@ -1,4 +1,4 @@
-"""SK116: the propagation leads from the root causes to the alerts."""
+"""SK116: the propagation must connect root causes with alerts."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
             for a in case.scenario.spec.expect.alerts
             if a.alert_class == "MustFire" and a.entity
         ]
-        if case.scenario.spec.expect.silent:  # there is no alert that the trouble could get to
+        if case.scenario.spec.expect.silent:  # there is no alert to reach
             return
-        shown_itself = demanded and set(demanded) <= _find_roots(case)  # the broken object itself raises the alarm
+        shown_itself = demanded and set(demanded) <= _find_roots(case)  # the broken objects alert themselves
         if case.merged and truth.root_causes and truth.outcome == "Incident" and not shown_itself:
             yield Problem(("spec", "groundTruth"), "there is no propagation from the root causes to the alerts")
         return
@@ -34,26 +34,24 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
     if not roots:
         return
     triggers = {Reference(FAULT_NODE, use.name) for use in case.scenario.spec.faults if use.role == "Trigger"}
-    reached = _reach(roots, edges)
+    reached = _find_reachable(roots, edges)
     for i, (start, end) in enumerate(edges):
         if end in triggers:
-            message = f"an edge leads to {_format_node(end)}, a Trigger, which nothing brings about"
-            yield Problem(
-                (*_PLACE, i, "to"), message, expected="edges that lead away from it", fix="turn the edge round"
-            )
+            message = f"an edge leads to {_format_node(end)}, a Trigger, which has no cause"
+            yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix="reverse the edge")
             continue
-        if start in triggers:  # what set it off may stand in front of what sustains it
+        if start in triggers:  # a trigger may precede what sustains the incident
             continue
         if end in roots:
             message = f"an edge leads to the root cause {_format_node(end)}"
-            fix = "turn the edge round"
+            fix = "reverse the edge"
             if start in roots:
-                fix = "drop the edge: both are root causes"
-            elif start in _reach(roots - {end}, [edge for edge in edges if end not in edge]):
-                fix = f"drop the edge: {_format_node(end)} is a root cause, whatever else it suffers from"
+                fix = "remove the edge: both are root causes"
+            elif start in _find_reachable(roots - {end}, [edge for edge in edges if end not in edge]):
+                fix = f"remove the edge: {_format_node(end)} is a root cause"
             yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix=fix)
         elif start not in reached:
-            message = f"{_format_node(start)} suffers from no root cause: no edge leads to it"
+            message = f"no edge leads from a root cause to {_format_node(start)}"
             yield Problem((*_PLACE, i, "from"), message, expected=" or ".join(sorted(_format_node(r) for r in roots)))
     for j, alert in enumerate(case.scenario.spec.expect.alerts):
         if alert.alert_class == "MustFire" and alert.entity and _resolve_node(case, alert.entity) not in reached:
@@ -63,7 +61,7 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
 
 
 def _resolve_node(case: LintContext, text: str) -> Reference:
-    """Return a node; the object of a fault with a known name is the same node as ``Fault/<name>``."""
+    """Return a node; the object of a fault with a known name is the same as ``Fault/<name>``."""
     ref = Reference.parse(text)
     bare = ref.groupless
     if ref.kind == FAULT_NODE:
@@ -75,13 +73,13 @@ def _resolve_node(case: LintContext, text: str) -> Reference:
 
 
 def _find_roots(case: LintContext) -> set[Reference]:
-    """Find the real causes: a wrong label is another rule's business, and should not make the whole chain wrong."""
+    """Return the actual causes: another rule reports wrong labels, which should not invalidate the whole chain."""
     causes = case.scenario.spec.ground_truth.root_causes
     known = {c.fault for c in causes if c.fault in case.faults or not c.entity}
     return {Reference(FAULT_NODE, c.fault) if c.fault in known else _resolve_node(case, c.entity) for c in causes}
 
 
-def _reach(roots: set[Reference], edges: list[tuple[Reference, Reference]]) -> set[Reference]:
+def _find_reachable(roots: set[Reference], edges: list[tuple[Reference, Reference]]) -> set[Reference]:
     reached = set(roots)
     while more := {end for start, end in edges if start in reached} - reached:
         reached |= more
@@ -89,17 +87,17 @@ def _reach(roots: set[Reference], edges: list[tuple[Reference, Reference]]) -> s
 
 
 def _check_cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> Iterator[Problem]:
-    """Return edges that close a cycle; not those from one root cause to another, which have to go in any case."""
+    """Report edges that close a cycle, except between root causes, which are reported anyway."""
     for i, (start, end) in enumerate(edges):
-        if start in _reach({end}, edges[: i + 1]) and not {start, end} <= roots:
+        if start in _find_reachable({end}, edges[: i + 1]) and not {start, end} <= roots:
             message = f"the edge from {_format_node(start)} to {_format_node(end)} closes a cycle"
-            yield Problem((*_PLACE, i), message, fix="drop this edge, or another one of the cycle")
+            yield Problem((*_PLACE, i), message, fix="remove this edge, or another one of the cycle")
 
 
 def _check_loose_ends(
     case: LintContext, edges: list[tuple[Reference, Reference]], reached: set[Reference]
 ) -> Iterator[Problem]:
-    """Return a chain that ends at an object on which no alert is expected."""
+    """Report a chain that ends at an object on which no alert is expected."""
     alerts = [alert for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
     if not alerts:
         return
@@ -108,11 +106,11 @@ def _check_loose_ends(
     for i, (_, end) in enumerate(edges):
         if end in reached and end not in starts and end not in alerting:
             message = f"the chain ends at {_format_node(end)}, on which no alert is expected"
-            yield Problem((*_PLACE, i, "to"), message, fix="lead it on to an alerting object, or drop the edge")
+            yield Problem((*_PLACE, i, "to"), message, fix="continue it to an alerting object, or remove the edge")
 
 
 def _list_alert_objects(case: LintContext) -> set[Reference]:
-    """List objects that the alerts can be about of which the file does not say where they show."""
+    """Return objects of expected alerts without `entity`."""
     rules = (case.alerts or {}).get
     named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.entity and a.alert_class != "MustNotFire"]
     known = [rule for rule in named if rule is not None and rule.entity is not None]

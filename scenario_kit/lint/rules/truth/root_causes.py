@@ -1,4 +1,4 @@
-"""SK112, SK115, SK116, SK40x: the ground truth, compared with what the faults change."""
+"""SK112, SK115, SK404 to SK409: the ground truth, compared with what the faults change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
-from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place, is_same
@@ -28,8 +28,8 @@ def check_known_causes(case: LintContext) -> Iterator[Problem]:
                 fix, edits = did_you_mean(entity, known), fix_reference((*place, *where), entity, known)
                 message = f"'{entity}' is neither an object of {case.scenario.spec.app.name} nor created by a fault"
                 yield Problem((*place, *where), message, entity, fix=fix, edits=edits)
-            elif where[0] == "aliases" and (own := find_meant(case, entity)):  # an entity: SK405
-                message = f"'{entity}' is not where {case.scenario.spec.app.name} has it"
+            elif where[0] == "aliases" and (own := find_intended(case, entity)):  # an entity: SK405
+                message = f"'{entity}' is in another namespace in {case.scenario.spec.app.name}"
                 yield Problem(
                     (*place, *where), message, entity, own, f"write `{own}`", edits=(Put((*place, *where), own),)
                 )
@@ -42,7 +42,7 @@ def check_untouched(case: LintContext) -> Iterator[Problem]:
         yield from _check_blamed(case, i)
         if not causes or not cause.entity or not case.exists(cause.entity) or _is_one_of(cause.entity, causes):
             continue
-        if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _suffers(case, cause.entity):
+        if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _is_victim(case, cause.entity):
             continue  # SK406
         message = f"no change of fault '{cause.fault}' touches '{cause.entity}'"
         place = ("spec", "groundTruth", "rootCauses", i, "entity")
@@ -51,9 +51,7 @@ def check_untouched(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
-    """Return what the fault itself names as its cause, and does not touch; then the label is as wrong as the fault
-    is.
-    """
+    """Report a cause that a fault type declares but does not touch."""
     cause = case.scenario.spec.ground_truth.root_causes[number]
     fault = case.faults.get(cause.fault)
     if fault is None or case.app is None or case.objects is None:
@@ -63,8 +61,8 @@ def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
             fault, case.objects, case.app, blamed.ref
         ):
             continue
-        message = f"fault type '{fault.type}' names '{blamed.ref}' as its cause, but no change of it touches that"
-        place, fix = ("spec", "groundTruth", "rootCauses", number), "name what it changes under `entities` of the type"
+        message = f"fault type '{fault.type}' declares '{blamed.ref}' as its cause, but no change touches it"
+        place, fix = ("spec", "groundTruth", "rootCauses", number), "correct the `entities` of the type"
         yield Problem(place, message, blamed.ref, "an object that the fault changes", fix)
 
 
@@ -74,12 +72,12 @@ def check_victims(case: LintContext) -> Iterator[Problem]:
         causes = case.entities(cause.fault, "Cause")
         if not causes or not cause.entity or _is_one_of(cause.entity, causes):
             continue
-        if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _suffers(case, cause.entity):
-            message = f"'{cause.entity}' suffers from fault '{cause.fault}', but is not what it changes"
+        if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _is_victim(case, cause.entity):
+            message = f"'{cause.entity}' is affected by fault '{cause.fault}', but is not what it changes"
             place = ("spec", "groundTruth", "rootCauses", i, "entity")
             fix, edits = f"write `entity: {causes[0]}`", _build_label_edit(place, causes)
-            if case.generated(cause.fault) and edits:
-                fix, edits = f"leave `entity` out: the name is drawn (here {causes[0]})", (Drop(place),)
+            if case.has_generated_cause(cause.fault) and edits:
+                fix, edits = f"remove `entity`: the name is generated (here {causes[0]})", (Drop(place),)
             yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
 
 
@@ -91,10 +89,8 @@ def _is_one_of(entity: str, others: tuple[str, ...]) -> bool:
     return any(is_same(entity, other) for other in others)
 
 
-def _suffers(case: LintContext, entity: str) -> bool:
-    """Return whether the file itself says that the object suffers: an edge of the propagation, or an alert, points at
-    it.
-    """
+def _is_victim(case: LintContext, entity: str) -> bool:
+    """Return whether the file declares an object as affected, by a propagation edge or an alert."""
     spec = case.scenario.spec
     edges = [edge.to for edge in spec.ground_truth.propagation]
     alerts = [alert.entity for alert in spec.expect.alerts if alert.alert_class == "MustFire" and alert.entity]
@@ -108,7 +104,7 @@ def check_unlabelled(case: LintContext) -> Iterator[Problem]:
     for i, use in enumerate(case.scenario.spec.faults):
         if use.role not in LABELLED and use.name in labels:
             message = f"fault '{use.name}' is a {use.role}, but is labelled as a cause"
-            yield Problem(("spec", "faults", i, "role"), message, fix="drop the label, or the role")
+            yield Problem(("spec", "faults", i, "role"), message, fix="remove the label, or the role")
         elif use.role in LABELLED and use.name not in labels and truth.outcome == "Incident" and labels:
             message = f"fault '{use.name}' is a {use.role}, but no root cause names it"  # SK408: no label at all
             yield Problem(("spec", "groundTruth", "rootCauses"), message, fix=f"add {{fault: {use.name}, entity: …}}")
@@ -117,9 +113,7 @@ def check_unlabelled(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_left_out(case: LintContext) -> Iterator[Problem]:
-    """Return causes of a fault of which only some are labelled. To repair one of those that are left ends it as well,
-    or is needed as well: whoever names it is right.
-    """
+    """Report unlabelled causes of a partly labelled fault; naming one of them in an answer would be right too."""
     causes = case.scenario.spec.ground_truth.root_causes
     for use in case.scenario.spec.faults:
         own = [cause for cause in causes if cause.fault == use.name]
@@ -128,20 +122,20 @@ def _check_left_out(case: LintContext) -> Iterator[Problem]:
         if not own or not all(cause.entity for cause in own) or not any(_is_one_of(n, written) for n in names):
             continue  # SK405, SK406, SK409
         for left in (ref for ref in written if not _is_one_of(ref, tuple(names))):
-            message = f"fault '{use.name}' also breaks '{left}', and no root cause names that"
+            message = f"fault '{use.name}' also breaks '{left}', but no root cause names that"
             fix = f"add {{fault: {use.name}, entity: {left}}}"
             yield Problem(("spec", "groundTruth", "rootCauses"), message, ", ".join(names), left, fix)
 
 
 def _check_unset(case: LintContext) -> Iterator[Problem]:
-    """Return what sustains an incident that nothing set off."""
+    """Report a Sustaining fault without a Trigger."""
     faults = case.scenario.spec.faults
     if any(use.role == "Trigger" for use in faults):
         return
     for i, use in enumerate(faults):
         if use.role == "Sustaining":
-            message = f"fault '{use.name}' is Sustaining, but no fault is the Trigger that set the incident off"
-            fix = "write `role: Cause`, or add the fault that sets it off with `role: Trigger`"
+            message = f"fault '{use.name}' is Sustaining, but no fault is the Trigger"
+            fix = "write `role: Cause`, or add the triggering fault with `role: Trigger`"
             yield Problem(("spec", "faults", i, "role"), message, "Sustaining", "Cause", fix)
 
 
@@ -149,7 +143,7 @@ def _check_unset(case: LintContext) -> Iterator[Problem]:
 def check_nameless(case: LintContext) -> Iterator[Problem]:
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
-        if causes and not cause.entity and not case.generated(cause.fault):
+        if causes and not cause.entity and not case.has_generated_cause(cause.fault):
             message = f"the root cause for '{cause.fault}' names no entity"
             place = ("spec", "groundTruth", "rootCauses", i)
             edits, fix = _build_label_edit((*place, "entity"), causes), f"add `entity: {causes[0]}`"
@@ -168,10 +162,10 @@ def check_outcome(case: LintContext) -> Iterator[Problem]:
     for name, listed in (("solutions", spec.solutions), ("decoys", spec.decoys)):
         if listed:
             message = f"the outcome is {truth.outcome}, but there are {name}"
-            yield Problem(("spec", name), message, fix="drop them: nobody needs to act")
+            yield Problem(("spec", name), message, fix="remove them: there is nothing to repair")
     if truth.outcome == "Benign":
         if not spec.faults:
-            yield Problem(("spec", "groundTruth", "outcome"), "the outcome is Benign, but nothing happens: no fault")
+            yield Problem(("spec", "groundTruth", "outcome"), "the outcome is Benign, but there is no fault")
         return
     if truth.root_causes:
         yield Problem(("spec", "groundTruth", "rootCauses"), "the outcome is NoIncident, but there are root causes")
@@ -205,6 +199,6 @@ def check_nodes(case: LintContext) -> Iterator[Problem]:
                 )
                 message = f"'{text}' is not an object of {case.scenario.spec.app.name}"
                 yield Problem(place, message, text, fix=fix, edits=edits)
-            elif own := find_meant(case, text):
-                message = f"'{text}' is not where {case.scenario.spec.app.name} has it"
+            elif own := find_intended(case, text):
+                message = f"'{text}' is in another namespace in {case.scenario.spec.app.name}"
                 yield Problem(place, message, text, own, f"write `{own}`", edits=(Put(place, own),))

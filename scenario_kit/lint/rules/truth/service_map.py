@@ -1,4 +1,4 @@
-"""SK125: each step of the propagation follows a call, from the callee to its caller, or crosses a message broker."""
+"""SK125: each step of the propagation follows a call from callee to caller, or crosses a message broker."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterator, Sequence
 from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.rules.truth.messaging import has_message_path, is_broker_of, route
-from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.lint.rules.truth.messaging import find_route, has_message_path, is_broker_of
+from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Component, Reference
 from scenario_kit.render.simulation.observability import list_untraced
 from scenario_kit.render.simulation.request_paths import trace_traffic
 
-#: Components through which data reaches who reads it later, so that trouble follows the data.
+#: Roles of components that pass data on, and failures with it.
 _DEPOTS = ("Queue", "Store", "Flags")
-#: Kinds whose objects are what somebody wrote: nothing happens to them by itself.
+#: Passive kinds, which nothing affects unless a fault writes them.
 _WRITTEN = frozenset({"ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "LimitRange"})
 _SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
 
 
 @register_check("SK125")
-def calls(case: LintContext) -> Iterator[Problem]:
+def check_calls(case: LintContext) -> Iterator[Problem]:
     app = case.app
     if app is None or not app.calls:
         return
@@ -35,26 +35,26 @@ def calls(case: LintContext) -> Iterator[Problem]:
         if source is None or end is None or source == end or _calls(app, end.name, source.name):
             continue
         if is_broker_of(app, source.name, end.name) or has_message_path(app, source.name, end.name):
-            continue  # a lag or a full queue troubles those on both sides of it
+            continue  # lag and full queues affect both sides
         if source.name == _find_collector(app) and end.name not in list_untraced(app):
-            continue  # whoever reports there falls silent with it
+            continue  # without the collector, its clients report nothing
         place = ("spec", "groundTruth", "propagation", i)
         if _calls(app, source.name, end.name):
             if not _follows_traffic(case, source, end):
-                message = f"{source.name} calls {end.name}, and not the other way round: an edge leads to the caller"
-                fix = f"write {{from: {edge.to}, to: {edge.from_}}}, or drop the edge"
+                message = f"{source.name} calls {end.name}, not the other way round: edges lead to the caller"
+                fix = f"write {{from: {edge.to}, to: {edge.from_}}}, or remove the edge"
                 yield Problem(place, message, f"{source.name} → {end.name}", f"{end.name} → {source.name}", fix)
             continue
-        way = route(app, source.name, end.name)
+        way = find_route(app, source.name, end.name)
         message = f"{end.name} does not call {source.name}"
         if way:
-            message += f"; trouble reaches it through {', '.join(way[1:-1])}"
+            message += f"; failures reach it through {', '.join(way[1:-1])}"
         fix = f"write an edge for each step: {' → '.join(way)}" if way else ""
         yield Problem(place, message, f"{source.name} → {end.name}", "a call of the app", fix)
 
 
 def _check_unwritten(case: LintContext, app: App) -> Iterator[Problem]:
-    """Return steps into an object of the app that is as it was, since no fault writes it: it passes nothing on."""
+    """Report steps to a passive object of the app that no fault writes."""
     objects = case.objects
     if objects is None:
         return
@@ -63,17 +63,17 @@ def _check_unwritten(case: LintContext, app: App) -> Iterator[Problem]:
         if ref.kind not in _WRITTEN or not case.exists(edge.to):
             continue
         if not any(touches(fault, objects, app, edge.to) for fault in case.faults.values()):
-            message = f"no fault writes {edge.to}, and what nobody writes passes no trouble on"
-            fix = "lead the edge to who suffers, or let it begin at what the fault changes"
+            message = f"no fault writes {edge.to}, so it does not propagate failures"
+            fix = "lead the edge to the affected component, or start it at what the fault changes"
             yield Problem(
-                ("spec", "groundTruth", "propagation", i, "to"), message, edge.to, "what a fault changes", fix
+                ("spec", "groundTruth", "propagation", i, "to"), message, edge.to, "an object that a fault changes", fix
             )
 
 
 def _check_first_step(case: LintContext, app: App, number: int, end: Component) -> Iterator[Problem]:
-    """Return a first step to somebody who neither is touched by the fault nor asks whom it touches.
+    """Report a first step to a component that is neither touched by the fault nor calls one that is.
 
-    Nothing is said of faults that reach every workload, and of those that touch what many read or run under.
+    Faults that affect every workload, or an object that many workloads use, are not checked.
     """
     start = case.scenario.spec.ground_truth.propagation[number].from_
     ref = Reference.parse(start)
@@ -82,7 +82,7 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
     if fault is None or fault.scope != "Namespace" or case.objects is None:
         return
     texts = {fault.target, *(e.ref for e in fault.entities if e.role != "Artefact"), *(c.target for c in fault.changes)}
-    texts |= {str(field.of) for field in list_written(fault.changes, case.objects, app)}
+    texts |= {str(field.of) for field in list_written_fields(fault.changes, case.objects, app)}
     touched = [c for c in app.components if any(_find_component(app, text) == c for text in texts if text)]
     aimed = _find_component(app, fault.target)
     if aimed is None or aimed.role not in ("App", "Entry", "Store", "Queue"):
@@ -93,15 +93,15 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
         return
     if any(is_broker_of(app, c.name, end.name) or has_message_path(app, c.name, end.name) for c in touched):
         return
-    way = route(app, aimed.name, end.name)
-    message = f"fault '{fault.name}' does not touch {end.name}, and {end.name} does not call what it touches"
+    way = find_route(app, aimed.name, end.name)
+    message = f"fault '{fault.name}' does not touch {end.name}, and {end.name} does not call what it does touch"
     fix = f"write an edge for each step: {' → '.join(way)}" if way else ""
     place = ("spec", "groundTruth", "propagation", number)
-    yield Problem(place, message, f"{start} → {end.workload}", "whom the fault touches, or who calls that", fix)
+    yield Problem(place, message, f"{start} → {end.workload}", "a component that the fault touches, or its caller", fix)
 
 
 def _find_component(app: App, text: str) -> Component | None:
-    """Find what a node belongs to; None for faults, and for objects that call nobody."""
+    """Return the component of a node; None for faults, and for objects without a component."""
     ref = Reference.parse(text)
     if ref.kind == FAULT_NODE or ref.namespace not in ("app", *app.namespaces):
         return None
@@ -111,9 +111,7 @@ def _find_component(app: App, text: str) -> Component | None:
 
 
 def _find_collector(app: App) -> str:
-    """Find the component through which all others tell of their requests; nothing where the app has none, or no
-    twin.
-    """
+    """Return the component that collects telemetry; empty if the app has none, or no twin."""
     collector = app.twin.collector if app.twin is not None else None
     return collector.component if collector is not None else ""
 
@@ -125,14 +123,14 @@ def _calls(app: App, caller: str, callee: str) -> bool:
 def _follows_traffic(
     case: LintContext, caller: Component, callee: Component, seen: frozenset[str] = frozenset[str]()
 ) -> bool:
-    """Return whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
+    """Return whether failures may travel with requests: as data, as excess load, or as missing traffic.
 
-    Silence may pass somebody who shows none himself, on to whom he asks less. ``seen`` were looked at on the way here.
+    Missing traffic may pass a component that does not show it, on to what it calls. ``seen`` holds visited components.
     """
     if caller.role == "Load" or callee.role in _DEPOTS or _is_load_cause(case):
         return True
     if _expects_silence(case, callee):
-        known = trace_traffic(case.app) if case.app else None  # where no requests of users go, none stay away
+        known = trace_traffic(case.app) if case.app else None  # an edge without user traffic cannot go silent
         return known is None or (caller.name, callee.name) in known.calls
     if case.app is None or callee.name in seen:
         return False
@@ -148,13 +146,13 @@ def _follows_traffic(
 
 
 def _has_starved_consumer(case: LintContext, app: App, queue: Component) -> bool:
-    """Return whether the propagation leads on from a queue to a consumer of it that falls silent."""
+    """Return whether the propagation continues from a queue to a consumer that goes silent."""
     consumers = [c for c in _list_after(case, app, queue) if c.name in app.consumers(queue.name)]
     return any(_expects_silence(case, c) for c in consumers)
 
 
 def _expects_silence(case: LintContext, component: Component) -> bool:
-    """Return whether an alert is expected that says that nothing comes from the component."""
+    """Return whether an alert on missing traffic of the component is expected."""
     for alert in case.scenario.spec.expect.alerts:
         defined = (case.alerts or {}).get(alert.name)
         if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
@@ -165,9 +163,9 @@ def _expects_silence(case: LintContext, component: Component) -> bool:
 
 
 def _list_after(case: LintContext, app: App, component: Component) -> Sequence[Component]:
-    """List the components that the propagation leads to from this one."""
-    here = Reference.parse(component.workload)
-    edges = [e for e in case.scenario.spec.ground_truth.propagation if Reference.parse(e.from_) == here]
+    """Return the components to which edges lead from this one."""
+    start = Reference.parse(component.workload)
+    edges = [e for e in case.scenario.spec.ground_truth.propagation if Reference.parse(e.from_) == start]
     return [c for edge in edges if (c := _find_component(app, edge.to)) is not None]
 
 

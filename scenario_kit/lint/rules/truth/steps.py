@@ -1,4 +1,4 @@
-"""SK454, SK455, SK456: what each step of the propagation says, and through what it passes."""
+"""SK454, SK455, SK456: the steps of the propagation and their reasons."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from scenario_kit.render.apps.app import CLUSTER_KINDS
 
 _PLACE: Final[Place] = ("spec", "groundTruth", "propagation")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-#: Letters of a reason below which it says nothing, whatever the language and its words.
-_FEWEST_LETTERS: Final = 10
-#: Edges that may share a reason: those of one object to two callers.
+#: Minimum number of letters of a reason, in any language.
+_MIN_LETTERS: Final = 10
+#: Number of edges that may share a reason: those of one object to two callers.
 _SHARED: Final = 2
 
 
@@ -37,7 +37,7 @@ def check_untied(case: LintContext) -> Iterator[Problem]:
             if ref.kind not in CLUSTER_KINDS or any(strip_group(text) == strip_group(name) for name in named):
                 continue
             if not any(touches(fault, objects, app, text) for fault in case.faults.values()):
-                message = f"no fault touches {text}, and no placement of pods is certain"
+                message = f"no fault touches {text}, and pods may be scheduled anywhere"
                 yield Problem((*_PLACE, i, end), message, text, "an object of the app, or one that a fault changes")
 
 
@@ -66,10 +66,10 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
         place: Place = (*_PLACE, i, "because")
         words = _WORD.findall(edge.because.casefold())
         if place not in case.positions.texts:
-            continue  # nothing is claimed
-        if sum(map(len, words)) < _FEWEST_LETTERS or _names_only(edge):
+            continue  # no reason is given
+        if sum(map(len, words)) < _MIN_LETTERS or _names_only(edge):
             message = f"the edge from {edge.from_} to {edge.to} has no reason"
-            yield Problem(place, message, edge.because or "nothing", "what the one does to the other")
+            yield Problem(place, message, edge.because or "nothing", "how the one affects the other")
         else:
             reported[" ".join(words)].append(i)
     for numbers in reported.values():
@@ -77,10 +77,10 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
         if len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1):
             message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"
             place = (*_PLACE, numbers[1], "because")
-            yield Problem(place, message, edges[numbers[1]].because, "a reason of its own for each step")
+            yield Problem(place, message, edges[numbers[1]].because, "a specific reason for each step")
 
 
 def _names_only(edge: PropagationEdge) -> bool:
-    """Return whether a reason has no word but the names of its two ends."""
+    """Return whether a reason consists only of the names of its two ends."""
     ends = set(_WORD.findall(f"{edge.from_} {edge.to}".casefold()))
     return set(_WORD.findall(edge.because.casefold())) <= ends | {"to", "from", "and"}

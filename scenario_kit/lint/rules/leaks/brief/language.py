@@ -1,4 +1,4 @@
-"""Tell sentences that are not in English, which no rule can judge."""
+"""Detect sentences that are not in English, which no rule can judge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
-#: Micro and ohm, which stand in English texts, and beside other letters, by right.
+#: Micro and ohm, which occur in English texts.
 UNITS: Final = frozenset("\u03bc\u03a9")
 _ENGLISH: Final = frozenset(
     _WORD.findall(
@@ -17,7 +17,7 @@ _ENGLISH: Final = frozenset(
         "fires firing fire failed fails fail errors error slow down most many few since none each other between"
     )
 )
-#: Small words of other languages that are none of English.
+#: Function words of other languages that are not English.
 _FOREIGN: Final = frozenset(
     _WORD.findall(
         "der das und nicht ist ein eine einen einem einer den dem des zu mit von auf wird werden wurde wurden kein "
@@ -30,15 +30,15 @@ _FOREIGN: Final = frozenset(
         "egy hogy ja ei ole on ovat est non sunt quod cum"
     )
 ) - {"a", "on", "do", "non", "de", "per", "pro", "plus", "bin"}
-#: Small words of English that are as small in other languages: they say nothing where other words are foreign.
+#: English words that also exist in other languages, and so prove nothing.
 _AMBIGUOUS: Final = frozenset(_WORD.findall("a all an as at do fail in is no on or so was were"))
-#: A sentence of so many words without one small word of English is in another language.
+#: A sentence of this many words without an English function word is in another language.
 _LONG: Final = 8
 _SHORT: Final = 3
 
 
 def judge_sentence(sentence: str) -> list[str]:
-    """List the words of one sentence that show that it is not in English."""
+    """Return the words that show that a sentence is not in English."""
     words = _WORD.findall(sentence)
     if other := [word for word in words if not _is_latin(word)]:
         return other
@@ -53,5 +53,5 @@ def judge_sentence(sentence: str) -> list[str]:
 
 
 def _is_latin(word: str) -> bool:
-    """Return whether a word has a Latin letter, or is a unit; mixtures of alphabets are judged elsewhere."""
+    """Return whether a word has a Latin letter or is a unit; mixed alphabets are checked elsewhere."""
     return any(letter in UNITS or unicodedata.name(letter, "").startswith("LATIN") for letter in word)

@@ -1,4 +1,4 @@
-"""Find statements of how a component broke: terms of Kubernetes beside its name, and what was done to it."""
+"""Find statements of how a component broke: Kubernetes terms beside its name, and operations on it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WORKLOAD: Final[list[str]] = _DATA["workload"]
 _COMMON: Final = frozenset(_DATA["common"])
 _ALL: Final = tuple(dict.fromkeys((*_WORKLOAD, *(t for terms in _TERMS.values() for t in terms if t not in _COMMON))))
 _CHANGED: Final = frozenset(_DATA["changed"])
-#: Words that mean something else to users, unless they are of a component: a shipping address, no image, a role.
+#: Words with another meaning to users unless they refer to a component: a shipping port, no image, a role.
 _NOUNS: Final = (
     r"port|image|image tag|probe|config(?:uration)?|selector|limits?|quota|flag|password|credentials?|volume|secret|"
     r"replicas?|pods?|containers?|service object|network policy|variable|manifest"
 )
-#: What somebody did to a component. Customers' carts are deleted and payments rolled back, so such verbs count only of
+#: Operations on a component. Carts are deleted and payments rolled back, so these verbs count only before the word for
 #: a service.
 _DONE: Final = (
     r"(?:scaled(?: down)?|undeployed|uninstalled|killed|evicted|cordoned|drained|throttled|misrouted|repointed|"
@@ -40,7 +40,7 @@ _DID: Final = (
     r"throttl(?:ed|ing)|renamed|misrouted|repointed|downgraded|removed|unplugged|isolated|firewalled|"
     r"cut off|(?:turn|switch|shut|power)(?:t?ed|t?ing)? ?(?:off|down))"
 )
-#: What an object asks for, and how it is taken away; users see neither.
+#: Resources of a component, and their reduction; users see neither.
 _AMOUNT: Final = r"(?:memory|cpu|ram|resources?|instances?|copies|number of (?:instances|copies|servers|processes))"
 _LESSENED: Final = (
     r"(?:cut|reduced|lowered|halved|capped|limited|restricted|shrunk|decreased|taken away|set to|0|zero|none)"
@@ -54,7 +54,7 @@ _ZERO: Final = re.compile(
     re.IGNORECASE,
 )
 _LOOK: Final = r"\b(?:look(?:ing)? (?:closely )?(?:at|into)|inspect|suspect)"
-#: What may stand between a verb or noun and the name that it is about; what is one's own is no component.
+#: Words between a verb or noun and a component's name; possessives of persons do not refer to a component.
 _THE: Final = (
     r"(?:(?:the|our|its|a|all|every) )?"
     r"(?:(?!(?:from|to|in|into|at|on|with|by|for|of|and|or|their|his|her|my|your|empty)\b)[\w-]+ )?"
@@ -62,14 +62,14 @@ _THE: Final = (
 
 
 class Broken(NamedTuple):
-    """What a fault breaks: the names of its target and causes, and the family of its type (empty: unknown)."""
+    """What a fault breaks: the names of its target and causes, and the family of its type (empty if unknown)."""
 
     names: tuple[str, ...]
     family: str
 
 
 def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
-    """Yield statements of how one of the broken objects came to fail, as the text has them or as term and name."""
+    """Yield statements of how one of the broken objects failed, as quoted from the text or as name and term."""
     terms = _TERMS.get(broken.family, [] if broken.family else _ALL)
     yield from (found.group() for found in _ZERO.finditer(text))
     yield from find_phrases(text, tuple(term for term in terms if term in _CHANGED))
@@ -83,7 +83,7 @@ def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
 
 
 def _build_head_patterns(name: str) -> Iterable[str]:
-    """Build the patterns of a name and of its last word, by which people call it: the catalogue, the proxy."""
+    """Return patterns for a name and for its last word, which people use alone: the catalogue, the proxy."""
     words = split_name(name)
     return dict.fromkeys((name_pattern(name), name_pattern(words[-1]))) if words else ()
 

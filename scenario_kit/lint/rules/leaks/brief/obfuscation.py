@@ -1,6 +1,6 @@
-"""Undo encodings and spellings that hide a name: base64, hexadecimal, Morse, reversed letters, initials.
+"""Decode encodings and spellings that hide a name: base64, hexadecimal, Morse, reversed letters, initials.
 
-No rule finds every disguise. These are those that a program undoes at once, and that no on-call page contains.
+No rule finds every disguise. These are simple to decode, and no page to an on-call engineer contains them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BASE32: Final = re.compile(r"(?<![A-Z0-9])[A-Z2-7]{8,}={0,6}(?![A-Z0-9=])")
 _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]?){6,}(?![0-9A-Za-z])")
 _SPACED: Final = re.compile(r"(?<!\w)(?:\w[\s._-]{1,3}){3,}\w(?!\w)")
 _MORSE: Final = re.compile(r"(?<!\S)(?:[.\-\u00b7_]{1,5}[ /|]+){2,}[.\-\u00b7_]{1,5}(?!\S)")
-#: Figures and signs that are written for the letters that they look like.
+#: Digits and signs that look like letters.
 _FIGURES: Final = str.maketrans("013457@$", "oieastas")
 _MIRROR: Final = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
@@ -45,12 +45,12 @@ _SPELLING: Final = {
         "romeo sierra tango uniform victor whiskey xray yankee zulu",
     )
 }
-#: Shorter names may come about by chance: where letters are turned round, and where initials are read.
-_LEAST: Final = 4
+#: Shorter names may occur by chance in reversed text or initials.
+_MIN_LETTERS: Final = 4
 
 
 def find_encoded(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each run that is encoded in base64, base32 or hexadecimal digits, and its meaning."""
+    """Yield each run in base64, base32 or hexadecimal, with its meaning."""
     for found in _BASE64.finditer(text):
         run = found.group().rstrip("=").translate(str.maketrans("-_", "+/"))
         if meaning := _decode(base64.b64decode, run + "=" * (-len(run) % 4)):
@@ -66,15 +66,15 @@ def find_encoded(text: str) -> Iterator[tuple[str, str]]:
 
 
 def find_disguised(text: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield the names that the text holds in disguise.
+    """Yield the names that the text contains in disguise.
 
-    A name that also stands there plainly is not disguised by the figures, signs or entities that are beside it.
+    An occurrence of the plain name is not a disguise, whatever digits, signs or entities are beside it.
     """
     turned, unescaped = list(_turn_letters(text)), [t for t in _unescape(text) if t != text]
     runs, words = [*_join_letters(text), *_take_initials(text)], " ".join(_WORD.findall(text.lower()))
     for name in names:
         letters = "".join(split_name(name)).lower()
-        if len(letters) < _LEAST:
+        if len(letters) < _MIN_LETTERS:
             continue
         plain = count_name(text, name)
         spelled = " ".join(_SPELLING.get(letter, letter) for letter in letters)
@@ -85,7 +85,7 @@ def find_disguised(text: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def _turn_letters(text: str) -> Iterator[str]:
-    """Yield the text backwards, in rot13, in mirrored letters (atbash), and what stands there in Morse."""
+    """Yield the text reversed, in ROT13, in mirrored letters (atbash), and decoded from Morse."""
     yield text[::-1]
     yield codecs.encode(text, "rot13")
     yield text.translate(_MIRROR)
@@ -95,24 +95,24 @@ def _turn_letters(text: str) -> Iterator[str]:
 
 
 def _unescape(text: str) -> tuple[str, ...]:
-    """Return the text without entities, without percent signs of addresses, and with letters for figures."""
+    """Return the text with entities and percent-encoding decoded, and with letters for digits."""
     return html.unescape(text), unquote(text), text.translate(_FIGURES)
 
 
 def _join_letters(text: str) -> list[str]:
-    """Join what is spelled letter by letter, in small letters."""
+    """Join words spelled letter by letter, in lower case."""
     return ["".join(_WORD.findall(found.group())).lower() for found in _SPACED.finditer(text)]
 
 
 def _take_initials(text: str) -> Iterator[str]:
-    """Yield the initials of sentences and of lines, and the capitals inside of the text."""
+    """Yield the initials of sentences and of lines, and the capitals within the text."""
     for parts in (split_sentences(text), text.splitlines()):
         yield "".join(word.group()[0] for part in parts if (word := _WORD.search(part))).lower()
     yield "".join(re.findall(r"(?<=[a-z])[A-Z]|(?<=[a-z] )[A-Z](?=[A-Z]?\b)", text)).lower()
 
 
 def _decode(decode: Callable[[str], bytes], run: str) -> str:
-    """Decode a run if it is plain text; most words of twelve letters are some base64, but of no text."""
+    """Decode a run if the result is readable text; most long words are valid base64 too, but of binary data."""
     try:
         text = decode(run).decode("ascii")
     except (binascii.Error, ValueError):

@@ -19,15 +19,15 @@ from scenario_kit.model import Reference, Severity
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.kubernetes.reference import SHORT_KINDS
 
-#: How a title goes on after the symptom.
+#: Conjunctions after which a title continues with the cause.
 _REASON: Final = re.compile(r"\b(because|since|as|due to|after|when|while)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w+")
-#: Alphabets whose letters are taken for each other.
+#: Alphabets with similar letters.
 _ALPHABETS: Final = frozenset({"LATIN", "CYRILLIC", "GREEK"})
-#: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
+#: Number of consecutive words that is no coincidence: in a text about the cause, and in one that also states symptoms.
 _FEW, _MANY = 4, 6
 _SHORTEST_VALUE: Final = 4
-#: Units of what an object asks for, which no user sees.
+#: Units of resources, which users do not see.
 _UNITS: Final = r"(?:[KMG]i?B?|mebibytes?|gibibytes?|m|millicores?|mcpu)"
 
 
@@ -40,12 +40,12 @@ def check_brief(case: LintContext) -> Iterator[Problem]:
     named = [name for name in sorted(broken) if any(contains_name(sentence, name) for sentence in foreign)]
     leaks += [f"{name} in a sentence that is not in English" for name in named]
     if leaks:
-        message = f"the brief says {_quote(leaks)}"
+        message = f"the brief contains {_quote(leaks)}"
         yield Problem(("spec", "brief"), message, text[:120], "symptoms only")
     elif foreign:
         strange = dict.fromkeys(word for words in foreign.values() for word in words)
-        message = f"the brief is not in English, so no rule can judge what it gives away: {_quote(strange)}"
-        fix, severity = "write it in English, or let somebody read it who knows the language", Severity.WARNING
+        message = f"the brief is not in English, so no rule can check it: {_quote(strange)}"
+        fix, severity = "write it in English, or have it reviewed in its language", Severity.WARNING
         yield Problem(("spec", "brief"), message, text[:120], "a brief in English", fix, severity)
 
 
@@ -77,13 +77,13 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
 
 
 def _list_broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
-    """List the target of a fault and its causes, each once, in a fixed order."""
+    """Return the target of a fault and its causes, without duplicates, in a fixed order."""
     texts = dict.fromkeys((use.target, *case.entities(use.name, "Cause")))
     return [Reference.parse(text) for text in texts]
 
 
 def _find_references(text: str, objects: list[Reference]) -> Iterator[str]:
-    """Yield references to broken objects as operators and name servers write them."""
+    """Yield references to broken objects as in kubectl and DNS."""
     for kind in sorted({ref.kind for ref in objects}):
         for name in sorted({ref.name for ref in objects}):
             spelled = rf"{re.escape(name)}(?![\w-])"
@@ -97,7 +97,7 @@ def _find_references(text: str, objects: list[Reference]) -> Iterator[str]:
 
 
 def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str]:
-    """Yield the values of parameters that the text repeats; names of components are words that users say, too."""
+    """Yield values of parameters that the text repeats; names of components are known to users."""
     values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and not isinstance(v, bool)]
     telling = [value for value in values if len(value) >= _SHORTEST_VALUE and value not in components]
     yield from (value for value in telling if contains_word(text, value))
@@ -107,7 +107,7 @@ def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str
 
 
 def _find_quotations(case: LintContext, text: str) -> Iterator[str]:
-    """Yield what the brief repeats of the texts that tell the answer."""
+    """Yield phrases that the brief shares with texts that give the answer away."""
     spec = case.scenario.spec
     cause = _REASON.search(spec.title)
     sources = [(spec.title[cause.end() :], _FEW) if cause else ("", _FEW), (spec.description, _MANY)]
@@ -118,7 +118,7 @@ def _find_quotations(case: LintContext, text: str) -> Iterator[str]:
 
 
 def _has_mixed_alphabets(word: str) -> bool:
-    """Return whether a word is spelled with letters of another alphabet that only look like its own."""
+    """Return whether a word mixes letters of similar alphabets."""
     if word.isascii():
         return False
     names = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter not in UNITS}

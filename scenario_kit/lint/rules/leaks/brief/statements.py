@@ -1,4 +1,4 @@
-"""Find what no page of an on-call engineer holds: words of fault injection, blame, orders, links, markup, commands."""
+"""Find what no page to an on-call engineer contains: words of fault injection, blame, instructions, links, commands."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 
 from scenario_kit.lint.rules.leaks.brief.text import find_phrases
 
-#: Words of fault injection; somebody on call does not write them.
+#: Terms of fault injection.
 _INJECTION: Final = (
     "chaos", "fault", "faults", "inject", "injected", "injection", "root cause", "ground truth", "scenario", "decoy",
     "simulated", "simulation", "experiment", "misconfigured", "misconfiguration", "sabotage", "sabotaged",
     "deliberately", "intentionally", "on purpose",
 )  # fmt: skip
-#: Phrases in which those words mean something else.
+#: Phrases in which these terms have another meaning.
 _INNOCENT: Final = re.compile(
     r"\b(?:my|our|your|their|his|her|its|nobody'?s|customers?'s?|users?'s?)(?: own)? faults?\b"
     r"|\b(?:worst|best|every|this)[- ](?:case )?scenario\b|\bA/B[- ]experiments?\b|\b(?:find|the|a) root cause of\b",
@@ -26,7 +26,7 @@ _BLAME: Final = re.compile(
     r"(?! (?:unknown|unclear|not|still|yet|being|anybody|anyone|a mystery))",
     re.IGNORECASE,
 )
-#: What is said to a solver, and not to somebody on call.
+#: Instructions to a solver.
 _ORDERS: Final = (
     "previous instructions", "your instructions", "system prompt", "the correct answer", "your answer",
     "the right answer", "the answer is", "the solution is", "the fix is",
@@ -42,9 +42,9 @@ _LINK: Final = re.compile(
     r"|(?<![\w.])(?:go|wiki|jira|confluence|runbook|docs)/[\w-]+\S*",
     re.IGNORECASE,
 )
-#: Names that RFC 2606 reserves lead nowhere.
+#: Domains reserved by RFC 2606.
 _RESERVED: Final = re.compile(r"(?:^|\.)example(?:\.(?:com|org|net))?$", re.IGNORECASE)
-#: Names of technologies that only look like hosts.
+#: Names of technologies that look like hosts.
 _TECHNOLOGY: Final = frozenset({"asp.net", "node.js", ".net", "socket.io", "booking.com"})
 _MARKUP: Final = re.compile(r"<!--.*?(?:-->|$)|</?[a-z][^<>]*>|\[[^\]]*\]\([^)]*\)|\[[^\]]*\]:.*$", re.I | re.S | re.M)
 _COMMAND: Final = re.compile(
@@ -58,7 +58,7 @@ _COMMAND: Final = re.compile(
 
 
 def find_statements(text: str) -> Iterator[str]:
-    """Yield, as the text has them, the statements that give an answer away whatever the scenario is."""
+    """Yield statements that give the answer away in any scenario, as quoted from the text."""
     innocent = _INNOCENT.sub(" ", text)
     yield from find_phrases(innocent, _INJECTION)
     yield from find_phrases(text, _ORDERS)
@@ -68,7 +68,7 @@ def find_statements(text: str) -> Iterator[str]:
 
 
 def find_links(text: str) -> Iterator[str]:
-    """Yield links, with or without a scheme: no rule has read what lies there, and it may change tomorrow."""
+    """Yield links, with or without a scheme: their contents are not checked, and may change."""
     for found in _LINK.finditer(text):
         link = found.group().rstrip(".,;:!?)'\"")
         host, _, path = link.partition("://")[2].partition("/") if "://" in link else link.partition("/")

@@ -1,4 +1,4 @@
-"""Values that something acts on, and that could be any other: they may not say what is wrong with an object."""
+"""Values that are in use but could be any other, and so must not reveal the fault."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, split_words
-from scenario_kit.lint.simulation.stages import Keys, leaves
+from scenario_kit.lint.simulation.stages import Keys, walk_leaves
 from scenario_kit.model import Object
 
-#: Words of somebody who explains a fault; programs, labels and paths are made of others.
+#: Words that explain a fault; programs, labels and paths do not contain them.
 _EXPLAINING: Final = frozenset(
     {
         "blame", "blamed", "broken", "bug", "buggy", "chaos", "culprit", "decoy", "evil", "experiment", "fake", "fault",
@@ -18,33 +18,33 @@ _EXPLAINING: Final = frozenset(
         "rootcause", "sabotage", "sabotaged", "scenario", "simulated", "solution", "suspect", "wrong",
     }
 )  # fmt: skip
-#: Fields whose keys are chosen freely: whoever writes such a label also writes the one that it has to match.
+#: Fields with arbitrary keys, which only have to match a label that the same author writes.
 _KEYED: Final = ("matchLabels", "nodeSelector", "selector")
-#: Fields that hold a name of the author's own.
+#: Fields with arbitrary names.
 _FREE: Final = frozenset(
     {"appProtocol", "prefix", "schedulerName", "terminationMessagePath", "topologyKey", "workingDir"}
 )
-#: Keys that Kubernetes itself gives to nodes, pods and namespaces.
+#: Keys that Kubernetes assigns to nodes, pods and namespaces.
 _WELL_KNOWN: Final = re.compile(
     r"(?:(?:beta\.)?kubernetes\.io/(?:arch|hostname|os|metadata\.name)|node-role\.kubernetes\.io/control-plane"
     r"|topology\.kubernetes\.io/(?:region|zone)|node\.kubernetes\.io/(?:instance-type|(?:disk|memory|pid)-pressure"
     r"|network-unavailable|not-ready|unreachable|unschedulable)|app\.kubernetes\.io/(?:component|instance|name|part-of"
     r"|managed-by|version)|(?:batch\.kubernetes\.io/)?(?:controller-uid|job-name)|pod-template-hash)"
 )
-#: What the API server writes where an author writes nothing.
+#: Defaults of the API server.
 _DEFAULTS: Final = frozenset({"/dev/termination-log", "default-scheduler"})
 _TOLERATED: Final = ("tolerations", "matchExpressions")
 _BODIES: Final = ("metadata", "status", "data", "stringData", "binaryData")
 
 
 def find_choices(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Find fresh values of which a word explains the fault, and fresh names that are made of no neutral words."""
-    before = {value for _, value in leaves(was) if isinstance(value, str)} if was is not None else set()
-    for keys, value in leaves(obj):
+    """Find new values that contain a word about the fault, and new names that are not neutral."""
+    before = {value for _, value in walk_leaves(was) if isinstance(value, str)} if was is not None else set()
+    for keys, value in walk_leaves(obj):
         if not isinstance(value, str) or value in before or value in world.said or keys[:1] in [(b,) for b in _BODIES]:
             continue
         if words := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known_words]:
-            yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` says '{words[0]}'")
+            yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` contains '{words[0]}'")
         elif _is_free(keys) and not (value in _DEFAULTS or _WELL_KNOWN.fullmatch(value) or world.neutral(value)):
             yield _report_strange(keys, value, world)
     known = set(_list_keys(was)) if was is not None else set()
@@ -56,7 +56,7 @@ def find_choices(obj: Object, was: Object | None, world: ObjectSurroundings) -> 
 
 def _report_strange(keys: Keys, text: str, world: ObjectSurroundings) -> Needless:
     strange = world.strange(text)
-    return Needless(keys, text, f"`{_name_field(keys)}` has '{text}': '{strange[0]}' is no neutral word")
+    return Needless(keys, text, f"`{_name_field(keys)}` is '{text}': '{strange[0]}' is not a neutral word")
 
 
 def _is_free(keys: Keys) -> bool:
@@ -68,7 +68,7 @@ def _list_keys(value: Any) -> Iterator[str]:
 
 
 def _list_keyed(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
-    """List the keys of labels that a selector asks for, each with the place of its selector."""
+    """Yield the label keys of selectors, each with its place."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             plain = isinstance(item, Mapping) and all(isinstance(part, str) for part in item.values())

@@ -1,4 +1,4 @@
-"""Marks on objects that are not the app's: of nodes, namespaces and the like only the changes are known."""
+"""Unneeded data on objects outside of the app: of nodes, namespaces and the like, only the changes are known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARKS: Final = ("labels", "annotations")
 
 
 def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterator[tuple[str, Needless]]:
-    """Find what the changes of a stage say on other objects and nothing reads, with the object's kind and name."""
+    """Find unneeded data that changes write to other objects, with the object's kind and name."""
     known = {(o["kind"], o["metadata"]["name"]) for o in stage.before}
     for change in stage.changes:
         if change.target is None:
@@ -22,7 +22,7 @@ def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterato
         keyword = change.operation.keyword
         for field, text in change.operation.list_texts():
             if strange := world.strange(text):
-                reason = f"{keyword} '{text}': '{strange[0]}' is no neutral word"
+                reason = f"{keyword} '{text}': '{strange[0]}' is not a neutral word"
                 yield change.target, Needless((keyword, field), text, reason)
         ref = change.operation.ref
         if ref is not None and change.operation.patches and (ref.kind, ref.name) not in known:
@@ -31,7 +31,7 @@ def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterato
 
 
 def _extract_metadata(patch: Any) -> Object:
-    """Extract the labels and annotations that a patch writes."""
+    """Return the labels and annotations that a patch writes."""
     if isinstance(patch, Mapping):
         written = patch.get("metadata")
         return {k: v for k, v in written.items() if k in _MARKS} if isinstance(written, Mapping) else {}

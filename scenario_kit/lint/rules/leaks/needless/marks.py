@@ -14,7 +14,7 @@ _SWITCH: Final = r"true|false|enabled|disabled|yes|no|on|off"
 _QUANTITY: Final = r"[-+]?\d+(?:\.\d+)?(?:[a-zA-Z]{1,2}|%)?"
 _TIME: Final = r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[-+]\d\d:\d\d)"
 _PORTS: Final = r"[\d,*./:-]*"
-#: Annotations that a program of the platform acts on, with the values that mean something to it.
+#: Annotations that platform components read, with their valid values.
 _ANNOTATIONS: Final = {
     r"kubectl\.kubernetes\.io/restartedAt": _TIME,
     r"kubernetes\.io/ingress\.class": r"[a-z0-9-]{1,20}",
@@ -31,7 +31,7 @@ _ANNOTATIONS: Final = {
     r"prometheus\.io/(?:scrape|port|path|scheme)": rf"{_SWITCH}|\d+|/[a-z/]*|https?",
     r"(?:experiment|schedule)\.chaos-mesh\.org/pause|chaos-mesh\.org/inject": _SWITCH,
 }
-#: Labels that a program of the platform acts on, with their values.
+#: Labels that platform components read, with their valid values.
 _LABELS: Final = {
     r"pod-security\.kubernetes\.io/(?:enforce|warn|audit)": r"privileged|baseline|restricted",
     r"pod-security\.kubernetes\.io/(?:enforce|warn|audit)-version": r"latest|v1\.\d+",
@@ -43,7 +43,7 @@ _LABELS: Final = {
     r"kubernetes\.io/service-name|endpointslice\.kubernetes\.io/managed-by": r"[a-z0-9.-]{1,63}",
     r"rbac\.authorization\.k8s\.io/aggregate-to-[a-z]+": _SWITCH,
 }
-#: Labels by which people find things, of any value that tells nothing.
+#: Conventional labels, allowed with any neutral value.
 _CONVENTION: Final = re.compile(
     r"app|name|component|(?:app|helm)\.(?:kubernetes\.io|sh)/[a-z-]+|k8s-app|opentelemetry\.io/name"
 )
@@ -54,7 +54,7 @@ _READ: Final = {
 
 
 def find_unused_marks(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Find fresh labels and annotations of an object and of its templates that nothing acts on."""
+    """Find new labels and annotations of an object and of its templates that nothing acts on."""
     for keys in METADATA:
         now, before = get_part(obj, keys), get_part(was, keys) if was else None
         if not isinstance(now, Mapping):
@@ -84,12 +84,12 @@ def _find_unused_labels(
     old = (before.get("labels") or {}) if isinstance(before, Mapping) else {}
     for key, value in _list_fresh(now, before, "labels"):
         asked = world.selected.get(key, frozenset())
-        moved = key in old and world.neutral(str(value))  # off the selector's value: that is what the change is for
+        moved = key in old and world.neutral(str(value))  # changing a selected label is the purpose of the change
         needed = str(value) in asked or "*" in asked or moved or value == obj["metadata"]["name"]
         needed = needed or (key, str(value)) in world.labels
         needed = needed or (_CONVENTION.fullmatch(key) is not None and world.neutral(str(value)))
         if not needed and not _is_read("labels", key, str(value)):
-            yield Needless((*keys, "labels", key), value, f"label '{key}': no selector asks for it")
+            yield Needless((*keys, "labels", key), value, f"label '{key}': no selector uses it")
 
 
 def _is_read(field: str, key: str, value: str) -> bool:

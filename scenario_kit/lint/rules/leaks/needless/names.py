@@ -1,4 +1,4 @@
-"""Names that an author chooses freely: any would do, so only such that tell nothing."""
+"""Freely chosen names, which must be neutral."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ _TEMPLATE: Final = re.compile(r"{[{%]")
 _DATA: Final = ("ConfigMap", "Secret")
 
 
-def names(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
-    """Return fresh names that hold a word of which neither the app nor the trade makes names.
+def find_strange_names(
+    obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool
+) -> Iterator[Needless]:
+    """Find new names that contain a word that is neither neutral nor used by the app.
 
-    Of an object that is known only in part, nobody can say which names are fresh.
+    For objects that are known only in part, new names cannot be told from old ones.
     """
     if was is None and not created:
         return
@@ -28,7 +30,7 @@ def names(obj: Object, was: Object | None, world: ObjectSurroundings, *, created
         if was is not None and text in _list_former(was):
             continue
         reported = next(iter(world.strange(text)))
-        yield Needless(keys, name, f"{what} '{name}': '{reported}' is no neutral word")
+        yield Needless(keys, name, f"{what} '{name}': '{reported}' is not a neutral word")
 
 
 def _list_chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str]]:
@@ -62,7 +64,7 @@ def _list_chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str
 
 
 def _list_former(was: Object) -> set[str]:
-    """List the names that the object had before, wherever in their lists they stood."""
+    """Return the names that the object had before, at any position."""
     found = {str(name) for _, name, _ in _list_chosen(was, created=False)}
     keys: Mapping[str, Any] = {**(was.get("data") or {}), **(was.get("binaryData") or {})}
     return found | set(keys)

@@ -1,4 +1,4 @@
-"""All questions about one object that a fault wrote."""
+"""All checks of an object that a fault wrote."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.rules.leaks.needless.choices import find_choices
 from scenario_kit.lint.rules.leaks.needless.marks import find_unused_marks
-from scenario_kit.lint.rules.leaks.needless.names import names
+from scenario_kit.lint.rules.leaks.needless.names import find_strange_names
 from scenario_kit.lint.rules.leaks.needless.presence import explain_unused
 from scenario_kit.lint.rules.leaks.needless.settings import find_unused_documents, find_unused_variables
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
@@ -18,15 +18,15 @@ __all__ = ["Needless", "find_needless"]
 
 
 def find_needless(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
-    """Find what the object says and nothing reads; ``was`` is the object before, ``created`` that a change made it.
+    """Find unneeded data of an object; ``was`` is the object before, ``created`` is set if a change creates it.
 
-    The spec of an experiment is left out: it has to say what is to be done, and where.
+    The spec of an experiment is not checked: it has to describe what is injected.
     """
     if created and (reason := explain_unused(obj, world)):
         yield Needless(("metadata", "name"), obj["metadata"]["name"], reason)
         return
     yield from find_unused_marks(obj, was, world)
-    yield from names(obj, was, world, created=created)
+    yield from find_strange_names(obj, was, world, created=created)
     if str(obj.get("apiVersion", "")).startswith(f"{CHAOS_GROUP}/"):
         return
     yield from find_unused_variables(obj, was, world)

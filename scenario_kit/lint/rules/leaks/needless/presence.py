@@ -1,4 +1,4 @@
-"""Whole objects that nothing uses."""
+"""Objects that nothing uses."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 from scenario_kit.lint.rules.leaks.needless.surroundings import ObjectSurroundings
 from scenario_kit.model import Object
 
-#: Kinds that only say something: no controller acts on one that a fault makes.
+#: Kinds that no controller acts on if a fault creates them.
 _SAYING: Final = frozenset({"ControllerRevision", "Event", "Lease", "PodTemplate"})
-#: Kinds that do nothing until another object names them.
+#: Kinds that have no effect unless another object names them.
 _NAMED: Final = frozenset(
     {
         "ConfigMap", "IngressClass", "PersistentVolumeClaim", "PriorityClass", "RuntimeClass",
@@ -20,10 +20,10 @@ _OPEN: Final = ("NodePort", "LoadBalancer")
 
 
 def explain_unused(obj: Object, world: ObjectSurroundings) -> str:
-    """Explain why nothing uses an object that a fault creates; empty where something does."""
+    """Explain why nothing uses an object that a fault creates; empty if something does."""
     kind, spec = obj["kind"], obj.get("spec") or {}
     if kind in _SAYING:
-        return f"a {kind} only says something"
+        return f"a {kind} has no effect"
     if kind not in _NAMED or world.is_mentioned(obj):
         return ""
     if kind == "Service" and spec.get("type") in _OPEN:

@@ -1,4 +1,4 @@
-"""Variables that no program reads, and keys of data that no pod asks for."""
+"""Variables that no program reads, and data keys that no pod uses."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, mentions
-from scenario_kit.lint.simulation.stages import leaves, list_containers, list_mappings, list_pod_specs
+from scenario_kit.lint.simulation.stages import list_containers, list_mappings, list_pod_specs, walk_leaves
 from scenario_kit.model import Object
 
-#: Variables that runtimes and clients of stores read, whatever program they belong to.
+#: Variables that language runtimes and clients of stores read.
 _RUNTIME: Final = re.compile(
     r"GO(?:GC|MAXPROCS|MEMLIMIT|DEBUG|TRACEBACK)|GODEBUG|GC|JAVA_(?:TOOL_)?OPTIONS|JAVA_OPTS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS"
     r"|NODE_(?:OPTIONS|ENV|EXTRA_CA_CERTS)|UV_THREADPOOL_SIZE|PYTHON[A-Z]+|MALLOC_[A-Z_]+|OMP_NUM_THREADS|RUBYOPT"
@@ -27,7 +27,7 @@ _HOLDERS: Final = ("ConfigMap", "Secret")
 
 
 def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Find fresh variables that neither the app, a runtime nor a command of the same pod reads."""
+    """Find new variables that neither the app, a runtime nor a command of the pod reads."""
     before = {
         str(v.get("name"))
         for _, c in list_containers(was or {"kind": "", "spec": {}})
@@ -44,27 +44,28 @@ def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurround
 
 
 def _has_known_prefix(name: str, world: ObjectSurroundings) -> bool:
-    """Return whether the app has variables that begin with the same word, and the rest says nothing:
-    ``LOCUST_RUN_TIME``.
-    """
+    """Return whether the app has variables with the same first word, and the name is neutral: ``LOCUST_RUN_TIME``."""
     family = name.partition("_")[0]
     return len(family) > 2 and world.neutral(name) and any(v.startswith(f"{family}_") for v in world.variables)
 
 
 def _is_expanded(obj: Object, name: str) -> bool:
-    """Return whether a command or another variable of the pod takes the value."""
+    """Return whether a command or another variable of the pod expands the variable."""
     pattern = re.compile(rf"\$(?:\(|{{)?{re.escape(name)}\b")
     return any(
-        pattern.search(text) for _, spec in list_pod_specs(obj) for _, text in leaves(spec) if isinstance(text, str)
+        pattern.search(text)
+        for _, spec in list_pod_specs(obj)
+        for _, text in walk_leaves(spec)
+        if isinstance(text, str)
     )
 
 
 def find_unused_documents(
     obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool
 ) -> Iterator[Needless]:
-    """Find fresh keys that no pod asks for, and fresh fields in documents of a known form.
+    """Find new keys that no pod uses, and new fields in JSON documents.
 
-    A pod that takes a new object as a whole takes every key of it, as long as keys and values say nothing.
+    A pod that mounts a new object uses all its keys, provided that keys and values are neutral.
     """
     if obj["kind"] not in _HOLDERS or (was is None and not created):
         return
@@ -83,13 +84,11 @@ def _is_meaningless(key: str, value: Any, world: ObjectSurroundings) -> bool:
 
 
 def _is_read(obj: Object, key: str, world: ObjectSurroundings) -> bool:
-    """Return whether a pod reads this key: by its name, or because another text tells of a file or variable so
-    called.
-    """
+    """Return whether a pod reads this key: by name, or because another text names a file or variable of that name."""
     name = str(obj["metadata"]["name"])
     own = (obj["kind"], name)
     readers = [o for o in world.now if (o["kind"], o["metadata"]["name"]) != own and _takes(o, name)]
-    if any(mentions(text, key) for o in readers for _, text in leaves(o) if isinstance(text, str)):
+    if any(mentions(text, key) for o in readers for _, text in walk_leaves(o) if isinstance(text, str)):
         return True
     if any(_is_read_as_variables(o, name) for o in readers) and world.reads(key):
         return True
@@ -98,8 +97,8 @@ def _is_read(obj: Object, key: str, world: ObjectSurroundings) -> bool:
 
 
 def _takes(obj: Object, name: str) -> bool:
-    return any(text == name for _, spec in list_pod_specs(obj) for _, text in leaves(spec)) or any(
-        mentions(text, name) for _, c in list_containers(obj) for _, text in leaves(c) if isinstance(text, str)
+    return any(text == name for _, spec in list_pod_specs(obj) for _, text in walk_leaves(spec)) or any(
+        mentions(text, name) for _, c in list_containers(obj) for _, text in walk_leaves(c) if isinstance(text, str)
     )
 
 
@@ -109,7 +108,7 @@ def _is_read_as_variables(obj: Object, name: str) -> bool:
 
 
 def _find_unused_fields(text: str, before: str, keys: tuple[str, ...], world: ObjectSurroundings) -> Iterator[Needless]:
-    """Find fresh fields of a JSON document whose names occur nowhere in it before, and that the app does not know."""
+    """Find new fields of a JSON document with names that neither the old document nor the app contains."""
     try:
         new, old = json.loads(text), json.loads(before)
     except ValueError:
@@ -117,7 +116,7 @@ def _find_unused_fields(text: str, before: str, keys: tuple[str, ...], world: Ob
     known = set(_list_keys(old))
     for name in dict.fromkeys(_list_keys(new)):
         if name not in known and not name.isdigit() and not world.reads(name) and not world.neutral(name):
-            yield Needless(keys, text, f"field '{name}': the document had none of that name")
+            yield Needless(keys, text, f"field '{name}': new in this document")
 
 
 def _list_keys(value: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What surrounds an object: selectors, names, texts of the app and of everything that the faults made."""
+"""The context of an object: selectors, names and texts of the app and of everything that the faults created."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.lint.rules.leaks.needless.words import NEUTRAL
-from scenario_kit.lint.simulation.stages import Keys, get_part, leaves, list_containers, list_mappings
+from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers, list_mappings, walk_leaves
 from scenario_kit.model import App, Object
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _DRAWN: Final = re.compile(rf"-{GENERATED_SUFFIX}(?![a-z0-9])")
-#: Keys below which labels are asked for.
+#: Fields that contain label selectors.
 _SELECTING: Final = frozenset(
     {"matchLabels", "selector", "nodeSelector", "labelSelectors", "podSelector", "labelSelector"}
 )
-#: Where the metadata of an object, and of what is made from its templates, stands.
+#: Paths of the metadata of an object and of its templates.
 METADATA: Final[tuple[Keys, ...]] = (
     ("metadata",),
     ("spec", "template", "metadata"),
@@ -31,7 +31,7 @@ METADATA: Final[tuple[Keys, ...]] = (
 
 
 class Needless(NamedTuple):
-    """A field that no symptom needs, its value, and why it is not needed."""
+    """A field that no symptom needs, its value, and the reason."""
 
     keys: Keys
     value: Any
@@ -39,7 +39,7 @@ class Needless(NamedTuple):
 
 
 class ObjectSurroundings:
-    """The app's objects before any fault, and all objects while it is in force."""
+    """The app's objects before any fault, and all objects while it is active."""
 
     def __init__(self, app: App, before: Sequence[Object], now: Sequence[Object]) -> None:
         self.app = app
@@ -48,7 +48,7 @@ class ObjectSurroundings:
 
     @cached_property
     def selected(self) -> Mapping[str, frozenset[str]]:
-        """Label keys that some selector asks for, with the values; ``*`` stands for any value."""
+        """Label keys in selectors, with their values; ``*`` stands for any value."""
         found: dict[str, set[str]] = {}
         for obj in (*self.before, *self.now):
             for key, value in _list_selected(obj):
@@ -57,19 +57,19 @@ class ObjectSurroundings:
 
     @cached_property
     def selected_before(self) -> frozenset[str]:
-        """Label keys that a selector of the app itself asks for."""
+        """Label keys in selectors of the app."""
         return frozenset(key for obj in self.before for key, _ in _list_selected(obj))
 
     @cached_property
     def known_words(self) -> frozenset[str]:
-        """Words of which the app makes its names, labels, keys and variables."""
+        """Words in the app's names, labels, keys and variables."""
         found = {word for obj in self.before for name in _names(obj) for word in split_words(name)}
         found |= {word for c in self.app.components for name in (c.name, c.workload) for word in split_words(name)}
         return frozenset(found | set(split_words(self.app.name)) | set(split_words(self.app.namespace)))
 
     @cached_property
     def labels(self) -> frozenset[tuple[str, str]]:
-        """The labels of the app's own objects and pods: to carry one of them tells nothing."""
+        """The labels of the app's own objects and pods."""
         return self._marks("labels")
 
     @cached_property
@@ -94,47 +94,47 @@ class ObjectSurroundings:
 
     @cached_property
     def definition(self) -> str:
-        """The definition of the app, as a text to look names up in."""
+        """The definition of the app as text."""
         return msgspec.json.encode(self.app.to_json()).decode()
 
     @cached_property
     def said(self) -> frozenset[str]:
-        """Every text of the app before any fault."""
-        return frozenset(value for obj in self.before for _, value in leaves(obj) if isinstance(value, str))
+        """All texts of the app before any fault."""
+        return frozenset(value for obj in self.before for _, value in walk_leaves(obj) if isinstance(value, str))
 
     def strange(self, name: str) -> list[str]:
-        """Return the words of a name that neither the app nor the trade makes names of."""
+        """Return the words of a name that are neither neutral nor used by the app."""
         plain = _DRAWN.sub("", name)
         return [w for w in split_words(plain) if not w.isdigit() and w not in NEUTRAL and w not in self.known_words]
 
     def neutral(self, name: str) -> bool:
-        """Return whether a name tells nothing."""
+        """Return whether a name reveals nothing."""
         return not self.strange(name)
 
     def reads(self, name: str) -> bool:
-        """Return whether the app knows a variable or a key by this name: it sets it, or its definition does."""
+        """Return whether the app sets a variable or key of this name, or its definition contains it."""
         return name in self.variables or mentions(self.definition, name)
 
     def is_mentioned(self, obj: Object) -> bool:
-        """Return whether another object names this one, otherwise than in its labels and annotations."""
+        """Return whether another object names this one outside of labels and annotations."""
         name = str(obj["metadata"]["name"])
         own = (obj["kind"], name, obj["metadata"].get("namespace"))
         return any(
             mentions(value, name)
             for other in self.now
             if (other["kind"], other["metadata"]["name"], other["metadata"].get("namespace")) != own
-            for keys, value in leaves(other)
+            for keys, value in walk_leaves(other)
             if isinstance(value, str) and name in value and not _is_marked(keys) and keys != ("metadata", "name")
         )
 
 
 def split_words(name: str) -> list[str]:
-    """Split the words of a name in lower case; what is drawn at random has none."""
+    """Split a name into words in lower case; generated suffixes are dropped."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def mentions(text: str, name: str) -> bool:
-    """Return whether a text has a name as a whole."""
+    """Return whether a text contains a name as a whole word."""
     return name in text and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 
@@ -156,7 +156,7 @@ def _names(obj: Object) -> Iterator[str]:
 
 
 def _list_selected(value: Any, selecting: bool = False) -> Iterator[tuple[str, str]]:
-    """List every label that a selector somewhere below asks for."""
+    """Yield the label requirements of all selectors in a value."""
     if isinstance(value, Mapping):
         if "key" in value and "operator" in value:
             values = [str(v) for v in value.get("values") or ("*",)]

@@ -1,4 +1,4 @@
-"""Sentences: comments in files, what a command only prints, descriptions."""
+"""Prose for readers: comments in files, output of commands, descriptions."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.rules.leaks.needless.words import OUTPUT
-from scenario_kit.lint.simulation.stages import Keys, leaves, list_containers
+from scenario_kit.lint.simulation.stages import Keys, list_containers, walk_leaves
 from scenario_kit.model import Object
 
-#: Fields that no machine reads.
+#: Fields without an effect.
 _DESCRIPTIONS: Final = ("description", "message", "note", "comment", "reason", "displayName")
 _COMMENT: Final = re.compile(r"^\s*(?:#|//|;|--\s)\s*(\S.*)$")
-#: What a shell reads and does nothing with: the end of a line, arguments of the empty command.
+#: Text that a shell ignores: trailing comments, arguments of the empty command.
 _UNREAD: Final = re.compile(r"(?:\s#\s*|(?:^|[;&|(]\s*):\s+)(\S.*)$")
-#: Four words in a row, as people write and files of settings do not.
+#: Four words in a row, as in prose but not in settings.
 _PROSE: Final = re.compile(r"(?<![\w$./=-])[A-Za-z]?[a-z']+(?:,? [a-z']+){3,}(?![\w=(/-])")
-#: What is only printed: neither piped, nor written to a file, nor taken as a value.
+#: Output that is neither piped, written to a file, nor captured.
 _PRINTED: Final = re.compile(
     r"""(?<![\w-])(?:echo|printf|logger)\s+(?:-\w+\s+)*("[^"]*"|'[^']*'|[^|;&>\n)]*)(?!\s*[|>])"""
 )
 _TAKEN: Final = re.compile(r"\s*[|>]")
 #: Shorter words are options and parts of file names.
-_TELLING: Final = 3
+_MIN_CHARACTERS: Final = 3
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 
 
 def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Find fresh texts for readers only."""
-    before = {value for _, value in leaves(was) if isinstance(value, str)} if was is not None else set()
+    """Find new texts that only people read."""
+    before = {value for _, value in walk_leaves(was) if isinstance(value, str)} if was is not None else set()
     commands = {(*keys, field) for keys, _ in list_containers(obj) for field in ("command", "args")}
-    for keys, value in leaves(obj):
+    for keys, value in walk_leaves(obj):
         if not isinstance(value, str) or value in before or value in world.said or keys[:1] == ("metadata",):
             continue
         if any(keys[: len(place)] == place for place in commands):
@@ -48,7 +48,7 @@ def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> It
 def _find_printed(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
     for match in _PRINTED.finditer(text):
         reported = match[1].strip("\"' ")
-        telling = [word for word in world.strange(reported) if len(word) >= _TELLING and word not in OUTPUT]
+        telling = [word for word in world.strange(reported) if len(word) >= _MIN_CHARACTERS and word not in OUTPUT]
         if telling and not _TAKEN.match(text, match.end()):
             yield Needless(keys, text, f"the command prints '{reported[:60]}', which changes nothing")
     for line in text.splitlines():

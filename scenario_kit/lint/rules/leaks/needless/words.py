@@ -1,4 +1,4 @@
-"""Words of which people name things that work: they say what something is for, and nothing of its being broken."""
+"""Words for naming things that work: they describe a purpose, not a defect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scenario_kit.load.package_data import read_package_data
 
 _WORDS: Final = read_package_data(__file__)
 
-#: A name made of other words has to come from the app.
+#: A name with other words must come from the app.
 NEUTRAL: Final = frozenset(_WORDS["neutral"].split())
-#: Words of which programs make the lines that they print, whatever happens to them.
+#: Words in the usual output of programs.
 OUTPUT: Final = frozenset(_WORDS["output"].split())

@@ -8,7 +8,7 @@ from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.document import Positions
 from scenario_kit.model import Finding, Severity, TrialStep
 from scenario_kit.schema import expand, load_definitions
-from scenario_kit.trial import TrialStatus, refuse
+from scenario_kit.trial import TrialStatus, reject
 
 PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
 
@@ -22,7 +22,7 @@ PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "teardown",
 )
 def test_the_author_is_told_what_is_the_authors(code, severity, outcome, ready, succeeded):
     finding = Finding(code=code, severity=severity, message="it has no twin")
-    status = refuse("t", PROGRAM, TrialStatus(observed_generation=1), finding)
+    status = reject("t", PROGRAM, TrialStatus(observed_generation=1), finding)
     assert status.outcome == outcome
     assert [s.outcome for s in status.steps] == [outcome, "Skipped", "Skipped", "Skipped"]
     assert [(f.code, f.trial, f.step) for f in status.findings] == [(code, "t", "deploy")]

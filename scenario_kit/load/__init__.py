@@ -1,4 +1,4 @@
-"""YAML to values: ``load_scenario``, ``load_fault``, ``load_app``. All mistakes at once, with line and column."""
+"""Load scenarios, faults and apps from YAML. All mistakes are reported at once, with line and column."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from scenario_kit.schema import build_authoring_schema, source
 
 __all__ = [
     "COLLECTIONS", "Loaded", "LoadedFault", "LocatedFinding", "Mistaken", "Position", "Positions", "parse_app",
-    "did_you_mean", "parse_fault", "load_app", "load_fault", "load_pack", "load_scenario", "suggest_path", "pack_in",
+    "did_you_mean", "parse_fault", "load_app", "load_fault", "load_pack", "load_scenario", "suggest_path", "parse_pack",
     "read_plan", "read_scenario", "find_scenario_files", "parse_scenario_object", "get_schema", "suggest",
 ]  # fmt: skip
 
 
-#: What the file of a scenario is called.
+#: The name of a scenario's file.
 _SCENARIO: Final = "scenario.yaml"
 
 
 class Mistaken(AuthoringError):
-    """A file that does not have the shape of what it should hold; ``find_mistakes`` also tell how to correct them."""
+    """A file that does not match its schema; ``mistakes`` include the edits that fix them."""
 
     def __init__(self, message: str, mistakes: Sequence[LocatedFinding]) -> None:
         super().__init__(message, [mistake.finding for mistake in mistakes])
@@ -40,50 +40,50 @@ class Mistaken(AuthoringError):
 
 
 class Loaded(NamedTuple):
-    """A scenario, and where its fields stand in the file."""
+    """A scenario, and the positions of its fields."""
 
     scenario: Scenario
     positions: Positions
 
 
 class LoadedFault(NamedTuple):
-    """A fault of the catalogue, and where its fields stand in the file."""
+    """A fault of the catalogue, and the positions of its fields."""
 
     fault: FaultType
     positions: Positions
 
 
 def find_scenario_files(paths: Sequence[Path]) -> list[Path]:
-    """Find the scenario files that paths mean: a file itself, every ``scenario.yaml`` below a folder.
+    """List the scenario files that paths denote: a file itself, every ``scenario.yaml`` in a folder.
 
     Raises:
-        UsageError: a path does not exist, or a folder holds no scenario.
+        UsageError: a path does not exist, or a folder contains no scenario.
     """
     found: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
             raise UsageError(
-                f"there is no {path}", fix=suggest_path(path) or "name a scenario file, or a folder that holds some"
+                f"there is no {path}", fix=suggest_path(path) or "name a scenario file, or a folder with scenarios"
             )
         files = list_below(path, lambda _, name: name == _SCENARIO, _SCENARIO) if path.is_dir() else [path]
         if not files:
-            raise UsageError(f"{path} holds no scenario.yaml", fix="name a folder that does, or a scenario file")
+            raise UsageError(f"{path} contains no scenario.yaml", fix="name a folder that does, or a scenario file")
         found |= dict.fromkeys(files)
     return list(found)
 
 
 def load_scenario(path: Path) -> Loaded:
-    """Load the scenario in a file.
+    """Load a scenario file.
 
     Raises:
         UsageError: there is no such file.
-        AuthoringError: with every mistake of the file as a finding.
+        AuthoringError: the file is invalid; with all mistakes as findings.
     """
     return _build_scenario(read_document(path))
 
 
 def read_scenario(text: str, path: str) -> Loaded:
-    """Read the scenario in a text; ``path`` is what positions show. Raises as ``load_scenario``."""
+    """Parse a scenario; ``path`` is used in positions. Raises as ``load_scenario``."""
     return _build_scenario(parse(text, path))
 
 
@@ -96,10 +96,10 @@ def _build_scenario(document: Document) -> Loaded:
 
 
 def parse_scenario_object(obj: Object) -> Scenario:
-    """Parse the scenario in an object that the API server stored (its schema has judged it).
+    """Parse a Scenario object from the API server, which has validated it.
 
     Raises:
-        AuthoringError: another version of the format wrote the object.
+        AuthoringError: another version of the format wrote it.
     """
     name, spec = obj["metadata"]["name"], obj["spec"]
     position = Position(path=f"Scenario/{name}")
@@ -115,19 +115,19 @@ def parse_scenario_object(obj: Object) -> Scenario:
             f"Scenario/{name} cannot be read: {error}",
             [
                 _build_error(
-                    "SK104", str(error), position, "apply it again, from a file that `scenario-kit lint` accepts"
+                    "SK104", str(error), position, "apply it again from a file that `scenario-kit lint` accepts"
                 )
             ],
         ) from error
 
 
 def load_fault(path: Path) -> LoadedFault:
-    """Load the fault in a ``fault.yaml``; its templates stay unrendered. Raises as ``load_scenario``."""
+    """Load a ``fault.yaml`` without rendering its templates. Raises as ``load_scenario``."""
     return parse_fault(read_document(path))
 
 
 def parse_fault(document: Document) -> LoadedFault:
-    """Parse the fault in a document; raises as ``load_fault``, but for the file."""
+    """Parse a fault; raises as ``load_fault``, except for the file."""
     data = _check_document("Fault", document)
     schema = data.get("parameters", {})
     _raise(document, [LocatedFinding(f) for f in check_schema(schema, document.positions, ("parameters",))])
@@ -135,18 +135,18 @@ def parse_fault(document: Document) -> LoadedFault:
 
 
 def load_app(path: Path) -> Object:
-    """Load the document of an ``app.yaml``, checked. Raises as ``load_scenario``."""
+    """Load and validate an ``app.yaml``. Raises as ``load_scenario``."""
     return parse_app(read_document(path))
 
 
 def read_plan(path: Path) -> tuple[Object, Positions]:
-    """Read the document of a plan of one's own, checked, and where its fields stand. Raises as ``load_scenario``."""
+    """Load and validate a custom plan, with positions. Raises as ``load_scenario``."""
     document = read_document(path)
     return _check_document("Plan", document), document.positions
 
 
 def parse_app(document: Document) -> Object:
-    """Parse the app in a document, checked; raises as ``load_app``, but for the file."""
+    """Validate an app; raises as ``load_app``, except for the file."""
     data = _check_document("App", document)
     places: list[Path_] = [("options",), *(("versions", version, "options") for version in data["versions"])]
     broken: list[LocatedFinding] = []
@@ -159,15 +159,15 @@ def parse_app(document: Document) -> Object:
 
 
 def load_pack(path: Path) -> Object:
-    """Load the document of an alert pack, checked. Raises as ``load_scenario``."""
-    return pack_in(read_document(path))
+    """Load and validate an alert pack. Raises as ``load_scenario``."""
+    return parse_pack(read_document(path))
 
 
-def pack_in(document: Document) -> Object:
-    """Return the alert pack in a document: a rule file, or a PrometheusRule object; raises as ``load_pack``."""
+def parse_pack(document: Document) -> Object:
+    """Validate an alert pack, a rule file or a PrometheusRule object; raises as ``load_pack``."""
     data = document.data if isinstance(document.data, dict) else {}
     if "tests" in data and "groups" not in data:
-        reported = "the file holds tests of rules, and no rules"
+        reported = "the file contains tests of rules, but no rules"
         fix = f"put it in tests/<pack>.yaml, not in {Path(document.positions.path).name}"
         _raise(document, [LocatedFinding(_build_error("SK104", reported, document.positions.key("tests"), fix))])
     wrapped = "kind" in data
@@ -175,9 +175,7 @@ def pack_in(document: Document) -> Object:
 
 
 def get_schema(kind: str) -> Object:
-    """Return ``schema.authoring``, kept on disk: putting the definitions together takes longer than judging a file by
-    them.
-    """
+    """Return ``build_authoring_schema``, cached on disk: building a schema takes longer than validating a file."""
     if kind not in _SCHEMAS:
         files = [*source.FOLDER.glob("*.yaml"), *Path(source.__file__).parent.glob("*.py")]
         _SCHEMAS[kind] = cache_json(f"schema-{kind}", files, (), lambda: build_authoring_schema(kind))
@@ -188,10 +186,10 @@ _SCHEMAS: dict[str, Object] = {}
 
 
 def _is_a(kind: str, document: Document) -> None:
-    """Check the kind first: a file of another kind is told so, instead of as a pile of unknown fields."""
+    """Check the kind first: one finding on a wrong kind is clearer than many on unknown fields."""
     data = document.data
     if isinstance(data, dict) and "kind" in data and data["kind"] != kind:
-        message = f"the file holds a '{data['kind']}', not a '{kind}'"
+        message = f"the file contains a '{data['kind']}', not a '{kind}'"
         reported = _build_error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")
         _raise(document, [LocatedFinding(reported, (Put(("kind",), kind),))])
 
@@ -210,14 +208,14 @@ def _get_part(data: Object, place: Path_) -> Any:
 
 
 def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[LocatedFinding]:
-    """Return values of ``x-requires`` that are no lists of capabilities."""
+    """Report values of ``x-requires`` that are not lists of capabilities."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     for name, part in properties.items() if isinstance(properties, dict) else ():
         needs = part.get("x-requires", {}) if isinstance(part, dict) else {}
         groups = needs.values() if isinstance(needs, dict) else [None]
         if not all(isinstance(group, list) and all(isinstance(need, str) for need in group) for group in groups):
             at = positions.value(*place, "properties", name, "x-requires")
-            message = f"`x-requires` of option '{name}' does not say capabilities by value"
+            message = f"`x-requires` of option '{name}' does not map values to capabilities"
             yield LocatedFinding(_build_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
 
 

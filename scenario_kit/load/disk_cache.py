@@ -1,8 +1,8 @@
-"""What was worked out once from files, kept on disk between processes.
+"""A cache on disk for values computed from files.
 
-An entry is named by the content of every file that it came from and by the code that made it, so it is never out of
-date. It is read only from a folder and a file that nobody else could have written, and only if its checksum is right;
-where that cannot be had, everything is worked out again. Entries are JSON: reading one runs no code.
+An entry's name is a hash of the files' contents and of the code that computes it, so it is never stale. Entries are
+read only from a folder and a file that no other user can write, and only if their checksum is right; otherwise the
+value is computed again. Entries are JSON: reading them executes no code.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ import msgspec
 
 import scenario_kit
 
-#: Names another folder; empty keeps nothing.
+#: Environment variable with another folder; empty disables the cache.
 VARIABLE: Final = "SCENARIO_KIT_LINT_CACHE"
-#: Entries and bytes beyond these are removed, oldest first.
+#: Limits of the cache; the oldest entries are removed first.
 MOST_ENTRIES: Final = 200
 MOST_BYTES: Final = 64 * 1024 * 1024
-#: One entry, and one file that an entry comes from, may not be larger.
+#: Maximum size of an entry, and of a file it is computed from.
 MOST_OF_ONE: Final = 8 * 1024 * 1024
-#: Parts of an answer that are being written; older than this their writer is gone.
+#: Age after which a temporary file is assumed to be abandoned.
 _ABANDONED_SECONDS: Final = 3600
 _SUM: Final = hashlib.sha256().digest_size
 
 
 def cache_json(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], Any]) -> Any:
-    """Cache as ``cache_bytes`` does, for plain JSON types."""
+    """Cache JSON values; see ``cache_bytes``."""
     return msgspec.json.decode(cache_bytes(kind, files, more, lambda: msgspec.json.encode(make())))
 
 
 def cache_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], bytes]) -> bytes:
-    """Return what ``make`` answers, or what it answered for the same content before.
+    """Return the result of ``make``, or the cached one for the same content.
 
     Args:
-        kind: what it is; also part of the entry's name.
-        files: everything that the answer depends on. Those that are not there count as not there.
-        more: what else it depends on.
-        make: works it out. Its errors are not kept.
+        kind: part of the entry's name.
+        files: all files that the result depends on; missing files count as missing.
+        more: other inputs.
+        make: computes the result. Its errors are not cached.
     """
     folder = _find_folder()
     if folder is None:
@@ -60,14 +60,14 @@ def cache_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Cal
         if (found := _read_entry(entry)) is not None:
             return found
     result = make()
-    if len(result) <= MOST_OF_ONE and _make_key(files, more) == key:  # or a file changed meanwhile
+    if len(result) <= MOST_OF_ONE and _make_key(files, more) == key:  # unless a file has changed meanwhile
         with contextlib.suppress(OSError):
             _write(entry, result)
     return result
 
 
 def _find_folder() -> Path | None:
-    """Find the folder of the entries, made if it is not there; None where there is none that is ours alone."""
+    """Return the cache folder, creating it if needed; None if there is no private one."""
     named = os.environ.get(VARIABLE)
     if named == "":
         return None
@@ -76,17 +76,17 @@ def _find_folder() -> Path | None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder if _is_ours(folder.lstat(), stat.S_ISDIR) else None
-    except (OSError, RuntimeError):  # the second: no home
+    except (OSError, RuntimeError):  # RuntimeError: no home directory
         return None
 
 
 def _is_ours(state: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    """Return whether nobody else could have written it, root apart. A link is never ours."""
+    """Return whether no other user except root can write the file. Symbolic links do not qualify."""
     return kind(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _make_key(files: Iterable[Path], more: Iterable[str]) -> str | None:
-    """Return None where a file is too large to be worth it."""
+    """Return the entry's key; None if a file is too large."""
     sums = hashlib.sha256(_digest_code())
     for path in files:
         try:
@@ -104,7 +104,7 @@ def _make_key(files: Iterable[Path], more: Iterable[str]) -> str | None:
 
 @cache
 def _digest_code() -> bytes:
-    """Digest what makes the answers: our own code, by the times and sizes of its files, and its version."""
+    """Digest the code that computes entries: times and sizes of its files, and the version."""
     root = Path(scenario_kit.__file__).parent
     sums = hashlib.sha256(scenario_kit.__version__.encode())
     for folder in ("catalog", "lab/twin", "load", "model", "model/twin", "render", "schema"):
@@ -117,7 +117,7 @@ def _digest_code() -> bytes:
 
 
 def _read_entry(entry: Path) -> bytes | None:
-    """Read what an entry holds; None where somebody else could have written it, or it is damaged."""
+    """Return an entry's content; None if another user could have written it, or it is corrupt."""
     handle = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if not _is_ours(os.fstat(handle), stat.S_ISREG):
@@ -127,7 +127,7 @@ def _read_entry(entry: Path) -> bytes | None:
 
 
 def _write(entry: Path, data: bytes) -> None:
-    """Put an entry in place in one step, for its owner only, and make room."""
+    """Write an entry atomically, readable by its owner only, and trim the cache."""
     handle, name = tempfile.mkstemp(dir=entry.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -141,10 +141,10 @@ def _write(entry: Path, data: bytes) -> None:
 
 def _trim(folder: Path) -> None:
     with os.scandir(folder) as entries:
-        there = [(entry.stat(follow_symlinks=False), Path(entry.path)) for entry in entries]
+        existing = [(entry.stat(follow_symlinks=False), Path(entry.path)) for entry in entries]
     old = time.time() - _ABANDONED_SECONDS
     left, size = 0, 0
-    for state, path in sorted(there, key=lambda each: each[0].st_mtime, reverse=True):
+    for state, path in sorted(existing, key=lambda each: each[0].st_mtime, reverse=True):
         if path.suffix == ".json":
             left, size = left + 1, size + state.st_size
             if left > MOST_ENTRIES or size > MOST_BYTES:

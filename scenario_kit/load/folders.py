@@ -1,4 +1,4 @@
-"""Files below a folder that may be as odd as it likes: deep, vast, with loops of links, closed in parts."""
+"""List files in folders of any depth and size, with loops of links or without permissions."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-#: Decides by the path of a folder and the name of an entry in it.
+#: Select an entry by the path of its folder and its name.
 Desired = Callable[[str, str], bool]
 
 
 def list_below(folder: Path, desired: Desired, closed: str) -> list[Path]:
-    """List everything below a folder that is wanted by its name, sorted; whether it is a file is for the reader to see.
+    """List all selected entries below a folder, sorted; they may be files or not.
 
-    Links to folders are not followed, so loops of them have no effect. For a folder that cannot be opened stands the
-    path that ``closed`` would have in it: reading that fails and tells why, so nothing is passed over in silence.
+    Links to folders are not followed. A folder that cannot be opened is represented by the path that ``closed`` would
+    have in it: reading that fails and reports the reason.
     """
     found, left = [], [str(folder)]
     while left:
@@ -27,5 +27,5 @@ def list_below(folder: Path, desired: Desired, closed: str) -> list[Path]:
                     if entry.is_dir(follow_symlinks=False):
                         left.append(entry.path)
         except OSError:
-            found.append(os.path.join(current, closed))  # noqa: PTH118 - paths are plain text here: there may be many
+            found.append(os.path.join(current, closed))  # noqa: PTH118 - strings are faster, and there may be many
     return [Path(path) for path in sorted(found)]

@@ -1,4 +1,4 @@
-"""One version of an entry: its own part laid over what all versions share."""
+"""Merge the part of one version into what all versions share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenario_kit.model import Object
 
 
 def select_version(document: Object, version: str) -> Object:
-    """Select the document with the part of one version laid over what all versions share, mapping by mapping."""
+    """Return the document for one version: shared fields, overridden by the version's own, recursively."""
     document = dict(document)
     own = (document.pop("versions", None) or {}).get(version) or {}
     return _overlay(document, own)

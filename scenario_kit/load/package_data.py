@@ -1,4 +1,4 @@
-"""Data of the package in YAML, each file beside the module that gives it a meaning."""
+"""YAML data of the package, each file beside the module that uses it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_package_data(module: str) -> Any:
-    """Read the YAML file that is named as a module, whose ``__file__`` is given, and lies beside it."""
+    """Load the YAML file beside a module, given by its ``__file__``."""
     file = Path(module).with_suffix(".yaml")
     return cache_json(file.stem, [file], [], lambda: yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER))

@@ -1,4 +1,4 @@
-"""The codes that findings may have, read from ``rules.yaml`` beside this: title, severity, why, fix, who finds it."""
+"""The codes of findings, from ``rules.yaml``: title, severity, reason, fix and origin."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _DROPPED: Final = re.compile(r"[^\w\- ]")
 
 
 class Rule(Value, frozen=True, kw_only=True):
-    """A rule as ``rules`` and ``explain`` show it.
+    """A rule as shown by ``rules`` and ``explain``.
 
-    ``by`` says who finds it, ``repair`` what ``lint --fix`` does about it; nothing where an author has to choose.
-    ``unjudged`` says why no file is judged by it.
+    ``by`` is the command that reports it, ``repair`` what ``lint --fix`` does, ``unjudged`` why no file is checked for
+    it.
     """
 
     code: str
@@ -43,13 +43,13 @@ class Rule(Value, frozen=True, kw_only=True):
 
     @property
     def static(self) -> bool:
-        """Return whether ``lint`` can find it."""
+        """Return whether ``lint`` reports it."""
         return self.by in ("lint", "load")
 
 
 @cache
 def load_rules() -> Mapping[str, Rule]:
-    """Load all rules, by code.
+    """Load all rules by code.
 
     Raises:
         msgspec.ValidationError: an entry lacks a field, or has one that does not exist.
@@ -68,7 +68,7 @@ def build_finding(
     fix: str | None = None,
     severity: Severity | None = None,
 ) -> Finding:
-    """Build a finding of a code; its rule says how severe it is, why it matters and what to do, unless this one does.
+    """Build a finding; severity, why and fix default to those of the rule.
 
     Raises:
         KeyError: ``rules.yaml`` has no such code.

@@ -1,7 +1,7 @@
-"""Every series that a lab has, of whatever app, read from ``series.yaml``: names, labels, and closed label values.
+"""The series of a lab, from ``series.yaml``: names, labels, and closed sets of label values.
 
-The exporters are kube-state-metrics, cAdvisor and the collector with its receivers; a test compares this with what the
-lab exports. The names of an app's components, stores and queues are the app's.
+The exporters are kube-state-metrics, cAdvisor and the collector with its receivers; a test compares the file with what
+a lab exports. Names of components, stores and queues depend on the app.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from scenario_kit.load.package_data import read_package_data
 
 _DATA: Final = read_package_data(__file__)
 
-#: Labels by the name of a series.
+#: Labels by metric name.
 LABELS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(entry["labels"].split()) for entry in _DATA["series"] for name in entry["names"].split()
 }
-#: Values of labels that have no others, by the name of a series.
+#: Complete sets of label values, by metric name and label.
 VALUES: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
     name: {e["label"]: frozenset(e["values"].split()) for e in _DATA["values"] if name in e["names"].split()}
     for entry in _DATA["values"]

@@ -1,4 +1,4 @@
-"""Loads the definition of an app's twin, ``twin.yaml``; an error says which line of the file is wrong."""
+"""Load the definition of an app's twin, ``twin.yaml``; errors include the line of the file."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, Twin
 from scenario_kit.schema.renamed import RENAMED_TWIN_FIELDS
 from scenario_kit.schema.source import FORMER_NAMES
 
-#: Names of JSON types, as other mistakes of shape have them.
+#: Names of JSON types, as in other validation errors.
 _JSON: Final[dict[type, str]] = {list: "array"}
-#: The fix of every SK138.
+#: The fix of SK138.
 FIX: Final = "correct the twin.yaml beside the app; docs/twin-reference.md describes every field"
 
 
 def load_twin(path: Path, document: Object, app: str, version: str) -> TwinDefinition:
-    """Decode the definition that ``path`` holds for one version of an app.
+    """Decode the definition for one version of an app.
 
     Args:
-        path: the file; it is read again only to locate an error.
+        path: the file, read again to locate an error.
         document: its content.
         app: name of the app.
         version: the version.
 
     Raises:
-        AuthoringError: it is no definition of a twin, or has fields with former names (SK138).
+        AuthoringError: the definition is invalid, or has fields with former names (SK138).
     """
     try:
         _check_versions(document.get("versions"))
@@ -50,13 +50,13 @@ def load_twin(path: Path, document: Object, app: str, version: str) -> TwinDefin
 
 
 def list_former_names(document: Any) -> tuple[FormerName, ...]:
-    """List the fields of a definition that have a former name, those of single versions included."""
+    """List the fields with former names, including those of single versions."""
     return tuple(find_former_names(document, *_describe_twin()))
 
 
 @cache
 def _describe_twin() -> tuple[Object, Place, Object]:
-    """Describe the document by a schema with former names: the schema, its place, and definitions of types."""
+    """Return a schema with former names, the root place, and the definitions of types."""
     _, types = msgspec.json.schema_components([TwinDocument], ref_template="{name}")
     types = {name: {**schema, FORMER_NAMES: RENAMED_TWIN_FIELDS.get(name, {})} for name, schema in types.items()}
     whole = types[TwinDocument.__name__]
@@ -65,7 +65,7 @@ def _describe_twin() -> tuple[Object, Place, Object]:
 
 
 def _check_versions(parts: Any) -> None:
-    """Raise where what is laid over the rest is no mapping."""
+    """Raise if `versions`, or one of them, is not a mapping."""
     places: dict[Place, Any] = {("versions",): parts}
     if isinstance(parts, dict):
         places |= {("versions", version): part for version, part in parts.items()}
@@ -76,7 +76,7 @@ def _check_versions(parts: Any) -> None:
 
 
 def locate_field(document: Document, version: str, place: Place) -> Position:
-    """Locate where a field of a version is written: in the part of that version, or in what all versions share."""
+    """Return the position of a field: in the part of the version, or in the shared part."""
     own = ("versions", version, *place)
     return document.positions.key(*(own if _has_field(document.data, own) else place))
 

@@ -45,7 +45,7 @@ def bad(tmp_path: Path) -> Path:
         (["lint", str(GOOD)], 0, "out", "1 scenario checked: no findings"),
         (["lint", str(SCENARIOS)], 0, "out", "no findings"),
         (["lint", "nowhere"], 3, "err", "there is no nowhere"),
-        (["lint", str(find_data_root() / "templates")], 3, "err", "holds no scenario.yaml"),
+        (["lint", str(find_data_root() / "templates")], 3, "err", "contains no scenario.yaml"),
         (["lint", str(GOOD), "--format", "xml"], 3, "err", "--format has no value 'xml'"),
         (["verify", str(GOOD), "--format", "xml"], 3, "err", "--format takes one of: text, json"),
         (["report", str(GOOD), "--format", "pdf"], 3, "err", "--format takes one of: md, html, json, junit, sarif"),

@@ -29,11 +29,11 @@ STEP = 9
 #: Scenarios that are no files, and what is said of them.
 PLACES = {
     "loop": "the file cannot be read: Too many levels",
-    "pipe": "this is not a file",
-    "folder": "this is not a file",
-    "device": "this is not a file",
-    "nowhere": "the link leads nowhere",
-    "password": "the link leads to a file of another name",
+    "pipe": "this is not a regular file",
+    "folder": "this is not a regular file",
+    "device": "this is not a regular file",
+    "nowhere": "the link is broken",
+    "password": "the link points to a file of another name",
     "process": "the file cannot be read",
 }
 FILES = hostile.deep_or_large()

@@ -199,7 +199,7 @@ def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeyp
     [
         (("properties",), ["shape"], "`options` is not a JSON Schema"),
         (("properties", "shape"), "x", "`options` is not a JSON Schema"),
-        (("properties", "shape"), True, "`shape` is not described by a schema"),
+        (("properties", "shape"), True, "`shape` has no schema"),
         (("properties", "shape", "enum"), 5, "`options` is not a JSON Schema"),
         (("properties", "shape", "pattern"), "(?=a)", "the pattern cannot be used"),
         (("properties", "shape", "x-requires"), ["nodes"], "`x-requires` of option 'shape' does not say capabilities"),

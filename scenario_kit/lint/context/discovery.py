@@ -13,7 +13,7 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.context.build_context import build_context
 from scenario_kit.lint.context.catalog_context import SCENARIO, USE, AppCase, AppVersion, FaultCase, PackCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.load import load_scenario, pack_in, parse_app, parse_fault, read_scenario, suggest_path
+from scenario_kit.load import load_scenario, parse_app, parse_fault, parse_pack, read_scenario, suggest_path
 from scenario_kit.load.folders import list_below
 from scenario_kit.load.yaml.document import Document, parse, read_document
 from scenario_kit.model import App, FaultType, Object
@@ -197,4 +197,4 @@ def _list_choices(app: App) -> Iterator[Object]:
 
 
 def _open_pack(path: Path, document: Document, catalog: Catalog) -> PackCase:
-    return PackCase(path, path.stem, pack_in(document), document.positions, catalog)
+    return PackCase(path, path.stem, parse_pack(document), document.positions, catalog)

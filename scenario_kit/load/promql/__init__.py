@@ -1,1 +1,1 @@
-"""PromQL texts: parsed within bounds, rewritten, recorded."""
+"""PromQL: bounded parsing, rewriting, and inlining of recording rules."""

@@ -1,4 +1,4 @@
-"""PromQL text to its tree, within bounds: the parser, and whoever walks the tree, goes as deep as the text nests."""
+"""Parse PromQL within bounds: parser and tree walks recurse as deep as the expression nests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from scenario_kit.model.grid import GRID_SECONDS
 
-#: Words and marks of one expression; the parser's time and memory grow with their square.
+#: Maximum number of tokens; time and memory of the parser grow quadratically.
 MOST_TOKENS: Final = 1_000
-#: Levels of one expression: brackets, and operators behind each other.
+#: Maximum depth of the tree.
 MOST_LEVELS: Final = 100
-#: Between two samples of a series, and two points of a subquery that does not say it.
+#: Distance between samples, and the default step of a subquery.
 _SCRAPE: Final = timedelta(seconds=GRID_SECONDS)
 _EVALUATION: Final = timedelta(minutes=1)
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
@@ -22,10 +22,10 @@ _CHILDREN: Final = ("lhs", "rhs", "param", "expr", "vector_selector")
 
 
 def parse_expression(expr: str) -> Any:
-    """Parse the root of the tree of an expression.
+    """Parse an expression and return the root of its tree.
 
     Raises:
-        ValueError: not PromQL, too long, or nested too deep.
+        ValueError: invalid PromQL, too long, or nested too deep.
     """
     tree, problem = _parse_cached(expr)
     if problem:
@@ -34,7 +34,7 @@ def parse_expression(expr: str) -> Any:
 
 
 def walk(node: Any) -> Iterator[Any]:
-    """Return a node and everything below it, in the order of the text."""
+    """Yield a node and all its descendants, in the order of the text."""
     left = [node]
     while left:
         node = left.pop()
@@ -43,13 +43,13 @@ def walk(node: Any) -> Iterator[Any]:
 
 
 def list_children(node: Any) -> list[Any]:
-    """List the nodes right below one."""
+    """Return the children of a node."""
     found = [getattr(node, name, None) for name in _CHILDREN]
     return [child for child in (*found, *getattr(node, "args", ())) if child is not None]
 
 
 def points(expr: str) -> int:
-    """Return of how many points of time one evaluation of an expression asks, where it asks of most.
+    """Return the maximum number of points per series that one evaluation reads.
 
     Raises:
         ValueError: as ``parse_expression``.
@@ -66,11 +66,11 @@ def _points(node: Any) -> float:
 
 @lru_cache(maxsize=256)
 def _parse_cached(expr: str) -> tuple[Any, str]:
-    """Parse the tree, or what is wrong: rules ask for the same expression again and again."""
-    import promql_parser  # here, because most commands read no rules
+    """Return the tree or an error; rules parse the same expression repeatedly."""
+    import promql_parser  # imported late: most commands need no PromQL
 
     if (tokens := len(_TOKEN.findall(expr))) > MOST_TOKENS:
-        return None, f"it has {tokens} words and marks; an expression may have {MOST_TOKENS}"
+        return None, f"it has {tokens} tokens; an expression may have {MOST_TOKENS}"
     try:
         tree = promql_parser.parse(expr)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Recording rules: an expression with the recorded series replaced by what records them."""
+"""Inline recording rules: replace recorded series by the expressions that they record."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.load.promql.rewrite import Selector, find_selectors
 from scenario_kit.model.grid import GRID_DURATION
 
-#: Between two values of a recorded series: a range over it becomes a subquery of this resolution.
+#: Distance between values of a recorded series: the step of the subquery that replaces a range.
 _RESOLUTION: Final = GRID_DURATION
 _RANGE: Final = re.compile(r"\s*\[(?P<reach>[^\]:]*)(?P<subquery>:[^\]]*)?\]")
-#: Where a fix begins that is a whole sentence.
+#: The fix if a series cannot be inlined.
 _FIX: Final = "write the expression that it records into the rule"
 
 
 def build_recorded_expression(expr: str, labels: Mapping[str, str]) -> str:
-    """Build what a recording rule records: its expression, with the labels that it adds."""
+    """Return what a recording rule records: its expression, with the labels that it adds."""
     for name, value in labels.items():
         quoted = json.dumps(value, ensure_ascii=False)
         expr = f'label_replace({expr}, "{name}", {quoted.replace("$", "$$")}, "", "")'
@@ -28,13 +28,13 @@ def build_recorded_expression(expr: str, labels: Mapping[str, str]) -> str:
 
 
 def inline(expr: str, recorded: Mapping[str, str]) -> str:
-    """Return ``expr`` with each selector of a recorded series replaced by the expression that records it.
+    """Replace each selector of a recorded series by its expression.
 
     Args:
         recorded: expressions of recording rules, by the name of the series that they record.
 
     Raises:
-        AuthoringError: a recorded series is selected by labels or with an offset, or rules record each other.
+        AuthoringError: a recorded series is selected by labels or with an offset, or rules are recursive.
     """
     return _inline(expr, recorded, ())
 
@@ -45,7 +45,7 @@ def _inline(expr: str, recorded: Mapping[str, str], open_: tuple[str, ...]) -> s
         if node.name not in recorded:
             continue
         if node.name in open_:
-            raise AuthoringError(f"recording rules need each other: {' -> '.join((*open_, node.name))}", fix=_FIX)
+            raise AuthoringError(f"recording rules depend on each other: {' -> '.join((*open_, node.name))}", fix=_FIX)
         body = _inline(recorded[node.name], recorded, (*open_, node.name))
         result = f"{result[: place.start]}({body}){_expand_selector(expr, place, node.name, result)}"
     _parse(result)
@@ -53,7 +53,7 @@ def _inline(expr: str, recorded: Mapping[str, str], open_: tuple[str, ...]) -> s
 
 
 def _expand_selector(expr: str, place: Selector, name: str, result: str) -> str:
-    """Expand the text behind a selector; a range gets the resolution that makes it one of a subquery."""
+    """Return the text after a selector; a range becomes the range of a subquery."""
     rest = result[place.end :]
     found = _RANGE.match(expr[place.end :])
     after = expr[place.end + (found.end() if found else 0) :].lstrip()
@@ -72,10 +72,10 @@ def _parse(expr: str) -> Any:
 
 
 def find_vector_selectors(expr: str) -> list[Any]:
-    """Find the nodes of the vector selectors of an expression, in the order of the text.
+    """Return the vector selectors of an expression, in the order of the text.
 
     Raises:
-        AuthoringError: not PromQL.
+        AuthoringError: invalid PromQL.
     """
     import promql_parser
 

@@ -1,7 +1,7 @@
-"""Where the vector selectors of a PromQL text stand, so that it can be rewritten without being printed anew.
+"""Locate the vector selectors of a PromQL expression, so that it can be rewritten in place.
 
-Rewriting the text keeps what a printer would lose (escapes, number spellings, comments). The parser library has the
-last word: ``observe.rules`` compares what it finds in the rewritten text with what it found in the original.
+Rewriting the text keeps what a printer would lose (escapes, number formats, comments). The result is verified:
+``observe.rules`` compares the parsed selectors of the rewritten text with those of the original.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TOKEN = re.compile(
       | (?P<mark>[^\s\w])""",
     re.VERBOSE,
 )
-#: Words that are followed by a list of label names in parentheses.
+#: Keywords followed by label names in parentheses.
 _LABEL_LISTS = frozenset({"by", "without", "on", "ignoring", "group_left", "group_right"})
 _OPERATORS = frozenset({"and", "or", "unless", "atan2", "bool", "offset", "inf", "nan"})
 
@@ -28,7 +28,7 @@ class Selector(NamedTuple):
     start: int
     end: int
     brace: int
-    empty: bool  # nothing between the braces, or no braces
+    empty: bool  # no matchers, or no braces
 
 
 class _Token(NamedTuple):
@@ -38,7 +38,7 @@ class _Token(NamedTuple):
 
 
 def find_selectors(expr: str) -> list[Selector]:
-    """Find all vector selectors, from left to right. ``expr`` must be valid PromQL."""
+    """Return all vector selectors in order. ``expr`` must be valid PromQL."""
     tokens = [_Token(m.lastgroup or "", m.group(), m.start()) for m in _TOKEN.finditer(expr) if m.lastgroup != "space"]
     found: list[Selector] = []
     index = 0
@@ -63,7 +63,7 @@ def find_selectors(expr: str) -> list[Selector]:
 
 
 def _is_word(tokens: list[_Token], index: int) -> bool:
-    """Return whether a bare name is part of the syntax; an aggregation followed by its grouping counts as that."""
+    """Return whether a bare name is syntax: a keyword, or an aggregation followed by its grouping."""
     word = tokens[index].text.lower()
     return word in _OPERATORS or word in _LABEL_LISTS or _read_token(tokens, index + 1).lower() in ("by", "without")
 

@@ -1,1 +1,1 @@
-"""Documents against their schemas: mistakes and their corrections."""
+"""Validate documents by their schemas, and suggest corrections."""

@@ -1,4 +1,4 @@
-"""The edit that corrects a mistake of form, where there is exactly one that suggests itself."""
+"""Edits that correct a validation error, if there is only one plausible correction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenario_kit.model.kubernetes.reference import SHORT_KINDS, WORKLOADS
 
 _DURATION: Final = re.compile(r"\s*([0-9]+)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)\s*$")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
-#: What kubectl and people write for kinds.
+#: Short and plural names of kinds, as in kubectl.
 _KINDS: Final = {
     **{short: kind for kind, short in SHORT_KINDS.items()},
     **{kind.lower(): kind for kind in (*WORKLOADS, "Service", "ConfigMap", "Secret", "Pod", "Ingress")},
@@ -24,22 +24,20 @@ _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
 def fix_field_name(place: Path_, name: str, known: Iterable[str], there: Mapping[str, Any]) -> tuple[Edit, ...]:
-    """Give a misspelled field the one name that is close and not taken."""
+    """Rename a misspelled field to the only close name that is not taken."""
     close = find_only(name, known)
     return (Rename((*place, name), close),) if close and close not in there else ()
 
 
 def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:
-    """Return a missing field that can have one value only."""
+    """Add a missing field that can have only one value."""
     part = schema.get("properties", {}).get(name, {})
     values = part.get("enum", ())
     return (Put((*place, name), values[0]),) if len(values) == 1 else ()
 
 
 def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
-    """Return another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or
-    a boolean.
-    """
+    """Convert a value of a wrong type or spelling. ``raw`` is the file's spelling of a number or a boolean."""
     value: Any = None
     if rule == "type":
         value = _convert_type(place, str(desired), got, raw)
@@ -73,14 +71,14 @@ def _convert_type(place: Path_, desired: str, got: Any, raw: str | None) -> Any:
 
 
 def convert_to_kebab(text: str) -> str | None:
-    """Convert the text to a name in kebab case, or None where nothing is left of it."""
+    """Convert a text to kebab case; None if nothing is left."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", text)
     name = re.sub(r"[^a-z0-9]+", "-", spaced.lower()).strip("-")
     return name if _NAME.fullmatch(name) else None
 
 
 def normalize_reference(text: str) -> str | None:
-    """Return a reference whose kind is written as kubectl allows it: ``deploy/cart``."""
+    """Return a reference with the full name of its kind: ``deploy/cart`` becomes ``Deployment/cart``."""
     kind, slash, name = text.rpartition("/")
     namespace, inner, kind = kind.rpartition("/")
     full = _KINDS.get(kind.lower())

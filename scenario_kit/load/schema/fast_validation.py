@@ -1,7 +1,7 @@
-"""Whether a document fits a schema, without a library: most files do, and importing one costs more than judging them.
+"""Validate documents without jsonschema, which takes longer to import than to validate most files.
 
-Knows the keywords that our schemas use. Anything else, and every document that does not fit, is left to ``mistakes``,
-which knows JSON Schema whole and can tell what is wrong.
+It supports the keywords that our schemas use. Other keywords, and all invalid documents, are left to `validation`,
+which supports all of JSON Schema and explains errors.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _LIMITS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "pattern": lambda v, desired: not isinstance(v, str) or compile_pattern(desired).found_in(v),
     "enum": lambda v, desired: any(v == w and isinstance(v, bool) == isinstance(w, bool) for w in desired),
 }
-#: Keywords that say nothing about validity.
+#: Annotations, without an effect on validity.
 _SILENT: Final = frozenset({"description", "title", "default", "examples", "format", "fieldPath", "nullable"})
 
 
 def fits(value: Any, schema: Any) -> bool:
-    """Return whether the value surely fits; False where it does not, or where a keyword is not known here."""
+    """Return whether a value is certainly valid; False if it is not, or a keyword is unknown here."""
     if not isinstance(schema, dict):
         return bool(schema is True)
     for keyword, desired in schema.items():
@@ -76,7 +76,7 @@ def _fits(value: Any, schema: dict[str, Any], keyword: str, desired: Any) -> boo
 
 
 def _has_known_keywords(schemas: list[Any]) -> bool:
-    """Check the keywords: ``oneOf`` may count a branch as not fitting only where all of its keywords are known here."""
+    """Return whether all keywords are known: a branch of ``oneOf`` may count as invalid only in that case."""
     return all(isinstance(s, dict) and s.keys() <= {"required", "type", *_LIMITS} for s in schemas)
 
 

@@ -1,4 +1,4 @@
-"""Fields of a document that are written with a former name: where they are, and the document with today's names."""
+"""Find fields with former names, and rename them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NONE: Final[Mapping[str, str]] = {}
 
 
 class FormerName(NamedTuple):
-    """A field with a former name; ``taken`` says that the object has the field under its present name as well."""
+    """A field with a former name; ``taken`` if the object also has the current one."""
 
     place: Path_
     name: str
@@ -22,26 +22,26 @@ class FormerName(NamedTuple):
 
     @property
     def message(self) -> str:
-        """Say what is wrong."""
+        """The message of a finding."""
         renamed = explain_renaming(str(self.place[-1]), self.name)
         where = format_place(self.place[:-1])
         return f"{where} has both: {renamed}" if self.taken else f"{renamed} in {where}"
 
     @property
     def fix(self) -> str:
-        """Say how it is corrected."""
+        """The fix of a finding."""
         return f"remove `{self.place[-1]}`" if self.taken else FIX_RENAMED
 
 
 def find_former_names(
     data: Any, schema: Any, place: Path_ = (), definitions: Mapping[str, Any] = _NONE
 ) -> Iterator[FormerName]:
-    """Find all fields of ``data`` that the schema knows by another name.
+    """Yield all fields of ``data`` with former names.
 
     Args:
-        data: a value, which may be of any shape.
-        schema: of the value, with references to ``definitions`` or none.
-        place: of the value in its document.
+        data: any value.
+        schema: its schema; references are resolved in ``definitions``.
+        place: its place in the document.
         definitions: schemas by name.
     """
     if not isinstance(schema, dict):
@@ -64,13 +64,13 @@ def find_former_names(
 
 
 def list_renames(found: Iterable[FormerName]) -> tuple[Rename, ...]:
-    """Return the edits that give every field its present name; none where one of them cannot be made."""
+    """Return edits that rename all fields; none if one of them cannot be renamed."""
     names = list(found)
     return () if any(each.taken for each in names) else tuple(Rename(each.place, each.name) for each in names)
 
 
 def translate_positions(positions: Positions, names: Mapping[Path_, str]) -> Positions:
-    """Return the positions of a document by the places that its values have once these fields are renamed."""
+    """Return the positions of a document after renaming fields."""
 
     def translate(place: Path_) -> Path_:
         return tuple(names.get(place[: i + 1], part) for i, part in enumerate(place))

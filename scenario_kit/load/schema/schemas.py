@@ -1,7 +1,7 @@
-"""JSON Schemas that a stranger wrote, of a fault's parameters and an app's options: judged, and judged by.
+"""Validate untrusted JSON Schemas (of a fault's parameters and an app's options), and values by them.
 
-The library follows references to anywhere, matches patterns with Python's matcher, and compares every entry of a list
-with every other. So what a schema may say is bounded, and the work of judging a value by it.
+jsonschema follows any reference, matches patterns with `re`, and compares all pairs of list entries. So schemas are
+restricted, and the work of validation is bounded.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from scenario_kit.model.kubernetes.re2 import compile_pattern
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-#: Values that a schema or what it judges may consist of, and the pairs of one of these and one of those.
+#: Maximum size of a schema or a value, and of the product of both.
 MOST_PARTS: Final = 1_000
 MOST_PAIRS: Final = 200_000
-#: Mistakes that are told of one schema, or of one value.
+#: Maximum number of reported errors.
 MOST: Final = 20
-#: Characters of the library's message that are told: it repeats the value.
+#: Maximum length of a message of jsonschema, which repeats the value.
 _REPORTED: Final = 200
-#: Keywords that reach other schemas, name another dialect, or judge the same value again and again.
+#: Keywords that refer to other schemas or dialects, or validate a value repeatedly.
 _REFUSED: Final = frozenset({"patternProperties", "unevaluatedProperties", "unevaluatedItems", "dependentSchemas"})
 _HARMLESS: Final = frozenset({"$comment"})
 
 
 class Violation(NamedTuple):
-    """Where a value does not fit a schema, and why; ``instance`` is the part that does not."""
+    """A validation error: its place, message, and the invalid part of the value."""
 
     place: Path_
     message: str
@@ -41,7 +41,7 @@ class Violation(NamedTuple):
 
 
 def find_violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
-    """Find why a value does not fit a schema that has no mistakes: at most ``MOST`` reasons; none where it fits."""
+    """Return up to ``MOST`` errors of a value by a valid schema."""
     if reported := explain_too_much(value, schema):
         return [Violation((), reported, None)]
     if fits(value, schema):
@@ -53,16 +53,16 @@ def find_violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
 
 
 def explain_too_much(value: Any, schema: dict[str, Any]) -> str:
-    """Explain why a value is not judged by a schema at all; empty where it can be."""
+    """Explain that a value is too large for its schema; empty if it is not."""
     parts = _count_parts(value)
     most = min(MOST_PARTS, MOST_PAIRS // _count_parts(schema))
-    return f"{parts} values are too many: by this schema, at most {most} can be judged" if parts > most else ""
+    return f"the value has {parts} parts; with this schema, at most {most} can be validated" if parts > most else ""
 
 
 @lru_cache(maxsize=1)
 def build_validator() -> Any:
-    """Build the library's validator, whose patterns are RE2's, and whose integers are written as such."""
-    from jsonschema import Draft202012Validator  # slow to import, and most values fit
+    """Build a jsonschema validator with RE2 patterns and strict integers."""
+    from jsonschema import Draft202012Validator  # slow to import, and rarely needed
     from jsonschema.exceptions import ValidationError
     from jsonschema.validators import extend
 
@@ -70,7 +70,7 @@ def build_validator() -> Any:
         if isinstance(instance, str) and not compile_pattern(desired).found_in(instance):
             yield ValidationError(f"{instance[:_REPORTED]!r} does not match {desired!r}")
 
-    # JSON knows no difference between 480 and 480.0; a field that is read as an integer takes only the former.
+    # JSON does not distinguish 480 and 480.0; integer fields accept only the former.
     types = Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     )
@@ -78,13 +78,13 @@ def build_validator() -> Any:
 
 
 def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Finding]:
-    """Return what is wrong with the schema of parameters or options, which stands at ``place``."""
+    """Return the errors of a schema of parameters or options."""
     if not schema:
         return []
     size = _count_parts(schema)
     if size > MOST_PARTS:
         reported = f"`{place[-1]}` has {size} values; a schema may have {MOST_PARTS}"
-        return [_build_error(positions, place, reported, "describe fewer, or more simply")]
+        return [_build_error(positions, place, reported, "simplify the schema")]
     judge = build_validator()
     broken = [
         _build_error(
@@ -96,16 +96,12 @@ def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Findin
     for name, part in (schema.get("properties") or {}).items() if not broken and isinstance(schema, dict) else ():
         if not isinstance(part, dict):
             at = (*place, "properties", name)
-            broken.append(
-                _build_error(positions, at, f"`{name}` is not described by a schema", "write type and default")
-            )
+            broken.append(_build_error(positions, at, f"`{name}` has no schema", "write type and default"))
     return [*broken, *islice(_check_keywords(schema, positions, place), MOST)]
 
 
 def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool = False) -> Iterator[Finding]:
-    """Check for keywords that cannot be used, and patterns that are none; ``names``: keys are names of fields, not
-    keywords.
-    """
+    """Report unsupported keywords and invalid patterns; with ``names``, keys are field names."""
     if isinstance(schema, list):
         for i, part in enumerate(schema):
             yield from _check_keywords(part, positions, (*place, i))
@@ -116,29 +112,27 @@ def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool
         if names:
             yield from _check_keywords(part, positions, at)
         elif name == KEYWORD and part not in LOOKUPS:
-            yield _build_error(positions, at, f"there is no look-up '{part}'", f"one of {', '.join(LOOKUPS)}")
+            yield _build_error(positions, at, f"there is no lookup '{part}'", f"one of {', '.join(LOOKUPS)}")
         elif name in _DATA:
             continue
         elif name == "pattern" and isinstance(part, str):
             try:
                 compile_pattern(part)
             except ValueError as error:
-                yield _build_error(
-                    positions, at, f"the pattern cannot be used: {error}", "write it in the syntax of RE2"
-                )
+                yield _build_error(positions, at, f"invalid pattern: {error}", "use RE2 syntax")
         elif name in _REFUSED or (name.startswith("$") and name not in _HARMLESS):
             reported = f"`{name}` is not available in parameters and options"
-            yield _build_error(positions, at, reported, "write the schema out, with other keywords")
+            yield _build_error(positions, at, reported, "use other keywords")
         else:
             yield from _check_keywords(part, positions, at, names=name in ("properties", "$defs"))
 
 
-#: Keywords that hold values, not schemas.
+#: Keywords with values instead of schemas.
 _DATA: Final = ("default", "enum", "const", "examples", "x-choices", "x-lookup", "x-requires")
 
 
 def _count_parts(value: Any) -> int:
-    """Count of how many values one consists, itself and the names of its fields included."""
+    """Count the values of which a value consists, including itself and field names."""
     count, left = 0, [value]
     while left:
         part = left.pop()

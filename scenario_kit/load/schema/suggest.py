@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-#: Folders of the working directory that scenarios belong into, best first.
+#: Scenario folders in the working directory, in order of preference.
 COLLECTIONS: Final = (Path("catalog") / "scenarios", Path("scenarios"))
 
 
 def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
-    """Suggest the candidates that ``word`` may have meant, best first; none if nothing is close."""
-    from rapidfuzz import distance, process, utils  # imported late: only a file with mistakes needs it
+    """Return the candidates closest to ``word``, best first; empty if none is close."""
+    from rapidfuzz import distance, process, utils  # imported late: only needed for files with mistakes
 
     found = process.extract(
         word,
@@ -26,9 +26,9 @@ def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
 
 
 def suggest_path(path: Path) -> str:
-    """Suggest where a path that does not exist may have been meant to lead; empty if nothing is close.
+    """Suggest an existing path for a missing one; empty if none is close.
 
-    A bare name may also be that of a scenario, written without the folder of its collection.
+    A bare name may also be that of a scenario in a collection.
     """
     folders = [path.parent, *(COLLECTIONS if path == Path(path.name) else ())]
     found = [
@@ -45,10 +45,10 @@ def _list_folder(folder: Path) -> list[str]:
 
 
 def find_only(word: str, candidates: Iterable[str]) -> str | None:
-    """Find the one candidate that ``word`` must have meant.
+    """Return the only candidate that ``word`` can mean.
 
-    It is the same but for case and marks; or alone in being close; or a few letters away, and every other at least
-    twice as many.
+    That is one equal except for case and punctuation; the only close one; or one that differs in a few letters while
+    all others differ in at least twice as many.
     """
     known = sorted(set(candidates))
     same = [name for name in known if _strip_word(name) == _strip_word(word)]
@@ -70,12 +70,12 @@ def _strip_word(word: str) -> str:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return a fix for a misspelled word: the best candidates, or the first of all that there are."""
+    """Return a fix for a misspelled word: the best candidates, or the first ones if none is close."""
     known = sorted(set(candidates))
     close = suggest(word, known)
     if close:
         return "did you mean " + " or ".join(f"`{name}`" for name in close) + "?"
     if not known:
-        return "there is none to choose from"
+        return "there are no candidates"
     shown = ", ".join(f"`{name}`" for name in known[:12])
     return f"use one of {shown}" + (f" (and {len(known) - 12} more)" if len(known) > 12 else "")

@@ -1,4 +1,4 @@
-"""What is wrong with a document, judged by its schema: every mistake, each with code, position, suggestion."""
+"""Validate documents by schemas: report every mistake with code, position and suggestion."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _WORDS = {
     "object": "an object", "array": "a list", "string": "text", "integer": "an integer", "boolean": "true or false",
     "number": "a number", "null": "nothing",
 }  # fmt: skip
-#: Mistakes that are told of one file. A file with more is not worth the wait for all of them.
+#: Maximum number of reported mistakes per file.
 MOST: Final = 100
-#: A place as messages spell it, with at least one step: names of fields alone are words of the mistake.
+#: A place in a message with at least one step; single field names are part of the message.
 _PLACE: Final = re.compile(r"`[^`\s]+[.\[][^`\s]*`")
 _DURATION: Final = f"^(0|{''.join(f'([0-9]+{unit})?' for unit in ('y', 'w', 'd', 'h', 'm', 's', 'ms'))})$"
 _KEBAB = "lower-case letters, digits and '-', for example 'cart-down'"
@@ -46,9 +46,9 @@ _PATTERNS = {
 
 
 class LocatedFinding(NamedTuple):
-    """What is wrong, and the edits that correct it; none where there is more than one way.
+    """A finding and the edits that fix it; none if there are several ways.
 
-    ``follows`` says that another mistake of the same object has it as its effect.
+    ``follows`` marks a consequence of another mistake in the same object.
     """
 
     finding: Finding
@@ -57,9 +57,9 @@ class LocatedFinding(NamedTuple):
 
 
 def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[LocatedFinding]:
-    """Find all mistakes of ``data``, in the order of the file; of more than ``MOST`` some, and a last one that says so.
+    """Return the mistakes in ``data`` in the order of the file, up to ``MOST`` and a last one that says so.
 
-    ``within`` is where in the document the data stands.
+    ``within`` is the place of the data in the document.
     """
     found: Iterator[LocatedFinding] = iter(())
     if not fits(data, schema):
@@ -72,7 +72,7 @@ def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, withi
         found = chain(found, (m for error in errors for m in _translate_error(error, positions, within)))
     found = chain(found, (LocatedFinding(f) for f in _find_duplicates(data, schema, within, positions)))
     unique: dict[tuple[str, str, str], LocatedFinding] = {}
-    for mistake in islice(found, MOST):  # what an alias repeats stands at one place, and is told once
+    for mistake in islice(found, MOST):  # aliases repeat mistakes at one position
         finding = mistake.finding
         unique.setdefault((finding.code, _PLACE.sub("", finding.message), str(finding.position)), mistake)
     reported = sorted(unique.values(), key=_rank)
@@ -82,7 +82,7 @@ def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, withi
 def report_former_names(
     former: Sequence[FormerName], positions: Positions, code: str = "SK102"
 ) -> list[LocatedFinding]:
-    """Report each former name, once for its place; its edit is there where the whole file can be rewritten."""
+    """Report each former name once; edits are included if the whole file can be rewritten."""
     rewritable = bool(list_renames(former))
     written = {positions.key(*each.place) if positions.has_key(*each.place) else each.place: each for each in former}
     return [
@@ -104,9 +104,9 @@ def report_former_names(
 
 
 def _report_more(position: Position | None) -> LocatedFinding:
-    message = f"there are more than these {MOST} mistakes; the others are told when some of these are gone"
+    message = f"there are more than {MOST} mistakes; the others are reported once these are fixed"
     at = position or Position(path="")
-    return LocatedFinding(_build_finding("SK104", message, at, fix="correct these first"))
+    return LocatedFinding(_build_finding("SK104", message, at, fix="fix these first"))
 
 
 def _rank(mistake: LocatedFinding) -> tuple[int, int]:
@@ -115,7 +115,7 @@ def _rank(mistake: LocatedFinding) -> tuple[int, int]:
 
 
 def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
-    """Return the leaves; alternatives (``anyOf``) are told by their first branch: for templates the strict one."""
+    """Yield the leaf errors; of alternatives (``anyOf``), those of the first branch, which is strict for templates."""
     for error in errors:
         if error.validator == "anyOf" and error.context:
             yield from _leaves(e for e in error.context if e.schema_path[0] == 0)
@@ -134,7 +134,7 @@ def _translate_error(error: ValidationError, positions: Positions, within: Path_
             if name not in known:
                 key, fix = positions.key(*place, name), did_you_mean(name, known)
                 if got[name] is None and " " in str(name):
-                    fix = "put the text in front of it in quotes: in braces, a comma ends a text without them"
+                    fix = "quote the text before it: in braces, a comma ends an unquoted text"
                 reported = _build_finding("SK102", f"`{shorten_text(name)}` is not a field of {here}", key, fix=fix)
                 yield LocatedFinding(reported, fix_field_name(place, name, known, got))
     elif rule == "required":
@@ -159,15 +159,13 @@ def _translate_error(error: ValidationError, positions: Positions, within: Path_
 
 
 def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
-    """Return whether an unknown field is this one, misspelled: then it is told as unknown, and not as missing as
-    well.
-    """
+    """Return whether an unknown field is a misspelling of this one; then it is not reported as missing too."""
     known = schema.get("properties", {})
     return any(name in suggest(key, known) for key in unknown)
 
 
 def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, str]:
-    """Describe code, what is expected, and the fix, for a value that does not fit."""
+    """Return code, expectation and fix for an invalid value."""
     rule, desired, got = str(error.validator), error.validator_value, error.instance
     if rule == "type":
         expected = _WORDS.get(str(desired), str(desired))
@@ -198,7 +196,7 @@ def _report_alternatives(error: ValidationError, here: str, at: Position) -> Fin
 
 
 def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Positions) -> Iterator[Finding]:
-    """Find entries of a keyed list that share their key (the API server refuses them, JSON Schema cannot say it)."""
+    """Report entries of a keyed list with the same key, which the API server rejects but JSON Schema cannot express."""
     if isinstance(data, dict):
         for name, part in schema.get("properties", {}).items():
             if name in data:

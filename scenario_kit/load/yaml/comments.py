@@ -1,6 +1,6 @@
-"""Comments of a file that ask its author something: ``# to decide: which container is meant``.
+"""Open questions in comments: ``# to decide: which container is meant``.
 
-Drafts that were made from other formats carry them; whoever has decided deletes the comment.
+Drafts imported from other formats contain them; the author deletes them once decided.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _QUESTION: Final = re.compile(rf"[ \t]*#[ \t]*{_MARK}[ \t]*(\S.*)")
 
 
 class OpenQuestion(NamedTuple):
-    """A question in a comment, and where the comment begins: line and column, from zero."""
+    """A question in a comment, and where the comment begins: line and column from zero."""
 
     text: str
     line: int
@@ -21,12 +21,12 @@ class OpenQuestion(NamedTuple):
 
 
 def format_question(text: str) -> str:
-    """Format a question as a comment of one line."""
+    """Format a question as a one-line comment."""
     return f"# {_MARK} {' '.join(text.split())}"
 
 
 def find_questions(text: str) -> tuple[OpenQuestion, ...]:
-    """Find the questions that stand in lines of their own; also in text blocks, of which they should be no part."""
+    """Find questions in lines of their own, including those in block scalars, which should not contain any."""
     if _MARK not in text:
         return ()
     return tuple(

@@ -1,8 +1,8 @@
-"""One YAML document as plain values, with the position of every one of them.
+"""Parse a YAML document into plain values, with the position of each.
 
-The reading is narrower than YAML: one document, the core schema of YAML 1.2 (``on`` and ``no`` are text), text keys,
-no tags, no merge keys, no duplicate keys, and bounds on size, depth and the number of nodes that aliases may produce.
-Every mistake is collected; reading goes on where it can.
+Only a subset of YAML is accepted: one document, the core schema of YAML 1.2 (``on`` and ``no`` are text), text keys, no
+tags, no merge keys, no duplicate keys, and bounded size, depth and alias expansion. All mistakes are collected; parsing
+continues where possible.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from scenario_kit.model import Finding, Position, Severity
 Path_ = tuple[str | int, ...]
 
 MAX_BYTES = 256 * 1024
-#: What a file may hold once its aliases are followed.
+#: Limits of a file after alias expansion.
 BOUNDS = TextLimits(depth=40, values=50_000, characters=1_000_000)
-#: Mistakes of YAML that are told of one file.
+#: Maximum number of reported YAML mistakes per file.
 MOST_FINDINGS = 100
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -48,44 +48,44 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
 
 
 class Positions:
-    """Where the values and keys of a document stand."""
+    """The positions of a document's values and keys."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._values: dict[Path_, tuple[int, int]] = {}
         self._keys: dict[Path_, tuple[int, int]] = {}
-        #: Every text value of the document.
+        #: All text values.
         self.texts: dict[Path_, str] = {}
-        #: How the document spells its numbers and booleans.
+        #: Numbers and booleans as spelled in the document.
         self.raw: dict[Path_, str] = {}
-        #: How kubectl reads values, and names of fields, that mean something else here.
+        #: What YAML 1.1 parsers such as kubectl read, for values and keys with another meaning there.
         self.yaml11_values: dict[Path_, str] = {}
         self.yaml11_keys: dict[Path_, str] = {}
         #: The comment that names the schema for editors.
         self.modeline: Modeline | None = None
-        #: The comments that ask the author something.
+        #: Open questions in comments.
         self.questions: tuple[OpenQuestion, ...] = ()
 
     def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
-        """Remember a value and, for a field, its key."""
+        """Record the position of a value and, for a field, of its key."""
         self._values[place] = value
         if key:
             self._keys[place] = key
 
     def value(self, *place: str | int) -> Position:
-        """Return the position of the value at ``place``, or of the nearest thing around it."""
+        """Return the position of the value at ``place``, or of the nearest enclosing one."""
         return self._nearest(self._values, place)
 
     def key(self, *place: str | int) -> Position:
-        """Return the position of the field name at ``place``; of the value where there is no such name."""
+        """Return the position of the key at ``place``, or of the value if there is none."""
         return self._at(self._keys[place]) if place in self._keys else self.value(*place)
 
     def has_key(self, *place: str | int) -> bool:
-        """Return whether the document has a field name at ``place``."""
+        """Return whether the document has a key at ``place``."""
         return place in self._keys
 
     def translate(self, change: Callable[[Path_], Path_]) -> Positions:
-        """Give the positions other places."""
+        """Return a copy with changed places."""
         result = Positions(self.path)
         for name, table in vars(self).items():
             moved = {change(place): part for place, part in table.items()} if isinstance(table, dict) else table
@@ -93,7 +93,7 @@ class Positions:
         return result
 
     def shift(self, path: str, lines: int, columns: int) -> Positions:
-        """Give the positions of a document that stands inside of a file: so many lines and columns further on."""
+        """Return a copy for a document embedded in a file, offset by lines and columns."""
         result = self.translate(lambda place: place)
         result.path = path
         for table in (result._values, result._keys):
@@ -110,7 +110,7 @@ class Positions:
 
 
 class Document(NamedTuple):
-    """The values of a file, their positions, and what is wrong with the file as YAML."""
+    """The values of a file, their positions, and YAML mistakes."""
 
     data: Any
     positions: Positions
@@ -118,17 +118,17 @@ class Document(NamedTuple):
 
 
 def read_document(path: Path) -> Document:
-    """Read one file.
+    """Read and parse a file.
 
     Raises:
         UsageError: there is no such file.
-        AuthoringError: it is no file, cannot be read, is not UTF-8, too large, not YAML, or not exactly one document.
+        AuthoringError: not a regular file, unreadable, not UTF-8, too large, not YAML, or not exactly one document.
     """
     return parse(read_text(path).removeprefix(_MARK), str(path))
 
 
 def read_text(path: Path, most: int = MAX_BYTES) -> str:
-    """Read the text of a file of at most so many bytes; raises as ``read_bytes``, and where it is not UTF-8."""
+    """Read a file as UTF-8 text; raises as ``read_bytes``, and if it is not UTF-8."""
     raw = read_bytes(path, most)
     try:
         return raw.decode("utf-8")
@@ -140,59 +140,59 @@ def read_text(path: Path, most: int = MAX_BYTES) -> str:
 
 
 def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
-    """Read what a file holds. Pipes, devices and folders are told apart before anything is read: they may have no end.
+    """Read a file. Pipes, devices and folders are rejected without reading them, which might never end.
 
     Raises:
         UsageError: there is no such file.
-        AuthoringError: it is no file, cannot be read, or has more bytes.
+        AuthoringError: not a regular file, unreadable, or larger than ``most`` bytes.
     """
     shown = str(path)
     try:
         raw = _read_head(path, most + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
         if path.is_symlink():
-            _refuse(shown, (0, 0), "the link leads nowhere", "point it at a file, or remove it")
+            _refuse(shown, (0, 0), "the link is broken", "point it at a file, or remove it")
         raise UsageError(f"cannot read {shown}: {error.strerror}", fix="name an existing file") from error
     except OSError as error:
         _refuse(shown, (0, 0), f"the file cannot be read: {error.strerror}", "make it readable, or remove it")
     if raw is None:
-        _refuse(shown, (0, 0), "this is not a file", "put a regular file here, or remove what is here")
+        _refuse(shown, (0, 0), "this is not a regular file", "replace it by one, or remove it")
     if path.is_symlink() and path.resolve().name != path.name:
-        # What is wrong with a file is told by quoting it, and this may be any file of this machine.
-        _refuse(shown, (0, 0), "the link leads to a file of another name", "put the file itself here")
+        # Messages quote the file, and the target may be any file of the machine.
+        _refuse(shown, (0, 0), "the link points to a file of another name", "replace it by the file itself")
     if len(raw) > most:
         _refuse(shown, (0, 0), f"the file is larger than {most // 1024} KiB", "move manifests out of it, or split it")
     return raw
 
 
 def _read_head(path: Path, most: int) -> bytes | None:
-    """Read the first bytes of a file; None for a folder, a pipe, a device: they may have no end, or never begin."""
+    """Read the first bytes of a regular file; None for anything else, which may block or never end."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return None
-        with open(handle, "rb", closefd=False) as file:  # what was judged, not a path that may change
+        with open(handle, "rb", closefd=False) as file:  # the checked file, not a path that may change
             return file.read(most)
     finally:
         os.close(handle)
 
 
 def parse(text: str, path: str) -> Document:
-    """Parse the document in ``text``; ``path`` is what positions show.
+    """Parse a text with one document; ``path`` is used in positions.
 
     Raises:
         AuthoringError: not YAML, or not exactly one document.
     """
     nodes = _read_nodes(text, path, 2)
     if not nodes:
-        _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")
+        _refuse(path, (0, 0), "the file contains no document", "write one, or remove the file")
     if len(nodes) > 1:
-        _refuse(path, _locate(nodes[1].start_mark), "the file holds more than one document", "one file per object")
+        _refuse(path, _locate(nodes[1].start_mark), "the file contains more than one document", "one file per object")
     return _convert_node(nodes[0], text, path)
 
 
 def parse_all(text: str, path: str, most: int = 500) -> list[Document]:
-    """Parse every document in ``text``, in order; the bounds hold for all of them together.
+    """Parse all documents in a text, in order; the limits apply to all of them together.
 
     Raises:
         AuthoringError: not YAML, or more than ``most`` documents.
@@ -200,13 +200,13 @@ def parse_all(text: str, path: str, most: int = 500) -> list[Document]:
     nodes = _read_nodes(text, path, most + 1)
     if len(nodes) > most:
         where = _locate(nodes[most].start_mark)
-        _refuse(path, where, f"the file holds more than {most} documents", "split it")
+        _refuse(path, where, f"the file contains more than {most} documents", "split it")
     return [_convert_node(node, text, path) for node in nodes]
 
 
 def _read_nodes(text: str, path: str, most: int) -> list[yaml.Node]:
-    """Read the roots of the first documents, at most so many."""
-    if _MARK in text:  # at the start libyaml would pass over it, and its positions would be off by one
+    """Return the root nodes of the first documents."""
+    if _MARK in text:  # libyaml would skip it at the start, and positions would be off by one
         _refuse_character(path, text, _MARK)
     try:
         return list(islice(_compose_nodes(text), most))
@@ -242,7 +242,7 @@ def _refuse_character(path: str, text: str, character: str) -> NoReturn:
 
 
 class _NodeReader:
-    """Turns nodes into values."""
+    """Converts nodes into values."""
 
     def __init__(self, path: str) -> None:
         self.positions = Positions(path)
@@ -256,12 +256,12 @@ class _NodeReader:
         if isinstance(node, yaml.SequenceNode):
             self._refuse_tag(node, "seq")
             return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
-        assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
+        assert isinstance(node, yaml.ScalarNode)  # the only other node type
         if node.tag not in _PLAIN_TAGS:
             self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
         value = node.value if node.style or node.tag == _TAG + "str" else parse_scalar(node.value)
-        if not node.style and (there := explain_yaml11(node.value, value)):
-            self.positions.yaml11_values[place] = there
+        if not node.style and (yaml11 := explain_yaml11(node.value, value)):
+            self.positions.yaml11_values[place] = yaml11
         if isinstance(value, str):
             self.positions.texts[place] = value
         elif value is not None:
@@ -286,8 +286,8 @@ class _NodeReader:
                     key, f"`{shorten_text(name)}` is written twice; first in line {first.line}", "keep one of them"
                 )
                 continue
-            if not key.style and (there := explain_yaml11(name, name)):
-                self.positions.yaml11_keys[(*place, name)] = there
+            if not key.style and (yaml11 := explain_yaml11(name, name)):
+                self.positions.yaml11_keys[(*place, name)] = yaml11
             result[name] = self.convert(value, (*place, name), key)
         return result
 
@@ -299,12 +299,12 @@ class _NodeReader:
         if len(self.findings) > MOST_FINDINGS:
             return
         if len(self.findings) == MOST_FINDINGS:
-            message, fix = f"there are more than {MOST_FINDINGS} mistakes; this is the next", "correct the others first"
+            message, fix = f"there are more than {MOST_FINDINGS} mistakes; this is the next", "fix the others first"
         self.findings.append(build_syntax_error(self.positions.path, _mark(node), message, fix))
 
 
 def parse_scalar(text: str) -> Any:
-    """Parse what a plain scalar means in the core schema of YAML 1.2; numbers too large for a machine stay text."""
+    """Parse a plain scalar by the core schema of YAML 1.2; numbers out of range stay text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text) and len(text) <= 19:
@@ -323,19 +323,19 @@ def _locate(mark: yaml.Mark | None) -> tuple[int, int]:
 
 
 def shorten_text(text: str, most: int = 60) -> str:
-    """Return text of a file as messages show it: short, and without characters that move a terminal or hide."""
+    """Shorten a text for messages, and escape unprintable characters."""
     short = text if len(text) <= most else text[: most - 1] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
 
 
 def format_place(place: Path_) -> str:
-    """Format a place as it is written in messages: ``spec.faults[0].target``."""
+    """Format a place for messages: ``spec.faults[0].target``."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
     return f"`{text.lstrip('.')}`" if text else "the document"
 
 
 def build_syntax_error(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:
-    """Build SK101: the file is not a document that could be read."""
+    """Build SK101: the file cannot be parsed."""
     position = Position(path=path, line=mark[0] + 1, column=mark[1] + 1)
     return Finding(code="SK101", severity=Severity.ERROR, message=message, position=position, fix=fix)
 

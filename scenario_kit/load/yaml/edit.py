@@ -1,8 +1,8 @@
-"""Edits of a YAML file that touch nothing else: not a comment, not the order, not a space.
+"""Edit a YAML file in place, without touching comments, order or white space elsewhere.
 
-A serializer that keeps comments still decides about quotes, indentation and line breaks of the whole file. Here only
-the text of the value that changes is replaced, found by the position that the parser gives it. Whether the file then
-says what was meant is proven, not hoped: it is read again and compared with the same edit made on its plain values.
+A round-trip serializer would still change quotes, indentation and line breaks. Here only the text of the changed value
+is replaced, at the position given by the parser. The result is verified: it is parsed again and compared with the same
+edit of the plain values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
 
 
 class Put(NamedTuple):
-    """Give the value at ``place`` another value, add the field or the entry where it is not there."""
+    """Set the value at ``place``; add the field or entry if it does not exist."""
 
     place: Path_
     value: Any
@@ -37,14 +37,14 @@ class Drop(NamedTuple):
 
 
 class Rename(NamedTuple):
-    """Give the field at ``place`` another name."""
+    """Rename the field at ``place``."""
 
     place: Path_
     name: str
 
 
 class Schema(NamedTuple):
-    """Give the comment that names the schema for editors another path; no value changes."""
+    """Set the path in the comment that names the schema for editors."""
 
     path: str
 
@@ -53,28 +53,28 @@ Edit = Put | Drop | Rename | Schema
 
 
 class Unfit(Exception):
-    """The edit cannot be made, or would say something else than was meant; the message tells which."""
+    """The edit cannot be made, or would change something else; the message gives the reason."""
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    """Return the text with the edits made, one after the other.
+    """Apply edits one after the other.
 
     Raises:
-        Unfit: one of them cannot be made on this text without touching something else.
+        Unfit: one of them cannot be made without touching something else.
     """
     for edit in edits:
         desired = _apply_to_values(_load_values(text), edit)
         text = _apply_edit(text, edit)
         if _load_values(text) != desired:
-            raise Unfit(f"the file would not say what was meant by {edit}")
+            raise Unfit(f"the file would not contain the result of {edit}")
     return text
 
 
 def apply_renames(text: str, renames: Sequence[Rename]) -> str:
-    """Rename all fields at once, which is faster than one after the other; all of them or none.
+    """Rename all fields at once, which is faster than one after the other; all or none.
 
     Raises:
-        Unfit: one of them cannot be made on this text without touching something else.
+        Unfit: one of them cannot be renamed without touching something else.
     """
     names = {edit.place: edit.name for edit in renames}
     desired = rename_fields(_load_values(text), names)
@@ -87,12 +87,12 @@ def apply_renames(text: str, renames: Sequence[Rename]) -> str:
         quote = text[start] if text[start] in "\"'" and not text[end + 1 : end + 2].isspace() else ""
         result = f"{result[:start]}{quote}{_format_key(name)}{quote}{result[end:]}"
     if _load_values(result) != desired:
-        raise Unfit("the file would not say what was meant by the new names")
+        raise Unfit("the file would not contain the renamed fields")
     return result
 
 
 def _locate_keys(node: Any, names: Mapping[Path_, str], place: Path_) -> Iterator[tuple[int, int, str]]:
-    """Find start and end of the keys at these places in the text, and the name of each."""
+    """Yield start, end and new name of the keys at these places."""
     if isinstance(node, yaml.SequenceNode):
         for i, item in enumerate(node.value):
             yield from _locate_keys(item, names, (*place, i))
@@ -107,7 +107,7 @@ def _locate_keys(node: Any, names: Mapping[Path_, str], place: Path_) -> Iterato
 
 
 def rename_fields(data: Any, names: Mapping[Path_, str], place: Path_ = ()) -> Any:
-    """Copy ``data`` with other names for the fields at these places; a field that is there already is kept."""
+    """Copy ``data`` with renamed fields; existing fields are not overwritten."""
     if isinstance(data, list):
         return [rename_fields(item, names, (*place, i)) for i, item in enumerate(data)]
     if not isinstance(data, dict):
@@ -129,7 +129,7 @@ def _load_values(text: str) -> Any:
 
 
 def _apply_to_values(data: Any, edit: Edit) -> Any:
-    """Return the plain values after the edit."""
+    """Apply an edit to plain values."""
     if isinstance(edit, Schema):
         return data
     data = copy.deepcopy(data)
@@ -142,7 +142,7 @@ def _apply_to_values(data: Any, edit: Edit) -> Any:
         elif isinstance(edit, Rename):
             renamed = {(edit.name if key == last else key): value for key, value in around.items()}
             if len(renamed) != len(around):
-                raise Unfit(f"`{edit.name}` is there already")
+                raise Unfit(f"`{edit.name}` exists already")
             around.clear()
             around.update(renamed)
         elif isinstance(around, list) and last == len(around):
@@ -175,7 +175,7 @@ def _apply_edit(text: str, edit: Edit) -> str:
 
 
 def _find_child(parent: Any, part: str | int) -> tuple[Any, Any]:
-    """Find key (the item itself in a list) and value."""
+    """Return key and value; for a list, the item twice."""
     if isinstance(parent, yaml.MappingNode):
         for key, value in parent.value:
             if key.value == part:
@@ -188,14 +188,14 @@ def _find_child(parent: Any, part: str | int) -> tuple[Any, Any]:
 def _replace(text: str, key: Any, node: Any, value: Any) -> str:
     start, end = node.start_mark.index, _end(text, node)
     new = _format_flow(value)
-    if start == end and key is not node:  # `name:` with nothing behind it
+    if start == end and key is not node:  # `name:` without a value
         start = end = key.end_mark.index + 1
         new = " " + new
     return text[:start] + new + text[end:]
 
 
 def _end(text: str, node: Any) -> int:
-    """Return where the text of a node ends; the marks of blocks lie behind the white space and comments that follow."""
+    """Return the end of a node's text; end marks of blocks are after trailing white space and comments."""
     if not isinstance(node, yaml.ScalarNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(text, last[1] if isinstance(last, tuple) else last)
@@ -203,7 +203,7 @@ def _end(text: str, node: Any) -> int:
     if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
         while end > node.start_mark.index and text[end - 1] in " \n":
             end -= 1
-        # The mark of a block scalar may lie behind comments that follow it.
+        # The end mark of a block scalar may be after trailing comments.
         lines = text[node.start_mark.index : end].split("\n")
         indent = min((len(x) - len(x.lstrip()) for x in lines[1:] if x.strip()), default=0)
         while (
@@ -221,9 +221,9 @@ def _append(text: str, parent: Any, last: str | int, value: Any) -> str:
         else f"{_format_key(str(last))}: {_format_flow(value)}"
     )
     if not isinstance(parent, yaml.MappingNode | yaml.SequenceNode):
-        raise Unfit("only lists and mappings can take more")
+        raise Unfit("only lists and mappings can be extended")
     if isinstance(parent, yaml.SequenceNode) and last != len(parent.value):
-        raise Unfit("lists grow at their end only")
+        raise Unfit("lists can only be extended at the end")
     if parent.flow_style:
         end = parent.end_mark.index - 1
         if not parent.value:
@@ -231,7 +231,7 @@ def _append(text: str, parent: Any, last: str | int, value: Any) -> str:
         end = _find_last_end(text, parent)
         return text[:end] + ", " + entry + text[end:]
     if not parent.value:
-        raise Unfit("an empty block has no place for more")
+        raise Unfit("an empty block cannot be extended")
     first = parent.value[0]
     column: int = (first[0] if isinstance(first, tuple) else first).start_mark.column
     if isinstance(parent, yaml.SequenceNode):
@@ -241,7 +241,7 @@ def _append(text: str, parent: Any, last: str | int, value: Any) -> str:
     else:
         entry = _format_lines(str(last), value, column)
     end = _find_last_end(text, parent)
-    line = text.find("\n", end)  # behind a comment on the same line
+    line = text.find("\n", end)  # after a comment on the same line
     end = len(text) if line < 0 else line
     return text[:end] + "\n" + " " * column + entry + text[end:]
 
@@ -265,21 +265,21 @@ def _drop(text: str, parent: Any, key: Any, node: Any) -> str:
     if isinstance(parent, yaml.SequenceNode):
         start = text.rfind("-", 0, start)
     if len(siblings) == 1:
-        raise Unfit("a block needs one entry")
+        raise Unfit("the only entry of a block cannot be removed")
     begin = text.rfind("\n", 0, start) + 1
-    if text[begin:start].strip():  # the first field of an entry of a list: `- name: x`
+    if text[begin:start].strip():  # the first field of a list entry: `- name: x`
         return text[:start] + text[siblings[index + 1][0].start_mark.index :]
     line = text.find("\n", end)
     return text[:begin] + (text[line + 1 :] if line >= 0 else "")
 
 
 def _format_key(name: str) -> str:
-    """Format a field's name, without quotes where it is text without them."""
+    """Format a field name, quoted only if needed."""
     return name if _PLAIN.match(name) and parse_scalar(name) == name else _format_flow(name)
 
 
 def _format_lines(name: str, value: Any, column: int) -> str:
-    """Format a field of a block: lists of objects, and what holds some, over several lines, each entry on one."""
+    """Format a field of a block; lists of objects, and what contains them, span several lines."""
     if not _is_long(value):
         return f"{_format_key(name)}: {_format_flow(value)}"
     if isinstance(value, dict):
@@ -290,14 +290,14 @@ def _format_lines(name: str, value: Any, column: int) -> str:
 
 
 def _is_long(value: Any) -> bool:
-    """Return whether a value is a list of objects, or holds one."""
+    """Return whether a value is or contains a list of objects."""
     if isinstance(value, dict):
         return any(map(_is_long, value.values()))
     return isinstance(value, list | tuple) and any(isinstance(part, dict) for part in value)
 
 
 def _format_flow(value: Any) -> str:
-    """Format a value on one line, as plain as it can be."""
+    """Format a value on one line, quoted only if needed."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_format_key(k)}: {_format_flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):

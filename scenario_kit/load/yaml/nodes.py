@@ -1,8 +1,8 @@
-"""YAML text to nodes, within bounds that hold while it is read.
+"""Compose YAML nodes within limits that apply while reading.
 
-PyYAML composes recursively, which ends the process on a text of some ten thousand levels, and takes aliases at their
-word. Here events become nodes without recursion; what nests too deep, or would become too large once its aliases are
-followed, is refused at the event that goes too far, before anything is built from it.
+PyYAML composes recursively, which crashes on some ten thousand levels, and expands aliases without limits. Here nodes
+are composed from events without recursion. A text that nests too deep, or is too large with its aliases expanded, is
+rejected at the event that exceeds a limit.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import yaml
 
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG: Final = "tag:yaml.org,2002:"
-#: The tag of a plain scalar whose meaning the reader decides (YAML 1.2, 3.3.2).
+#: The tag of an unresolved plain scalar (YAML 1.2, 3.3.2).
 UNDECIDED: Final = "?"
 
 
 class TextLimits(NamedTuple):
-    """What one text may hold, its aliases followed: levels, values, and characters in all its scalars together."""
+    """Limits of a text with aliases expanded: levels, values, and characters of all scalars."""
 
     depth: int
     values: int
@@ -27,7 +27,7 @@ class TextLimits(NamedTuple):
 
 
 class Unbounded(yaml.MarkedYAMLError):
-    """The text goes beyond its bounds; ``problem`` tells which, ``fix`` what to do."""
+    """The text exceeds a limit; ``problem`` says which."""
 
     def __init__(self, problem: str, mark: Any, fix: str) -> None:
         super().__init__(None, None, problem, mark)
@@ -35,7 +35,7 @@ class Unbounded(yaml.MarkedYAMLError):
 
 
 class _Extent(NamedTuple):
-    """What an alias of a node adds: levels, values and characters."""
+    """The size of an alias's node: levels, values and characters."""
 
     node: yaml.Node
     levels: int
@@ -44,11 +44,11 @@ class _Extent(NamedTuple):
 
 
 class _Open:
-    """A collection that is being read."""
+    """A collection that is being composed."""
 
     def __init__(self, node: yaml.Node, anchor: str | None, values: int, characters: int) -> None:
         self.node, self.anchor = node, anchor
-        self.values, self.characters = values, characters  # of the text before it
+        self.values, self.characters = values, characters  # counted before it
         self.levels = 1
         self.key: yaml.Node | None = None
 
@@ -64,12 +64,12 @@ class _Open:
 
 
 class Composer:
-    """The documents of one text, each as its root node.
+    """Composes the documents of a text.
 
     Args:
         loader: a PyYAML loader of the text; only its events are used.
-        bounds: what all documents together may hold.
-        tag: the tag of a scalar that names none, from its text and whether it is plain.
+        bounds: limits of all documents together.
+        tag: returns the tag of an untagged scalar, from its text and whether it is plain.
     """
 
     def __init__(self, loader: Any, bounds: TextLimits, tag: Callable[[str, bool], str]) -> None:
@@ -79,10 +79,10 @@ class Composer:
         self._stack: list[_Open] = []
 
     def documents(self) -> Iterator[yaml.Node]:
-        """Return the roots, one after the other.
+        """Yield the root nodes.
 
         Raises:
-            yaml.YAMLError: not YAML; as ``Unbounded`` where it goes beyond the bounds.
+            yaml.YAMLError: not YAML; ``Unbounded`` if it exceeds a limit.
         """
         while True:
             event = self._loader.get_event()
@@ -96,7 +96,7 @@ class Composer:
                     yield root
 
     def _root(self, event: Any) -> yaml.Node | None:
-        """Return the root of the document, if the event completes it."""
+        """Return the root node if the event completes the document."""
         if isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
             return None
@@ -144,12 +144,12 @@ class Composer:
             raise yaml.composer.ComposerError(None, None, f"found undefined alias '{name}'", event.start_mark)
         extent = self._anchors[name]
         if extent is None:
-            raise Unbounded(f"the alias '*{name}' stands inside of what it repeats", event.start_mark, "remove it")
+            raise Unbounded(f"the alias '*{name}' is part of what it repeats", event.start_mark, "remove it")
         self._add(event, extent.values, extent.characters, extent.levels)
         return extent.node, extent.levels
 
     def _anchor(self, event: Any, extent: _Extent | None) -> None:
-        """Note an anchor; no extent means that its node is not complete yet."""
+        """Record an anchor, without an extent until its node is complete."""
         if event.anchor is None:
             return
         if event.anchor in self._anchors:
@@ -162,7 +162,7 @@ class Composer:
             raise Unbounded(f"the file nests deeper than {most.depth} levels", event.start_mark, "flatten it")
         self._values += values
         self._characters += characters
-        verb = "aliases blow the file up to" if alias else "the file holds"
+        verb = "aliases expand the file to" if alias else "the file contains"
         fix = "write the values out" if alias else "split it"
         if self._values > most.values:
             raise Unbounded(f"{verb} more than {most.values} values", event.start_mark, fix)
@@ -170,13 +170,13 @@ class Composer:
             raise Unbounded(f"{verb} more than {most.characters} characters", event.start_mark, fix)
 
 
-def mark_undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - what scalars mean is left to whoever reads the nodes
-    """Return tags for ``Composer`` that tell plain scalars from quoted ones, and nothing more."""
+def mark_undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - scalars are resolved by the reader of the nodes
+    """Return tags for ``Composer`` that only distinguish plain from quoted scalars."""
     return UNDECIDED if plain else _TAG + "str"
 
 
 class BoundedLoader(_SAFE):  # type: ignore[misc]
-    """PyYAML's safe loader within ``bounds``. Merge keys are refused: few short ones merge into many fields."""
+    """PyYAML's safe loader within limits. Merge keys are rejected: a few short ones expand to many fields."""
 
     bounds = TextLimits(depth=60, values=200_000, characters=4_000_000)
 
@@ -187,16 +187,16 @@ class BoundedLoader(_SAFE):  # type: ignore[misc]
         self._ahead: list[yaml.Node] = []
 
     def check_node(self) -> bool:
-        """Return whether there is one more document."""
+        """Return whether there is another document."""
         self._ahead = self._ahead or [node for node in (next(self._roots, None),) if node is not None]
         return bool(self._ahead)
 
     def get_node(self) -> yaml.Node | None:
-        """Get the root of the next document."""
+        """Return the root of the next document."""
         return self._ahead.pop() if self.check_node() else None
 
     def get_single_node(self) -> yaml.Node | None:
-        """Get the root of the only document."""
+        """Return the root of the only document."""
         node = self.get_node()
         if self.check_node():
             second = self._ahead[0].start_mark
@@ -204,7 +204,7 @@ class BoundedLoader(_SAFE):  # type: ignore[misc]
         return node
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Refuse ``<<``."""
+        """Reject merge keys."""
         for key, _ in node.value:
             if key.tag == _TAG + "merge":
                 raise yaml.constructor.ConstructorError(None, None, "merge keys are not allowed", key.start_mark)

@@ -1,4 +1,4 @@
-"""Why a text is not YAML, in the words of whoever wrote it: libyaml says where it gave up, and this says what for."""
+"""Explain YAML syntax errors in terms of what the author wrote; libyaml reports only where it stopped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Mark = tuple[int, int]
 
 
 class Trouble(NamedTuple):
-    """What libyaml reports: the problem, where it noticed it, and what it was reading since where. Marks begin at 0."""
+    """An error of libyaml: the problem and its place, the context and where it began. Marks begin at 0."""
 
     problem: str
     at: Mark
@@ -18,7 +18,7 @@ class Trouble(NamedTuple):
 
 
 class SyntaxCause(NamedTuple):
-    """Where the mistake is, what it is, and how to correct it."""
+    """The place of a mistake, its description, and a fix."""
 
     at: Mark
     message: str
@@ -34,7 +34,7 @@ _GENERIC: Final = "correct the YAML at this place"
 
 
 def find_cause(text: str, trouble: Trouble) -> SyntaxCause:
-    """Find the cause of a trouble, as far as the text around it shows it; else what libyaml says, with its place."""
+    """Find the cause of an error in the text around it; else return libyaml's message."""
     lines = text.split("\n")
     for look in (
         _explain_tab,
@@ -78,20 +78,20 @@ def _explain_tab(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "\t" not in before and _get_char(lines, trouble.at) != "\t":
         return None
     column = before.index("\t") if "\t" in before else trouble.at[1]
-    return SyntaxCause((trouble.at[0], column), "a tab stands where YAML allows only spaces", "indent with spaces")
+    return SyntaxCause((trouble.at[0], column), "a tab is used where YAML allows only spaces", "indent with spaces")
 
 
 def _explain_template(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     line = _get_line(lines, trouble.at[0])
     column = line.find("{{", max(0, trouble.at[1] - 2))
-    if column < 0 and line[: trouble.at[1]].rstrip().endswith("}}"):  # text goes on behind it
+    if column < 0 and line[: trouble.at[1]].rstrip().endswith("}}"):  # text continues after it
         column = line.rfind("{{", 0, trouble.at[1])
     ends = line.find("}}", column)
     if column < 0 or column > trouble.at[1] + 1 or _is_inside_quotes(line[:column]):
         return None
     written = line[column : ends + 2] if ends > 0 else "{{ … }}"
     return SyntaxCause(
-        (trouble.at[0], column), "`{{` opens two mappings, and is no text", f'put the text in quotes: "{written}"'
+        (trouble.at[0], column), "`{{` opens two mappings instead of a text", f'put the text in quotes: "{written}"'
     )
 
 
@@ -99,8 +99,8 @@ def _explain_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "quoted scalar" not in trouble.context or "end of stream" not in trouble.problem or trouble.since is None:
         return None
     sign = _get_char(lines, trouble.since)
-    message = f"the quote {sign} that opens in {_format_place(trouble.since)} is never closed"
-    return SyntaxCause(trouble.since, message, f"close it with {sign} where the text ends")
+    message = f"the quote {sign} opened in {_format_place(trouble.since)} is never closed"
+    return SyntaxCause(trouble.since, message, f"close it with {sign} at the end of the text")
 
 
 def _explain_bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -109,15 +109,15 @@ def _explain_bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     opened = _get_char(lines, trouble.since)
     if opened not in _CLOSING:
         return None
-    closing, there = _CLOSING[opened], _get_char(lines, trouble.at)
-    if there in (*_CLOSING.values(),) and there != closing:
-        message = f"`{there}` closes no `{opened}`, which opens in {_format_place(trouble.since)}"
-        return SyntaxCause(trouble.at, message, f"write `{closing}` there, or close what is open in between")
+    closing, found = _CLOSING[opened], _get_char(lines, trouble.at)
+    if found in (*_CLOSING.values(),) and found != closing:
+        message = f"`{found}` does not close `{opened}`, which opens in {_format_place(trouble.since)}"
+        return SyntaxCause(trouble.at, message, f"write `{closing}`, or close what is open in between")
     if trouble.at[0] == trouble.since[0] and trouble.at[1] < len(_get_line(lines, trouble.at[0]).rstrip()):
         message = f"a `,` or `{closing}` is missing here: `{opened}` opens in {_format_place(trouble.since)}"
-        fix = "put a comma between the entries, or the text in quotes if it holds `: `, `,`, a bracket or a quote"
+        fix = "add a comma between the entries, or quote the text if it contains `: `, `,`, a bracket or a quote"
         return SyntaxCause(trouble.at, message, fix)
-    message = f"the bracket `{opened}` that opens in {_format_place(trouble.since)} is not closed"
+    message = f"the bracket `{opened}` opened in {_format_place(trouble.since)} is not closed"
     return SyntaxCause(trouble.at, message, f"close it with `{closing}` before the next field")
 
 
@@ -125,9 +125,7 @@ def _explain_sign(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "cannot start any token" not in trouble.problem:
         return None
     sign, rest = _get_char(lines, trouble.at), _get_line(lines, trouble.at[0])[trouble.at[1] :].rstrip()
-    return SyntaxCause(
-        trouble.at, f"a text cannot begin with `{sign}` unless it is in quotes", f"write {_quote_text(rest)}"
-    )
+    return SyntaxCause(trouble.at, f"an unquoted text cannot begin with `{sign}`", f"write {_quote_text(rest)}")
 
 
 def _explain_alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -135,12 +133,12 @@ def _explain_alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "undefined alias" not in trouble.problem and "alias" not in trouble.context and "anchor" not in trouble.context:
         return None
     rest = line[trouble.at[1] :].rstrip()
-    reported = f"{trouble.problem}: `*` refers to an anchor `&…`, and there is none of that name"
+    reported = f"{trouble.problem}: `*` refers to an anchor `&…`, but there is none of that name"
     if "undefined alias" not in trouble.problem:
-        reported = "a text cannot begin with `*` or `&` unless it is in quotes"
+        reported = "an unquoted text cannot begin with `*` or `&`"
         start = trouble.since or trouble.at
         return SyntaxCause(start, reported, f"write {_quote_text(_get_line(lines, start[0])[start[1] :].rstrip())}")
-    return SyntaxCause(trouble.at, reported, f"write {_quote_text(rest)} if it is a text; else name the anchor")
+    return SyntaxCause(trouble.at, reported, f"write {_quote_text(rest)} if it is text; else define the anchor")
 
 
 def _explain_escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -148,12 +146,12 @@ def _explain_escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
         return None
     line, at = _get_line(lines, trouble.at[0]), trouble.at
     written = line[at[1] : at[1] + 2] if _get_char(lines, at) == "\\" else "\\" + _get_char(lines, at)
-    fix = "use single quotes, in which a backslash is a backslash, or write it twice"
-    return SyntaxCause(at, f"`{written}` means nothing in double quotes", fix)
+    fix = "use single quotes, where a backslash is literal, or double the backslash"
+    return SyntaxCause(at, f"`{written}` is not an escape sequence in double quotes", fix)
 
 
 def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    """Explain a colon in a text; a field that is indented below a value; a colon without a space above."""
+    """Explain a colon in a text, a field indented below a value, or a colon without a space above."""
     if "mapping values are not allowed" not in trouble.problem:
         return None
     number, column = trouble.at
@@ -161,7 +159,7 @@ def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     found = _FIELD.match(line)
     if found and found["value"] and found.end("key") < column:
         key, value = found["key"], found["value"].rstrip()
-        reported = f"the text of `{key}` holds a colon and a space, which begin another field"
+        reported = f"the text of `{key}` contains a colon and a space, which begin another field"
         return SyntaxCause(trouble.at, reported, f"put it in quotes: {key}: {_quote_text(value)}")
     above = next(
         (i for i in range(number - 1, -1, -1) if lines[i].strip() and not lines[i].lstrip().startswith("#")), -1
@@ -171,12 +169,12 @@ def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     unspaced = _UNSPACED.match(lines[above])
     if unspaced:
         at = (above, unspaced.end("key"))
-        reported = f"`{unspaced['key']}:` is no field without a space behind its colon"
+        reported = f"`{unspaced['key']}:` needs a space after its colon to be a field"
         return SyntaxCause(at, reported, f"write `{unspaced['key']}: {unspaced['value'].rstrip()}`")
     start = len(line) - len(line.lstrip())
     key = line.strip().split(":")[0]
     field = _FIELD.match(lines[above])
-    whose = f"`{field['key']}` in line {above + 1}, which has a value already" if field else f"line {above + 1}"
+    whose = f"`{field['key']}` in line {above + 1}, which already has a value" if field else f"line {above + 1}"
     return SyntaxCause((number, start), f"`{key}` is indented deeper than {whose}", f"indent `{key}` like its siblings")
 
 
@@ -189,17 +187,19 @@ def _explain_after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | No
         opened = _find_odd_quote(lines, trouble.at[0], sign)
         if opened is None:
             return None
-        reported = f"the quote {sign} that opens in {_format_place(opened)} is closed only in line {trouble.at[0] + 1}"
-        return SyntaxCause(trouble.at, reported, f"close it with {sign} where the text ends")
+        reported = f"the quote {sign} opened in {_format_place(opened)} is closed only in line {trouble.at[0] + 1}"
+        return SyntaxCause(trouble.at, reported, f"close it with {sign} at the end of the text")
     rest = _get_line(lines, trouble.at[0])[start:].rstrip()
     meant = rest[1:-1] if sign == "'" and rest.endswith(sign) else rest
     other = '"' if sign == "'" else "'"
-    fix = f"write {other}{meant}{other}" if other not in meant else f"quote the whole text, its own {sign} doubled"
-    return SyntaxCause(trouble.at, f"text goes on behind the closing quote {sign}", fix)
+    fix = (
+        f"write {other}{meant}{other}" if other not in meant else f"quote the whole text, and double each {sign} in it"
+    )
+    return SyntaxCause(trouble.at, f"text continues after the closing quote {sign}", fix)
 
 
 def _find_odd_quote(lines: list[str], below: int, sign: str) -> Mark | None:
-    """Find the last quote above a line that its own line does not close."""
+    """Find the last unclosed quote above a line."""
     return next(((i, lines[i].rindex(sign)) for i in range(below - 1, -1, -1) if lines[i].count(sign) % 2), None)
 
 
@@ -207,7 +207,7 @@ def _explain_closing(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     sign = _get_char(lines, trouble.at)
     if "did not find expected" not in trouble.problem or sign not in _CLOSING.values():
         return None
-    return SyntaxCause(trouble.at, f"`{sign}` closes nothing: no bracket is open here", "remove it, or open it, too")
+    return SyntaxCause(trouble.at, f"`{sign}` has no opening bracket", "remove it, or add the opening bracket")
 
 
 def _explain_entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -216,12 +216,12 @@ def _explain_entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if trouble.problem.endswith("expected key") and listed and "block mapping" in trouble.context:
         return SyntaxCause(
             trouble.at,
-            "a list entry stands where a field is expected",
+            "a list entry is used where a field is expected",
             "indent it below the field whose list it belongs to",
         )
     if trouble.problem.endswith("'-' indicator") and not listed and trouble.since is not None:
-        reported = f"a field stands where an entry of the list that begins in line {trouble.since[0] + 1} is expected"
-        return SyntaxCause(trouble.at, reported, "begin it with `- `, or indent it like what is around the list")
+        reported = f"a field is used where an entry of the list that begins in line {trouble.since[0] + 1} is expected"
+        return SyntaxCause(trouble.at, reported, "begin it with `- `, or indent it like the field of the list")
     return None
 
 
@@ -229,10 +229,8 @@ def _explain_word(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "expected ':'" not in trouble.problem or trouble.since is None:
         return None
     written = _get_line(lines, trouble.since[0])[trouble.since[1] :].rstrip()
-    reported = f"`{written[:40]}` is neither a field nor part of the text above: it has no `: `"
-    return SyntaxCause(
-        trouble.since, reported, "write `name: value`, or put a text of several lines in quotes or below `|`"
-    )
+    reported = f"`{written[:40]}` is neither a field nor part of the text above: it contains no `: `"
+    return SyntaxCause(trouble.since, reported, "write `name: value`, or put a multi-line text in quotes or below `|`")
 
 
 def _explain_indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -243,9 +241,9 @@ def _explain_indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | No
     levels = sorted({len(each) - len(each.lstrip(" ")) for each in lines[: trouble.at[0]] if each.strip()})
     if own in levels:
         return None
-    reported = f"this line is indented by {own}, and no line above it is ({', '.join(map(str, levels))})"
+    reported = f"this line is indented by {own}, but no line above is ({', '.join(map(str, levels))})"
     near = min(levels, key=lambda level: abs(level - own)) if levels else 0
-    return SyntaxCause(trouble.at, reported, f"indent it by {near}, or by more than what it belongs to")
+    return SyntaxCause(trouble.at, reported, f"indent it by {near}, or deeper than its parent")
 
 
 def _is_inside_quotes(before: str) -> bool:
@@ -253,7 +251,7 @@ def _is_inside_quotes(before: str) -> bool:
 
 
 def _quote_text(text: str) -> str:
-    """Quote the text in the quotes that need least change."""
+    """Quote a text with the quotes that need fewer escapes."""
     if '"' not in text and "\\" not in text:
         return f'"{text}"'
     return "'" + text.replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""What plain scalars mean to kubectl, which reads YAML 1.1 as its library does; files are read as YAML 1.2 here."""
+"""Parse plain scalars as kubectl does, by YAML 1.1; the project reads files as YAML 1.2."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _WORDS: Final = {
     **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
 }
 _BEYOND: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-#: Of what is longer no machine makes a whole number.
+#: Longer numbers are out of range.
 _LONGEST: Final = 66
-#: Nothing else that is plain can be a number there.
+#: Quick check for numbers.
 _NUMBER: Final = re.compile(r"[-+]?[0-9][-+.0-9A-Fa-fxXoObB_]*")
 _WHOLE: Final = re.compile(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<binary>[01]+)|0[oO]?(?P<octal>[0-7]+)|(?P<decimal>0|[1-9][0-9]*))"
@@ -22,16 +22,16 @@ _BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
-def explain_yaml11(text: str, here: Any) -> str:
-    """Explain how kubectl reads a plain scalar that means ``here`` to us; empty where it reads the same."""
+def explain_yaml11(text: str, value: Any) -> str:
+    """Describe how kubectl reads a plain scalar that means ``value`` in YAML 1.2; empty if it is the same."""
     if text in _WORDS:
         return str(_WORDS[text]).lower()
     if _BEYOND.fullmatch(text):
-        return "a number that JSON does not have"
+        return "a number that JSON cannot represent"
     if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
         return ""
-    there = _parse_number(text.replace("_", ""))
-    return "" if there is None or there == here else f"{there:g}" if isinstance(there, float) else str(there)
+    yaml11 = _parse_number(text.replace("_", ""))
+    return "" if yaml11 is None or yaml11 == value else f"{yaml11:g}" if isinstance(yaml11, float) else str(yaml11)
 
 
 def _parse_number(plain: str) -> int | float | None:

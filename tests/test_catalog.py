@@ -92,7 +92,7 @@ def test_twin_stands_beside_the_app(root, versions, expected):
         ({"components": []}, "components: []", "Expected `object`, got `array` - at `components`"),
         ({"components": {"web": 3}}, "  web: 3", "Expected `object`, got `int` - at `components.web`"),
         ({"constants": {"sigma": -1}}, "  sigma: -1", "Expected `float` >= 0.0 - at `constants.sigma`"),
-        ({"constants": {"sigma": "$x"}}, "  sigma: $x", "'$x' names no assumption; declared are none"),
+        ({"constants": {"sigma": "$x"}}, "  sigma: $x", "there is no assumption '$x'; declared are none"),
         ({"assumptions": []}, "assumptions: []", "Expected `object`, got `array` - at `assumptions`"),
         ({"versions": []}, "versions: []", "Expected `object`, got `array` - at `versions`"),
         ({"versions": {"1.0": 3}}, "  '1.0': 3", "Expected `object`, got `int` - at `versions.1.0`"),

@@ -1,4 +1,4 @@
-"""The nouns: frozen values that travel between the verbs. No module here does I/O or knows a library of the cluster."""
+"""Immutable values shared by all packages. Nothing here does I/O or imports a cluster library."""
 
 from scenario_kit.model.authored.alert_rule import AlertRule, EntityLabel, Windows
 from scenario_kit.model.authored.app import App, CallEdge, Component, FlagStore, LoadProfile

@@ -1,4 +1,4 @@
-"""What all values have in common: frozen, compared by content, camelCase outside and snake_case inside."""
+"""The base of all values: immutable, compared by content, camelCase in JSON."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _T = TypeVar("_T")
 #: A Kubernetes object, or a part of one, as the API serves it.
 Object = dict[str, Any]
 
-#: Classes that were read before. The first time msgspec looks at a class it must not do so in two threads at once.
+#: Classes already prepared. msgspec must not inspect a class for the first time in two threads at once.
 _READ: Final[set[Any]] = set()
 _FIRST: Final = Lock()
 
 
 def convert(data: Any, to: type[_T]) -> _T:
-    """Convert as ``msgspec.convert`` does, safe in threads.
+    """Convert as ``msgspec.convert`` does, but thread-safe.
 
     Raises:
-        msgspec.ValidationError: ``data`` has another shape.
+        msgspec.ValidationError: ``data`` does not match.
     """
     if to not in _READ:
         with _FIRST:
@@ -31,7 +31,7 @@ def convert(data: Any, to: type[_T]) -> _T:
 
 
 def _decode(of: Any, data: Any) -> Any:
-    """Read a value that has a JSON form of its own."""
+    """Decode a type with a JSON form of its own."""
     return of.from_json(data)
 
 
@@ -40,23 +40,24 @@ def _encode(value: Any) -> Any:
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
-    """A frozen value. ``to_json`` and ``from_json`` are inverse to each other; unknown fields are errors."""
+    """An immutable value. ``to_json`` and ``from_json`` are inverses; unknown fields are errors."""
 
     def to_json(self) -> Object:
-        """Return this value as plain JSON types, defaults left out."""
+        """Return this value as plain JSON types, without defaults."""
         result: Object = msgspec.to_builtins(self, enc_hook=_encode)
         return result
 
     def to_bytes(self) -> bytes:
-        """Return this value as the text of a JSON document."""
+        """Return this value as JSON text."""
         return msgspec.json.encode(self, enc_hook=_encode)
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """Return the value that ``data`` describes.
+        """Parse a value.
 
         Raises:
-            msgspec.ValidationError: ``data`` has another shape. Loaders validate against the schema first, so for
-                them this is a bug; for documents read from the API it means another version wrote them.
+            msgspec.ValidationError: ``data`` does not match. Loaders validate by the schema first, so there it is a
+            bug;
+                a document from the API was written by another version.
         """
         return convert(data, cls)

@@ -96,7 +96,7 @@ def test_what_is_not_explained_has_no_observation() -> None:
     (unknown,) = report_unmet_needs(find_unmet_needs([fault("warp-drive")], APP, KNOWN, offers_capability), NAME)
 
     assert (unknown.observed, unknown.severity) == ("", Severity.WARNING)
-    assert unknown.expected.startswith("warp-drive: a word ")
+    assert unknown.expected.startswith("warp-drive: a capability ")
     (known,) = report_unmet_needs(find_unmet_needs([fault("dynamic-storage")], APP, KNOWN, offers_capability), "here")
     assert known.observed.startswith("here: ")
     assert known.expected.startswith("dynamic-storage: ")

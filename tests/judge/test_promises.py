@@ -94,7 +94,7 @@ def test_each_promise_is_looked_at_with_its_own_deadline():
             "it fired on Deployment/a, Deployment/b",
             "write `entity: Deployment/a`",
         ),
-        ([alert("Errors", "", (1100.0, None))], "SK326", "it fired on (no entity)", "remove `entity`"),
+        ([alert("Errors", "", (1100.0, None))], "SK326", "it fired on (no entity)", "omit `entity`"),
         (
             [alert("Errors", "Deployment/ad", (500.0, 600.0))],
             "SK322",
@@ -196,7 +196,7 @@ def test_what_is_no_repair_leaves_some_promised_alert_firing(web, ad, cleared, c
     assert [(f.code, f.severity) for f in found] == ([(code, Severity.ERROR)] if cleared else [])
     for finding in found:
         assert "'restart'" in finding.message
-        assert ("labelled cause is left" in finding.message) is label
+        assert ("labelled cause was not repaired" in finding.message) is label
         assert ("Conjunctive" in finding.fix) is label
         assert ("a cause that nobody needs" in finding.why) is label
         assert finding.observed.count("; ") == 1

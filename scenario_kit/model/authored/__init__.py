@@ -1,1 +1,1 @@
-"""What people write: scenarios, faults, apps, changes, checks, rules."""
+"""Authored documents: scenarios, faults, apps, changes, checks, alert rules."""

@@ -1,4 +1,4 @@
-"""Alert rules and the windows that follow from them."""
+"""Alert rules, and the time windows derived from them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final, Literal
 from scenario_kit.model.base import Value
 from scenario_kit.model.grid import GRID_SECONDS
 
-#: Seconds between two evaluations, where a group of rules does not say it.
+#: Default evaluation interval of a rule group, in seconds.
 EVALUATION: Final = GRID_SECONDS
 
 
 class EntityLabel(Value, frozen=True, kw_only=True):
-    """Which label of an alert names its entity, and what kind of name it holds."""
+    """The label of an alert that identifies its entity, and the kind of name it contains."""
 
     label: str
     kind: Literal["Component", "Pod", "Deployment", "StatefulSet", "HorizontalPodAutoscaler", "Node"]
@@ -22,9 +22,8 @@ class EntityLabel(Value, frozen=True, kw_only=True):
 class AlertRule(Value, frozen=True, kw_only=True):
     """A Prometheus alerting rule of a pack.
 
-    ``expr`` carries no namespace; the trial's is injected. ``range_seconds`` is the longest range selector in it.
-    Recorded series are written out in it. The rule is evaluated every ``interval_seconds``, and goes on firing for
-    ``keep_firing_seconds`` after the expression holds no longer.
+    ``expr`` has no namespace matcher; the trial's is added. Recorded series are inlined. ``range_seconds`` is the
+    longest range selector. The alert keeps firing for ``keep_firing_seconds`` after the expression has become false.
     """
 
     name: str
@@ -40,33 +39,30 @@ class AlertRule(Value, frozen=True, kw_only=True):
 
     @property
     def response_seconds(self) -> int:
-        """How long it may take until the rule has followed a change, beyond what every rule takes.
+        """The maximum time until the rule reacts to a change, beyond the delay that all rules have.
 
-        That is its ``for`` or what it keeps firing, the range that it looks back, and a longer interval than usual.
+        It is the sum of `for` or `keep_firing_for`, the range, and an interval longer than the default.
         """
         held = max(self.for_seconds, self.keep_firing_seconds)
         return held + self.range_seconds + self.interval_seconds - EVALUATION
 
 
 def find_slowest(rules: Iterable[AlertRule], name: str = "") -> int:
-    """Find ``response_seconds`` of the slowest rule, or of the slowest of that name; 0 where there is none."""
+    """Return ``response_seconds`` of the slowest rule, or of the slowest of that name; 0 if there is none."""
     return max((r.response_seconds for r in rules if name in ("", r.name)), default=0)
 
 
-#: Added to a rule's ``for`` and range where an author gives no deadline: flush, scrape, and the app's own delay.
+#: Added to a rule's `for` and range as the default deadline: flushing, scraping, and the app's own delay.
 DEADLINE_SLACK: Final = 240
 
 
 def compute_alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds: int | None = None) -> int:
-    """Compute seconds after the injection by which an alert is due: the author's number, else what its rule may need.
-
-    ``render``, trials and reports all take it from here.
-    """
+    """Return the deadline of an alert in seconds after injection: the author's, or else derived from its rule."""
     return within_seconds if within_seconds is not None else find_slowest(rules, name) + DEADLINE_SLACK
 
 
 class Windows(Value, frozen=True, kw_only=True):
-    """How long to look, in seconds (docs/plans.md); computed from the rules, see ``time_windows``."""
+    """Observation windows in seconds (docs/plans.md), computed from the rules by ``time_windows``."""
 
     quiet: int
     hold: int

@@ -1,4 +1,4 @@
-"""Sample applications as data: what ``catalog/apps/<name>/app.yaml`` says, for one version of the app."""
+"""Applications: the content of ``catalog/apps/<name>/app.yaml`` for one version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.model.twin.definition import TwinDefinition
 
 
 class JvmResult(Value, frozen=True, kw_only=True):
-    """A method of a Java program and a wrong value for it to return, written as Java writes it."""
+    """A method of a Java program, and a wrong return value in Java syntax."""
 
     class_name: str
     method: str
@@ -18,7 +18,7 @@ class JvmResult(Value, frozen=True, kw_only=True):
 
 
 class Jvm(Value, frozen=True, kw_only=True):
-    """A Java program: the method that runs once for each request or record, and one whose result matters."""
+    """A Java program: a method that runs once per request or record, and one whose result matters."""
 
     class_name: str
     method: str
@@ -26,11 +26,11 @@ class Jvm(Value, frozen=True, kw_only=True):
 
 
 class Component(Value, frozen=True, kw_only=True):
-    """A part of the app: one workload, usually one Service.
+    """A component of the app: one workload, usually one Service.
 
-    ``name`` is also the value of the telemetry label ``service_name`` of its spans. ``workload`` is a reference
-    (``Deployment/cart``), ``service`` the bare name of its Service, empty where it has none. ``serves`` is Http for
-    plain HTTP/1 on its first port; ``jvm`` is None where no Java program runs.
+    ``name`` is also the label ``service_name`` of its spans. ``workload`` is a reference (``Deployment/cart``),
+    ``service`` the name of its Service, empty if there is none. ``serves`` is Http for plain HTTP/1 on the first port;
+    ``jvm`` is None unless it is a Java program.
     """
 
     name: str
@@ -42,9 +42,9 @@ class Component(Value, frozen=True, kw_only=True):
 
 
 class CallEdge(Value, frozen=True, kw_only=True):
-    """``caller`` talks to ``callee``; ``env`` or ``config`` is where the caller reads the address.
+    """``caller`` calls ``callee``; ``env`` or ``config`` is where the caller reads the address.
 
-    ``via`` a registry, calls go to pods, and the callee's Service plays no part.
+    With ``via`` Registry, calls go directly to pods instead of the callee's Service.
     """
 
     caller: str
@@ -56,7 +56,7 @@ class CallEdge(Value, frozen=True, kw_only=True):
 
 
 class Aftermath(Value, frozen=True, kw_only=True):
-    """What goes on being broken once the component ``after`` was out, until each of ``restart`` starts anew."""
+    """A condition that outlasts an outage of the component ``after``, until each of ``restart`` is restarted."""
 
     after: str
     restart: tuple[str, ...]
@@ -71,12 +71,15 @@ class LoadProfile(Value, frozen=True, kw_only=True):
 
 
 class FlagTrait(Value, frozen=True, kw_only=True):
-    """What a feature flag does.
+    """The effect of a feature flag.
 
-    ``component`` evaluates it; ``shows`` is the component that shows the effect, empty for the same. ``weak`` are
-    variants that do too little to be seen. ``load`` is the load profile that it needs, empty for any. ``prepare`` is a
-    strategic merge patch of the component's workload without which nothing is to be seen. ``because`` says why nothing
-    is ever to be seen, where ``effect`` is None.
+    Attributes:
+        component: evaluates the flag.
+        shows: the component that shows the effect; empty for ``component``.
+        weak: variants whose effect is too weak to observe.
+        load: the load profile that is needed; empty for any.
+        prepare: a strategic merge patch of the component's workload that is needed to observe the effect.
+        because: the reason why ``effect`` is None.
     """
 
     component: str
@@ -89,9 +92,9 @@ class FlagTrait(Value, frozen=True, kw_only=True):
 
 
 class FlagStore(Value, frozen=True, kw_only=True):
-    """Where feature flags live: a JSON document in a ConfigMap key, and what must restart for a change to act.
+    """Where feature flags are stored: a JSON document in a ConfigMap key, and what to restart after a change.
 
-    ``effects`` says what flags do, by name; it may name some that this version of the app does not have.
+    ``effects`` may include flags that this version of the app does not have.
     """
 
     config_map: str
@@ -101,9 +104,9 @@ class FlagStore(Value, frozen=True, kw_only=True):
 
 
 class LoadKnob(Value, frozen=True, kw_only=True):
-    """A number that the load generator reads from this variable when it starts.
+    """A variable from which the load generator reads a number at startup.
 
-    ``flag`` is the feature flag that has the last word, whose variants are numbers; empty where there is none.
+    ``flag`` is a feature flag with numeric variants that overrides it; empty if there is none.
     """
 
     env: str
@@ -111,18 +114,17 @@ class LoadKnob(Value, frozen=True, kw_only=True):
 
 
 class LoadKnobs(Value, frozen=True, kw_only=True):
-    """How the load generator, the component of role ``Load``, learns how much traffic to make."""
+    """The settings of the load generator, the component with role ``Load``."""
 
     users: LoadKnob
     spawn_rate: LoadKnob | None = None
 
 
 class App(Value, frozen=True, kw_only=True):
-    """One app in one version. ``twin`` is None for apps that run on real clusters only.
+    """An app in one version. ``twin`` is None for apps that run only on real clusters.
 
-    ``namespaces`` are further ones that it may have beside ``namespace``, by symbolic name, each with a description.
-
-    ``images`` exist; ``locks`` are the digests of some of them, which rendered objects then name beside the tag.
+    ``namespaces`` are additional ones, by symbolic name, with descriptions. ``images`` are all known images; ``locks``
+    are digests for some of them, which rendered objects then contain.
     """
 
     name: str
@@ -145,28 +147,28 @@ class App(Value, frozen=True, kw_only=True):
     twin: TwinDefinition | None = None
 
     def component(self, name: str) -> Component | None:
-        """Return the component of that name, or None."""
+        """Return the component of that name."""
         return next((c for c in self.components if c.name == name), None)
 
     def client(self, name: str) -> Client | None:
-        """Return the client of that name, or None."""
+        """Return the client of that name."""
         return next((c for c in self.clients if c.name == name), None)
 
     def callers(self, name: str) -> tuple[str, ...]:
-        """Return names of the components that call ``name`` synchronously and notice its failures."""
+        """Return the components that call ``name`` synchronously and fail with it."""
         return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name and e.mode == "Sync"))
 
     def outlasting(self, name: str) -> tuple[tuple[Component, str], ...]:
-        """Return the components that have to start anew once the one of that name was out, each with the reason."""
+        """Return the components that need a restart after an outage of a component, each with the reason."""
         found = {c: a.because for a in self.aftermath if a.after == name for c in a.restart}
         return tuple((c, because) for name, because in found.items() if (c := self.component(name)) is not None)
 
     def dependants(self, name: str) -> tuple[str, ...]:
-        """Return names of the components that talk to ``name`` in whatever mode."""
+        """Return the components that call ``name`` in any mode."""
         return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name))
 
     def consumers(self, queue: str) -> tuple[str, ...]:
-        """Return names of the components that receive messages from ``queue``; empty where it is none."""
+        """Return the components that consume from a queue; empty if ``queue`` is not one."""
         component = self.component(queue)
         if component is None or component.role != "Queue":
             return ()
@@ -176,7 +178,7 @@ class App(Value, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(found))
 
     def producers(self, queue: str) -> tuple[str, ...]:
-        """Return names of the components that send messages to ``queue``; empty where it is none."""
+        """Return the components that produce to a queue; empty if ``queue`` is not one."""
         component = self.component(queue)
         if component is None or component.role != "Queue":
             return ()

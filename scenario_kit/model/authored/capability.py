@@ -1,4 +1,4 @@
-"""Capabilities: what a cluster offers beyond an ordinary API server, and by what it is recognised."""
+"""Capabilities: what a cluster provides beyond a plain API server, and how to detect it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scenario_kit.model.base import Value
 
 
 class FieldCondition(Value, frozen=True, kw_only=True):
-    """What a field of an object must be like. Exactly one comparison is set; ``matches`` is a regular expression."""
+    """A condition on a field of an object. Exactly one comparison is set; ``matches`` is a regular expression."""
 
     path: str
     matches: str | None = None
@@ -18,8 +18,8 @@ class FieldCondition(Value, frozen=True, kw_only=True):
 
 
 class Find(Value, frozen=True, kw_only=True):
-    """Objects that must be there: so many of a kind, of one of these names (``*`` stands for anything), in any
-    namespace or in this one, for which every condition holds."""
+    """Objects that must exist: a number of a kind that match one of the names (globs) and all conditions, in one
+    namespace or in any."""
 
     kind: str
     group: str = ""
@@ -30,17 +30,17 @@ class Find(Value, frozen=True, kw_only=True):
 
 
 class ServedKinds(Value, frozen=True, kw_only=True):
-    """Kinds that the API server must serve, all of them."""
+    """Kinds that the API server must all serve."""
 
     group: str
     kinds: tuple[str, ...]
 
 
 class Canary(Value, frozen=True, kw_only=True):
-    """The one check of a capability; exactly one field is set.
+    """The probe of a capability; exactly one field is set.
 
-    ``declared``: nothing in the API tells, so whoever runs the operator says it. ``clock``: trials by the wall clock
-    have it. ``app``: scenarios of that app have it.
+    ``declared``: not detectable, so the operator is configured with it. ``clock``: trials on the wall clock have it.
+    ``app``: scenarios of that app have it.
     """
 
     find: Find | None = None
@@ -51,7 +51,7 @@ class Canary(Value, frozen=True, kw_only=True):
 
 
 class Capability(Value, frozen=True, kw_only=True):
-    """One word of the vocabulary. ``lab`` says whether the embedded lab offers it, ``because`` why not."""
+    """A capability of the vocabulary. ``lab`` says whether the lab provides it, ``because`` why not."""
 
     name: str
     meaning: str
@@ -62,13 +62,11 @@ class Capability(Value, frozen=True, kw_only=True):
 
     @property
     def parametric(self) -> bool:
-        """Whether the name is followed by an argument: ``nodes>=2``, ``operator:tidbclusters.pingcap.com``."""
+        """Whether the name takes an argument: ``nodes>=2``, ``operator:tidbclusters.pingcap.com``."""
         return self.name.endswith((">=", ":"))
 
     def argument(self, need: str) -> str | None:
-        """Return what follows the name in ``need``; empty where nothing may follow, None where ``need`` is another
-        word.
-        """
+        """Return the argument in ``need``; empty if this takes none, None if ``need`` is another capability."""
         if not self.parametric:
             return "" if need == self.name else None
         rest = need.removeprefix(self.name)
@@ -76,7 +74,7 @@ class Capability(Value, frozen=True, kw_only=True):
 
 
 class UnmetNeed(Value, frozen=True, kw_only=True):
-    """A capability that something needs and that is not there: who needs it, what it means, and where it is."""
+    """A missing capability: who needs it, what it means, and where it is available."""
 
     need: str
     who: str

@@ -1,4 +1,4 @@
-"""Changes: single operations on the cluster. Faults, solutions, decoys and cheats are lists of them."""
+"""Changes: single operations on the cluster, of which faults, solutions, decoys and cheats consist."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from scenario_kit.model.base import Object, Value, convert
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.reference import Reference
 
-#: Where the operations are, one module each: above the model, as they also send and simulate what they do.
+#: The package of the operations, above the model because they also execute and simulate changes.
 _OPERATIONS: Final = "scenario_kit.changes.operations"
 
 
 class ChangeOperation(Value, frozen=True, kw_only=True):
-    """What a change does, and what can be asked of that without a cluster.
+    """What a change does, as far as that is known without a cluster.
 
-    What every operation has to answer is abstract; the rest says what holds for most.
+    Abstract methods differ for all operations; the others have a default.
     """
 
-    #: The name of the operation in YAML, which is that of its class.
+    #: The operation's keyword in YAML, derived from the class name.
     keyword: ClassVar[str]
-    #: Whether its body is the manifest of an object.
+    #: Whether the body is a manifest.
     has_manifest: ClassVar[bool] = False
-    #: Whether it names one object, by default the target of its fault.
+    #: Whether it names one object, by default the fault's target.
     has_target: ClassVar[bool] = False
     #: Keyword of the operation that undoes it with the same body; empty if there is none.
     inverse: ClassVar[str] = ""
@@ -40,15 +40,15 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
     removes_fault: ClassVar[bool] = False
     #: Whether it may create a new revision of its target.
     creates_revision: ClassVar[bool] = True
-    #: Whether it creates an object that must not be there before.
+    #: Whether it creates an object that must not exist yet.
     creates: ClassVar[bool] = False
-    #: Whether it only replaces pods, so that they read again what they read at their start.
+    #: Whether it only replaces pods, so that they read their configuration again.
     restarts: ClassVar[bool] = False
-    #: Whether it returns a workload to its previous revision.
+    #: Whether it rolls a workload back to its previous revision.
     rolls_back: ClassVar[bool] = False
-    #: Whether it runs a command in a store, of which no object tells.
+    #: Whether it runs a command in a store, which no object shows.
     runs_command: ClassVar[bool] = False
-    #: Whether it works on nodes.
+    #: Whether it operates on nodes.
     on_nodes: ClassVar[bool] = False
     #: Whether it evicts pods.
     evicts: ClassVar[bool] = False
@@ -56,17 +56,17 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
     deletes: ClassVar[bool] = False
     #: Whether it patches its target.
     patches: ClassVar[bool] = False
-    #: Whether writing the former values once more takes it back.
+    #: Whether writing the former values undoes it.
     overwrites: ClassVar[bool] = False
-    #: Whether the lab acts on nothing but the fields that it writes.
+    #: Whether the lab only reacts to the fields that it writes.
     only_fields: ClassVar[bool] = False
-    #: Whether it interrupts what its target does.
+    #: Whether it interrupts its target.
     disturbs: ClassVar[bool] = False
-    #: Whether it leaves a state behind that a receipt takes back.
+    #: Whether it leaves state behind that a receipt can undo.
     stateful: ClassVar[bool] = True
-    #: Whether the rendered objects are known once it is made.
+    #: Whether the rendered objects after it are known.
     predictable: ClassVar[bool] = True
-    #: Whether rendered objects show what it does.
+    #: Whether rendered objects show its effect.
     visible: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
@@ -75,16 +75,16 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     @classmethod
     def from_body(cls, body: Any) -> Self:
-        """Return the operation with what stands below its key."""
+        """Parse the operation from the value of its keyword."""
         return convert(body, cls)
 
     @classmethod
     def invert(cls, body: Object, former: Object | None) -> Object | None:
-        """Build the change, as JSON, that undoes this one.
+        """Return the change, as JSON, that undoes this one.
 
         Args:
             body: the body of this change.
-            former: its target as rendered, before the change; None if the app has no such object.
+            former: its target as rendered before the change; None if the app does not have it.
 
         Returns:
             None if no change undoes it.
@@ -96,17 +96,17 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     @property
     def body(self) -> Object:
-        """What stands below its key."""
+        """The value of its keyword."""
         return self.to_json()
 
     @property
     def target(self) -> str | None:
-        """The reference that it names, if it names one; created objects name themselves."""
+        """The reference that it names; None for created objects."""
         return None
 
     @property
     def ref(self) -> Reference | None:
-        """What it names, as a value; None where that is nothing, or several nodes."""
+        """The target as a value; None if there is none, or several nodes."""
         return None if self.target is None else Reference.parse(self.target)
 
     @property
@@ -116,17 +116,17 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     @property
     def experiment(self) -> Object | None:
-        """The object of Chaos Mesh that it creates for pods which are found when the change is made."""
+        """The Chaos Mesh object that it creates, whose pods are selected at injection."""
         return None
 
     @property
     def resource(self) -> Object | None:
-        """The object that it creates or applies as it is."""
+        """The object that it creates or applies unchanged."""
         return None if self.experiment is not None else self.manifest
 
     @property
     def document(self) -> Any:
-        """The patch that it sends; an RFC 6902 list, or a document to be merged."""
+        """The patch that it sends: an RFC 6902 list, or a document to merge."""
         return None
 
     @property
@@ -136,36 +136,36 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     @property
     def merged_strategically(self) -> Mapping[str, Any] | None:
-        """The document, where it is a strategic merge patch."""
+        """The document if it is a strategic merge patch."""
         return None
 
     @property
     def fault(self) -> str:
-        """The fault of the scenario that it takes back."""
+        """The fault of the scenario that it undoes."""
         return ""
 
     def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
-        """Return kind and name of the object that it is about; None where it does not say so. ``flags``: the app's."""
+        """Return kind and name of the object that it concerns; None if unknown. ``flags`` are the app's."""
         if self.manifest:
-            # Definitions of faults may have anything there while they are being written.
+            # Fault definitions under edit may contain anything here.
             named = self.manifest.get("metadata")
             return str(self.manifest.get("kind")), str(named.get("name") if isinstance(named, dict) else "")
         return None if self.ref is None else (self.ref.kind, self.ref.name)
 
     def count_replicas(self) -> int:
-        """Count the pods that it asks for at most; 0 where it says nothing of that."""
+        """Return the maximum number of pods that it asks for; 0 if it does not."""
         return 0
 
     def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
-        """List the workloads whose pods it replaces, and whether old ones go first (``drop_old`` where it is open)."""
+        """Yield workloads whose pods it replaces, and whether old ones are deleted first (``drop_old`` if open)."""
         return ()
 
     def list_texts(self) -> Iterable[tuple[str, str]]:
-        """List the texts of an author's own choice that it writes on its target, each with its field."""
+        """Yield freely chosen texts that it writes to its target, each with its field."""
         return ()
 
     def check_command(self, app: App, where: str, *, simulated: bool) -> None:
-        """Refuse a command that the app's definition does not list, where its store is ``simulated``.
+        """Reject a command that the app does not define if its store is ``simulated``.
 
         Raises:
             AuthoringError: there is no such client or command.
@@ -173,38 +173,38 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     @abstractmethod
     def outlasts(self, persistence: str) -> bool:
-        """Return whether what it does stays where a fault is said to end in this way."""
+        """Return whether its effect outlasts a fault with this declared persistence."""
 
     @abstractmethod
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
-        """Return the rendered objects as they are once it is done; of others nothing is known.
+        """Return the rendered objects after the change.
 
         Raises:
-            NoChange: every object would stay as it is.
-            AuthoringError: its target does not exist, what it creates exists, or the patch does not apply.
+            NoChange: all objects stay the same.
+            AuthoringError: the target does not exist, the created object exists, or the patch does not apply.
         """
 
     @abstractmethod
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List the fields that it writes, where a comparison of the simulated objects does not show them."""
+        """Yield written fields that a comparison of the simulated objects does not show."""
 
 
 @cache
 def list_operations() -> Mapping[str, type[ChangeOperation]]:
-    """List every operation by its keyword."""
+    """Return all operations by keyword."""
     found: Mapping[str, type[ChangeOperation]] = import_module(_OPERATIONS).find_operations()
     return found
 
 
 def get_operation_type(change: object) -> type[ChangeOperation]:
-    """Return the operation that a change names, given as JSON or as a template; the base class if it names none."""
+    """Return the operation of a change in JSON or template form; the base class if there is none."""
     if not isinstance(change, Mapping):
         return ChangeOperation
     return next((found for key in change if (found := list_operations().get(key)) is not None), ChangeOperation)
 
 
 class Until(Value, frozen=True, kw_only=True):
-    """Wait for a check after the change."""
+    """A check to await after the change."""
 
     check: Check
     within_seconds: int = 120
@@ -212,7 +212,7 @@ class Until(Value, frozen=True, kw_only=True):
 
 @final
 class Change:
-    """An operation, and what to wait for after it. In YAML the operation stands below its key."""
+    """An operation, and a check to await after it. In YAML, the operation is the value of its keyword."""
 
     __slots__ = ("operation", "until")
 
@@ -222,19 +222,19 @@ class Change:
 
     @property
     def target(self) -> str | None:
-        """The reference that the operation names, if it names one."""
+        """The reference that the operation names."""
         return self.operation.target
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Change:
-        """Read the change that ``data`` describes.
+        """Parse a change.
 
         Raises:
-            msgspec.ValidationError: it names no operation that there is, or not exactly one.
+            msgspec.ValidationError: it does not have exactly one known operation.
         """
         keys = [key for key in data if key != "until"]
         if len(keys) != 1 or keys[0] not in list_operations():
-            raise msgspec.ValidationError(f"a change has one of the operations {', '.join(list_operations())}")
+            raise msgspec.ValidationError(f"a change needs one of the operations {', '.join(list_operations())}")
         until = Until.from_json(data["until"]) if data.get("until") is not None else None
         return cls(list_operations()[keys[0]].from_body(data[keys[0]]), until)
 
@@ -244,7 +244,7 @@ class Change:
         return {self.operation.keyword: self.operation.body, **until}
 
     def edit_manifest(self, edit: Callable[[Object], Object]) -> Change:
-        """Return the change with what ``edit`` makes of the object that it creates or applies, if it does."""
+        """Return the change with an edited manifest, if it has one."""
         if self.operation.manifest is None:
             return self
         return Change(self.operation.from_body(edit(self.operation.manifest)), self.until)

@@ -1,4 +1,4 @@
-"""Checks: the grammar of effect, undone and expect.checks. Each answers true, false or unknown."""
+"""Checks in `effect`, `undone` and `expect.checks`. A check is true, false or unknown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.model.base import Value
 
 
 class ObjectCheck(Value, frozen=True, kw_only=True):
-    """A field of an object, found by JSONPath. Exactly one of the comparisons is set."""
+    """A field of an object, given as JSONPath. Exactly one comparison is set."""
 
     ref: str
     path: str = ""
@@ -33,17 +33,17 @@ class EndpointsCheck(Value, frozen=True, kw_only=True):
 
 
 class QueryCheck(Value, frozen=True, kw_only=True):
-    """A PromQL expression; the largest value of its result is compared. No series: *unknown*, or as ``empty`` says."""
+    """A PromQL expression, whose largest value is compared. Without series it is *unknown*, or as ``empty`` says."""
 
     expr: str
     is_: str = msgspec.field(name="is")  # GreaterThan | LessThan | AtLeast | AtMost | Equal
     value: int
     scale: int = 1  # value / scale is the threshold: no floats in the file
-    empty: str = "Unknown"  # Unknown | True | False: what an empty result means
+    empty: str = "Unknown"  # Unknown | True | False: the result without series
 
 
 class EventCheck(Value, frozen=True, kw_only=True):
-    """An event with this reason on the object, or on one that it owns."""
+    """An event with this reason on an object, or on one that it owns."""
 
     entity: str
     reason: str
@@ -51,16 +51,16 @@ class EventCheck(Value, frozen=True, kw_only=True):
 
 
 class LogCheck(Value, frozen=True, kw_only=True):
-    """A line of the pods of a workload that matches the pattern in some part."""
+    """A log line of a workload's pods that contains a match of the pattern."""
 
     entity: str
     pattern: str
 
 
 class ProbeCheck(Value, frozen=True, kw_only=True):
-    """Whether a port answers: a TCP connection, or with ``path`` an HTTP GET whose status is in the range.
+    """A probe of a port: a TCP connection, or with ``path`` an HTTP GET with an expected status.
 
-    ``target`` is a Service, a workload or a Pod. All of its pods must succeed, or (``succeeds`` false) none of them.
+    ``target`` is a Service, a workload or a Pod. All pods must succeed, or (``succeeds`` false) none.
     """
 
     target: str
@@ -72,9 +72,9 @@ class ProbeCheck(Value, frozen=True, kw_only=True):
 
 
 class Check(Value, frozen=True, kw_only=True):
-    """One-of: exactly one of the siblings is set. ``within_seconds`` is the deadline for it to become true.
+    """A check; exactly one of the kinds is set. ``within_seconds`` is the deadline to become true.
 
-    ``stays`` says of a check that a scenario expects that it holds in the healthy app as well, and goes on holding.
+    ``stays`` marks an expected check that also holds in the healthy app.
     """
 
     object: ObjectCheck | None = None

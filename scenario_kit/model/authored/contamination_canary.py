@@ -1,4 +1,4 @@
-"""A mark in every scenario of a catalogue, by which who collects texts can leave it out, or find that it was not."""
+"""The contamination canary: a mark in every scenario by which training data can exclude or detect the benchmark."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from typing import Final
 
 from scenario_kit.model.kubernetes.reference import GROUP
 
-#: The annotation that carries it. It is the same in all scenarios, and stands nowhere else.
+#: The annotation with the canary, which is the same in all scenarios and nowhere else.
 CANARY_KEY: Final = f"{GROUP}/canary"
 CANARY: Final = "f354e887-e44e-490c-8cc7-82aa82e6f8e3"

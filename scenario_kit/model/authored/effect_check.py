@@ -1,6 +1,7 @@
-"""Effect checks by name: what dozens of faults prove in the same way, each with its parameters.
+"""Named effect checks, shared by many faults.
 
-They stand beside the plain checks in ``effect`` and ``undone`` of a fault, and become plain checks when it is rendered.
+They are used beside plain checks in ``effect`` and ``undone`` of a fault, and expand to plain checks when it is
+rendered.
 """
 
 from __future__ import annotations
@@ -9,31 +10,31 @@ from typing import Final, Literal
 
 from scenario_kit.model.base import Value
 
-#: Whose requests a check looks at, relative to the target.
+#: The components whose requests are checked, relative to the target.
 Whose = Literal["TargetAndDependants", "Dependants", "Callers", "Target"]
 
 
 class ChaosInjected(Value, frozen=True, kw_only=True):
-    """Chaos Mesh has injected the fault into every pod that its object selects; without ``ref`` the created one."""
+    """Chaos Mesh has injected into all selected pods; without ``ref``, of the created object."""
 
     ref: str = ""
 
 
 class Deleted(Value, frozen=True, kw_only=True):
-    """An object does not exist; without ``ref`` the one that the fault creates."""
+    """An object does not exist; without ``ref``, the created one."""
 
     ref: str = ""
 
 
 class PodsPending(Value, frozen=True, kw_only=True):
-    """Pods of a workload are not scheduled, or wait for a volume or an image."""
+    """Pods of a workload are unscheduled, or wait for a volume or an image."""
 
     of: str = ""
     at_least: int = 1
 
 
 class PodsReady(Value, frozen=True, kw_only=True):
-    """So many pods of a workload are ready. ``count_missing``: where there are no pods at all, none is ready."""
+    """A number of pods of a workload are ready. With ``count_missing``, no pods count as none ready."""
 
     of: str = ""
     at_least: int | None = None
@@ -42,7 +43,7 @@ class PodsReady(Value, frozen=True, kw_only=True):
 
 
 class ContainersRunning(Value, frozen=True, kw_only=True):
-    """Containers of that name run in so many pods of a workload; without one, that of parameter ``container``."""
+    """A container runs in a number of a workload's pods; by default the one in the parameter ``container``."""
 
     container: str = ""
     of: str = ""
@@ -50,7 +51,7 @@ class ContainersRunning(Value, frozen=True, kw_only=True):
 
 
 class ContainersWaiting(Value, frozen=True, kw_only=True):
-    """Containers of a workload wait for one of these reasons, for example ``CrashLoopBackOff``."""
+    """Containers of a workload are waiting for one of these reasons, for example ``CrashLoopBackOff``."""
 
     reasons: tuple[str, ...]
     container: str = ""
@@ -59,7 +60,7 @@ class ContainersWaiting(Value, frozen=True, kw_only=True):
 
 
 class ContainersTerminated(Value, frozen=True, kw_only=True):
-    """Containers of a workload ended last for one of these reasons, for example ``OOMKilled``."""
+    """Containers of a workload last terminated for one of these reasons, for example ``OOMKilled``."""
 
     reasons: tuple[str, ...]
     container: str = ""
@@ -67,7 +68,7 @@ class ContainersTerminated(Value, frozen=True, kw_only=True):
 
 
 class ContainersRestarted(Value, frozen=True, kw_only=True):
-    """A container was restarted so often in some pod of a workload; without a name, that of the parameter."""
+    """A container of a workload was restarted this often; by default the one in the parameter ``container``."""
 
     at_least: int
     container: str = ""
@@ -75,26 +76,26 @@ class ContainersRestarted(Value, frozen=True, kw_only=True):
 
 
 class RequestsFail(Value, frozen=True, kw_only=True):
-    """Requests of some of these components fail, or they have none, without a break for two minutes."""
+    """Requests of one of these components fail, or there are none, throughout two minutes."""
 
     whose: Whose = "TargetAndDependants"
     components: tuple[str, ...] = ()
 
 
 class RequestsStop(Value, frozen=True, kw_only=True):
-    """The target has no requests; or those who talk to it fail or have none, ``sustained`` for two minutes."""
+    """The target has no requests, or its callers' requests fail or stop; ``sustained`` for two minutes."""
 
     sustained: bool = False
 
 
 class TargetFails(Value, frozen=True, kw_only=True):
-    """Requests of a workload fail or it has none, for two minutes; where it has no spans, those of its callers fail."""
+    """Requests of a workload fail or stop for two minutes; without spans of its own, those of its callers fail."""
 
     of: str = ""
 
 
 class LatencyRises(Value, frozen=True, kw_only=True):
-    """The mean of some kind of call rises by more than this against its best in the five minutes before."""
+    """The mean of one kind of call exceeds the best of the previous five minutes by this much."""
 
     by_milliseconds: int
     whose: Whose = "TargetAndDependants"
@@ -102,7 +103,7 @@ class LatencyRises(Value, frozen=True, kw_only=True):
 
 
 class RequestsSlowOrFail(Value, frozen=True, kw_only=True):
-    """The mean of some kind of call rises by at least this, or requests fail or stop for two minutes."""
+    """The mean of one kind of call rises by this much, or requests fail or stop for two minutes."""
 
     by_milliseconds: int
     whose: Whose = "TargetAndDependants"
@@ -115,13 +116,13 @@ class RequestsSucceed(Value, frozen=True, kw_only=True):
 
 
 class RequestsDrop(Value, frozen=True, kw_only=True):
-    """A component serves at most this share of the requests that it served some minutes before."""
+    """A component serves at most this percentage of its requests of some minutes ago."""
 
     component: str
     to_percent: int = 50
 
 
-#: By the key that stands in the file.
+#: By keyword.
 EFFECT_CHECKS: Final[dict[str, type[Value]]] = {
     "chaosInjected": ChaosInjected,
     "deleted": Deleted,

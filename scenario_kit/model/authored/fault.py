@@ -1,4 +1,4 @@
-"""Faults: the catalogue entry as it is written, and the same entry rendered for one target."""
+"""Faults: the authored type in the catalogue, and a fault rendered for one target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EntityRole = Literal["Cause", "Artefact", "Victim"]
 
 
 class Symptom(Value, frozen=True, kw_only=True):
-    """A hint for ``new``: an alert and where it shows, relative to the target, unless ``when`` is false."""
+    """A hint for ``new``: an alert and its entity relative to the target, unless ``when`` is false."""
 
     alert: str
     entity: Literal["Self", "Callers", "Entry"]
@@ -25,14 +25,14 @@ class Symptom(Value, frozen=True, kw_only=True):
 
 
 class PolicyException(Value, frozen=True, kw_only=True):
-    """What a fault is allowed beyond the usual, and why it needs that; bounded by ``admission`` all the same."""
+    """A policy exception that a fault needs, with the reason; ``admission`` still limits it."""
 
     allow: str
     because: str
 
 
 class Precondition(Value, frozen=True, kw_only=True):
-    """What must hold for a target and its parameters so that the fault can bite; ``message`` says why it cannot."""
+    """A condition on target and parameters for the fault to take effect; ``message`` explains a violation."""
 
     condition: str
     message: str
@@ -40,19 +40,19 @@ class Precondition(Value, frozen=True, kw_only=True):
 
 
 class Restore(Value, frozen=True, kw_only=True):
-    """Take back what the fault writes: all of it, of one object, or at one path of a patch."""
+    """Restore what the fault writes: everything, one object, or one path of a patch."""
 
     target: str = ""
     field: str = ""
 
 
 def find_entity_ref(document: Object) -> str:
-    """Find the reference of an entity as it is written; left out, it is what the fault creates, or its target."""
+    """Return the reference of an entity as written; by default the created object, or else the target."""
     return str(document.get("ref") or ("{{ created }}" if document.get("generated") else "{{ target }}"))
 
 
 class FaultType(Value, frozen=True, kw_only=True):
-    """``catalog/faults/<name>/fault.yaml``. Templated parts stay unrendered documents until a target is known."""
+    """``catalog/faults/<name>/fault.yaml``. Templates stay unrendered until a target is known."""
 
     name: str
     version: int
@@ -82,12 +82,12 @@ class FaultType(Value, frozen=True, kw_only=True):
     variables: Object = {}
 
     def __post_init__(self) -> None:
-        """Fill in what parameters look up in the app."""
+        """Expand the lookups of parameters."""
         msgspec.structs.force_setattr(self, "parameters", fill_lookups(self.parameters))
 
 
 class Entity(Value, frozen=True, kw_only=True):
-    """An object that the fault writes, its role, and for a cause the changes that remove exactly it."""
+    """An object that the fault writes, its role, and for a cause the changes that repair just this cause."""
 
     ref: str
     field: str = ""
@@ -96,17 +96,17 @@ class Entity(Value, frozen=True, kw_only=True):
     fix: tuple[Change, ...] = ()
 
 
-#: What the groups of receipts of all faults begin with.
+#: Prefix of the groups of faults' receipts.
 FAULT_GROUPS: Final = "Fault/"
 
 
 def name_fault_group(name: str) -> str:
-    """Name the group of a fault's receipts."""
+    """Return the group of a fault's receipts."""
     return f"{FAULT_GROUPS}{name}"
 
 
 class Fault(Value, frozen=True, kw_only=True):
-    """A fault rendered for its target: everything that injecting, proving and removing it needs."""
+    """A fault rendered for its target, with everything needed to inject, verify and undo it."""
 
     name: str
     type: str
@@ -135,7 +135,7 @@ class Fault(Value, frozen=True, kw_only=True):
 
     @property
     def experiments(self) -> tuple[Object, ...]:
-        """The objects of Chaos Mesh that it creates, in the order of its changes."""
+        """The Chaos Mesh objects that it creates, in order."""
         return tuple(e for c in self.changes if (e := c.operation.experiment) is not None)
 
     @property

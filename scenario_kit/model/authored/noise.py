@@ -1,4 +1,4 @@
-"""Background noise: harmless changes elsewhere that come and go while an incident lasts."""
+"""Background noise: harmless recurring changes elsewhere in the app during an incident."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from scenario_kit.model.base import Value
 
 
 class NoiseRestart(Value, frozen=True, kw_only=True):
-    """A workload gets new pods."""
+    """Restart a workload."""
 
     target: str
 
 
 class NoiseScale(Value, frozen=True, kw_only=True):
-    """A workload gets up to so many replicas more, for so many seconds."""
+    """Add up to this many replicas to a workload for some seconds."""
 
     target: str
     add_replicas: int = 1
@@ -21,14 +21,14 @@ class NoiseScale(Value, frozen=True, kw_only=True):
 
 
 class NoiseLoad(Value, frozen=True, kw_only=True):
-    """Up to so many percent more users come, for so many seconds."""
+    """Add up to this percentage of users for some seconds."""
 
     percent: int
     for_seconds: int = 300
 
 
 class Noise(Value, frozen=True, kw_only=True):
-    """One-of: what happens, and how often; each time up to ``jitter_percent`` of the period earlier or later."""
+    """Noise of one kind with its period; occurrences are shifted by up to ``jitter_percent`` of the period."""
 
     name: str
     restart: NoiseRestart | None = None
@@ -39,19 +39,19 @@ class Noise(Value, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """The workload that it touches; empty for load."""
+        """The affected workload; empty for load."""
         touched = self.restart or self.scale
         return touched.target if touched else ""
 
     @property
     def for_seconds(self) -> int:
-        """How long it lasts each time; 0 for what is over at once."""
+        """The duration of each occurrence; 0 for a restart."""
         lasting = self.scale or self.load
         return lasting.for_seconds if lasting else 0
 
 
 class NoiseSource(Value, frozen=True, kw_only=True):
-    """Noise, rendered for an app; each time one of ``changes`` is drawn. ``users``: how many come with each (load)."""
+    """Rendered noise; each occurrence draws one of ``changes``. ``users`` are the additional users of each (load)."""
 
     name: str
     changes: tuple[Change, ...]

@@ -1,4 +1,4 @@
-"""Where parameters of faults get their default and their choices from: ``x-lookup`` in the schema of a parameter."""
+"""Expand ``x-lookup`` in parameter schemas: defaults and choices that are looked up in the app."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from scenario_kit.model.base import Object
 
-#: Default and choices by the name of the look-up, as expressions of faults.
+#: Default and choices of each lookup, as template expressions.
 LOOKUPS: Final[Mapping[str, tuple[str, str]]] = {
     "Container": ("{{ container.name }}", "{{ target.containers }}"),
     "Port": ("{{ ports | first }}", "{{ ports }}"),
@@ -18,7 +18,7 @@ KEYWORD: Final = "x-lookup"
 
 
 def fill_lookups(schema: Object) -> Object:
-    """Fill in the default and the choices of parameters that name a look-up; what a parameter says itself stays."""
+    """Add default and choices to parameters with a lookup, unless they have their own."""
     properties = schema.get("properties")
     if not isinstance(properties, dict) or not any(_names_lookup(part) for part in properties.values()):
         return schema

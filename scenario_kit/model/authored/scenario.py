@@ -1,4 +1,4 @@
-"""The authored incident (docs/scenario-reference.md): what stands in ``scenario.yaml``, field by field."""
+"""The content of ``scenario.yaml`` (docs/scenario-reference.md)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ API_VERSION = f"{GROUP}/v1alpha1"
 
 Outcome = Literal["Incident", "Benign", "NoIncident"]
 Role = Literal["Cause", "Trigger", "Sustaining", "Distractor"]
-#: Roles of the faults that a ground truth labels: removing them ends the incident.
+#: Roles of labelled faults: repairing them ends the incident.
 LABELLED: Final = ("Cause", "Sustaining")
 
 
 class Author(Value, frozen=True, kw_only=True):
-    """Who wrote it."""
+    """An author of the scenario."""
 
     name: str
     github: str = ""
@@ -36,7 +36,7 @@ class Load(Value, frozen=True, kw_only=True):
 
 
 class AppChoice(Value, frozen=True, kw_only=True):
-    """Which app, in which version, configured how."""
+    """The app, its version, and its configuration."""
 
     name: str
     version: str
@@ -61,7 +61,7 @@ class OnAlert(Value, frozen=True, kw_only=True):
 
 
 class FaultStart(Value, frozen=True, kw_only=True):
-    """When a fault begins: one of a delay, another fault's state, or an alert. Nothing set means at once."""
+    """When a fault starts: after a delay, another fault, or an alert; by default at once."""
 
     after_seconds: int | None = None
     after_fault: str | None = None
@@ -70,14 +70,14 @@ class FaultStart(Value, frozen=True, kw_only=True):
 
 
 class Recurrence(Value, frozen=True, kw_only=True):
-    """A fault that comes again every so many seconds and lasts for so many; 0 for what is over at once."""
+    """A fault that recurs every ``every_seconds`` and lasts ``for_seconds``; 0 if it is one-shot."""
 
     every_seconds: int
     for_seconds: int = 0
 
 
 class FaultUse(Value, frozen=True, kw_only=True):
-    """One fault of the catalogue, aimed at one object."""
+    """A fault type of the catalogue, applied to a target."""
 
     name: str
     type: str
@@ -92,7 +92,7 @@ class FaultUse(Value, frozen=True, kw_only=True):
 
 
 class AlertExpectation(Value, frozen=True, kw_only=True):
-    """One alert and what is demanded of it. ``entity`` is empty where any object counts."""
+    """An expected alert. ``entity`` is empty if any object counts."""
 
     name: str
     alert_class: Literal["MustFire", "MayFire", "MustNotFire"] = msgspec.field(name="class", default="MustFire")
@@ -102,7 +102,7 @@ class AlertExpectation(Value, frozen=True, kw_only=True):
 
 
 class BackgroundAlert(Value, frozen=True, kw_only=True):
-    """An alert that is chronically on in this app, and why that is accepted."""
+    """An alert that also fires in the healthy app, and why that is accepted."""
 
     name: str
     entity: str = ""
@@ -110,7 +110,7 @@ class BackgroundAlert(Value, frozen=True, kw_only=True):
 
 
 class Expect(Value, frozen=True, kw_only=True):
-    """What the incident looks like from outside. Of a ``silent`` one, no alert tells: its checks alone do."""
+    """The expected symptoms. A ``silent`` incident raises no alert, only its checks show it."""
 
     alerts: tuple[AlertExpectation, ...] = ()
     background: tuple[BackgroundAlert, ...] = ()
@@ -119,12 +119,12 @@ class Expect(Value, frozen=True, kw_only=True):
 
     @property
     def signs(self) -> tuple[Check, ...]:
-        """The checks that show a silent incident: those that hold only while it lasts."""
+        """The checks that show a silent incident: those that hold only during it."""
         return tuple(check for check in self.checks if not check.stays) if self.silent else ()
 
 
 class RootCause(Value, frozen=True, kw_only=True):
-    """A labelled cause. ``entity`` may be left out only where the fault generates the name."""
+    """A labelled cause. ``entity`` may be omitted only if the fault generates the name."""
 
     fault: str
     entity: str = ""
@@ -132,7 +132,7 @@ class RootCause(Value, frozen=True, kw_only=True):
 
 
 class PropagationEdge(Value, frozen=True, kw_only=True):
-    """A causal edge. ``Fault/<name>`` stands for the entity of a fault whose name is generated."""
+    """A causal edge. ``Fault/<name>`` is the entity of a fault with a generated name."""
 
     from_: str = msgspec.field(name="from")
     to: str
@@ -140,9 +140,9 @@ class PropagationEdge(Value, frozen=True, kw_only=True):
 
 
 class GroundTruth(Value, frozen=True, kw_only=True):
-    """The answer: root causes and how the trouble travels to the alerts.
+    """The ground truth: root causes, and how failures propagate to the alerts.
 
-    ``causes_join`` says how the labelled faults combine; the causes within one fault join as that fault says.
+    ``causes_join`` is how labelled faults combine; causes within a fault combine as its type says.
     """
 
     outcome: Outcome = "Incident"
@@ -152,7 +152,7 @@ class GroundTruth(Value, frozen=True, kw_only=True):
 
 
 class Solution(Value, frozen=True, kw_only=True):
-    """A documented fix. ``fixes`` names the faults whose causes it removes."""
+    """A documented repair. ``fixes`` names the faults whose causes it removes."""
 
     name: str
     fixes: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Solution(Value, frozen=True, kw_only=True):
 
 
 class Decoy(Value, frozen=True, kw_only=True):
-    """A plausible wrong fix: it must not clear the symptoms."""
+    """A plausible but wrong repair, which must not clear the symptoms."""
 
     name: str
     description: str = ""
@@ -169,7 +169,7 @@ class Decoy(Value, frozen=True, kw_only=True):
 
 
 class Suppression(Value, frozen=True, kw_only=True):
-    """Silences one finding, with a reason and an end."""
+    """A suppressed finding, with a reason and an end."""
 
     code: str
     reason: str
@@ -199,7 +199,7 @@ class ScenarioSpec(Value, frozen=True, kw_only=True):
 
 
 class Scenario(Value, frozen=True, kw_only=True):
-    """A named scenario. ``name`` is ``metadata.name`` and equals its folder under ``catalog/scenarios``."""
+    """A scenario. ``name`` is ``metadata.name``, and the folder's name under ``catalog/scenarios``."""
 
     name: str
     spec: ScenarioSpec

@@ -1,1 +1,1 @@
-"""Words of Chaos Mesh: kinds, fields, selectors, effects."""
+"""Chaos Mesh: kinds, fields, selectors, effects."""

@@ -1,4 +1,4 @@
-"""Chaos effects in force: what the simulated chaos daemon was told, keyed by pod. The twin and the kubelet read it."""
+"""Active chaos effects by pod, as received by the simulated chaos daemon; read by the twin and the kubelet."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scenario_kit.model.base import Value
 class NetworkEffect(Value, frozen=True, kw_only=True):
     """One traffic-control rule or packet filter on a pod's network namespace.
 
-    ``drop`` rules come from partitions (``direction`` INPUT or OUTPUT); the others shape what the pod *sends*.
-    ``peers`` are CIDRs; empty means every peer. Percentages are 0–100, times are seconds, rate is bytes/s.
+    ``drop`` rules come from partitions (``direction`` INPUT or OUTPUT); the others shape outgoing traffic. ``peers``
+    are CIDRs, empty for all. Percentages are 0–100, times are in seconds, the rate in bytes/s.
     """
 
     pod_uid: str
@@ -28,9 +28,9 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
 
 
 class ContainerEffect(Value, frozen=True, kw_only=True):
-    """An effect inside one container: Stress, IO, HTTP, DNS, Time or JVM, with the daemon's own arguments decoded.
+    """An effect in one container: Stress, IO, HTTP, DNS, Time or JVM, with the daemon's decoded arguments.
 
-    Of the kind Names, which belongs to a pod and has no container: what the chaos name server tells that pod.
+    The kind Names applies to a pod without a container: the answers of the chaos name server.
     """
 
     pod_uid: str
@@ -40,7 +40,7 @@ class ContainerEffect(Value, frozen=True, kw_only=True):
 
 
 class Ledger(Value, frozen=True, kw_only=True):
-    """Everything in force at one instant. ``version`` grows with every change."""
+    """All active effects at one instant. ``version`` increases with every change."""
 
     version: int = 0
     network: tuple[NetworkEffect, ...] = ()

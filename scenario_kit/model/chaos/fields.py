@@ -1,8 +1,8 @@
-"""Which fields of chaos objects the lab's data plane acts on: every field of every kind, and no field twice.
+"""Which fields of chaos objects the lab implements; each field of each kind is in exactly one table.
 
-``MODELLED`` are carried out. ``WITHOUT_EFFECT`` are read by the manager, or by nobody, and change nothing that a
-simulated program could notice: whom an experiment selects, what it is called, when it ends. Of the rest the lab shows
-nothing, or something else than a real cluster: whoever writes them needs one. ``*`` stands for all parts of a field.
+``MODELLED`` fields are implemented. ``WITHOUT_EFFECT`` fields do not change anything that a simulated program could
+observe, such as selection, names and duration. ``UNMODELLED`` fields need a real cluster. ``*`` covers all parts of a
+field.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import get_experiment
 
-#: Of every kind: the manager reads them.
+#: Fields of every kind, read by the manager.
 COMMON: Final = frozenset({"action", "mode", "value", "duration", "containerNames", "selector.*"})
 
 MODELLED: Final[Mapping[str, frozenset[str]]] = {
@@ -57,7 +57,7 @@ WITHOUT_EFFECT: Final[Mapping[str, frozenset[str]]] = {
     ),
 }  # fmt: skip
 
-#: What of these the lab shows nothing, and why.
+#: Fields that the lab does not implement, and why.
 UNMODELLED: Final[Mapping[str, Mapping[str, str]]] = {
     "BlockChaos": {"delay.*": "block devices", "volumeName": "block devices"},
     "HTTPChaos": {
@@ -92,22 +92,22 @@ UNMODELLED: Final[Mapping[str, Mapping[str, str]]] = {
         "stressors.memory.options": "options of the memory stressor",
     },
 }  # fmt: skip
-#: Kinds and fields that lead out of the cluster's pods; another rule refuses them.
+#: Kinds and fields that reach outside of the cluster's pods; another rule rejects them.
 ELSEWHERE: Final = frozenset({"AWSChaos", "AzureChaos", "GCPChaos", "PhysicalMachineChaos", "remoteCluster"})
 
 
-#: What no name of the world ends in: words of the cluster's own names, and namespaces that every cluster has.
+#: Last labels of names within a cluster: parts of the cluster domain, and namespaces of every cluster.
 _OF_CLUSTERS: Final = frozenset({"svc", "cluster", "local", "pod", "default", "kube-system", "chaos-mesh"})
 
 
 def is_external(host: str, namespaces: Container[str]) -> bool:
-    """Return whether a name belongs to the world outside of a cluster with these namespaces."""
+    """Return whether a name is outside of a cluster with these namespaces."""
     name, _, last = host.rstrip(".").lower().rpartition(".")
     return bool(name) and last.isalpha() and last not in _OF_CLUSTERS and last not in namespaces
 
 
 class Blind(NamedTuple):
-    """A field with a value of which the lab shows nothing, and what it would have to know."""
+    """A field and value that the lab does not implement, and what is missing."""
 
     kind: str
     field: str
@@ -116,7 +116,7 @@ class Blind(NamedTuple):
 
 
 def find_blind_fields(obj: Object) -> Iterator[Blind]:
-    """Find what a chaos object, or the one that a Schedule starts, says to which the lab is blind."""
+    """Yield the unimplemented fields of a chaos object, or of the one that a Schedule starts."""
     kind, spec = _get_experiment(obj)
     known = UNMODELLED.get(kind, {})
     if kind == "JVMChaos" and spec.get("action") == "mysql":
@@ -131,7 +131,7 @@ def find_blind_fields(obj: Object) -> Iterator[Blind]:
 
 
 def _explain_value(kind: str, field: str, value: Any) -> str:
-    """Explain what the lab would have to know for a value of a field that it acts on otherwise."""
+    """Return what is missing for a value of a field that is otherwise implemented."""
     test = _VALUES.get((kind, field))
     return test(value) if test else ""
 
@@ -141,7 +141,7 @@ def _explain_share(value: Any) -> str:
 
 
 def _explain_first(value: Any) -> str:
-    # Whatever fills a container, the twin lets its program be killed for it.
+    # The twin kills the program, whatever fills the container's memory.
     return "a stressor that a kernel kills before the program" if isinstance(value, int) and value > 0 else ""
 
 
@@ -175,14 +175,14 @@ _VALUES: Final[Mapping[tuple[str, str], Callable[[Any], str]]] = {
 
 
 def _list_absent(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[bool, str, Any, str]]:
-    """List fields that stand for something unknown where they are left out."""
+    """Yield fields whose absence means something unimplemented."""
     memory = (spec.get("stressors") or {}).get("memory") if kind == "StressChaos" else None
     if isinstance(memory, Mapping):
         yield not memory.get("size"), "stressors.memory.size", "none", "all memory of a real node"
 
 
 def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """List every field with a value, as the table spells it; a false or empty one says nothing."""
+    """Yield every field with a value, in the notation of the tables; false and empty values are skipped."""
     for name, value in spec.items():
         path = f"{prefix}{name}"
         if value in (None, "", False) or value == [] or value == {}:
@@ -194,14 +194,14 @@ def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def list_targets(obj: Object) -> Iterator[str]:
-    """List the external targets of a NetworkChaos, or of one that a Schedule starts."""
+    """Yield the external targets of a NetworkChaos, or of one that a Schedule starts."""
     kind, spec = _get_experiment(obj)
     named = spec.get("externalTargets") if kind == "NetworkChaos" else ()
     yield from map(str, named) if isinstance(named, list | tuple) else ()
 
 
 def _get_experiment(obj: Object) -> tuple[str, Mapping[str, Any]]:
-    """Get kind and spec of an experiment; an empty spec where its shape is wrong, as another rule says."""
+    """Return kind and spec of an experiment; an empty spec if it is malformed, which another rule reports."""
     try:
         kind, spec = get_experiment(obj)
     except (KeyError, TypeError, AttributeError):

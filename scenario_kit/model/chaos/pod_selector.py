@@ -1,8 +1,8 @@
-"""Which pods a selector of Chaos Mesh means: every field of it, as the manager's ``pkg/selector`` evaluates them.
+"""Evaluate pod selectors of Chaos Mesh as the manager's ``pkg/selector`` does.
 
-The fields are conditions that must all hold, except that pods listed by name put all others out of force, and that
-nodes by name and nodes by label are one set. What the manager cannot read, it reports as an event of the object and
-then selects nothing for good; here it is a ``ValueError`` with the field and the manager's words.
+All fields must match, except that pods listed by name override all others, and that nodes by name and by label form one
+set. If the manager cannot parse a field, it emits an event and selects nothing; here that is a ``ValueError`` with the
+field and the manager's message.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.label_selector import Selector, admits, check_value, parse, parse_object
 
-#: Fields of pods that the manager can compare; others the API server refuses, or never match.
+#: Fields of pods that the manager can compare; the API server rejects others, or they never match.
 _FIELDS: Final[Mapping[str, Callable[[Object], str]]] = {
     "metadata.name": lambda pod: pod["metadata"]["name"],
     "metadata.namespace": lambda pod: pod["metadata"].get("namespace", ""),
@@ -26,14 +26,14 @@ _FIELDS: Final[Mapping[str, Callable[[Object], str]]] = {
     "status.podIP": lambda pod: str((pod.get("status") or {}).get("podIP", "")),
     "status.nominatedNodeName": lambda pod: str((pod.get("status") or {}).get("nominatedNodeName", "")),
 }
-#: Fields of a pod that only a cluster gives it: before that, nothing is known of them.
+#: Fields of a pod that are unknown before it is scheduled.
 LIVE: Final = frozenset({"metadata.name", "spec.nodeName", "status.podIP", "status.nominatedNodeName"})
 
 
 class PodQuery(NamedTuple):
-    """A selector, read: ``names`` are pods by namespace where they are listed, else every condition counts.
+    """A parsed selector. ``names`` lists pods by namespace; if it is empty, all conditions must hold.
 
-    ``namespaces`` are where it looks. ``nodes`` and ``node_labels`` are None and empty where any node will do.
+    ``nodes`` and ``node_labels`` are empty if any node matches.
     """
 
     namespaces: tuple[str, ...]
@@ -44,11 +44,11 @@ class PodQuery(NamedTuple):
 
     @property
     def by_node(self) -> bool:
-        """Whether it matters on which node a pod is."""
+        """Whether the selection depends on nodes."""
         return not self.names and bool(self.nodes or self.node_labels)
 
     def selects(self, pod: Object, nodes: Iterable[Object] = ()) -> bool:
-        """Return whether the pod is meant, in a cluster with these nodes."""
+        """Return whether a pod is selected in a cluster with these nodes."""
         namespace = pod["metadata"].get("namespace", "")
         if self.names:
             return pod["metadata"]["name"] in self.names.get(namespace, ())
@@ -57,9 +57,9 @@ class PodQuery(NamedTuple):
         return not self.by_node or _read_spec(pod, "nodeName") in self._places(nodes)
 
     def missing_nodes(self, nodes: Iterable[Object]) -> tuple[str, ...]:
-        """Return nodes that it names and the cluster does not have; the manager then selects nothing."""
-        there = {node["metadata"]["name"] for node in nodes}
-        return () if self.names else tuple(name for name in self.nodes if name not in there)
+        """Return the named nodes that do not exist; the manager then selects nothing."""
+        existing = {node["metadata"]["name"] for node in nodes}
+        return () if self.names else tuple(name for name in self.nodes if name not in existing)
 
     def _places(self, nodes: Iterable[Object]) -> set[str]:
         desired = self.node_labels.items()
@@ -70,12 +70,12 @@ class PodQuery(NamedTuple):
 
 
 def parse_selector(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -> PodQuery:
-    """Parse a selector as the manager reads it; ``home`` is the namespace of its object, where it looks unless told.
+    """Parse a selector; ``home`` is the namespace of its object, which is the default.
 
-    Fields of pods that are ``unknown`` are taken to be what the selector asks for.
+    Fields of pods in ``unknown`` are assumed to match.
 
     Raises:
-        ValueError: the manager cannot read a field; the message begins with the field.
+        ValueError: the manager cannot parse a field; the message begins with the field.
     """
     names = {ns: tuple(listed or ()) for ns, listed in (selector.get("pods") or {}).items()}
     namespaces = tuple(selector.get("namespaces") or (home,))
@@ -97,10 +97,10 @@ def parse_selector(selector: Mapping[str, Any], home: str, unknown: Container[st
 
 
 def count(mode: str, value: str, there: int) -> int:
-    """Count how many of the pods that are meant a mode takes; of ``random-max-percent``, the most.
+    """Return how many of the matching pods a mode selects; for ``random-max-percent``, the maximum.
 
     Raises:
-        ValueError: the value is none for the mode.
+        ValueError: the value is invalid for the mode.
     """
     if mode in ("", "all") or not there:
         return there
@@ -132,7 +132,7 @@ def _match_annotations(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
     reported = selector.get("annotationSelectors") or {}
 
     def as_labels() -> Selector:
-        # The manager writes them as the text of a label selector and reads that.
+        # The manager joins them into the text of a label selector and parses that.
         found = parse(",".join(f"{key}={value}" for key, value in reported.items() if key))
         for each in found:
             for value in each.values or ():

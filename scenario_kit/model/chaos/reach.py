@@ -1,4 +1,4 @@
-"""Where a chaos object acts: every selector in it, and whatever leads out of the namespaces of an app."""
+"""Find where a chaos object acts: its selectors, and what reaches outside of an app's namespaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.model.chaos.kinds import GROUP
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
 
-#: Kinds that act on nothing inside of a namespace, and on what instead.
+#: Kinds that act outside of namespaces, and on what.
 _ELSEWHERE: Final[Mapping[str, str]] = {
     "AWSChaos": "a cloud account of AWS",
     "AzureChaos": "a cloud account of Azure",
@@ -20,19 +20,19 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "PhysicalMachineChaos": "a machine outside of the cluster",
     "RemoteCluster": "another cluster",
 }
-#: Namespaces that a fault may reach beside the app's, by the capability with which it declares that.
+#: Other namespaces that a fault may reach, by the capability that declares it.
 _DECLARED: Final[Mapping[str, str]] = {"control-plane-pods": "kube-system"}
 _BY_LOWER: Final = {kind.lower(): what for kind, what in _ELSEWHERE.items()}
 
 
 class Selection(NamedTuple):
-    """A selector of pods, and where it stands in its object."""
+    """A pod selector and its place in the object."""
 
     keys: Keys
     selector: Mapping[str, Any]
 
     def namespaces(self, home: str) -> Iterator[tuple[Keys, str]]:
-        """Return the namespaces from which it selects; ``home`` is its object's, which counts where none is named."""
+        """Yield the namespaces from which it selects; ``home`` is its object's, the default."""
         if pods := self.selector.get("pods"):
             yield from (((*self.keys, "pods", name), str(name)) for name in pods)
         elif named := self.selector.get("namespaces"):
@@ -42,7 +42,7 @@ class Selection(NamedTuple):
 
 
 class Stray(NamedTuple):
-    """A part of a chaos object that leads out of an app: where it stands, its value, and where it leads."""
+    """A part of a chaos object that reaches outside of an app: its place, its value, and where it leads."""
 
     keys: Keys
     value: str
@@ -50,29 +50,29 @@ class Stray(NamedTuple):
 
 
 def list_declared(requires: Iterable[str]) -> frozenset[str]:
-    """List the namespaces of others that these capabilities declare to be reached."""
+    """Return the other namespaces that these capabilities declare."""
     return frozenset(_DECLARED[need] for need in requires if need in _DECLARED)
 
 
 def is_chaos(obj: Object) -> bool:
-    """Return whether an object is one of Chaos Mesh."""
+    """Return whether an object belongs to Chaos Mesh."""
     return str(obj.get("apiVersion", "")).startswith(f"{GROUP}/")
 
 
 def list_selections(obj: Object) -> Iterator[Selection]:
-    """List every selector of pods in an object, those of other ends, of Schedules and of templates included."""
+    """Yield every pod selector in an object, including those of peers, Schedules and workflow templates."""
     yield from (
         Selection(keys, node) for keys, node in _list_mappings(obj.get("spec"), ("spec",)) if keys[-1] == "selector"
     )
 
 
 def list_namespaces(obj: Object) -> frozenset[str]:
-    """List the namespaces that a chaos object names to select pods from; none of one that selects nothing by itself."""
+    """Return the namespaces that a chaos object names in selectors."""
     return frozenset(name for each in list_selections(obj) for _, name in each.namespaces("") if name)
 
 
 def rename_namespaces(obj: Object, spelled: Callable[[str], str]) -> Object:
-    """Return the object with other names of namespaces, wherever it says where to look for pods or secrets."""
+    """Rename namespaces in selectors and references to secrets."""
 
     def walk(node: Any, name: str) -> Any:
         if isinstance(node, list | tuple):
@@ -91,12 +91,12 @@ def rename_namespaces(obj: Object, spelled: Callable[[str], str]) -> Object:
 
 
 def find_strays(obj: Object, own: Container[str], default: str) -> Iterator[Stray]:
-    """Find everything in a chaos object that leads out of the namespaces ``own``.
+    """Yield the parts of a chaos object that reach outside of the namespaces ``own``.
 
     Args:
         obj: the object; without a namespace it is in ``default``.
-        own: the real names of the namespaces of the app.
-        default: the real name of the one that objects of the app are in.
+        own: the app's namespaces by their real names.
+        default: the real name of the app's default namespace.
     """
     home = (obj.get("metadata") or {}).get("namespace") or default
     if what := _ELSEWHERE.get(obj["kind"]):

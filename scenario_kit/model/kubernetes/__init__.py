@@ -1,1 +1,1 @@
-"""Words of Kubernetes: quantities, durations, images, selectors, references."""
+"""Kubernetes: quantities, durations, images, selectors, references."""

@@ -1,4 +1,4 @@
-"""Where two documents differ: the paths of the smallest parts; entries of a list go by their names. Pure."""
+"""Compare documents: the paths of the smallest differing parts, with list entries identified by name. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Path = tuple[str, ...]
 
 
 class WrittenField(NamedTuple):
-    """A field of an object; an empty path is the whole object."""
+    """A field of an object; an empty path means the whole object."""
 
     of: Reference
     path: Path = ()
 
     def meets(self, other: WrittenField) -> bool:
-        """Return whether writing one of them writes the other, or a part of it."""
+        """Return whether one of the fields contains the other."""
         return self.of == other.of and meets(self.path, other.path)
 
     def __str__(self) -> str:
@@ -25,7 +25,7 @@ class WrittenField(NamedTuple):
 
 
 def list_leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
-    """List the paths of all values of a document that hold no others by name."""
+    """Yield the paths of all values that are not mappings."""
     for key, value in document.items():
         if isinstance(value, Mapping) and value:
             yield from list_leaves(value, (*path, key))
@@ -34,7 +34,7 @@ def list_leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
 
 
 def find_paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
-    """Find the paths of the smallest parts that differ; entries of a list go by their names where they have some."""
+    """Yield the paths of the smallest differing parts; list entries are identified by name if they have one."""
     if old == new:
         return
     one, other = split_parts(old), split_parts(new)
@@ -51,7 +51,7 @@ def find_paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def split_parts(value: Any) -> Mapping[str, Any] | None:
-    """Split the parts of a value by key; None where it is one part."""
+    """Return the parts of a value by key; None for a scalar."""
     if isinstance(value, Mapping):
         return value
     if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
@@ -63,7 +63,7 @@ def split_parts(value: Any) -> Mapping[str, Any] | None:
 
 
 def get_at(value: Any, path: Path) -> Any:
-    """Get what stands at a path; None where nothing does."""
+    """Return the value at a path; None if there is none."""
     for key in path:
         inner = split_parts(value)
         value = inner.get(key) if inner else None
@@ -71,6 +71,6 @@ def get_at(value: Any, path: Path) -> Any:
 
 
 def meets(one: Path, other: Path) -> bool:
-    """Return whether writing at one of the paths writes at the other, or at a part of it."""
+    """Return whether one of the paths is a prefix of the other."""
     short = min(len(one), len(other))
     return one[:short] == other[:short]

@@ -1,4 +1,4 @@
-"""Durations in Go's notation (``250ms``, ``1m30s``), as Chaos Mesh takes them and others that are written in Go."""
+"""Durations in Go's notation (``250ms``, ``1m30s``)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-zµμ]+)")
 
 
 def parse_seconds(text: str, units: Mapping[str, float] = UNITS) -> float:
-    """Parse a duration in seconds; an empty text is zero.
+    """Parse a duration into seconds; an empty text is zero.
 
     Args:
         text: the duration.
-        units: those of Go, or other ones.
+        units: seconds of each unit, by default Go's.
 
     Raises:
-        ValueError: it is no duration, or negative.
+        ValueError: invalid or negative.
     """
     if text in ("", "0"):
         return 0.0
     parts = _PART.findall(text)
     if "".join(number + unit for number, unit in parts) != text or not {unit for _, unit in parts} <= units.keys():
-        raise ValueError(f"{text!r} is no duration, expected one like 250ms or 1m30s")
+        raise ValueError(f"{text!r} is not a duration such as 250ms or 1m30s")
     return sum(float(number) * units[unit] for number, unit in parts)

@@ -1,4 +1,4 @@
-"""Names of container images."""
+"""Container image names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def normalize_image(image: str) -> str:
 
 
 def matches_image(image: str, pattern: str) -> bool:
-    """Return whether a glob pattern fits the normalised name of an image, with its digest or without."""
+    """Return whether a glob matches an image's normalised name, with or without digest."""
     name = normalize_image(image)
     return fnmatchcase(name, pattern) or fnmatchcase(name.partition("@")[0], pattern)
 
 
-#: Repositories of images that people start to look around, and that every registry mirror has.
+#: Repositories of common tool images, available in every registry mirror.
 _TOOLS: Final = frozenset({
     "docker.io/alpine/curl", "docker.io/curlimages/curl", "docker.io/infoblox/dnstools", "docker.io/library/alpine",
     "docker.io/library/bash", "docker.io/library/busybox", "docker.io/library/debian", "docker.io/library/nginx",
@@ -34,7 +34,7 @@ _TOOLS: Final = frozenset({
     "docker.io/tutum/dnsutils", "docker.io/wbitt/network-multitool", "quay.io/curl/curl",
     "registry.k8s.io/e2e-test-images/agnhost", "registry.k8s.io/e2e-test-images/jessie-dnsutils",
 })  # fmt: skip
-#: Tags that such images have: versions, and what a distribution calls its own.
+#: Tags of such images: versions and distributions.
 _TAG: Final = re.compile(
     r"latest|stable|alpine|musl|glibc|uclibc|edge|noble|jammy|bookworm|trixie|slim|minimal|extra"
     r"|v?\d+(?:\.\d+){0,2}(?:-(?:alpine|musl|glibc|uclibc|slim|perl))?"
@@ -42,7 +42,7 @@ _TAG: Final = re.compile(
 
 
 def is_tool(image: str) -> bool:
-    """Return whether it is an image with the usual tools, which pods borrow and people look around with."""
+    """Return whether an image is a common tool image, as used for debug pods."""
     name = normalize_image(image).partition("@")[0]
     repository, _, tag = name.rpartition(":")
     return repository in _TOOLS and _TAG.fullmatch(tag) is not None

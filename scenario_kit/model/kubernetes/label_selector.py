@@ -1,4 +1,4 @@
-"""Label selectors, as text (in queries, in annotations) and as objects: one reading of both."""
+"""Label selectors in text form (queries, annotations) and as objects."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _EXISTS = re.compile(rf"\s*(?P<operator>!?)\s*{_KEY}\s*")
 
 
 class Requirement(NamedTuple):
-    """One part of a selector. ``values`` are None where only the key matters; ``wanted`` is False for an exclusion."""
+    """One requirement. ``values`` is None if only the key matters; ``desired`` is False for an exclusion."""
 
     key: str
     values: frozenset[str] | None
     desired: bool
 
     def admits(self, fields: Mapping[str, str]) -> bool:
-        """Return whether the fields meet it. What lacks the key is not excluded by a value."""
+        """Return whether labels meet it; a missing key meets an exclusion by value."""
         found = self.key in fields and (self.values is None or fields[self.key] in self.values)
         return found == self.desired
 
 
 Selector = frozenset[Requirement]
 
-#: What the API server takes as the value of a label, and as its key.
+#: Valid label values and keys.
 _VALUE: Final = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _NAME: Final = re.compile(
     r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
@@ -36,10 +36,10 @@ _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def parse(text: str) -> Selector:
-    """Parse the requirements of a selector; none for an empty one.
+    """Parse a selector in text form.
 
     Raises:
-        ValueError: it cannot be read.
+        ValueError: it is invalid.
     """
     found = []
     rest = text.strip()
@@ -54,10 +54,10 @@ def parse(text: str) -> Selector:
 
 
 def parse_object(selector: Mapping[str, Any]) -> Selector:
-    """Parse the requirements of ``matchLabels`` and ``matchExpressions``; none for an empty selector.
+    """Parse ``matchLabels`` and ``matchExpressions``.
 
     Raises:
-        ValueError: the API server would refuse a key, an operator or a value.
+        ValueError: the API server would reject a key, an operator or a value.
     """
     found = [
         Requirement(check_key(key), frozenset((check_value(value),)), True)
@@ -77,10 +77,10 @@ def parse_object(selector: Mapping[str, Any]) -> Selector:
 
 
 def check_value(value: Any) -> str:
-    """Return the value of a label.
+    """Validate a label value.
 
     Raises:
-        ValueError: no label can have it.
+        ValueError: it is invalid.
     """
     if not isinstance(value, str) or _VALUE.fullmatch(value) is None:
         raise ValueError(f"a valid label must be an empty string or consist of alphanumeric characters: {value!r}")
@@ -88,10 +88,10 @@ def check_value(value: Any) -> str:
 
 
 def check_key(key: Any) -> str:
-    """Return the key of a label.
+    """Validate a label key.
 
     Raises:
-        ValueError: no label can have it.
+        ValueError: it is invalid.
     """
     if not isinstance(key, str) or _NAME.fullmatch(key) is None:
         raise ValueError(f"name part must consist of alphanumeric characters, '-', '_' or '.': {key!r}")
@@ -99,7 +99,7 @@ def check_key(key: Any) -> str:
 
 
 def admits(selector: Selector, fields: Mapping[str, str]) -> bool:
-    """Return whether the fields meet every requirement."""
+    """Return whether labels meet every requirement."""
     return all(requirement.admits(fields) for requirement in selector)
 
 

@@ -1,4 +1,4 @@
-"""What a pod asks of its node, as the scheduler counts it."""
+"""Resource requests of pods, as the scheduler counts them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scenario_kit.model.kubernetes.quantity import parse_quantity
 
 
 def sum_pod_requests(spec: Object) -> dict[str, float]:
-    """Sum the amount of each resource that a pod of this spec needs, in base units (cores, bytes).
+    """Return the total of each requested resource of a pod in base units (cores, bytes).
 
-    The containers and sidecars together; or, where that is more, an init container and the sidecars before it; the
-    overhead of the runtime in any case. A limit without a request is a request.
-    Source: kubernetes, ``k8s.io/component-helpers/resource``, PodRequests.
+    It is the larger of two sums: containers and sidecars, or an init container and the sidecars before it; the
+    runtime's overhead is added. A limit without a request counts as a request. Source: kubernetes,
+    ``k8s.io/component-helpers/resource``, PodRequests.
     """
     lasting: Counter[str] = Counter()
     largest: dict[str, float] = {}
@@ -34,7 +34,7 @@ def sum_pod_requests(spec: Object) -> dict[str, float]:
 
 
 def sum_pod_needs(spec: Object) -> dict[str, float]:
-    """Sum what a pod takes of a node: its requests, and a place."""
+    """Return what a pod takes up of a node: its requests, and one pod."""
     return {"pods": 1.0, **sum_pod_requests(spec)}
 
 
@@ -45,7 +45,7 @@ def _read_requests(container: Object) -> dict[str, float]:
 
 
 def count_replicas(document: Any) -> int:
-    """Count the pods that an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
+    """Return the maximum number of pods that an object, or a merge patch of it, asks for; 0 if it does not."""
     spec = document.get("spec") if isinstance(document, Mapping) else None
     reported = (
         [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()

@@ -1,4 +1,4 @@
-"""Kubernetes quantities (``250m``, ``64Mi``) as numbers; the grammar of apimachinery's resource.Quantity."""
+"""Kubernetes quantities (``250m``, ``64Mi``), in the grammar of apimachinery's resource.Quantity."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _FACTORS = {
 
 @lru_cache(maxsize=4096)
 def parse_quantity(value: str | int | float) -> float:
-    """Parse the number that a quantity stands for: ``250m`` is 0.25, ``64Mi`` 67108864.
+    """Return the number of a quantity: ``250m`` is 0.25, ``64Mi`` 67108864.
 
     Raises:
-        ValueError: it is no quantity; the API server stores none of these.
+        ValueError: invalid; the API server never stores such a quantity.
     """
     match = _QUANTITY.fullmatch(str(value))
     if match is None:
-        raise ValueError(f"{value!r} is no resource quantity, expected one like 250m or 64Mi")
+        raise ValueError(f"{value!r} is not a resource quantity such as 250m or 64Mi")
     digits, exponent, suffix = match.groups()
     if exponent:
         return float(digits + exponent)
-    # Through a quotient for the small units: 250 / 1000 is exactly 0.25, 3 * 1e-3 is not 0.003.
+    # Divide for small units: 250 / 1000 is exactly 0.25, but 3 * 1e-3 is not 0.003.
     factor = _FACTORS[suffix or ""]
     return float(digits) / round(1 / factor) if factor < 1 else float(digits) * factor
 
 
 def is_same_quantity(one: object, other: object) -> bool:
-    """Return whether two values are equal, or texts of one quantity: the API server stores ``1000m`` as ``1``.
+    """Return whether two values are equal, or equal quantities: the API server stores ``1000m`` as ``1``.
 
-    One of the texts has a unit: without any they are texts as others are, and ``1.10`` may be a version.
+    One of them must have a unit: ``1.10`` and ``1.1`` may be versions.
     """
     if not (isinstance(one, str) and isinstance(other, str)) or one == other:
         return one == other

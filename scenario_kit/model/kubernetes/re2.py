@@ -1,7 +1,7 @@
-"""Regular expressions that an author wrote, matched by RE2: in time that grows with the text and with nothing else.
+"""Authors' regular expressions, matched by RE2 in linear time.
 
-Python's own matcher tries every way to split a text among repeats, which can take for ever. RE2 has the syntax that
-PromQL has: no lookaheads and no backreferences. https://github.com/google/re2/wiki/Syntax
+Python's `re` backtracks, which can take forever. RE2 has the syntax of PromQL, without lookaheads and backreferences:
+https://github.com/google/re2/wiki/Syntax
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-#: Steps that a pattern may have once its repeats are written out: each may have to look at each letter of a text.
+#: Maximum program size of a pattern with its repetitions expanded.
 MOST_STEPS: Final = 1_000
 
 
 class Pattern(NamedTuple):
-    """A pattern that can be matched."""
+    """A compiled pattern."""
 
     text: str
     compiled: Any
 
     def found_in(self, text: str) -> bool:
-        """Return whether it matches some part of the text."""
+        """Return whether it matches a part of the text."""
         return self.compiled.search(_encode(text)) is not None
 
     def matches(self, text: str) -> bool:
@@ -29,7 +29,7 @@ class Pattern(NamedTuple):
         return self.compiled.fullmatch(_encode(text)) is not None
 
     def groups(self, text: str) -> Iterator[dict[str, str]]:
-        """Return the named groups of each match in the text; of a group that took no part, an empty text."""
+        """Yield the named groups of each match; unmatched groups are empty."""
         names = {name.decode(): number for name, number in self.compiled.groupindex.items()}
         for match in self.compiled.finditer(_encode(text)):
             yield {name: (match[number] or b"").decode("utf-8", "replace") for name, number in names.items()}
@@ -37,27 +37,27 @@ class Pattern(NamedTuple):
 
 @lru_cache(maxsize=128)
 def compile_pattern(text: str) -> Pattern:
-    """Compile a pattern to match with.
+    """Compile a pattern.
 
     Raises:
-        ValueError: RE2 cannot read it, or it has too many steps; the message says which.
+        ValueError: RE2 rejects it, or it is too large.
     """
     import re2  # a compiled library, which only files with patterns need
 
     options = re2.Options()
-    options.log_errors = False  # on standard error, where it would stand beside the finding
+    options.log_errors = False  # RE2 would print them to standard error
     try:
         compiled = re2.compile(_encode(text), options)
     except re2.error as error:
         reported = error.args[0] if error.args else ""
         said = reported.decode("utf-8", "replace") if isinstance(reported, bytes) else str(reported)
-        raise ValueError(f"RE2 cannot read it ({said[:100]})") from error
+        raise ValueError(f"RE2 cannot parse it ({said[:100]})") from error
     steps = compiled.programsize
     if steps > MOST_STEPS:
-        raise ValueError(f"it has {steps} steps once its repeats are written out, more than {MOST_STEPS}")
+        raise ValueError(f"it has {steps} steps with its repetitions expanded, more than {MOST_STEPS}")
     return Pattern(text, compiled)
 
 
 def _encode(text: str) -> bytes:
-    """Encode a half of a surrogate pair, which templates can write, has no UTF-8: a question mark stands for it."""
+    """Encode as UTF-8; lone surrogates, which templates can produce, become question marks."""
     return text.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The one spelling of object references: ``[namespace/]Kind[.group]/name``."""
+"""Object references: ``[namespace/]Kind[.group]/name``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self, final
 
-#: The API group of our own kinds, and the prefix of our labels and annotations.
+#: The API group of this project, and the prefix of its labels and annotations.
 GROUP: Final = "scenariokit.io"
-#: The symbolic namespace of the app under test; resolved when a trial knows its real name.
+#: The symbolic namespace of the app, resolved when its real name is known.
 APP_NAMESPACE = "app"
-#: Where our own objects live, and what is hidden from solvers: they cannot read it.
+#: The namespace of this project's own objects, which solvers cannot read.
 MANAGEMENT_NAMESPACE = "scenario-kit"
 
-#: Kinds that own pods by a template, and roll them out.
+#: Kinds that create pods from a template and roll them out.
 WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
-#: The short names of kinds that kubectl takes, but for those that are English words.
+#: Short names of kinds in kubectl, except those that are English words.
 SHORT_KINDS: Final[Mapping[str, str]] = {
     "Service": "svc", "Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "ConfigMap": "cm", "Pod": "po",
     "NetworkPolicy": "netpol", "PersistentVolumeClaim": "pvc", "HorizontalPodAutoscaler": "hpa", "CronJob": "cj",
@@ -32,9 +32,9 @@ _PATTERN = re.compile(
 
 @final
 class Reference:
-    """Names one object. ``group`` is empty for kinds that are unambiguous without one (core, apps, batch …).
+    """A reference to an object. ``group`` may be empty for kinds that are unambiguous (core, apps, batch …).
 
-    In JSON, and so wherever a value has one as a field, it is the text that ``parse`` reads.
+    Its JSON form is the text that ``parse`` accepts.
     """
 
     __slots__ = ("group", "kind", "name", "namespace")
@@ -47,10 +47,10 @@ class Reference:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``[namespace/]Kind[.group]/name``; no namespace means the app's.
+        """Parse ``[namespace/]Kind[.group]/name``; the default namespace is the app's.
 
         Raises:
-            ValueError: the text has another form; the message says which form is expected.
+            ValueError: the text is malformed; the message contains the expected form.
         """
         match = _PATTERN.match(text)
         if not match:
@@ -88,64 +88,64 @@ class Reference:
 
     @property
     def groupless(self) -> Reference:
-        """As references usually spell it: the same object without its group."""
+        """The same reference without its group."""
         return Reference(self.kind, self.name, self.namespace) if self.group else self
 
     def within(self, namespace: str, others: Mapping[str, str] = _NONE) -> Reference:
-        """Return this reference with a symbolic namespace replaced by a real one.
+        """Return this reference with its symbolic namespace resolved.
 
         Args:
-            namespace: what stands for the app's.
-            others: the real names of further namespaces of the app, by the symbolic ones.
+            namespace: the app's real namespace.
+            others: real names of additional namespaces, by symbolic name.
         """
         real = namespace if self.namespace == APP_NAMESPACE else others.get(self.namespace, self.namespace)
         return self.move(real)
 
     def move(self, namespace: str) -> Reference:
-        """Return the reference of the same name in another namespace."""
+        """Return the reference in another namespace."""
         return self if namespace == self.namespace else Reference(self.kind, self.name, namespace, self.group)
 
 
 def strip_group(text: str) -> str:
-    """Return a reference as they are usually spelled, so that one written with its group names no other object.
+    """Return a reference without its group, so that both spellings compare equal.
 
     Raises:
-        ValueError: the text is no reference.
+        ValueError: the text is not a reference.
     """
     return str(Reference.parse(text).groupless)
 
 
 def strip_reference(text: str) -> tuple[str, str]:
-    """Return kind and name of a reference: what is left of it where a name is unique over all namespaces of an app."""
+    """Return kind and name of a reference; names are unique across an app's namespaces."""
     ref = Reference.parse(text)
     return ref.kind, ref.name
 
 
 def resolve_homes(namespace: str, symbols: Iterable[str]) -> frozenset[str]:
-    """Resolve an app's own namespace and its further ones, by their symbols, to real names."""
+    """Return the real names of an app's namespaces, given their symbols."""
     return frozenset(resolve_namespace(namespace, symbol) for symbol in (APP_NAMESPACE, *symbols))
 
 
 def resolve_namespace(namespace: str, symbol: str) -> str:
-    """Return the real name of a namespace that an app declares, where the app itself is in ``namespace``."""
+    """Return the real name of an app's namespace, given that of the app's default one."""
     return namespace if symbol == APP_NAMESPACE else f"{namespace}-{symbol}"
 
 
 def symbolise_namespace(real: str, namespace: str) -> str:
-    """Return how references spell a namespace, where the app is in ``namespace``; others stay as they are."""
+    """Return the symbol of a namespace, given the app's default one; other namespaces are unchanged."""
     if real == namespace:
         return APP_NAMESPACE
     return real.removeprefix(f"{namespace}-") if namespace else real
 
 
 def make_object_reference(obj: Mapping[str, Any], namespace: str = "") -> Reference:
-    """Make the reference of an object, by real names; one that names no namespace is in ``namespace``."""
+    """Return an object's reference with its real namespace, by default ``namespace``."""
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]
     return Reference(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace", namespace), group)
 
 
 def make_reference(obj: Mapping[str, Any], namespace: str) -> Reference:
-    """Make the reference of an object, as files spell it; ``namespace`` is the one that is spelled ``app``."""
+    """Return an object's reference with its symbolic namespace; ``namespace`` is the app's default one."""
     ref = make_object_reference(obj, namespace)
     own = symbolise_namespace(ref.namespace, namespace) if ref.namespace else APP_NAMESPACE
     return ref.move(own or APP_NAMESPACE)

@@ -1,1 +1,1 @@
-"""What trials and campaigns give: findings, verdicts, evidence."""
+"""Results of trials and campaigns: findings, verdicts, evidence."""

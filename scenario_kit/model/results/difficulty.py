@@ -1,4 +1,4 @@
-"""How hard an incident is to solve, as it was measured."""
+"""The measured difficulty of an incident."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ Band = Literal["Low", "Medium", "High"]
 
 
 class Complexity(Value, frozen=True, kw_only=True):
-    """``path``: edges of the longest way from a cause to an alerting entity, at least 1. ``steps``: changes of the
-    shortest repair, at least 1. ``technologies``: distinct kinds of objects and of stores, queues and flags on the way.
+    """The complexity of an incident.
+
+    Attributes:
+        path: edges of the longest path from a cause to an alerting entity, at least 1.
+        steps: changes of the shortest repair, at least 1.
+        technologies: number of distinct kinds of objects, and of stores, queues and flags on the path.
     """
 
     path: int
@@ -22,12 +26,14 @@ class Complexity(Value, frozen=True, kw_only=True):
 
 
 class Difficulty(Value, frozen=True, kw_only=True):
-    """Of the repeats that held; shares are those of them.
+    """The difficulty as measured in valid repeats.
 
-    ``first_alert_seconds`` is the median from injection to the first alert. ``off_path`` are entities that alert in
-    half of the repeats or more, and that the propagation does not name. ``blame_first`` and ``blame_loudest`` are how
-    often naming the entity that alerts first, or loudest (most alerts for the longest time), names a cause; ties count
-    in part. ``cause_rank`` is the median rank of the loudest cause by loudness, None where no cause alerts at all.
+    Attributes:
+        first_alert_seconds: median time from injection to the first alert.
+        off_path: entities outside of the propagation that alert in at least half of the repeats.
+        blame_first: share of repeats in which the entity that alerts first is a cause; ties count in part.
+        blame_loudest: the same for the loudest entity (most alerts for the longest time).
+        cause_rank: median rank of the loudest cause by loudness; None if no cause alerts.
     """
 
     complexity: Complexity

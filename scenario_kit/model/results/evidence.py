@@ -1,4 +1,4 @@
-"""What a scenario's own folder says about its last passed validation: ``evidence.json``."""
+"""Evidence of a scenario's last passed validation: ``evidence.json``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from scenario_kit.model.base import Value
 from scenario_kit.model.results.difficulty import Difficulty
 
 EVIDENCE_VERSION: Final = 1
-#: What a pass claims: the twin says so, or real containers agreed at least once.
+#: Strength of the evidence: simulated by the twin only, or reproduced with real containers at least once.
 Tier = Literal["simulated", "reproduced"]
 
 
 class FaultVersion(Value, frozen=True, kw_only=True):
-    """A fault as it was used: its type, the version of its definition, and a sum over definition and use."""
+    """A fault in use: its type, the version of its definition, and a digest of definition and use."""
 
     name: str
     type: str
@@ -22,11 +22,11 @@ class FaultVersion(Value, frozen=True, kw_only=True):
 
 
 class VersionKey(Value, frozen=True, kw_only=True):
-    """Under what evidence is valid (docs/evidence.md): another value of any part voids it.
+    """The conditions under which evidence is valid (docs/evidence.md); any difference invalidates it.
 
-    ``images`` is a sum over the images of the rendered app with their digests where those are locked, ``alerts`` one
-    over the rules, ``contract`` the version of the formats. ``kubernetes`` is the minor version, as ``1.34``;
-    ``engine`` names what injects chaos. Both are empty where the environment did not say.
+    ``images`` is a digest of the rendered app's images, ``alerts`` one of the rules, ``contract`` the version of the
+    formats. ``kubernetes`` is the minor version, as ``1.34``; ``engine`` is the fault injector. Both are empty if
+    unknown.
     """
 
     scenario: str
@@ -41,7 +41,7 @@ class VersionKey(Value, frozen=True, kw_only=True):
 
 
 class Onset(Value, frozen=True, kw_only=True):
-    """An alert that fired: in how many of ``n`` repeats, and after how many seconds since injection."""
+    """The onset of an alert: in how many of ``n`` repeats it fired, and seconds after injection."""
 
     alert: str
     declared: str
@@ -53,8 +53,10 @@ class Onset(Value, frozen=True, kw_only=True):
 
 
 class Fingerprint(Value, frozen=True, kw_only=True):
-    """What a solver sees of an incident. ``answer`` are the labelled objects; ``symptoms`` are the alerts of each
-    repeat with their entities, ``signs`` what an investigation finds in most of them.
+    """What a solver sees of an incident.
+
+    ``answer`` are the labelled objects, ``symptoms`` the alerts of each repeat with their entities, ``signs`` what an
+    investigation finds in most repeats.
     """
 
     app: str
@@ -64,11 +66,10 @@ class Fingerprint(Value, frozen=True, kw_only=True):
 
 
 class Evidence(Value, frozen=True, kw_only=True):
-    """A passed validation in short. ``n`` counts valid repeats and ``failures`` the broken ones among them.
+    """A summary of a passed validation. ``n`` counts valid repeats, ``failures`` the broken ones among them.
 
-    ``at_least`` is the exact one-sided 95 % lower bound of the chance that a repeat holds, ``minutes`` of wall time is
-    what ``trials`` trials took together; ``date`` is the day (UTC). ``difficulty`` is what was measured of it,
-    ``fingerprint`` what it looks like to a solver.
+    ``at_least`` is the exact one-sided 95 % lower bound of the probability that a repeat holds, ``minutes`` the wall
+    time of all ``trials``, ``date`` the day (UTC).
     """
 
     schema_version: int = EVIDENCE_VERSION

@@ -1,4 +1,4 @@
-"""Findings: one mistake or one broken promise, told completely."""
+"""Findings: one mistake or broken expectation, with everything needed to act on it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ class Severity(StrEnum):
 
 
 class Position(Value, frozen=True, kw_only=True):
-    """Where in a file; line and column count from 1. Of an object that stands in no file, ``path`` is that of a field,
-    and both are 0.
-    """
+    """A position in a file; line and column count from 1."""
 
     path: str
     line: int = 1
@@ -29,9 +27,9 @@ class Position(Value, frozen=True, kw_only=True):
 
 
 class Finding(Value, frozen=True, kw_only=True):
-    """A stable code and what a reader needs to act: what is wrong, observed, expected, why it matters, the fix.
+    """A stable code with message, observed and expected value, reason and fix.
 
-    ``fixable`` says that ``lint --fix`` corrects it.
+    ``fixable`` is set if ``lint --fix`` corrects it.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""What an incident is, in the few lines that a reviewer reads before anything else."""
+"""A summary of an incident for reviewers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scenario_kit.model.base import Value
 
 
 class BrokenTarget(Value, frozen=True, kw_only=True):
-    """One fault: its name in the scenario, its type and that type's title, its target and parameters, and its role."""
+    """A fault of the incident: name, type with its title, target, parameters and role."""
 
     name: str
     type: str
@@ -19,7 +19,7 @@ class BrokenTarget(Value, frozen=True, kw_only=True):
 
 
 class PromisedAlert(Value, frozen=True, kw_only=True):
-    """An alert that must fire: its entity (empty: any) and its deadline in seconds after the injection (0: unknown)."""
+    """A must-fire alert: its entity (empty: any), and its deadline in seconds after injection (0: unknown)."""
 
     name: str
     entity: str = ""
@@ -27,16 +27,16 @@ class PromisedAlert(Value, frozen=True, kw_only=True):
 
 
 class NamedProcedure(Value, frozen=True, kw_only=True):
-    """A solution or decoy: its name and what it says of itself."""
+    """A solution or decoy with its description."""
 
     name: str
     description: str = ""
 
 
 class Incident(Value, frozen=True, kw_only=True):
-    """An authored incident. ``app`` is its name and version; ``causes`` are the labelled entities.
+    """An authored incident. ``app`` is name and version; ``causes`` are the labelled entities.
 
-    ``solutions`` and ``decoys`` are those of the file, or those that come with its faults.
+    ``solutions`` and ``decoys`` are the scenario's own, or else its faults'.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Which objects have a part in an incident."""
+"""List the objects that are part of an incident."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 def list_involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[PropagationEdge]) -> set[str]:
-    """List what faults name and write, what must alert, and what the propagation leads through, as ``Kind/name``."""
+    """Return the objects that faults name or write, must-fire alerts, and propagation nodes, as ``Kind/name``."""
     named = {text for f in faults for text in (f.target, *f.callers, *(e.ref for e in f.entities))}
     named |= {c.target for f in faults for c in f.changes if c.target}
     named |= {e.entity for e in expect.alerts if e.entity and e.alert_class == "MustFire"}

@@ -1,4 +1,4 @@
-"""What each type of fault showed on each target of an app when it was tried there alone: the rows of the matrix."""
+"""Rows of the matrix: each fault type tried alone on each target of an app."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import msgspec
 
 from scenario_kit.model.base import Value
 
-#: *Ran*: injected, proven, observed, removed. *NoEffect*: an effect check failed, or the cluster refused the change.
-#: *Lacking*: a lab has not what the fault needs. *Infra*: nothing could be judged; it is tried again.
+#: *Ran*: injected, verified, observed, removed. *NoEffect*: an effect check failed, or the cluster rejected the change.
+#: *Lacking*: the lab lacks a needed capability. *Infra*: infrastructure failed; it is retried.
 Tried = Literal["Ran", "NoEffect", "Lacking", "Infra"]
 
 
 class Fired(Value, frozen=True, kw_only=True):
-    """An alert that fired while the fault was in force; ``seconds`` from the injection to its onset."""
+    """An alert that fired during the fault; ``seconds`` from injection to onset."""
 
     name: str
     entity: str = ""
@@ -25,12 +25,16 @@ class Fired(Value, frozen=True, kw_only=True):
 
 
 class MatrixRow(Value, frozen=True, kw_only=True, omit_defaults=True):
-    """One fault type with its default parameters on one target. Times are in seconds of the trial's own clock.
+    """A fault type with default parameters on one target. Times are in seconds on the trial's clock.
 
-    ``change`` is the version of the fault type, ``date`` the day on which it was tried. ``alerts`` are those of the
-    default pack within ``observed_seconds`` of the injection, in order. ``proven`` are the effect checks that held,
-    ``recovered`` is whether the fault's effect and every alert were gone after it was removed, ``clean`` whether
-    nothing was left in the cluster; ``told`` says what was wrong.
+    Attributes:
+        change: version of the fault type.
+        date: day of the trial.
+        alerts: alerts of the default pack within ``observed_seconds`` of the injection, in order.
+        proven: effect checks that passed.
+        recovered: whether effect and alerts were gone after the fault was removed.
+        clean: whether nothing was left in the cluster.
+        reported: a description of what went wrong.
     """
 
     app: str

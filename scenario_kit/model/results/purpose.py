@@ -1,4 +1,4 @@
-"""What a trial of a campaign is for. Names of trials, labels and reports have it as a text."""
+"""The purpose of a trial in a campaign, in text form used by names, labels and reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TEXT: Final = re.compile(r"(?P<name>.+?)(?:-(?P<number>0|[1-9]\d*))?(?P<again>-
 
 
 class PurposeKind(StrEnum):
-    """What trials try to show. ``OTHER`` are trials that no plan has."""
+    """Purposes of planned trials. ``OTHER`` are trials outside of a plan."""
 
     REPEAT = "repeat"
     CONTROL = "control"
@@ -32,7 +32,7 @@ class PurposeKind(StrEnum):
 
 
 class Purpose(NamedTuple):
-    """A name, a number where a campaign has several trials of it, and whether one is tried once more."""
+    """A kind, a number if a campaign has several such trials, and whether it is a retry."""
 
     name: str
     number: int | None = None
@@ -44,7 +44,7 @@ class Purpose(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Purpose:
-        """Parse the purpose of a trial from its text."""
+        """Parse a purpose from its text."""
         match = _TEXT.fullmatch(text)
         if match is None:
             return cls(text)
@@ -52,17 +52,17 @@ class Purpose(NamedTuple):
 
     @property
     def kind(self) -> PurposeKind:
-        """What it tries to show."""
+        """The kind of trial."""
         return PurposeKind(self.name) if self.name in _KINDS else PurposeKind.OTHER
 
 
 _KINDS: Final = frozenset(PurposeKind)
-#: Trials that repair what is labelled, or all but that.
+#: Trials that repair labelled causes, or all but these.
 LABEL_KINDS: Final = frozenset(
     {PurposeKind.LABEL, PurposeKind.LABEL_REST, PurposeKind.LABEL_BESIDE, PurposeKind.LABEL_ARTEFACT}
 )
 
 
 def is_repeat(purpose: str) -> bool:
-    """Return whether a trial of that purpose is one of the paired repeats."""
+    """Return whether a trial is one of the repeats."""
     return Purpose.parse(purpose).kind is PurposeKind.REPEAT

@@ -1,4 +1,4 @@
-"""Trials: a bounded run of a scenario as a short program of steps (docs/architecture.md)."""
+"""Trials: a bounded run of a scenario as a program of steps (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE,
 from scenario_kit.model.results.finding import Finding
 from scenario_kit.model.runtime.observation import CheckResult
 
-#: What a trial is for, on those of a campaign.
+#: The purpose of a trial in a campaign.
 PURPOSE_LABEL: Final = f"{GROUP}/purpose"
-#: The scenario whose campaign a trial belongs to: whoever cancels a campaign deletes by it.
+#: The scenario of a trial's campaign, by which a campaign can be cancelled.
 CAMPAIGN_LABEL: Final = f"{GROUP}/campaign"
-#: The Validation that a trial, or a report, belongs to.
-VALIDATION_LABEL: Final = f"{GROUP}/validation"
-#: On a trial that reaches beyond its app, so that no other may begin while it is under way.
+#: Marks a trial that reaches beyond its app, and must run alone.
 ALONE_LABEL: Final = f"{GROUP}/alone"
 
 StepKind = Literal[
@@ -46,16 +44,18 @@ StepKind = Literal[
     "expectClean",
 ]
 TrialOutcome = Literal["Held", "Broken", "Infra"]
-#: Whether the time of a trial is its own, or the wall clock's.
+#: Whether a trial has a clock of its own, or uses the wall clock.
 ClockMode = Literal["Wall", "Virtual"]
 
 
 class TrialStep(Value, frozen=True, kw_only=True):
-    """One step. ``use`` and ``name`` say what a change step executes; of ``Undo``, ``name`` is the object that
-    is put back to what it was before the fault in ``faults``.
+    """A step of a trial.
 
-    ``faults`` and ``except_`` narrow inject; of expectStillFiring, ``faults`` are those whose alerts are asked about,
-    of expectAlerts those that were left out.
+    ``use`` and ``name`` select what a change step executes; for ``Undo``, ``name`` is the object to restore to its
+    state before the fault in ``faults``.
+
+    ``faults`` and ``except_`` restrict inject; for expectStillFiring ``faults`` are those whose alerts are checked, for
+    expectAlerts those left out.
     """
 
     kind: StepKind
@@ -71,7 +71,7 @@ class TrialStep(Value, frozen=True, kw_only=True):
 
 
 class Procedure(Value, frozen=True, kw_only=True):
-    """A named list of changes that a change step can execute: a solution, decoy, cheat or fix."""
+    """A named list of changes for a change step: a solution, decoy, cheat or fix."""
 
     use: str
     name: str
@@ -79,11 +79,11 @@ class Procedure(Value, frozen=True, kw_only=True):
 
 
 class Runbook(Value, frozen=True, kw_only=True):
-    """A scenario, resolved and rendered: everything a trial needs, so that a catalogue upgrade cannot change it.
+    """A resolved and rendered scenario: everything that a trial needs, independent of later changes of the catalogue.
 
-    ``namespace`` is where the app is; ``namespaces`` are the real names of further ones that it uses, by the symbolic
-    ones that references spell. ``requires`` are capabilities that options of the app need, by what asks for them.
-    ``usual`` is how the load is set where it is the scenario's own, by variable or feature flag.
+    ``namespace`` is the app's; ``namespaces`` are the real names of additional ones by symbolic name. ``requires`` are
+    the capabilities that app options need, by option. ``usual`` are the scenario's own load settings, by variable or
+    feature flag.
     """
 
     scenario: str
@@ -104,43 +104,43 @@ class Runbook(Value, frozen=True, kw_only=True):
     usual: dict[str, str] = {}
 
     def pack(self) -> str:
-        """Return this runbook as a Trial carries it; the same runbook gives the same text."""
+        """Return the runbook as stored in a Trial; equal runbooks give equal texts."""
         return base64.b64encode(gzip.compress(self.to_bytes(), 6, mtime=0)).decode()
 
     @property
     def everywhere(self) -> tuple[str, ...]:
-        """The real names of all namespaces of the app, the one where users enter it first."""
+        """The real names of all the app's namespaces, the default one first."""
         return (self.namespace, *self.namespaces.values())
 
     @property
     def reach(self) -> frozenset[str]:
-        """The real names of all namespaces in which chaos may act: the app's, and those that a fault declares."""
+        """The real names of all namespaces in which chaos may act: the app's, and those that faults declare."""
         return list_declared(need for f in self.faults for need in f.requires) | {*self.everywhere}
 
     @property
     def outcome(self) -> Outcome:
-        """What a solver should conclude; where there are no faults, nothing is broken."""
+        """The outcome; without faults it is NoIncident."""
         return self.ground_truth.outcome if self.faults else "NoIncident"
 
     def fault(self, name: str) -> Fault:
-        """Return the fault of that name; every name in a runbook was resolved when it was rendered."""
+        """Return the fault of that name, which must exist."""
         return next(f for f in self.faults if f.name == name)
 
     def procedure(self, use: str, name: str) -> Procedure:
-        """Return the procedure that a change step names."""
+        """Return the procedure of a change step, which must exist."""
         return next(p for p in self.procedures if (p.use, p.name) == (use, name))
 
 
 def make_trial_reference(name: str, namespace: str = MANAGEMENT_NAMESPACE) -> Reference:
-    """Make the Trial of that name."""
+    """Return the reference of a Trial."""
     return Reference("Trial", name, namespace, GROUP)
 
 
 class TrialSpec(Value, frozen=True, kw_only=True):
     """``spec`` of a Trial; immutable.
 
-    ``resolved`` is the Runbook as gzipped JSON in base64: the API server writes the whole object with every change of
-    its status, and a rendered app is two hundred kilobytes of plain JSON.
+    ``resolved`` is the Runbook as base64-encoded gzipped JSON: each status update rewrites the whole object, and a
+    rendered app has two hundred kilobytes.
     """
 
     scenario: str
@@ -153,22 +153,22 @@ class TrialSpec(Value, frozen=True, kw_only=True):
     resolved: str
 
     def runbook(self) -> Runbook:
-        """Return the runbook inside.
+        """Decode the runbook.
 
         Raises:
-            InfrastructureError: it has another form than this scenario-kit writes.
+            InfrastructureError: another version of scenario-kit wrote it.
         """
         try:
             return Runbook.from_json(msgspec.json.decode(gzip.decompress(base64.b64decode(self.resolved))))
         except (msgspec.MsgspecError, ValueError, OSError, EOFError, zlib.error) as problem:
             raise InfrastructureError(
-                f"the trial was resolved by another scenario-kit than this one: {problem}",
-                fix="delete it, and run it again once command and operator have the same version",
+                f"the trial was resolved by another version of scenario-kit: {problem}",
+                fix="delete it, and run it again with the same version of command and operator",
             ) from problem
 
 
 class StepStatus(Value, frozen=True, kw_only=True):
-    """What became of a step, whose text is its kind and its name. Times are on the trial's clock."""
+    """The status of a step; ``step`` is its kind and name. Times are on the trial's clock."""
 
     index: int
     step: str
@@ -186,5 +186,5 @@ class StepStatus(Value, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What the step is about, as far as its text has room for it."""
+        """The name of the step, possibly truncated."""
         return self.step.partition(" ")[2]

@@ -1,4 +1,4 @@
-"""Verdicts: what a campaign of trials shows."""
+"""Verdicts of validations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The five answers of a validation and the exit code of each (docs/command-line.md)."""
+    """The five possible results of a validation, each with an exit code (docs/command-line.md)."""
 
     PASS = "Pass"
     FAIL = "Fail"

@@ -1,1 +1,1 @@
-"""What processes, clients, flags, traces and samples are."""
+"""Runtime data: processes, clients, flags, traces, observations."""

@@ -1,7 +1,7 @@
-"""Clients of stores and queues, as an app's definition lists them: what the operation ``run`` may start.
+"""Clients of stores and queues that an app defines for the operation ``run``.
 
-A command is a list of words. ``{name}`` in a word stands for any text, so that one entry covers every value; what the
-command does to its store is data too, for whoever simulates the store.
+A command is a list of words. ``{name}`` in a word matches any text, so that one entry covers all values. The effect of
+a command is declared as data, for the simulated store.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ _HOLE = re.compile(r"\{(\w+)\}")
 
 
 class StoreEffect(Value, frozen=True, kw_only=True):
-    """What a command does to its store; texts may hold the command's ``{name}``. Nothing set: it only reads.
+    """The effect of a command on its store; values may contain the command's ``{name}``. Empty if it only reads.
 
-    ``set_password`` is the password of ``user`` (none: of everybody without a name) from then on; an empty one lets
-    everybody in. ``drop_user`` keeps a user from logging in, ``create_user`` lets one in, with the password that it had
-    where none is set. ``table`` and ``privilege`` narrow what a role is revoked for. The last three hold as long as the
-    command runs: it does not end by itself.
+    ``set_password`` sets the password of ``user`` (none: the default user); an empty one allows anyone. ``drop_user``
+    disables a login, ``create_user`` enables it again, by default with its former password. ``table`` and ``privilege``
+    restrict what is revoked from a role. The last three last as long as the command runs, which does not end by itself.
     """
 
     user: str = ""
@@ -39,17 +38,17 @@ class StoreEffect(Value, frozen=True, kw_only=True):
 
     @property
     def lasts(self) -> bool:
-        """Whether the command runs until somebody ends it."""
+        """Whether the command runs until it is stopped."""
         return bool(self.lock_table or self.hold_connections or self.add_bytes_per_second)
 
     def filled(self, words: Mapping[str, str]) -> StoreEffect:
-        """Return the effect with the command's own texts in place of ``{name}``."""
+        """Return the effect with each ``{name}`` replaced."""
         document = {k: fill(v, words) if isinstance(v, str) else v for k, v in self.to_json().items()}
         return StoreEffect.from_json(document)
 
 
 class ClientCommand(Value, frozen=True, kw_only=True):
-    """One command. ``choices`` are the values that a ``{name}`` may take, where those are few."""
+    """A command. ``choices`` restricts the values of a ``{name}``."""
 
     command: tuple[str, ...]
     choices: dict[str, tuple[str, ...]] = {}
@@ -57,10 +56,10 @@ class ClientCommand(Value, frozen=True, kw_only=True):
 
 
 class Client(Value, frozen=True, kw_only=True):
-    """A program that talks to one store or queue (``store`` is a component), from a pinned image.
+    """A program that connects to a store or queue (the component ``store``), from a pinned image.
 
-    ``address`` is where and as whom it connects: a URL in which ``{name}`` is of the command and ``$(NAME)`` of the
-    environment. ``env`` are entries as in a container.
+    ``address`` is a URL in which ``{name}`` refers to the command, and ``$(NAME)`` to the environment. ``env`` has the
+    format of a container's.
     """
 
     name: str
@@ -72,9 +71,7 @@ class Client(Value, frozen=True, kw_only=True):
     commands: tuple[ClientCommand, ...]
 
     def matched(self, words: Sequence[str]) -> tuple[ClientCommand, dict[str, str]] | None:
-        """Return the entry that a command is an instance of, with the texts of its ``{name}``; None if
-        there is none.
-        """
+        """Return the entry that matches a command, with the values of each ``{name}``; None if there is none."""
         for entry in self.commands:
             found = match_command(entry.command, tuple(words))
             if found is not None and all(found.get(k) in values for k, values in entry.choices.items() if k in found):
@@ -83,7 +80,7 @@ class Client(Value, frozen=True, kw_only=True):
 
 
 def match_command(pattern: Sequence[str], words: Sequence[str]) -> dict[str, str] | None:
-    """Match what each ``{name}`` of a pattern stands for in a command; None if the command is no instance of it."""
+    """Return the values of each ``{name}`` in a command; None if it does not match the pattern."""
     if len(pattern) != len(words):
         return None
     known: dict[str, str] = {}
@@ -98,7 +95,7 @@ def match_command(pattern: Sequence[str], words: Sequence[str]) -> dict[str, str
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:
-    """Return the text with every known ``{name}`` replaced."""
+    """Replace every known ``{name}``."""
     return _HOLE.sub(lambda m: words.get(m[1], m[0]), text)
 
 

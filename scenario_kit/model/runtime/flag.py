@@ -1,4 +1,4 @@
-"""A flagd document: its entries, and what setting a flag does to one."""
+"""Read and edit flagd documents."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from scenario_kit.model.base import Object
 
 
 def read_flags(config_map: Object, key: str) -> dict[str, Any]:
-    """Read the entries of the flagd document in a ConfigMap, by flag; none where it has no such key.
+    """Read the flags of the flagd document in a ConfigMap; empty if it has no such key.
 
     Raises:
-        ValueError: the document is no JSON.
+        ValueError: the document is not JSON.
     """
     found: dict[str, Any] = json.loads((config_map.get("data") or {}).get(key) or "{}").get("flags") or {}
     return found
 
 
 def set_variant(flag: Object, variant: str, value: float | None = None) -> Object:
-    """Return the entry with another variant, which is added with ``value`` where the flag has none of that name.
+    """Set the variant of a flag, adding it with ``value`` if it does not exist.
 
-    A rule (``targeting: {if: [condition, variant, otherwise]}``) decides instead of ``defaultVariant``; there the
-    variant is set for those to whom the first condition applies.
+    A rule (``targeting: {if: [condition, variant, otherwise]}``) overrides ``defaultVariant``; then the variant is set
+    for the rule's first condition.
 
     Raises:
-        ValueError: the flag has a rule of another form, or such a variant that is not ``value``.
+        ValueError: the rule has another form, or the variant exists with another value.
     """
     if value is not None:
         number = int(value) if float(value).is_integer() else value

@@ -1,4 +1,4 @@
-"""What was measured, with times and gaps. Times are seconds since the epoch, on the trial's clock."""
+"""Observations, with times and gaps. Times are in seconds since the epoch, on the trial's clock."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Answer = Literal["True", "False", "Unknown"]
 
 
 class Interval(Value, frozen=True, kw_only=True):
-    """From ``start`` on; ``end`` None means it had not ended when looking stopped."""
+    """An interval; ``end`` is None if it was still open at the end of the observation."""
 
     start: float
     end: float | None = None
 
 
 class AlertTimeline(Value, frozen=True, kw_only=True):
-    """One alert on one entity: when it was pending and when it fired. ``entity`` is a reference, or empty."""
+    """The pending and firing intervals of an alert on one entity, a reference or empty."""
 
     name: str
     entity: str = ""
@@ -26,9 +26,7 @@ class AlertTimeline(Value, frozen=True, kw_only=True):
     firing: tuple[Interval, ...] = ()
 
     def onset(self, after: float) -> float | None:
-        """Return the first instant at or after ``after`` at which it fires; firing that began before counts from
-        ``after``.
-        """
+        """Return the first instant from ``after`` at which it fires."""
         for interval in self.firing:
             if interval.end is None or interval.end > after:
                 return max(interval.start, after)
@@ -44,7 +42,7 @@ class AlertTimeline(Value, frozen=True, kw_only=True):
 
 
 class AlertHistory(Value, frozen=True, kw_only=True):
-    """All timelines of a stretch of time, and the stretches for which there is no evidence."""
+    """All timelines of a period, and the gaps without data."""
 
     start: float
     end: float
@@ -53,7 +51,7 @@ class AlertHistory(Value, frozen=True, kw_only=True):
 
 
 class CheckResult(Value, frozen=True, kw_only=True):
-    """The answer of one check at one time."""
+    """The result of a check at one time."""
 
     answer: Answer
     at: float
@@ -63,9 +61,9 @@ class CheckResult(Value, frozen=True, kw_only=True):
 
 
 class Work(Value, frozen=True, kw_only=True):
-    """Requests that a component finished in so many ``seconds`` of the scenario's load, and those that failed.
+    """Requests that a component finished in ``seconds`` of the scenario's load, and those that failed.
 
-    ``within`` are (milliseconds, how many took at most that long), rising; empty where durations are not measured.
+    ``within`` is a cumulative histogram: pairs of milliseconds and count; empty if durations are not measured.
     """
 
     seconds: float
@@ -75,7 +73,7 @@ class Work(Value, frozen=True, kw_only=True):
 
 
 class Passage(Value, frozen=True, kw_only=True):
-    """The work of a component of which no alert spoke, before anything was broken and while it was."""
+    """The work of a component without alerts on the propagation path, before and during the incident."""
 
     entity: str
     before: Work

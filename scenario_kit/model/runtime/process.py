@@ -1,19 +1,19 @@
-"""What a container's process does, as the data plane sees it: how it starts, ends, what it uses and prints.
+"""A container's process as the data plane sees it: startup, exit, resource usage, output.
 
-Produced by whatever simulates processes (the twin), consumed by whoever writes pod status, metrics and logs. Times are
-seconds since the epoch on the trial's clock, durations seconds, memory bytes, CPU cores.
+The twin produces these values; pod status, metrics and logs are derived from them. Times are in seconds since the epoch
+on the trial's clock, durations in seconds, memory in bytes, CPU in cores.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-#: One series of metrics: its name, and its label pairs sorted by label name.
+#: Identity of a series: metric name, and label pairs sorted by name.
 SeriesId = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class Exit(NamedTuple):
-    """A process ended. ``reason`` is the kubelet's word (Error, OOMKilled, Completed), ``text`` its last words."""
+    """The exit of a process. ``reason`` is the kubelet's (Error, OOMKilled, Completed), ``text`` the last output."""
 
     pod_uid: str
     container: str
@@ -23,9 +23,9 @@ class Exit(NamedTuple):
 
 
 class ProcessStart(NamedTuple):
-    """How a process comes up: it listens after that many seconds, or, with ``exit``, ends after them.
+    """The startup of a process: the seconds until it listens, or, with ``exit``, until it exits.
 
-    It then prints ``lines``; what whoever simulates it logs by itself is not among them.
+    ``lines`` is its output, except for what the simulation of the process logs itself.
     """
 
     listens_after_seconds: float
@@ -34,7 +34,7 @@ class ProcessStart(NamedTuple):
 
 
 class InitState(NamedTuple):
-    """The state of an init container. ``code`` counts once it ended; ``lines`` are what it prints meanwhile."""
+    """The state of an init container, with its exit code once ended, and its output."""
 
     state: Literal["Running", "Succeeded", "Failed"]
     code: int = 0
@@ -42,14 +42,14 @@ class InitState(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """What a process makes of SIGTERM: it ends after that many seconds with that code; infinite: it does not."""
+    """The reaction to SIGTERM: seconds until the exit (infinite: none), and the exit code."""
 
     after_seconds: float = 0.0
     code: int = 143
 
 
 class Lag(NamedTuple):
-    """How long a probe waits: for its connection to stand, and in all for the answer. Infinite: it never comes."""
+    """How long a probe waits for its connection, and in total for the answer; may be infinite."""
 
     connects: float = 0.0
     answers: float = 0.0
@@ -64,14 +64,14 @@ class Usage(NamedTuple):
 
 
 class NetworkUsage(NamedTuple):
-    """What went over the network interface of one pod over a tick, in bytes per second."""
+    """Network traffic of a pod over a tick, in bytes per second."""
 
     received: float
     sent: float
 
 
 class LogRecord(NamedTuple):
-    """One line that a container printed."""
+    """A log line of a container."""
 
     pod: str
     container: str

@@ -1,6 +1,4 @@
-"""What was to be seen of an app, tick by tick: the lines of a recording. Times are seconds since the epoch on the
-trial's clock.
-"""
+"""The lines of a recording: what was observable of an app, tick by tick. Times are in seconds since the epoch."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from scenario_kit.model.runtime.trace import Trace
 
 
 class RecordedLine(NamedTuple):
-    """A line that a container printed."""
+    """A log line of a container."""
 
     namespace: str
     pod: str
@@ -21,7 +19,7 @@ class RecordedLine(NamedTuple):
 
 
 class RemovedObject(NamedTuple):
-    """An object that is no longer there."""
+    """A deleted object."""
 
     kind: str
     namespace: str
@@ -29,10 +27,10 @@ class RemovedObject(NamedTuple):
 
 
 class RecordedTick(Value, frozen=True, kw_only=True):
-    """What came to be seen in the tick that ends at ``at``.
+    """What became observable in the tick that ends at ``at``.
 
-    ``objects`` are those that are new or have changed, as they are at the end; ``events`` every write of an Event in
-    order of arrival. Lines, events and traces carry their own times, which may lie before the tick.
+    ``objects`` are new or changed ones in their final state, ``events`` all writes of Events in order of arrival.
+    Lines, events and traces have times of their own, possibly before the tick.
     """
 
     at: float

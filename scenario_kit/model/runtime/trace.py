@@ -1,7 +1,7 @@
-"""Distributed traces, as OpenTelemetry describes them: what programs told about requests.
+"""Distributed traces in OpenTelemetry's model.
 
-Times are seconds since the epoch on the trial's clock. Identifiers are lower-case hex: 32 digits for a trace, 16 for a
-span.
+Times are in seconds since the epoch on the trial's clock. Identifiers are lower-case hex: 32 digits for a trace, 16 for
+a span.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 SpanKind = Literal["SERVER", "CLIENT", "INTERNAL", "PRODUCER", "CONSUMER"]
-#: Values of attributes.
+#: Attribute values.
 Scalar = str | bool | int | float
 
 
 class SpanRef(NamedTuple):
-    """Names a span, also one of another trace."""
+    """A reference to a span, possibly of another trace."""
 
     trace_id: str
     span_id: str
 
 
 class SpanEvent(NamedTuple):
-    """Something that happened during a span, such as ``exception``."""
+    """An event during a span, such as ``exception``."""
 
     t: float
     name: str
@@ -30,9 +30,9 @@ class SpanEvent(NamedTuple):
 
 
 class Span(NamedTuple):
-    """One piece of work of one process. ``parent`` is empty for a root; ``links`` are causes that are no parents.
+    """A unit of work of one process. ``parent`` is empty for a root; ``links`` are causes other than the parent.
 
-    ``resource`` describes the process; spans of one process share it. ``message`` explains an ``error``.
+    ``resource`` describes the process. ``message`` explains an ``error``.
     """
 
     trace_id: str
@@ -52,32 +52,32 @@ class Span(NamedTuple):
 
     @property
     def end(self) -> float:
-        """When the work was done."""
+        """The end of the span."""
         return self.start + self.seconds
 
 
 class Trace(NamedTuple):
-    """The spans of one request that have been reported, in order of their start; at least one."""
+    """The reported spans of one request, at least one, in order of their start."""
 
     trace_id: str
     spans: tuple[Span, ...]
 
     @property
     def root(self) -> Span:
-        """The span without a parent; the earliest one where that was never reported."""
+        """The span without a parent, or else the earliest one."""
         return next((span for span in self.spans if not span.parent), self.spans[0])
 
     @property
     def start(self) -> float:
-        """When the earliest span began."""
+        """The start of the earliest span."""
         return self.spans[0].start
 
     @property
     def seconds(self) -> float:
-        """From the start to the end of the last span."""
+        """The time from the first start to the last end."""
         return max(span.end for span in self.spans) - self.start
 
     @property
     def errors(self) -> int:
-        """How many spans ended in an error."""
+        """The number of spans with an error."""
         return sum(span.error for span in self.spans)

@@ -1,6 +1,6 @@
-"""The definition of an app's twin, as values: what ``twin.yaml`` says, one module for each concern.
+"""The definition of an app's twin, ``twin.yaml``.
 
-Every field carries its description, unit and bounds; the editor schema and the reference page are made from them.
+Fields have descriptions, units and bounds, from which the editor schema and the reference page are generated.
 """
 
 from scenario_kit.model.twin.decode import DefinitionError, decode, spell

@@ -1,4 +1,4 @@
-"""Reads the document of a twin: assumptions take the place of their names, and every value is checked."""
+"""Decode the definition of a twin: resolve assumptions, and validate all values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from msgspec import structs
 
 from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument, normalize_number
 
-#: How a document names an assumption.
+#: A reference to an assumption.
 ASSUMED: Final = re.compile(r"\$([A-Za-z]\w*)")
-#: Where msgspec stopped, and each part of that; of mappings it does not tell the key.
+#: The place in a message of msgspec, and its parts; keys of mappings are missing.
 _AT: Final = re.compile(r"`\$((?:\.\w+|\[[^\]]*\])+)`")
 _PART: Final = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
 _UNKNOWN: Final = re.compile(r"unknown field `(\w+)`")
@@ -21,7 +21,7 @@ _ANY: Final = "..."
 
 
 class DefinitionError(ValueError):
-    """The document is no definition of a twin; ``place`` is where, as near as can be told."""
+    """The definition is invalid; ``place`` is as exact as possible."""
 
     def __init__(self, text: str, place: Place = ()) -> None:
         super().__init__(text)
@@ -29,10 +29,10 @@ class DefinitionError(ValueError):
 
 
 def decode(document: Mapping[str, Any]) -> TwinDefinition:
-    """Decode the document of one version of an app.
+    """Decode the definition for one version of an app.
 
     Raises:
-        DefinitionError: a value does not fit, or a ``$name`` names no assumption.
+        DefinitionError: a value is invalid, or an assumption does not exist.
     """
     known = {name: _choose_assumption(name, body) for name, body in _list_entries(document.get("assumptions"))}
     uses: dict[str, list[Place]] = {}
@@ -46,7 +46,7 @@ def decode(document: Mapping[str, Any]) -> TwinDefinition:
 
 
 def spell(place: Place) -> str:
-    """Return the place as messages name it: ``components.cart.operations.get.steps[0]``."""
+    """Format a place for messages: ``components.cart.operations.get.steps[0]``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
@@ -58,7 +58,7 @@ def _choose_assumption(name: str, body: Any) -> float:
     try:
         return normalize_number(float(body["value"]))
     except (TypeError, KeyError, ValueError):
-        raise DefinitionError(f"assumptions.{name}: it has no number as its `value`", ("assumptions", name)) from None
+        raise DefinitionError(f"assumptions.{name}: it has no numeric `value`", ("assumptions", name)) from None
 
 
 def _resolve(node: Any, known: Mapping[str, float], uses: dict[str, list[Place]], place: Place) -> Any:
@@ -69,26 +69,26 @@ def _resolve(node: Any, known: Mapping[str, float], uses: dict[str, list[Place]]
     if isinstance(node, str) and node[:1] == "$" and (match := ASSUMED.fullmatch(node)):
         if match[1] not in known:
             declared = ", ".join(sorted(known)) or "none"
-            raise DefinitionError(f"'{node}' names no assumption; declared are {declared}", place)
+            raise DefinitionError(f"there is no assumption '{node}'; declared are {declared}", place)
         uses.setdefault(match[1], []).append(place)
         return known[match[1]]
     return node
 
 
 def _locate_misshapen(document: Mapping[str, Any], said: str) -> DefinitionError:
-    """Locate a value of another shape; the key of a mapping, which msgspec leaves open, is one that fails alone."""
+    """Locate an invalid value. msgspec omits keys of mappings: it is the key that also fails alone."""
     place = _locate_stop(said)
     while _ANY in place:
         at = place.index(_ANY)
         entries = _get_part(document, place[:at])
-        guilty = next(
+        invalid = next(
             (key for key, body in entries.items() if _explain_refusal(document, place[:at], key, body) == said), None
         )
-        if guilty is None:
+        if invalid is None:
             place = place[:at]
             break
-        document = _replace_part(document, place[:at], {guilty: entries[guilty]})
-        place = (*place[:at], guilty, *place[at + 1 :])
+        document = _replace_part(document, place[:at], {invalid: entries[invalid]})
+        place = (*place[:at], invalid, *place[at + 1 :])
     text = _AT.sub(lambda _: f"`{spell(place)}`", said)
     unknown = _UNKNOWN.search(said)
     return DefinitionError(text, (*place, unknown[1]) if unknown else place)
@@ -101,7 +101,7 @@ def _locate_stop(said: str) -> Place:
 
 
 def _explain_refusal(document: Mapping[str, Any], place: Place, key: str, body: Any) -> str:
-    """Explain what msgspec says if a mapping has but this entry; empty if nothing."""
+    """Return the error of msgspec if a mapping has only this entry; empty if there is none."""
     try:
         TwinDocument.from_json(_replace_part(document, place, {key: body}))
     except msgspec.ValidationError as error:
@@ -116,7 +116,7 @@ def _get_part(document: Any, place: Place) -> Any:
 
 
 def _replace_part(document: Any, place: Place, value: Any) -> Any:
-    """Return a copy of the document with another value at a place."""
+    """Return a copy of the document with a value replaced."""
     if not place:
         return value
     copy: Any = list(document) if isinstance(document, list) else dict(document)

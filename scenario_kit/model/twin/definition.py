@@ -1,6 +1,6 @@
-"""The definition of an app's twin: the content of ``twin.yaml`` for one version of the app, as a value.
+"""The content of ``twin.yaml`` for one version of an app.
 
-Everything that is particular to an application stands here as data; how it is simulated is the lab's.
+All that is specific to an application is data in this file; the lab's simulation is generic.
 """
 
 from __future__ import annotations
@@ -119,17 +119,17 @@ class TwinDocument(Value, frozen=True, kw_only=True):
 
 
 class TwinDefinition(TwinDocument, frozen=True, kw_only=True):
-    """A twin as it is loaded: numbers stand in place of assumptions. ``uses`` says where, by name."""
+    """A loaded twin with assumptions resolved. ``uses`` holds their places by name."""
 
     uses: dict[str, tuple[Place, ...]] = {}
 
     def with_assumptions(self, values: Mapping[str, float]) -> TwinDefinition:
-        """Return this twin under other values of assumptions.
+        """Return this twin with other values of assumptions.
 
         Raises:
-            ValueError: there is no such assumption, or its value does not fit where it is used.
+            ValueError: there is no such assumption, or the value is invalid where it is used.
         """
-        document: Object = msgspec.json.decode(msgspec.json.encode(self))  # with lists, which can be written to
+        document: Object = msgspec.json.decode(msgspec.json.encode(self))  # mutable lists
         for name, value in values.items():
             if name not in self.assumptions:
                 known = ", ".join(sorted(self.assumptions)) or "none"
@@ -140,12 +140,12 @@ class TwinDefinition(TwinDocument, frozen=True, kw_only=True):
 
 
 def normalize_number(value: float) -> float:
-    """Return the number as JSON has it: 4.0 is an integer, so that fields that count take it."""
+    """Return whole numbers as integers, as JSON does, for fields that count."""
     return int(value) if float(value).is_integer() else value
 
 
 def _put(document: Object, place: Place, value: float) -> None:
-    """Write a value at a place; mappings that hold nothing but defaults have been left out."""
+    """Set a value at a place; mappings with only defaults were omitted."""
     part: Any = document
     for step in place[:-1]:
         part = part.setdefault(step, {}) if isinstance(part, dict) else part[step]

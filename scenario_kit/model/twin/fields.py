@@ -1,4 +1,4 @@
-"""How a field of ``twin.yaml`` is described: what it means, its unit, its bounds, and what it belongs to."""
+"""Describe fields of ``twin.yaml``: meaning, unit, bounds, group."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any, Final
 
 from msgspec import Meta
 
-#: Units, as the reference page and editors spell them.
+#: Units in the reference page and editors.
 SECONDS: Final = "s"
 MILLISECONDS: Final = "ms"
 MIB: Final = "MiB"
 BYTES: Final = "bytes"
 CORES: Final = "cores"
 MILLICORES: Final = "millicores"
-#: Exit codes of processes and numbers of ports.
+#: Bounds of exit codes and port numbers.
 EXIT_CODE: Final[dict[str, Any]] = {"ge": 0, "le": 255}
 PORT: Final[dict[str, Any]] = {"ge": 0, "le": 65535}
-#: A part of a whole, or a probability.
+#: Bounds of shares and probabilities.
 SHARE: Final[dict[str, Any]] = {"ge": 0, "le": 1}
 
 
@@ -24,9 +24,9 @@ def describe(text: str, *, unit: str = "", group: str = "", **bounds: Any) -> Me
     """Describe a field.
 
     Args:
-        text: what the field means, for who writes the file; Markdown.
-        unit: of its numbers.
-        group: the concern that it belongs to, where a type has several; the reference page has a table for each.
-        bounds: limits of its value, as ``msgspec.Meta`` names them.
+        text: meaning of the field in Markdown, for authors.
+        unit: unit of its numbers.
+        group: group of related fields; the reference page has a table for each.
+        bounds: limits of its value, as in ``msgspec.Meta``.
     """
     return Meta(description=text, extra={"unit": unit, "group": group}, **bounds)

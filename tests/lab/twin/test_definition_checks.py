@@ -90,12 +90,12 @@ READ = ("components", "gate", "operations", "read")
         ),
         (
             lambda t: t["components"]["api"].update(cpuMs="$speed"),
-            "'$speed' names no assumption; declared are boxSeconds",
+            "there is no assumption '$speed'; declared are boxSeconds",
             ("components", "api", "cpuMs"),
         ),
         (
             lambda t: t.update(assumptions={"speed": 3}),
-            "assumptions.speed: it has no number as its `value`",
+            "assumptions.speed: it has no numeric `value`",
             ("assumptions", "speed"),
         ),
         (

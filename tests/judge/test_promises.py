@@ -198,7 +198,7 @@ def test_what_is_no_repair_leaves_some_promised_alert_firing(web, ad, cleared, c
         assert "'restart'" in finding.message
         assert ("labelled cause was not repaired" in finding.message) is label
         assert ("Conjunctive" in finding.fix) is label
-        assert ("a cause that nobody needs" in finding.why) is label
+        assert ("a cause that needs no repair" in finding.why) is label
         assert finding.observed.count("; ") == 1
 
 

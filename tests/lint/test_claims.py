@@ -118,7 +118,7 @@ RESTART = [{"name": "again", "description": "Start it again", "changes": [restar
         pytest.param(patching(), [], id="an operator puts it back"),
         pytest.param(patching(persistence="Pod"), ["no solution restarts"], id="a restart is said to end it"),
         pytest.param(patching(persistence="Pod", solutions=RESTART), [], id="and is a solution, which is tried"),
-        pytest.param(patching(mitigation="None", solutions=[]), ["no operator can end"], id="nobody is said to end it"),
+        pytest.param(patching(mitigation="None", solutions=[]), ["rules out a repair"], id="nobody is said to end it"),
         pytest.param({**own_fault(), "mitigation": "None", "solutions": []}, [], id="an experiment that nobody ends"),
     ],
 )

@@ -44,10 +44,10 @@ def found(tmp_path: Path, noise: list[dict[str, Any]], fault: dict[str, Any] | N
     ("noise", "finding"),
     [
         ([restart("Deployment/adds")], "SK136 noise 'n': 'Deployment/adds' is not among the app's objects"),
-        ([restart("Service/ad")], "'Service/ad' must be one of Deployment, StatefulSet, DaemonSet"),
-        ([restart("Deployment/load-generator")], "restarts what makes the load"),
-        ([scale("Deployment/postgresql")], "whose replicas would not share its work"),
-        ([scale("Deployment/ad", seconds=240)], "may come again before it is over"),
+        ([restart("Service/ad")], "'Service/ad' is none of Deployment, StatefulSet, DaemonSet"),
+        ([restart("Deployment/load-generator")], "restarts the load generator"),
+        ([scale("Deployment/postgresql")], "whose replicas do not share its work"),
+        ([scale("Deployment/ad", seconds=240)], "may recur before it has ended"),
         ([scale("Deployment/ad", "a"), scale("Deployment/ad", "b")], "noise 'b' and 'a' set the same number"),
         ([LOAD, {**LOAD, "name": "more"}], "noise 'more' and 'users' set the same number"),
         ([restart("Deployment/quote")], "SK137 noise 'n' and fault 'quote-port': both touch Deployment/quote"),
@@ -70,7 +70,7 @@ def test_what_cannot_be_played_or_meddles_is_refused(noise: list[dict[str, Any]]
         (
             {"type": "node-cordoned", "target": "Deployment/quote"},
             [restart("Deployment/ad")],
-            "it reaches every workload",
+            "the fault affects every workload",
         ),
         (
             {"type": "resource-quota-exceeded", "target": "Deployment/quote"},
@@ -100,7 +100,7 @@ def test_where_the_load_is_a_flag_it_does_not_change_while_flags_are_broken(
 ) -> None:
     (message,) = found(tmp_path, [LOAD], fault, solutions=[], app={"name": "otel-demo", "version": "3.0.0"})
 
-    assert "both change feature flags: otel-demo  sets the number of users by a flag3.0.0" in message
+    assert "both change feature flags: otel-demo 3.0.0 sets the number of users by a flag" in message
 
 
 def test_noise_may_not_set_what_a_decoy_sets(tmp_path: Path) -> None:

@@ -17,8 +17,12 @@ SILENT = "    silent: true\n"
     [
         (SILENT, "", "no expected alert has the class MustFire"),
         ("      withinSeconds: 300\n", "      withinSeconds: 300\n      stays: true\n", "no check that shows it"),
-        (SILENT, f"{SILENT}    alerts: [{{name: HighRequestLatency}}]\n", "must fire in an incident that is silent"),
-        ("    rootCauses:\n", "    outcome: Benign\n    rootCauses:\n", "silent in any case"),
+        (
+            SILENT,
+            f"{SILENT}    alerts: [{{name: HighRequestLatency}}]\n",
+            "must fire, but the incident is declared as silent",
+        ),
+        ("    rootCauses:\n", "    outcome: Benign\n    rootCauses:\n", "`silent` has no meaning"),
     ],
 )
 def test_what_is_wrong_with_a_silent_incident(old: str, new: str, message: str) -> None:

@@ -530,7 +530,7 @@ OBJECT = {"ref": "PodChaos.chaos-mesh.org/{{ neutral('pod') }}"}
         ),
         pytest.param(
             {"undone": [{"when": "{{ false }}", "object": {**OBJECT, "exists": False}}]},
-            "`undone` is empty there",
+            "`undone` has no check",
             id="a proof that is left out",
         ),
         pytest.param({"changes": [{"run": {"client": "psql", "command": ["psql"]}}]}, "has no `undo`", id="a command"),

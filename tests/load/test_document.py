@@ -24,7 +24,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: *missing", 1, 4, "undefined alias"),
         (BOMB, 5, 35, "aliases expand the file to more than 50000 values"),
         ("[" * 300 + "]" * 300, 1, 41, "nests deeper"),
-        ("a: &a\n  b: *a\n", 2, 6, "stands inside of what it repeats"),
+        ("a: &a\n  b: *a\n", 2, 6, "is part of what it repeats"),
         ("a: 1\nb: \x01", 2, 4, r"U\+0001"),
     ],
     ids=["syntax", "two documents", "empty", "comment", "alias", "bomb", "depth", "recursion", "control character"],

@@ -38,8 +38,8 @@ def test_good(schema: Any) -> None:
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        (field(pattern="("), "the pattern cannot be used"), (field(pattern="(?=a)"), "the pattern cannot be used"),
-        (field(propertyNames={"pattern": "("}), "the pattern cannot be used"),
+        (field(pattern="("), "invalid pattern"), (field(pattern="(?=a)"), "invalid pattern"),
+        (field(propertyNames={"pattern": "("}), "invalid pattern"),
         (field(patternProperties={"^(a+)+$": {}}), "`patternProperties` is not available"),
         (field(**{"$ref": "file:///etc/passwd"}), "`$ref` is not available"),
         (field(items={"$dynamicRef": "#"}), "`$dynamicRef` is not available"),
@@ -93,4 +93,4 @@ def test_what_does_not_fit() -> None:
 
 def test_too_much() -> None:
     assert explain_too_much({"x": [1]}, field()) == ""
-    assert "values are too many" in explain_too_much({"x": [1] * 2_000}, field())
+    assert "can be validated" in explain_too_much({"x": [1] * 2_000}, field())

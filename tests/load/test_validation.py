@@ -39,7 +39,7 @@ def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
          "must be an integer, but is 480.0", "an integer"),
         (HEAD + APP + "  expectd: {}\n", "SK102", 7, "`expectd` is not a field of `spec`", "`expect`"),
         (HEAD + APP + "  expect: {background: [{name: A, reason: it is slow, as ever and always}]}\n", "SK102", 7,
-         "`as ever and always` is not a field of", "put the text in front of it in quotes"),
+         "`as ever and always` is not a field of", "quote the text before it"),
         (HEAD + APP + "  expect: {alerts: [{name: A, true: Deployment/a}]}\n", "SK102", 7,
          "kubectl reads as `true`, is now `entity`", "lint --fix"),
         (HEAD, "SK103", 5, "`spec` lacks the required field `app`", "add `app`"),
@@ -201,8 +201,12 @@ def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeyp
         (("properties", "shape"), "x", "`options` is not a JSON Schema"),
         (("properties", "shape"), True, "`shape` has no schema"),
         (("properties", "shape", "enum"), 5, "`options` is not a JSON Schema"),
-        (("properties", "shape", "pattern"), "(?=a)", "the pattern cannot be used"),
-        (("properties", "shape", "x-requires"), ["nodes"], "`x-requires` of option 'shape' does not say capabilities"),
+        (("properties", "shape", "pattern"), "(?=a)", "invalid pattern"),
+        (
+            ("properties", "shape", "x-requires"),
+            ["nodes"],
+            "`x-requires` of option 'shape' does not map values to capabilities",
+        ),
         (("properties", "shape", "x-requires"), {"Surge": "nodes"}, "`x-requires` of option 'shape' does not say"),
     ],
 )

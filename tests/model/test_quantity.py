@@ -19,7 +19,7 @@ def test_quantities(text: str | int | float, value: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "m", "1mi", "1 Gi", "x", "1Kib", "NaN"])
 def test_no_quantities(text: str) -> None:
-    with pytest.raises(ValueError, match="is no resource quantity"):
+    with pytest.raises(ValueError, match="is not a resource quantity"):
         parse_quantity(text)
 
 

@@ -109,7 +109,7 @@ def test_what_another_version_resolved_ends_at_once_and_says_so(environment):
     _, status = read(environment.cluster.get(REF))
     (finding,) = status.findings
     assert (status.outcome, finding.code) == ("Infra", "SK901")
-    assert "another scenario-kit" in finding.message
+    assert "another version of scenario-kit" in finding.message
     assert "novelty" in finding.message
     assert run.clean() == []
 
@@ -117,7 +117,7 @@ def test_what_another_version_resolved_ends_at_once_and_says_so(environment):
 @pytest.mark.parametrize("call", ["execute", "clean"])
 def test_what_another_version_has_begun_waits_for_it(environment, call):
     run = resolved_elsewhere(environment, TrialStatus(started_at=15.0))
-    with pytest.raises(InfrastructureError, match="another scenario-kit"):
+    with pytest.raises(InfrastructureError, match="another version of scenario-kit"):
         getattr(run, call)()
 
 

@@ -1,4 +1,4 @@
-"""Which trials a validation consists of, running them, and what they add up to (docs/plans.md)."""
+"""Validate a scenario: plan its trials, run them, and reach a verdict (docs/plans.md)."""
 
 from scenario_kit.campaign.planning.plan_file import choose_plan
 from scenario_kit.campaign.planning.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, get_plan, plan_trials

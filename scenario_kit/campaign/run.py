@@ -1,7 +1,7 @@
-"""Running a campaign from the command line: a thin loop around ``advance``. The operator executes; this only asks.
+"""Run a campaign from the command line: a loop around ``advance``. The operator executes the trials.
 
-An interrupted campaign continues: trial names are derived, so a second call finds what the first one created, and
-what has finished stays until the whole campaign has.
+An interrupted campaign continues: trial names are deterministic, so that the next run finds existing trials. Finished
+ones are kept until the campaign is over.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _POLL: Final = 0.25
 
 
 class ProgressListener(Protocol):
-    """Whoever watches: told about every change of a trial's status."""
+    """Receives every change of a trial's status."""
 
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        """Report ``status``, new since the last call for this trial."""
+        """Report a new status of a trial."""
 
 
 @dataclass(frozen=True)
 class Polling:
-    """How a campaign is waited for, in wall time.
+    """How to wait for a campaign, in wall time.
 
-    ``patience`` is how many seconds anything may take without any sign of progress.
+    ``patience`` is the maximum number of seconds without progress.
     """
 
     pause: Callable[[float], None] = time.sleep
@@ -54,13 +54,13 @@ def run(
     progress: ProgressListener,
     polling: Polling | None = None,
 ) -> list[TrialResult]:
-    """Run trials, at most ``parallel`` at once, until the plan is settled; results come in the order of the plan.
+    """Run trials, at most ``parallel`` at once, until the plan is decided; results are in the order of the plan.
 
-    Where the environment is not well, or the API server stays away, what has not ended is infrastructure's, and so is
-    what could not begin: nothing of it counts for or against the scenario. What was started goes on when the lab does.
+    If the environment is unhealthy, or the API server unreachable, unfinished trials count as infrastructure failures,
+    and so do those not started. Running trials continue with the lab.
 
     Raises:
-        ClusterError: the API server refuses what is asked of it.
+        ClusterError: the API server rejects a request.
     """
     polling = polling or Polling()
     watch = _RunView(campaign, progress, polling.clock, polling.patience)
@@ -82,7 +82,7 @@ def run(
 
 
 class _Followed:
-    """A trial that is waited for: as it was last seen, whether we created it, and when it last moved (wall time)."""
+    """A trial in progress: its last state, whether this process created it, and its last change (wall time)."""
 
     def __init__(self, planned: PlannedTrial, now: float, *, began: bool = False) -> None:
         self.planned = planned
@@ -93,9 +93,9 @@ class _Followed:
 
 
 class _RunView:
-    """What one run of the command has seen.
+    """The view of one run of the command.
 
-    All that decides is in the cluster; kept here is what has ended, which does not change, and patience with the rest.
+    All decisions depend on the cluster; kept here are finished trials, which do not change, and timeouts.
     """
 
     def __init__(
@@ -119,11 +119,11 @@ class _RunView:
 
     @property
     def silent(self) -> str:
-        """What the API server did last, once it has not answered for too long."""
+        """The last error of the API server, after it was unreachable for too long."""
         return self._refused if self._clock() - self._answered > self._patience else ""
 
     def look(self, every: Sequence[PlannedTrial]) -> None:
-        """Read what has not ended. An API server that does not answer changes nothing, for a while."""
+        """Read the unfinished trials. An unreachable API server is tolerated for a while."""
         for planned in every:
             if planned.purpose in self.ended or planned.purpose in self._absent:
                 continue
@@ -132,18 +132,18 @@ class _RunView:
             except Unreachable as problem:
                 log.debug("%s", problem)
                 self._refused = str(problem)
-                break  # it may have taken a minute to say nothing; the others would wait as long, and in vain
+                break  # it may have taken a minute; the others would wait in vain
             self._answered = self._clock()
         for entry in list(self._open.values()):
             if self._clock() - entry.moved > self._patience:
                 self._end(
                     entry,
-                    f"no progress for {self._patience:.0f} s: the operator does not run, or a part below it hangs",
+                    f"no progress for {self._patience:.0f} s: the operator is not running, or a component hangs",
                 )
 
     def _look(self, planned: PlannedTrial) -> None:
         purpose, trial = planned.purpose, self._campaign.find(planned)
-        if trial is None:  # it never was, made way, or was deleted by somebody: it is to be created
+        if trial is None:  # not created yet, replaced, or deleted by a user
             self._open.pop(purpose, None)
             self._absent.add(purpose)
             return
@@ -169,7 +169,7 @@ class _RunView:
         self._open.pop(entry.planned.purpose, None)
 
     def begin(self, planned: Sequence[PlannedTrial]) -> None:
-        """Create what is next, and is known not to exist."""
+        """Create the next trials, which are known not to exist."""
         for each in planned:
             if each.purpose not in self._absent:
                 continue
@@ -183,16 +183,16 @@ class _RunView:
             self._open[each.purpose] = entry
 
     def give_up(self, problems: str) -> None:
-        """Stop waiting for what runs: infrastructure is not well."""
+        """Stop waiting for running trials, as infrastructure is unhealthy."""
         for entry in list(self._open.values()):
             self._end(entry, problems)
 
 
 def _clear(campaign: Campaign, every: Sequence[PlannedTrial]) -> None:
-    """Remove the trials. One that the API server does not take goes with the next run of the campaign."""
+    """Delete the trials. Those that cannot be deleted now are deleted by the next run of the campaign."""
     for planned in every:
         try:
             campaign.remove(planned)
         except ClusterError as problem:
-            log.warning("%s is not removed: %s", campaign.name(planned), problem)
+            log.warning("%s was not deleted: %s", campaign.name(planned), problem)
             return

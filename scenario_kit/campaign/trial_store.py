@@ -1,4 +1,4 @@
-"""The trials of a campaign in the cluster: found by their derived names, created, read with their evidence, removed."""
+"""The trials of a campaign in the cluster: find them by name, create, read and delete them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ KEPT_LABEL: Final = f"{GROUP}/kept"
 
 @dataclass(frozen=True)
 class Campaign:
-    """What the trials of a campaign have in common.
+    """The common properties of a campaign's trials.
 
-    ``scenario``, ``digest`` and ``identity`` (by default the plan's name) make their names; ``labels`` are theirs, too.
-    ``keep`` leaves the trials in the cluster when the campaign is over.
+    ``scenario``, ``digest`` and ``identity`` (by default the plan's name) determine their names. ``keep`` leaves the
+    trials in the cluster after the campaign.
     """
 
     cluster: Cluster
@@ -56,19 +56,19 @@ class Campaign:
     keep: bool = False
 
     def name(self, planned: PlannedTrial) -> str:
-        """Name a trial; the same for whoever continues."""
+        """Return the deterministic name of a trial."""
         return derive_trial_name(self.scenario, planned, self.digest, self.identity or self.plan.name)
 
     def find(self, planned: PlannedTrial) -> Object | None:
-        """Find the Trial object, also one that is on its way out; None where there is none."""
+        """Return the Trial object, even while it is terminating; None if there is none."""
         return self.cluster.get(make_trial_reference(self.name(planned)))
 
     def begin(self, planned: PlannedTrial) -> None:
-        """Create a trial, in a namespace of its own; one that somebody else has just created is as good.
+        """Create a trial in a namespace of its own, unless it exists already.
 
         Raises:
-            AuthoringError: it cannot be resolved, or not in this clock.
-            ClusterError: the API server did not take it.
+            AuthoringError: it cannot be resolved, or not for this clock.
+            ClusterError: the API server rejected it.
         """
         name = self.name(planned)
         runbook = self.resolve(derive_namespace(self.app, uuid.uuid4().hex), planned.load_percent)
@@ -86,11 +86,11 @@ class Campaign:
         return planned.variation if self.plan.assumptions and self.clock == "Virtual" else 0
 
     def remove(self, planned: PlannedTrial) -> None:
-        """Delete a trial: what it changed is undone before it is gone."""
+        """Delete a trial, which first undoes its changes."""
         self.cluster.delete(make_trial_reference(self.name(planned)))
 
     def result(self, planned: PlannedTrial, trial: Object | None, trouble: str = "") -> TrialResult:
-        """Return what became of a trial, with its evidence; ``trouble`` is why one that did not end is given up."""
+        """Return the result of a trial with its evidence; ``trouble`` is why an unfinished one was given up."""
         base = TrialResult(
             name=self.name(planned), purpose=planned.purpose, describe=planned.describe, seed=planned.seed,
             outcome="Infra", message=trouble,
@@ -117,23 +117,23 @@ class Campaign:
 
 
 def read_status(trial: Object) -> TrialStatus:
-    """Read the status of a Trial object; empty while the operator has not seen it."""
+    """Read the status of a Trial object; empty until the operator sets it."""
     return TrialStatus.from_json(trial.get("status") or {})
 
 
 def is_terminating(trial: Object) -> bool:
-    """Return whether a trial is on its way out."""
+    """Return whether a trial is being deleted."""
     return bool(trial["metadata"].get("deletionTimestamp"))
 
 
 def is_stale(trial: Object) -> bool:
-    """Return whether a trial of an earlier run makes way for a new one: it was kept, or infrastructure ended it."""
+    """Return whether a trial of an earlier run must be replaced: it was kept, or infrastructure ended it."""
     outcome = read_status(trial).outcome
     return outcome == "Infra" or bool(outcome and KEPT_LABEL in (trial["metadata"].get("labels") or {}))
 
 
 def measure_duration(trial: Object, status: TrialStatus) -> float:
-    """Measure the wall seconds from the creation of a trial to its end; 0 for one that has not ended."""
+    """Return the wall seconds from creation to the end of a trial; 0 if it has not ended."""
     ended = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
     if not ended:
         return 0.0
@@ -141,9 +141,7 @@ def measure_duration(trial: Object, status: TrialStatus) -> float:
 
 
 class TrialEvidence(NamedTuple):
-    """What a finished trial left: its alerts, when its faults were injected, and what else was seen up to the end of
-    hold.
-    """
+    """The evidence of a finished trial: alerts, injections, and other observations up to the end of hold."""
 
     history: AlertHistory | None = None
     injected_at: float | None = None
@@ -154,7 +152,7 @@ class TrialEvidence(NamedTuple):
 
 
 def read_evidence(cluster: Cluster, status: TrialStatus) -> TrialEvidence:
-    """Read what a finished trial left; nothing where that is gone."""
+    """Read the evidence of a finished trial; empty if it is gone."""
     found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
     if found is None:
         return TrialEvidence()

@@ -169,7 +169,7 @@ def test_remarks_on_an_alert(more, codes):
 
 def test_a_remark_says_the_numbers():
     (found,) = make_remarks(Statistics(n=3, broken=0, alerts=(row(within_seconds=90, proposed_seconds=120.0),)))
-    assert (found.expected, found.fix) == ("twice that, and a minute at least: 120 s", "withinSeconds: 120")
+    assert (found.expected, found.fix) == ("twice that, at least a minute more: 120 s", "withinSeconds: 120")
     (found,) = make_remarks(Statistics(n=3, broken=0, alerts=(row(fired=1, proposal="MayFire"),)))
     assert (found.observed, found.expected) == ("1 of 3", "3 of 3")
 

@@ -62,7 +62,7 @@ class Ended:
         (GOOD.replace("accept: 0", "acept: 0"), ":3:", "accept"),
         (GOOD + "cheat: true\n", ":10:1", "cheats"),
         (GOOD.replace("repeats: 4", "repeats: four"), ":4:", "integer"),
-        (GOOD.replace("repeats: 4", "repeats: 2"), ":3:1", "rising order"),
+        (GOOD.replace("repeats: 4", "repeats: 2"), ":3:1", "ascending order"),
         (GOOD.replace("repeats: 4, accept: 1", "repeats: 4, accept: 3"), ":3:1", "accepts 3"),
         (GOOD.replace("{repeats: 2, accept: 0", "{repeats: 1, accept: 1"), ":3:1", "even if all of them break"),
         (GOOD.replace("mine", "standard"), ":1:7", "built-in"),

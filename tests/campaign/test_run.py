@@ -274,7 +274,7 @@ def test_a_trial_that_somebody_deletes_runs_again(cluster):
 def test_a_trial_that_does_not_move_is_infrastructure(cluster):
     results = campaign(cluster, Operator(cluster, silent=True), clock=Ticking())
     assert {r.outcome for r in results} == {"Infra"}
-    assert "the operator does not run" in results[0].message
+    assert "the operator is not running" in results[0].message
 
 
 def test_whoever_watches_is_told_about_every_change_of_a_trial(cluster):

@@ -140,7 +140,7 @@ def test_repeats_on_one_cluster_are_worth_less(sizes, worth):
     [
         ((), None, "no looks"),
         ((Look(n=5, accept=0, reject=1), Look(n=5, accept=0, reject=1)), None, "5 repeats after 5"),
-        ((Look(n=3, accept=1, reject=1),), None, "cannot be settled after 3"),
+        ((Look(n=3, accept=1, reject=1),), None, "is never decided after 3"),
         (FIVE_THEN_FIVE, 4, "SK503.*needs 5 repeats, the budget is 4"),
     ],
 )
@@ -211,7 +211,7 @@ def test_both_ends_of_an_interval(n, broken, interval):
         ((Look(n=3, accept=2, reject=1),), None, "accepts 2 broken ones and rejects 1"),
         ((Look(n=3, accept=3, reject=4),), None, "passes after 3 repeats even if all of them break"),
         ((Look(n=3, accept=0, reject=1), Look(n=2, accept=0, reject=1)), None, "2 repeats after 3"),
-        ((Look(n=3, accept=0, reject=1), Look(n=4, accept=1, reject=1)), None, "settled after 4"),
+        ((Look(n=3, accept=0, reject=1), Look(n=4, accept=1, reject=1)), None, "decided after 4"),
     ],
 )
 def test_looks_that_make_no_sense(looks, repeats, said):

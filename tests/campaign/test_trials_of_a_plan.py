@@ -288,9 +288,9 @@ def test_what_labels_and_artefacts_are_told_as(fault, runbook_of):
     assert either["label-1"] == ("repairing ConfigMap/a-0 alone resolves it", 200)
     assert either["label-2"] == ("repairing ConfigMap/a-1 alone resolves it", 201)
     ending = reported(msgspec.structs.replace(fault("a"), persistence="Expires"))
-    assert ending["ending-1"] == ("'a' ends by itself, as its persistence Expires says", 291)
+    assert ending["ending-1"] == ("'a' ends by itself, as its persistence Expires declares", 291)
     pod = reported(msgspec.structs.replace(fault("a"), persistence="Pod"))
-    assert pod["ending-1"] == ("'a' ends once every workload is restarted, as its persistence Pod says", 291)
+    assert pod["ending-1"] == ("'a' ends once every workload is restarted, as its persistence Pod declares", 291)
     wrote = msgspec.structs.replace(
         fault("a"), changes=(Change.from_json(PATCH), Change.from_json({"delete": {"target": "Secret/x"}}))
     )

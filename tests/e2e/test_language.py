@@ -13,12 +13,12 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "language"
         (
             "trigger-and-sustaining",
             ["repeat-1", "control", "untriggered", "label", "label-rest"],
-            ["it reproduces", "the label is the cause", "the solution resolves it", "not come without its trigger"],
+            ["it reproduces", "the label is the cause", "the solution resolves it", "not occur without its trigger"],
         ),
         (
             "no-incident-with-distractor",
             ["repeat-1", "control", "leaks"],
-            ["nothing is broken and nothing fires", "nothing that a solver reads gives it away"],
+            ["no fault and no alert", "nothing that a solver reads gives it away"],
         ),
     ],
 )

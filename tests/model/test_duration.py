@@ -18,7 +18,7 @@ def test_durations(text: str, value: float) -> None:
 
 @pytest.mark.parametrize("text", ["-1s", "1", "1d", "ms", "1s x", "1 s", "s1", "1x"])
 def test_no_durations(text: str) -> None:
-    with pytest.raises(ValueError, match="is no duration"):
+    with pytest.raises(ValueError, match="is not a duration"):
         parse_seconds(text)
 
 

@@ -1,1 +1,1 @@
-"""Interventions: which trials try labels, repairs, decoys and cheats."""
+"""Interventions: trials of labels, repairs, decoys and cheats."""

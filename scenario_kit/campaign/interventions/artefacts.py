@@ -1,8 +1,8 @@
-"""What a fault writes beside its labelled causes (docs/validator.md). Pure.
+"""Find objects that a fault writes without a label (docs/validator.md). Pure.
 
-A fault says itself which of the objects that it writes are causes, and which are mere artefacts. That is a claim like
-any other: what the fault did to an object without a label is undone alone. Where that clears the alerts, the object is
-a cause, and whoever names it would be scored as wrong.
+A fault declares which written objects are causes and which are artefacts. That claim is tested: what the fault did to
+an unlabelled object is undone alone. If that clears the alerts, the object is a cause, and an answer that names it
+would be wrongly scored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 class Artefact(NamedTuple):
-    """An object that a fault writes and no label names, and the causes of other faults that are repaired before."""
+    """An unlabelled object that a fault writes, and the causes of other faults to repair first."""
 
     fault: str
     entity: str
@@ -24,9 +24,9 @@ class Artefact(NamedTuple):
 
 
 def find_artefacts(runbook: Runbook) -> list[Artefact]:
-    """Find every object that a fault writes without a label, in the order in which it is written.
+    """Return every object that a fault writes without a label, in the order of writes.
 
-    A distractor is left out as a whole in a trial of its own.
+    Distractors are covered by a trial of their own.
     """
     return [
         Artefact(fault.name, entity, list_other_causes(runbook, fault))
@@ -37,9 +37,9 @@ def find_artefacts(runbook: Runbook) -> list[Artefact]:
 
 
 def _find_written(runbook: Runbook, fault: Fault) -> list[str]:
-    """Find the objects of a fault whose undo says something about its labels, as ``Kind/name``."""
+    """Return the objects of a fault, as ``Kind/name``, whose undo tests its labels."""
     answered = [c.entity for c in list_answers(runbook) if c.fault == fault.name]
-    # Of a fault without a label, the causes are repaired in the trial of everything that is not labelled.
+    # The causes of an unlabelled fault are covered by the trial of everything unlabelled.
     causes = (
         {strip_reference(e.ref) for e in fault.causes} if not answered else {strip_reference(ref) for ref in answered}
     )
@@ -49,8 +49,8 @@ def _find_written(runbook: Runbook, fault: Fault) -> list[str]:
 
 
 def _describe_change(runbook: Runbook, fault: Fault, change: Change) -> tuple[str, str] | None:
-    """Describe what a change writes and leaves; the experiment of a hidden fault is stood for by the workload that it
-    hits.
+    """Return the object that a change writes permanently; of a hidden fault, the experiment is represented by its
+    workload.
     """
     operation = change.operation
     hidden = fault.visibility == "Hidden"

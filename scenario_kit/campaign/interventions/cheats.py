@@ -1,9 +1,9 @@
-"""The cheat battery (docs/validator.md): ways to make symptoms go away without repairing anything. Pure.
+"""The cheat battery (docs/validator.md): ways to clear symptoms without a repair. Pure.
 
-Each must leave the incident unresolved, or be refused. They are made from the rendered app, so they fit any scenario.
-Not here, and why: doing nothing (every hold step does it); deleting the namespace, touching rules, Prometheus or our
-own objects (the solver's role refuses it, which is shown with that role); relabelling pods (the API server refuses it
-where a selector needs the label); mutants of the mutated value (what else is wrong only the fault knows).
+Each must leave the incident unresolved, or be rejected. Cheats are derived from the rendered app, so they fit any
+scenario. Not included: doing nothing (every hold step covers it); deleting the namespace, touching rules, Prometheus or
+scenario-kit's own objects (the solver's role forbids it, which is tested separately); relabelling pods (the API server
+forbids it if a selector needs the label); mutating the written value (only the fault knows wrong values).
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder, rename_change
 from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
 
-#: What follows a repair that is taken back.
+#: Follows a reverted repair.
 STARTS: Final = "start-again"
-#: The cheat that an honest repair of some faults looks like.
+#: The cheat that equals an honest repair of some faults.
 RESTARTS: Final = "restart-everything"
-#: How far a cheat raises limits; an honest repair may raise them a few times.
+#: Factor by which a cheat raises limits, more than an honest repair would.
 _RAISED: Final = 100
 _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
-#: Faults that are over once their pods are replaced: a restart is an honest repair of them.
+#: Persistence of faults for which a restart is an honest repair.
 _RESTARTABLE: Final = ("Pod", "OneShot", "Expires", "SelfHeals")
 
 
 def add_cheats(runbook: Runbook) -> Runbook:
-    """Return the runbook with its cheats among the procedures, and what follows a repair that is taken back."""
+    """Add cheats to the procedures of a runbook, and what follows a reverted repair."""
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *build_cheats(runbook), *starts(runbook)))
 
 
 def restart_everything(runbook: Runbook) -> Procedure:
-    """Return a restart of every workload but those that generate load."""
+    """Return a restart of every workload except load generators."""
     load = {_strip_namespace(c.workload) for c in runbook.app.components if c.role == "Load"}
     changes = tuple(
         _build_operation("restart", format_reference(w))
@@ -52,10 +52,10 @@ def restart_everything(runbook: Runbook) -> Procedure:
 
 
 def starts(runbook: Runbook) -> tuple[Procedure, ...]:
-    """Return what the faults restarted, restarted again; nothing where they restart nothing.
+    """Return another restart of what the faults restarted; empty if they restart nothing.
 
-    Where a fault restarts something, it is only there for what starts after it: pods that were admitted while a repair
-    was in force stay. To take the repair back is to do what the fault did.
+    A fault that includes a restart only affects pods started after it: pods admitted during a repair stay healthy.
+    Reverting the repair therefore includes the restart.
     """
     changes = tuple(c for f in runbook.faults for c in f.changes if c.operation.restarts)
     solution = Solution(name=STARTS, description="restart what the fault restarted", changes=changes)
@@ -63,7 +63,7 @@ def starts(runbook: Runbook) -> tuple[Procedure, ...]:
 
 
 def build_cheats(runbook: Runbook) -> tuple[Procedure, ...]:
-    """Build the cheats that can be tried on this scenario, in the order of the reference."""
+    """Build the cheats that apply to this scenario, in the order of the documentation."""
     new = [m for f in runbook.faults for c in f.changes if (m := c.operation.manifest)]
     find = make_finder([*runbook.objects, *new], runbook.namespace)
     return tuple(
@@ -88,21 +88,25 @@ def _build_battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
         restarted = restart_everything(runbook).solution
         yield restarted.name, restarted.description, list(restarted.changes)
     zero = [_change(scale={"target": format_reference(w), "replicas": 0}) for w in blamed if w["kind"] != "DaemonSet"]
-    yield "scale-to-zero", "scale what alerts to zero", zero
-    yield "delete-workload", "delete what alerts", [_build_operation("delete", format_reference(w)) for w in blamed[:1]]
-    yield "delete-service", "delete the Service of what alerts", _retarget_services(runbook, blamed)
+    yield "scale-to-zero", "scale the alerting workloads to zero", zero
+    yield (
+        "delete-workload",
+        "delete the alerting workload",
+        [_build_operation("delete", format_reference(w)) for w in blamed[:1]],
+    )
+    yield "delete-service", "delete the alerting Service", _retarget_services(runbook, blamed)
     stopped = [
         _change(scale={"target": format_reference(w), "replicas": 0}) for w in workloads if format_reference(w) in load
     ]
     yield "stop-the-load", "stop the load generator", stopped
     yield "raise-limits", f"raise limits {_RAISED} times", list(_raise_limits(blamed))
-    yield "drop-probes", "drop the probes of what alerts", list(_drop_probes(blamed))
-    yield "roll-back", "roll back what alerts", list(_roll_back(runbook, blamed))
+    yield "drop-probes", "remove the probes of the alerting workloads", list(_drop_probes(blamed))
+    yield "roll-back", "roll back the alerting workloads", list(_roll_back(runbook, blamed))
     yield "delete-chaos", "delete the chaos object", list(_delete_chaos(runbook))
 
 
 def _repairs_by_restart(runbook: Runbook) -> bool:
-    """Return whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
+    """Return whether the scenario documents a restart as a repair of a fault that ends with its pods."""
     ending = {f.name for f in runbook.faults if f.role in LABELLED and f.persistence in _RESTARTABLE}
     return any(
         change.operation.restarts or (change.operation.deletes and not change.operation.outlasts("Pod"))
@@ -121,7 +125,7 @@ def _list_workloads(runbook: Runbook) -> list[Object]:
 
 
 def _find_suspects(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
-    """Find what somebody who only reads alerts acts on: the workloads that must alert, and those that are labelled."""
+    """Return the workloads that must alert or are labelled, on which a reader of alerts would act."""
     expected = [e.entity for e in list_by_class(runbook.expect, "MustFire") if e.entity]
     labels = [c.entity for c in runbook.ground_truth.root_causes if c.entity]
     known = {format_reference(w) for w in workloads}
@@ -159,18 +163,18 @@ def _raise_limits(blamed: Iterable[Object]) -> Iterator[Change]:
 def _drop_probes(blamed: Iterable[Object]) -> Iterator[Change]:
     for workload in blamed:
         bare = [
-            {"name": c["name"]} | dict.fromkeys(there)
+            {"name": c["name"]} | dict.fromkeys(probes)
             for c in _list_containers(workload)
-            if (there := [p for p in _PROBES if c.get(p)])
+            if (probes := [p for p in _PROBES if c.get(p)])
         ]
         if bare:
             yield _patch(workload, bare)
 
 
 def _roll_back(runbook: Runbook, blamed: Iterable[Object]) -> Iterator[Change]:
-    """Return where no fault changes the template of a workload, an older revision of it repairs nothing.
+    """Roll back workloads whose template no fault changes, which repairs nothing.
 
-    There has to be one: an app that was just deployed has a second revision only where a fault restarted the workload.
+    A freshly deployed workload has a second revision only if a fault restarted it.
     """
     changed = {_strip_namespace(e.ref) for f in runbook.faults for e in f.entities if e.role == "Cause"}
     changes = [c for f in runbook.faults for c in f.changes if c.operation.restarts]

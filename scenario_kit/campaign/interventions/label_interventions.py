@@ -1,8 +1,8 @@
-"""Which repairs of labelled causes end an incident, and which must not (docs/validator.md). Pure.
+"""Which repairs of labelled causes must end an incident, and which must not (docs/validator.md). Pure.
 
-Causes join twice: those of one fault as the fault says, the labelled faults as the ground truth says. *Independent*
-causes each keep the incident going, so all of them have to be repaired; of *Conjunctive* ones any single repair is
-enough. Every claim that follows is one trial.
+Causes within a fault combine as the fault says, labelled faults as the ground truth says. *Independent* causes each
+sustain the incident, so that all must be repaired; of *Conjunctive* causes, one repair is enough. Each resulting claim
+is tested by a trial.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scenario_kit.model.authored.scenario import LABELLED
 
 
 class CauseRepair(NamedTuple):
-    """An object that a fault writes as a cause, and the procedure that repairs exactly it."""
+    """A cause that a fault writes, and the procedure that repairs just this cause."""
 
     fault: str
     entity: str
@@ -24,21 +24,21 @@ class CauseRepair(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """All but one of the causes that have to be repaired together: the alerts of the one that is left keep firing."""
+    """A set of causes to repair together, except one, whose alerts must keep firing."""
 
     repaired: tuple[CauseRepair, ...]
     left: CauseRepair
 
 
 def list_labelled(runbook: Runbook) -> list[CauseRepair]:
-    """List the causes that the ground truth names, fault by fault."""
+    """Return the causes that the ground truth labels, by fault."""
     return [c for f in runbook.faults for c in _list_causes(runbook, f) if _is_labelled(runbook, f, c.entity)]
 
 
 def list_answers(runbook: Runbook) -> list[CauseRepair]:
-    """List what may be named as a cause: the labelled ones, and what joins conjunctively with one of them.
+    """Return the causes that count as answers: labelled ones, and those conjunctive with a labelled one.
 
-    To repair such an alternative is said to end the incident just as well, which is tried like the label itself.
+    Repairing such an alternative must end the incident as well, which is tested like the label itself.
     """
     named = {c.fault for c in list_labelled(runbook)}
     return [
@@ -50,18 +50,16 @@ def list_answers(runbook: Runbook) -> list[CauseRepair]:
 
 
 def list_unlabelled(runbook: Runbook) -> list[CauseRepair]:
-    """List everything else that the faults changed as a cause: triggers, distractors, and causes that no label
-    names.
-    """
+    """Return all other causes: of triggers and distractors, and unlabelled ones."""
     known = list_answers(runbook)
     return [c for fault in runbook.faults for c in _list_causes(runbook, fault) if c not in known]
 
 
 def find_repairs(runbook: Runbook) -> list[tuple[CauseRepair, ...]]:
-    """Find sets of answers, each of which ends the incident when it is repaired, and has nothing to spare.
+    """Return minimal sets of answers, each of which ends the incident if repaired.
 
-    Every answer is in one of them. With independent causes there is one set, with conjunctive ones one for each cause;
-    where both meet, alternatives are taken side by side, not every combination of them.
+    Every answer is in one of them. Independent causes form one set, conjunctive ones a set each; if both occur,
+    alternatives are combined in parallel instead of all combinations.
     """
     known = list_answers(runbook)
     faults = []
@@ -73,8 +71,8 @@ def find_repairs(runbook: Runbook) -> list[tuple[CauseRepair, ...]]:
 
 
 def leave_one_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
-    """Return each set of repairs less one of its causes; a set of one leaves nothing to repair, which holding shows."""
-    found: dict[tuple[frozenset[str], str], LeftOut] = {}  # by the names of the fixes that are made
+    """Return each set of repairs without one of its causes; for single causes, the hold step covers it."""
+    found: dict[tuple[frozenset[str], str], LeftOut] = {}  # by the names of the fixes
     for causes in sets:
         for left in causes:
             rest = tuple(c for c in causes if c is not left)
@@ -84,9 +82,7 @@ def leave_one_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
 
 
 def list_other_causes(runbook: Runbook, fault: Fault) -> tuple[CauseRepair, ...]:
-    """List the causes of other faults that keep the alerts firing whatever becomes of this one; none without a
-    label.
-    """
+    """Return the causes of other faults that sustain the alerts regardless of this one."""
     sets = (s for s in find_repairs(runbook) if any(c.fault == fault.name for c in s))
     return tuple(c for c in next(sets, ()) if c.fault != fault.name)
 
@@ -99,14 +95,14 @@ def _join_causes(join: str, parts: Sequence[list[tuple[CauseRepair, ...]]]) -> l
 
 
 def _list_causes(runbook: Runbook, fault: Fault) -> list[CauseRepair]:
-    """List a fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``."""
+    """Return the causes of a fault with a fix, which is named ``<fault>:<index of the cause>``."""
     fixes = {p.name: p for p in runbook.procedures if p.use == "Fix"}
     named: list[tuple[str, Entity]] = [(f"{fault.name}:{i}", e) for i, e in enumerate(fault.causes)]
     return [CauseRepair(fault.name, e.ref, fixes[name]) for name, e in named if name in fixes]
 
 
 def _is_alternative(runbook: Runbook, fault: Fault, named: Collection[str]) -> bool:
-    """Return whether all of a fault's causes are answers, labelled or not; ``named`` are the faults with a label."""
+    """Return whether all causes of a fault are answers; ``named`` are the labelled faults."""
     if fault.name in named:
         return fault.causes_join == "Conjunctive"
     return bool(named) and fault.role in LABELLED and runbook.ground_truth.causes_join == "Conjunctive"

@@ -1,7 +1,7 @@
-"""What a fault says of its own end (`persistence`), tried (docs/validator.md). Pure.
+"""Test the declared `persistence` of faults (docs/validator.md). Pure.
 
-Who says that a fault ends with its pods, or by itself, is spared the restart cheat and the proof that the fault lasts.
-So the claim is shown to be true: every workload is restarted, or nobody does anything, and the incident is over.
+A fault that ends with its pods, or by itself, is exempt from the restart cheat and from the proof that it lasts. So the
+declaration is tested: after a restart of every workload, or after waiting, the incident must be over.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from scenario_kit.campaign.interventions.label_interventions import CauseRepair,
 from scenario_kit.model import Fault, Runbook
 from scenario_kit.model.authored.scenario import LABELLED
 
-#: Seconds within which a fault that ends by itself has to be over: nobody waits for longer.
+#: Seconds within which a fault that ends by itself must have ended.
 PATIENCE: Final = 3600
 
 
 class Ending(NamedTuple):
-    """A fault, how it is said to end, and the causes of other faults that are repaired before."""
+    """A fault, how it should end, and the causes of other faults to repair first."""
 
     fault: str
     persistence: str
@@ -29,7 +29,7 @@ class Ending(NamedTuple):
 
 
 def list_endings(runbook: Runbook) -> list[Ending]:
-    """List the labelled faults that are said to end without a repair of their own."""
+    """Return the labelled faults that are declared to end without a repair."""
     return [
         Ending(fault.name, fault.persistence, how, list_other_causes(runbook, fault))
         for fault in runbook.faults
@@ -38,12 +38,12 @@ def list_endings(runbook: Runbook) -> list[Ending]:
 
 
 def add_restart(runbook: Runbook) -> Runbook:
-    """Return the runbook in which every workload can be restarted."""
+    """Add a restart of every workload to the procedures of a runbook."""
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, restart_everything(runbook)))
 
 
 def _choose_method(fault: Fault) -> Literal["Restart", "Wait"] | None:
-    """Choose how its claim is tried; of what is over at once, only what a command did may go on."""
+    """Return how to test the declaration; one-shot faults need a test only if they ran a command."""
     if fault.persistence in ("Expires", "SelfHeals"):
         return "Wait"
     ran = any(change.operation.runs_command for change in fault.changes)

@@ -1,4 +1,4 @@
-"""Programs: which steps a trial of each purpose consists of (docs/architecture.md, docs/plans.md). Pure."""
+"""Programs: the steps of trials by purpose (docs/architecture.md, docs/plans.md). Pure."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from scenario_kit.model import Procedure, Runbook, TrialStep
 _START: Final = (TrialStep(kind="deploy"), TrialStep(kind="expectQuiet"))
 _BREAK: Final = (TrialStep(kind="inject"), TrialStep(kind="expectAlerts"))
 _END: Final = (TrialStep(kind="teardown"), TrialStep(kind="expectClean"))
-#: The longest name of a step.
+#: Maximum length of a step's name.
 _LONGEST: Final = 128
 
 
 def build_live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
-    """Build a Scenario that was applied, until the object is deleted, which cleans up.
+    """Build the program of an applied Scenario, which runs until the object is deleted.
 
-    An incident lasts until somebody resolves it, what is benign until it has passed, and where there is no incident the
-    app (with the harmless changes) is there to be looked at.
+    An incident lasts until it is resolved, a benign one until it has passed; without an incident, the app keeps running
+    with its harmless changes.
     """
     if outcome == "NoIncident":
         return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", forever=True))
@@ -32,9 +32,9 @@ def build_live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
 
 
 def build_handover(outcome: str, seconds: int) -> tuple[TrialStep, ...]:
-    """Build what comes before somebody investigates: a quiet app, and then the trouble with its alerts.
+    """Build the program before an investigation: a quiet app, and then the incident with its alerts.
 
-    Where there is no incident, the app with the harmless changes runs for so many ``seconds``.
+    Without an incident, the app runs for ``seconds`` with its harmless changes.
     """
     if outcome == "NoIncident":
         return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", seconds=seconds))
@@ -42,28 +42,26 @@ def build_handover(outcome: str, seconds: int) -> tuple[TrialStep, ...]:
 
 
 def build_paired(decoys: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
-    """Build the paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
+    """Build a paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
     return (*_START, *_BREAK, TrialStep(kind="hold"), *_try_decoys(decoys), *repair, *_END)
 
 
 def build_benign() -> tuple[TrialStep, ...]:
-    """Build a trial in which something harmless happens: only declared alerts fire, and it passes by itself."""
+    """Build a trial of a benign scenario: only declared alerts fire, and resolve by themselves."""
     return (*_START, *_BREAK, TrialStep(kind="hold"), TrialStep(kind="expectCleared"), *_END)
 
 
 def build_no_incident(seconds: int) -> tuple[TrialStep, ...]:
-    """Build a trial without a fault: with the distractors, if there are any, nothing fires for as long as a repeat
-    takes.
-    """
+    """Build a trial without an incident: nothing fires, even with distractors, as long as a repeat takes."""
     return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", seconds=seconds), *_END)
 
 
 def build_recorded(
     outcome: str = "Incident", *, quiet: int | None = None, hold: int | None = None
 ) -> tuple[TrialStep, ...]:
-    """Build an incident that is only looked at: quiet, broken, held for ``hold`` seconds, then everything is removed.
+    """Build a trial for recording: quiet, broken, held for ``hold`` seconds, then everything is removed.
 
-    ``quiet`` are the seconds before anything is broken; without either, the scenario's windows.
+    ``quiet`` are the seconds before the injection; the defaults are the scenario's windows.
     """
     alerts = () if outcome == "NoIncident" else (TrialStep(kind="expectAlerts"),)
     return (
@@ -77,15 +75,15 @@ def build_recorded(
 
 
 def solve(repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
-    """Return a further way to repair it, on an app that nothing else was tried on."""
+    """Build a trial of another repair, on a fresh app."""
     return (*_START, *_BREAK, *repair, *_END)
 
 
 def build_control(seconds: int, rollout: Procedure | None = None, *, after: int = 0) -> tuple[TrialStep, ...]:
-    """Build the no-fault control: as long as a repeat is from quiet to the end of hold, and nothing may fire.
+    """Build the control without a fault: nothing may fire as long as a repeat takes from quiet to the end of hold.
 
-    With ``rollout``, the sham control follows on the same app: the restarts that injecting brings with it, without the
-    change, and nothing may fire for ``after`` seconds either.
+    With ``rollout``, the sham control follows on the same app: only the restarts that the injection causes, after which
+    nothing may fire for ``after`` seconds.
     """
     sham: tuple[TrialStep, ...] = ()
     if rollout is not None:
@@ -97,12 +95,12 @@ def build_control(seconds: int, rollout: Procedure | None = None, *, after: int 
 
 
 def scan() -> tuple[TrialStep, ...]:
-    """Return what a solver can read, once everything has happened, does not say what did."""
+    """Build a trial that searches everything a solver can read for the answer."""
     return (*_START, *_BREAK, TrialStep(kind="expectNoLeaks"), *_END)
 
 
 def build_distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ...]:
-    """Build a trial of the harmless changes alone: nothing may fire, for as long as a repeat holds."""
+    """Build a trial of the distractors alone: nothing may fire as long as a repeat holds."""
     return (
         *_START,
         TrialStep(kind="inject", faults=tuple(names)),
@@ -112,17 +110,15 @@ def build_distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ..
 
 
 def build_without(names: Sequence[str]) -> tuple[TrialStep, ...]:
-    """Build the incident without its triggers, or without its distractors: which alerts still come shows what those
-    are.
-    """
+    """Build the incident without its triggers, or without its distractors, to see which alerts depend on them."""
     left = tuple(names)
     return (*_START, TrialStep(kind="inject", except_=left), TrialStep(kind="expectAlerts", faults=left), *_END)
 
 
 def fix_only(causes: Sequence[CauseRepair], *, scanned: bool = False) -> tuple[TrialStep, ...]:
-    """Check the label intervention: repairing just these labelled causes must resolve the incident.
+    """Build a label intervention: repairing just these labelled causes must resolve the incident.
 
-    ``scanned``: before anything is repaired, what a solver can read is searched for the answer.
+    With ``scanned``, everything a solver can read is searched for the answer first.
     """
     scan = (TrialStep(kind="expectNoLeaks"),) if scanned else ()
     return (
@@ -136,7 +132,7 @@ def fix_only(causes: Sequence[CauseRepair], *, scanned: bool = False) -> tuple[T
 
 
 def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
-    """Check the counter-intervention: repairing everything but what is labelled must not clear the alerts."""
+    """Build the counter-intervention: repairing everything unlabelled must not clear the alerts."""
     return (
         *_START,
         *_BREAK,
@@ -147,15 +143,13 @@ def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
 
 
 def fix_beside(each: SideEffect) -> tuple[TrialStep, ...]:
-    """Return what a repair does beside its cause, with every other cause repaired: the cause alone keeps
-    alerts firing.
-    """
+    """Build a trial of a repair's side effects, with all other causes repaired: alerts must keep firing."""
     steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Fix", name=each.part.name)]
     return (*_START, *_BREAK, *steps, TrialStep(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
 
 
 def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
-    """Return what the fault did to one object without a label is undone alone: what is labelled keeps alerts firing."""
+    """Build a trial that undoes only what a fault did to one unlabelled object: alerts must keep firing."""
     undone, left = (each.fault,), (each.fault,) if each.others else ()
     steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Undo", name=each.entity, faults=undone)]
     asked = TrialStep(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
@@ -163,7 +157,7 @@ def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
 
 
 def end(each: Ending) -> tuple[TrialStep, ...]:
-    """Wait for what ends by itself; what ends with its pods ends when every workload is restarted."""
+    """Build a trial of a fault that ends by itself, or with its pods after a restart of every workload."""
     steps = [*_START, *_BREAK, *_build_fixes(each.others)]
     if each.how == "Wait":
         waited = TrialStep(kind="expectCleared", use="Wait", name=each.fault, seconds=PATIENCE)
@@ -178,9 +172,9 @@ def end(each: Ending) -> tuple[TrialStep, ...]:
 def leave_out(
     claim: LeftOut, decoys: Sequence[Procedure] = (), repair: Sequence[TrialStep] = ()
 ) -> tuple[TrialStep, ...]:
-    """Leave-one-out: with all but one cause repaired, alerts of the one that is left keep firing.
+    """Build a leave-one-out trial: with all but one cause repaired, the alerts of that one keep firing.
 
-    No decoy repairs that one either, and its own solution does: beside other causes, neither would show.
+    Then its decoys and its own solution are tried: with other causes present, neither could be judged.
     """
     asked = TrialStep(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
     return (*_START, *_BREAK, *_build_fixes(claim.repaired), asked, *_try_decoys(decoys), *repair, *_END)
@@ -189,9 +183,9 @@ def leave_out(
 def build_cheated(
     cheats: Sequence[Procedure], repair: Sequence[TrialStep], starts: Sequence[Procedure] = ()
 ) -> tuple[TrialStep, ...]:
-    """Build each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either.
+    """Build a trial of cheats, each tried and undone; and of a repair that is reverted at once.
 
-    ``starts`` follow that, so that the fault is there again for what acts only on a start.
+    ``starts`` follow the reverted repair, so that faults that only act at startup are active again.
     """
     steps: list[TrialStep] = [*_START, *_BREAK]
     for cheat in cheats:
@@ -210,12 +204,12 @@ def build_cheated(
 
 
 def list_by_use(runbook: Runbook, use: str) -> list[Procedure]:
-    """List the procedures of one use, in the author's order."""
+    """Return the procedures of one use, in the author's order."""
     return [p for p in runbook.procedures if p.use == use]
 
 
 def _try_decoys(decoys: Sequence[Procedure]) -> list[TrialStep]:
-    """Return each decoy, which clears nothing, and is undone."""
+    """Try each decoy, which must not clear anything, and undo it."""
     return [
         step
         for decoy in decoys

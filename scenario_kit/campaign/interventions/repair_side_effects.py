@@ -1,9 +1,8 @@
-"""What the repair of a cause does beside that cause (docs/validator.md). Pure.
+"""Find side effects of a cause's repair on other objects (docs/validator.md). Pure.
 
-A fault says itself how its causes are repaired. Where such a repair also takes back what the fault did to another
-object, that it clears the alerts says nothing about the label: the other object could be the cause. So that part of it
-is tried alone, and must not help. That holds for what joins conjunctively with the cause, too: each has to be repaired
-without the other, or naming it would be an answer that nothing shows.
+If the repair that a fault declares for a cause also undoes what the fault did to another object, clearing the alerts
+does not prove the label: the other object might be the cause. So that part of the repair is tried alone, and must not
+help. The same holds for causes that are conjunctive with it: each must be repairable without the other.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from scenario_kit.model import Change, Procedure, Runbook
 from scenario_kit.model.authored.app import FlagStore
 from scenario_kit.model.kubernetes.reference import strip_reference
 
-#: Ends the names of these procedures; they begin like the repair of which they are a part.
+#: Suffix of the names of these procedures.
 BESIDE: Final = ":beside"
 
 
 class SideEffect(NamedTuple):
-    """A cause, the part of its repair that is about other objects, and what has to be repaired for that to show."""
+    """A cause, the part of its repair that affects other objects, and the causes to repair first."""
 
     cause: CauseRepair
     part: Procedure
@@ -31,7 +30,7 @@ class SideEffect(NamedTuple):
 
 
 def find_side_effects(runbook: Runbook) -> list[SideEffect]:
-    """Find every answer whose repair also takes back what the fault did to other objects, in their order."""
+    """Return every answer whose repair also undoes what the fault did to other objects, in order."""
     found: dict[str, SideEffect] = {}
     for causes in find_repairs(runbook):
         for cause in causes:
@@ -41,19 +40,19 @@ def find_side_effects(runbook: Runbook) -> list[SideEffect]:
 
 
 def add_side_effects(runbook: Runbook) -> Runbook:
-    """Return the runbook with those parts among its procedures."""
+    """Add these partial repairs to the procedures of a runbook."""
     parts = tuple(each.part for each in find_side_effects(runbook))
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *parts))
 
 
 def _build_partial_repair(runbook: Runbook, cause: CauseRepair) -> Procedure | None:
-    """Build what is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
+    """Return a repair without its changes to the cause; None if the rest does not undo anything of the fault."""
     fault = runbook.fault(cause.fault)
     flags = runbook.app.flags
     fix = cause.fix.solution.changes
     changes = [c for c in fix if c.operation.about(flags) != strip_reference(cause.entity)]
     if all(c.operation.runs_command or c.operation.restarts for c in fix):
-        return None  # what only a command can repair is inside of the cause
+        return None  # a repair by commands is within the cause
     ran = any(c.operation.runs_command for c in changes) and any(c.operation.runs_command for c in fault.changes)
     if not ran and _find_touched(fault.changes, flags).isdisjoint(_find_touched(changes, flags)):
         return None
@@ -63,5 +62,5 @@ def _build_partial_repair(runbook: Runbook, cause: CauseRepair) -> Procedure | N
 
 
 def _find_touched(changes: Iterable[Change], flags: FlagStore | None) -> set[tuple[str, str]]:
-    """Find what the changes are about, but for restarts: these write nothing, and take nothing back."""
+    """Return the objects of the changes, except for restarts, which do not write anything."""
     return {about for c in changes if not c.operation.restarts and (about := c.operation.about(flags)) is not None}

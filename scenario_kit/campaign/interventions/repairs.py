@@ -1,4 +1,4 @@
-"""Which documented solutions are carried out together, so that one trial repairs every cause. Pure."""
+"""Combine documented solutions so that one trial repairs every cause. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from scenario_kit.model.authored.scenario import LABELLED
 
 
 def list_faults_to_repair(runbook: Runbook) -> list[str]:
-    """List names of the faults whose causes have to go for the incident to end."""
+    """Return the faults whose causes must be repaired to end the incident."""
     return [f.name for f in runbook.faults if f.role in LABELLED]
 
 
 def build_solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
-    """Build programs that carry the documented solutions out, each solution in one of them, the author's first one
-    first.
+    """Build programs that execute the documented solutions, each in one of them, the author's first one first.
 
-    A solution that repairs only some of the faults is completed: by other solutions where these repair just the rest,
-    else by the fixes of the causes that are left. Faults that nobody can repair (mitigation ``None``) are removed at
-    the end. Of faults that join conjunctively, repairing any is enough.
+    A solution that repairs only some faults is completed by solutions for the rest, or else by the fixes of the
+    remaining causes. Faults that cannot be repaired (mitigation ``None``) are removed at the end. Of conjunctive
+    faults, repairing one is enough.
     """
     documented = [p for p in runbook.procedures if p.use == "Solution"]
     desired = frozenset(list_faults_to_repair(runbook))
@@ -45,10 +44,9 @@ def build_solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
 
 
 def build_single_solution(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, ...]:
-    """Build the first solution of just the fault that is left, where every other one is repaired; none if there is
-    none.
+    """Build the first solution of just the fault that is left, if all others are repaired; empty if there is none.
 
-    Carried out together, one solution could do what another only says.
+    Executed together, one solution could hide that another does nothing.
     """
     whole = claim.left.fault not in {cause.fault for cause in claim.repaired}
     own = [p for p in runbook.procedures if p.use == "Solution" and p.solution.fixes == (claim.left.fault,)]
@@ -76,7 +74,7 @@ def _build_program(runbook: Runbook, together: Sequence[Procedure], desired: fro
 def _combine_procedures(
     first: Procedure, documented: Sequence[Procedure], desired: frozenset[str], any_is_enough: bool
 ) -> tuple[Procedure, ...]:
-    """Return ``first`` with the fewest others that repair exactly the rest; alone where no others do."""
+    """Return ``first`` with the fewest others that repair exactly the rest; alone if there are none."""
     rest = desired - _find_repaired(first, desired)
     if not rest or any_is_enough:
         return (first,)
@@ -90,7 +88,7 @@ def _combine_procedures(
 
 
 def _find_repaired(solution: Procedure, desired: frozenset[str]) -> frozenset[str]:
-    """Find a solution that does not say what it fixes is meant to fix everything."""
+    """Return the faults that a solution repairs, by default all of them."""
     return desired & set(solution.solution.fixes) if solution.solution.fixes else desired
 
 

@@ -1,7 +1,6 @@
-"""The sham control (docs/plans.md): the restarts that injecting brings with it, without the change itself. Pure.
+"""The sham control (docs/plans.md): the restarts that an injection causes, without the change itself. Pure.
 
-A fault that rolls a workload also disturbs it for a moment. If that moment alone raised an alert, the alert would say
-nothing about the fault.
+A rollout disturbs a workload for a moment. An alert raised by that alone would say nothing about the fault.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ NAME: Final = "rollout"
 
 
 def build_rollout_control(runbook: Runbook) -> Procedure | None:
-    """Build the rollouts of a scenario's faults as a procedure; None where injecting replaces no pod of a workload."""
+    """Build the rollouts of the faults as a procedure; None if the injection replaces no pods."""
     thorough: dict[str, bool] = {}
     for fault in runbook.faults:
         for target, drops in _find_rollouts(fault):
@@ -30,13 +29,13 @@ def build_rollout_control(runbook: Runbook) -> Procedure | None:
 
 
 def add_rollout_control(runbook: Runbook) -> Runbook:
-    """Return the runbook with that procedure among its own."""
+    """Add that procedure to a runbook."""
     found = build_rollout_control(runbook)
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, found)) if found else runbook
 
 
 def _find_rollouts(fault: Fault) -> Iterator[tuple[str, bool]]:
-    """Find workloads whose pods injecting replaces, and whether all of the old ones go first."""
+    """Yield workloads whose pods the injection replaces, and whether all old ones are deleted first."""
     for change in fault.changes:
         yield from change.operation.list_rollouts(fault.rollout.drop_old)
     if fault.rollout.reconnect == "Callers":

@@ -1,1 +1,1 @@
-"""Plans: which trials a validation consists of, how many, and in which order."""
+"""Plans: the trials of a validation, their number and order."""

@@ -1,9 +1,9 @@
-"""Assumptions of the twin: varied from repeat to repeat, and blamed where a scenario rests on one. Pure.
+"""Vary the twin's assumptions between repeats, and detect scenarios that depend on one. Pure.
 
-What nothing upstream settles is an assumption in an app's ``twin.yaml``, with a range. The first repeat takes each as
-it is, every later one takes each at the lower or the upper end of its range. Within four repeats every assumption is
-twice low and twice high, in one of six patterns; the patterns move on after that, so that not all that went together
-goes on to do so.
+Numbers that no upstream source settles are assumptions with a range in ``twin.yaml``. The first repeat uses the
+declared values, later ones the lower or upper end of each range. In each block of four repeats every assumption is low
+twice and high twice, in one of six patterns; the patterns shift between blocks, so that assumptions that varied
+together no longer do.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import App, Finding, Runbook
 from scenario_kit.model.twin import Assumption
 
-#: Which of four repeats take the upper end: every way to choose two.
+#: Which of four repeats use the upper end: all choices of two.
 _PATTERNS: Final = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
 _BLOCK: Final = 4
-#: Assumptions that a finding names; repeats may not tell more of them apart.
+#: Maximum number of assumptions in a finding; repeats may not distinguish more.
 _NAMED: Final = 3
 
 
 class Ran(Protocol):
-    """A repeat that ended: how, and under which values."""
+    """The outcome of a repeat, and its assumptions."""
 
     @property
     def outcome(self) -> str:
@@ -34,11 +34,11 @@ class Ran(Protocol):
 
     @property
     def assumed(self) -> Mapping[str, float]:
-        """The values that assumptions had; empty for those of the app's definition."""
+        """The values of assumptions; empty for the declared ones."""
 
 
 def draw_assumptions(app: App, variation: int) -> dict[str, float]:
-    """Draw the values that a variation gives to the assumptions of an app; number 0 changes none of them."""
+    """Return an app's assumptions in a variation; variation 0 changes none."""
     known = read_ranges(app)
     if not variation:
         return {}
@@ -51,12 +51,12 @@ def draw_assumptions(app: App, variation: int) -> dict[str, float]:
 
 
 def read_ranges(app: App) -> Mapping[str, Assumption]:
-    """Read the assumptions of an app by name; none where it has no twin."""
+    """Return the assumptions of an app by name; empty without a twin."""
     return app.twin.assumptions if app.twin is not None else {}
 
 
 def vary_runbook(runbook: Runbook, variation: int) -> Runbook:
-    """Return the runbook with the twin's assumptions as that variation has them."""
+    """Return the runbook with the twin's assumptions of a variation."""
     values, twin = draw_assumptions(runbook.app, variation), runbook.app.twin
     if not values or twin is None:
         return runbook
@@ -65,7 +65,7 @@ def vary_runbook(runbook: Runbook, variation: int) -> Runbook:
 
 
 def find_decisive_assumptions(repeats: Iterable[Ran], app: App) -> list[Finding]:
-    """Find what every broken repeat had and no other: assumptions at one end of their range."""
+    """Report assumptions with a value that every broken repeat had, and no other."""
     ran = [r for r in repeats if r.outcome in ("Held", "Broken")]
     broken = [r for r in ran if r.outcome == "Broken"]
     if not broken or len(broken) == len(ran) or not all(r.assumed for r in broken):
@@ -78,9 +78,9 @@ def find_decisive_assumptions(repeats: Iterable[Ran], app: App) -> list[Finding]
     return [
         build_finding(
             "SK512",
-            message=f"the scenario rests on an assumption of the simulated app: {join_names(blamed[:_NAMED], 'or')}",
-            observed=f"every repeat that broke, and no other, had {' or '.join(reported)}{more}",
-            expected="repeats that hold wherever in its range an assumption lies",
+            message=f"the scenario depends on an assumption of the simulated app: {join_names(blamed[:_NAMED], 'or')}",
+            observed=f"every broken repeat, and no other, had {' or '.join(reported)}{more}",
+            expected="repeats that hold for all values in the range of an assumption",
         )
     ]
 

@@ -1,8 +1,8 @@
-"""How many trials of a scenario may share a cluster at once. Pure.
+"""How many trials of a scenario may share a cluster. Pure.
 
-Trials keep to namespaces of their own, so that many of them run side by side. What belongs to the whole cluster (a
-node, a priority class, the name server) they cannot keep to themselves: another trial would meet the fault there, trip
-over an object of the same name, and find the cluster changed when it compares it with how it was before.
+Trials have namespaces of their own, so that many can run in parallel. Cluster-scoped objects (a node, a priority class,
+the name server) are shared: another trial would see the fault, conflict with an object of the same name, or find the
+cluster changed.
 """
 
 from __future__ import annotations
@@ -16,22 +16,20 @@ from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.results.trial import ALONE_LABEL
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 
-#: More pods than these, or more cores, that one change asks for leave other trials of a cluster too little room.
+#: A change that asks for more pods or cores leaves too little capacity for other trials.
 _MOST_PODS: Final = 20
 _MOST_CORES: Final = 4.0
-#: The kind of experiment that tells the cluster's one chaos name server what to answer.
+#: The kind of experiment that configures the cluster's only chaos name server.
 _NAMES: Final = "DNSChaos"
 
 
 def limit_concurrency(runbook: Runbook, parallel: int) -> int:
-    """Return how many of ``parallel`` trials may run beside each other: one, where any of them reaches beyond its
-    app.
-    """
+    """Return how many of ``parallel`` trials may run at once: one if they reach beyond their app."""
     return 1 if runs_alone(runbook) else parallel
 
 
 def runs_alone(runbook: Runbook) -> bool:
-    """Return whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
+    """Return whether a trial reaches beyond its app, or needs too much capacity, so that it must run alone."""
     if any(fault.scope == "Cluster" for fault in runbook.faults):
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
@@ -40,9 +38,9 @@ def runs_alone(runbook: Runbook) -> bool:
 
 
 def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
-    """Return whether a change asks for so many pods that others may find no room.
+    """Return whether a change asks for too many pods for others to have capacity.
 
-    ``each`` is what one pod of a workload, by kind and name, asks for in cores.
+    ``each`` is the CPU request of one pod of a workload, by kind and name.
     """
     replicas = change.operation.count_replicas()
     if (body := change.operation.resource) is not None:
@@ -58,20 +56,20 @@ def _count_cores(obj: Object) -> float:
 
 
 def build_labels(runbook: Runbook) -> dict[str, str]:
-    """Build what a trial carries so that others know whether they may run beside it."""
+    """Return the labels by which other trials know whether they may run beside this one."""
     return {ALONE_LABEL: "true"} if runs_alone(runbook) else {}
 
 
 def find_blocking_trial(runbook: Runbook, others: Iterable[Object]) -> str:
-    """Find why no trial of this scenario may begin beside other Trial objects; empty where one may."""
+    """Explain why no trial of this scenario may start beside other Trials; empty if one may."""
     beyond = runs_alone(runbook)
     going = sorted(t["metadata"]["name"] for t in others if _is_running(t) and (beyond or _is_exclusive(t)))
     if not going:
         return ""
     names = f"{going[0]} and {len(going) - 1} more" if len(going) > 1 else going[0]
     if beyond:
-        return f"the scenario reaches beyond its app, so it waits for the trials of others to end: {names}"
-    return f"a trial that reaches beyond its app is under way, and nothing begins beside it: {names}"
+        return f"the scenario reaches beyond its app, so it waits for other trials to end: {names}"
+    return f"a trial that reaches beyond its app is running, and must run alone: {names}"
 
 
 def _is_running(trial: Object) -> bool:
@@ -91,8 +89,8 @@ def _changes(runbook: Runbook) -> Iterator[Change]:
 
 def _leaves_app(change: Change, own: set[str]) -> bool:
     if change.operation.experiment is not None:
-        # The name server of Chaos Mesh knows an experiment by its name alone, which all trials of a scenario share: the
-        # end of one takes away what it was told for another.
+        # The name server of Chaos Mesh identifies experiments by name, which all trials of a scenario share: the end of
+        # one would affect another.
         return get_experiment(change.operation.experiment)[0] == _NAMES
     body = change.operation.resource
     if body is not None:

@@ -1,4 +1,4 @@
-"""Plans of one's own: a file that says which trials a validation consists of, judged before anything runs."""
+"""Custom plans: load and validate a file that describes the trials of a validation."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ENDINGS: Final = (".yaml", ".yml")
 
 
 def choose_plan(plan: str) -> Plan:
-    """Choose the plan that somebody names: a built-in one, or the file of one.
+    """Return a built-in plan by name, or the plan in a file.
 
     Raises:
-        UsageError: there is none, or the file is wrong; then with every mistake, at its line.
+        UsageError: there is none, or the file is invalid; with all mistakes and their lines.
     """
     return load_plan(Path(plan)) if plan.endswith(_ENDINGS) else get_plan(plan)
 
@@ -36,7 +36,7 @@ def load_plan(path: Path) -> Plan:
         ) from problem
     at = positions.value("name")
     if data["name"] in PLANS:
-        raise UsageError(f"{at}: '{data['name']}' is a built-in plan, and this is another one", fix="choose a name")
+        raise UsageError(f"{at}: '{data['name']}' is the name of a built-in plan", fix="choose another name")
     try:
         return Plan.from_json(data)
     except UsageError as problem:
@@ -44,11 +44,11 @@ def load_plan(path: Path) -> Plan:
 
 
 def limit_plan(plan: Plan, repeats: int | None) -> Plan:
-    """Return the plan with the looks that a budget of repeats allows; between the bounds of the last it is
+    """Return the plan with the looks that a budget of repeats allows; between the bounds of the last look the result is
     inconclusive.
 
     Raises:
-        UsageError: the budget is too small for any pass (SK503).
+        UsageError: the budget is too small to pass (SK503).
     """
     if repeats is None:
         return plan

@@ -1,4 +1,4 @@
-"""Plans: which trials a validation consists of, as data (docs/plans.md)."""
+"""Plans: the trials of a validation, as data (docs/plans.md)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from scenario_kit.render.faults.chaos_schedule import require_wall_clock
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):
-    """One trial of a plan: what it is for, what it does, and the seed of everything that varies in it.
+    """A trial of a plan: its purpose, its steps, and the seed of its random choices.
 
-    ``load_percent`` is the share of the scenario's users that it offers, ``variation`` the number of the values that
-    the twin's assumptions have in it; 0 are those of the app's definition.
+    ``load_percent`` is its share of the scenario's users, ``variation`` selects values of the twin's assumptions; 0 are
+    the declared ones.
     """
 
     purpose: str
@@ -41,13 +41,13 @@ class PlannedTrial(Value, frozen=True, kw_only=True):
 
 
 class Plan(Value, frozen=True, kw_only=True):
-    """How much evidence a validation gathers. ``looks`` say after how many paired repeats what is settled.
+    """How much evidence a validation collects. ``looks`` define when the paired repeats are decided.
 
-    ``loads`` are those of successive repeats, in percent of the users; none mean ``LOADS``. ``parallel`` is how many
-    trials run at the same time; None leaves it to whoever starts them.
+    ``loads`` are those of successive repeats in percent of the users, by default ``LOADS``. ``parallel`` is the number
+    of concurrent trials; None leaves it to the caller.
 
     Raises:
-        UsageError: the looks make no sense, or can never pass.
+        UsageError: the looks are inconsistent, or can never pass.
     """
 
     name: str
@@ -82,26 +82,26 @@ THOROUGH: Final = Plan(
     name="thorough", describe="17 to 33 paired repeats (holds in more than 80 % of runs)", looks=REPRODUCIBLE
 )
 PLANS: Final = {p.name: p for p in (TRY, QUICK, STANDARD, THOROUGH)}
-#: Loads of successive repeats: a pass should not rest on one number of users (docs/plans.md: ± 20 %).
+#: Loads of successive repeats: a pass should not depend on one number of users (docs/plans.md: ± 20 %).
 LOADS: Final = (100, 80, 120, 90, 110)
 
 _REPORTED: Final = {
     "Incident": "quiet → broken → held → decoys → solved → clean",
     "Benign": "quiet → something happens → it passes by itself → clean",
-    "NoIncident": "quiet → nothing is broken, nothing fires → clean",
+    "NoIncident": "quiet → no fault, no alert → clean",
 }
 
-#: Renders the runbook of a trial for its namespace and its load in percent.
+#: Render the runbook of a trial for its namespace and its load in percent.
 Resolve = Callable[[str, int], Runbook]
 
 
 def count_users(scenario: Scenario, load_percent: int) -> int:
-    """Count how many users a trial offers: that share of the scenario's, and at least one."""
+    """Return the number of users in a trial: that share of the scenario's, at least one."""
     return max(1, round(scenario.spec.app.load.users * load_percent / 100))
 
 
 def get_plan(name: str) -> Plan:
-    """Get the plan of that name.
+    """Return a built-in plan.
 
     Raises:
         UsageError: there is none.
@@ -112,7 +112,7 @@ def get_plan(name: str) -> Plan:
 
 
 def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """Plan the trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
+    """Return the trials of a plan for a scenario, by its outcome and the roles and joins of its causes."""
     outcome = runbook.outcome
     repairs = build_solutions(runbook) if outcome == "Incident" else []
     repair = repairs[0] if repairs else ()
@@ -123,7 +123,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     )
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
     if plan.solutions and outcome == "Incident" and apart:
-        describe = f"{join_names([d.name for d in apart])} resolves nothing, and nothing is rolled back later"
+        describe = f"{join_names([d.name for d in apart])} resolves nothing, with no rollback later"
         steps = programs.build_paired(apart, ())
         planned.append(PlannedTrial(purpose=PurposeKind.DECOYS.value, describe=describe, steps=steps, seed=seed + 120))
     planned += _plan_controls(plan, runbook, seed + 100)
@@ -155,7 +155,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
 
 
 def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """Plan trials in which nothing may fire: without faults, with a rollout alone, and with the distractors alone."""
+    """Plan the controls: without faults, with a rollout alone, and with the distractors alone."""
     planned: list[PlannedTrial] = []
     rollout = build_rollout_control(runbook) if plan.sham and runbook.outcome == "Incident" else None
     if runbook.faults and (plan.control or rollout is not None):
@@ -175,10 +175,10 @@ def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial
 
 
 def _plan_role_checks(runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """Plan what triggers and distractors are claimed to do for the incident: everything, and nothing."""
+    """Plan trials of the roles of triggers and distractors: whether the incident depends on them."""
     claims = (
-        ("Trigger", PurposeKind.UNTRIGGERED, "does not come"),
-        ("Distractor", PurposeKind.UNDISTURBED, "comes all the same"),
+        ("Trigger", PurposeKind.UNTRIGGERED, "does not occur"),
+        ("Distractor", PurposeKind.UNDISTURBED, "still occurs"),
     )
     return [
         PlannedTrial(
@@ -193,7 +193,7 @@ def _plan_role_checks(runbook: Runbook, seed: int) -> list[PlannedTrial]:
 
 
 def _make_revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[TrialStep]:
-    """Make the repair, if each of its procedures leaves something that can be taken back; restarts cannot."""
+    """Return the repair if each of its procedures can be reverted; restarts cannot."""
     for step in repair:
         if step.kind == "change" and step.use != "RemoveFault":
             changes = runbook.procedure(step.use, step.name).solution.changes
@@ -203,7 +203,7 @@ def _make_revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[
 
 
 def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> PlannedTrial:
-    """Return the repeat of that number, counted from 1: the same program under another seed, load and twin."""
+    """Return a repeat by its number, from 1: the same steps with another seed, load and variation."""
     loads = loads or LOADS
     return msgspec.structs.replace(
         first,
@@ -225,7 +225,7 @@ def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[Trial
 
 
 def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> list[Procedure]:
-    """Find decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
+    """Return decoys that create revisions of what the repair rolls back: it would return to one of these."""
     steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
     changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
     rolled = {c.operation.about(None) for c in changes if c.operation.rolls_back}
@@ -240,7 +240,7 @@ def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> l
 
 
 def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
-    """Plan the label interventions of docs/validator.md: what is labelled, everything else, and all labels but one."""
+    """Plan the label interventions of docs/validator.md: labelled causes, all others, and all labels but one."""
     ours, others = label_interventions.find_repairs(runbook), label_interventions.list_unlabelled(runbook)
     planned = []
     for number, repaired in enumerate(ours):
@@ -285,7 +285,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
         planned.append(
             PlannedTrial(
                 purpose=str(Purpose(PurposeKind.ENDING, number)),
-                describe=f"'{ending.fault}' ends {how}, as its persistence {ending.persistence} says",
+                describe=f"'{ending.fault}' ends {how}, as its persistence {ending.persistence} declares",
                 steps=programs.end(ending),
                 seed=seed + 90 + number,
             )
@@ -298,7 +298,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
 def _plan_left_out_cause(
     runbook: Runbook, claim: label_interventions.LeftOut, number: int, seed: int
 ) -> Iterator[PlannedTrial]:
-    """Leave-one-out of a cause, with the decoys that can be tried beside its own repair, and a trial of the others."""
+    """Plan leave-one-out trials of a cause, with the decoys that do not depend on the repair of others."""
     own, possible = build_single_solution(runbook, claim), _find_separate_decoys(runbook, claim)
     apart = _find_independent_decoys(runbook, own)
     yield PlannedTrial(
@@ -317,7 +317,7 @@ def _plan_left_out_cause(
 
 
 def _find_separate_decoys(runbook: Runbook, claim: label_interventions.LeftOut) -> list[Procedure]:
-    """Find decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
+    """Return decoys that can be tried after some causes were repaired: those that change none of the same objects."""
     done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
     decoys = programs.list_by_use(runbook, "Decoy")
     return [d for d in decoys if all(c.operation.restarts or c.target not in done for c in d.solution.changes)]
@@ -332,35 +332,35 @@ def _format_entities(repaired: Sequence[label_interventions.CauseRepair]) -> str
 
 
 def join_names(names: Sequence[str], last: str = "and") -> str:
-    """Return names as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
+    """Join names in prose: ``a``, ``a and b``, ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 def _compute_length(runbook: Runbook) -> int:
-    """Compute seconds from quiet to the end of hold: what a repeat takes before anybody acts."""
+    """Return the seconds from quiet to the end of hold, before anything is repaired."""
     windows = runbook.windows
     return windows.quiet + find_slowest(runbook.rules) + windows.hold
 
 
 def derive_trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
-    """Derive a name: an interrupted validation finds its trials again."""
+    """Return the deterministic name of a trial, by which an interrupted validation finds it again."""
     identity = _shorten(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
     return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
 
 
 def derive_namespace(app: str, unique: str) -> str:
-    """Derive ``<app>-<4 characters>``, which says nothing about the scenario.
+    """Return ``<app>-<4 characters>``, which reveals nothing about the scenario.
 
-    ``unique`` differs with every run, also of the same trial: series of an earlier one are still in Prometheus.
+    ``unique`` must differ in every run, even of the same trial: Prometheus still has series of earlier ones.
     """
     return f"{app}-{_shorten(unique)}"
 
 
 def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: ClockMode = "Virtual") -> TrialSpec:
-    """Build the immutable spec of a trial, with everything resolved inside.
+    """Build the immutable spec of a trial, with its runbook.
 
     Raises:
-        AuthoringError: a fault of it follows the wall clock, and the trial does not.
+        AuthoringError: a fault needs the wall clock, but the trial does not use it.
     """
     require_wall_clock(runbook.faults, clock)
     if any(step.use == "Cheat" for step in planned.steps):
@@ -383,7 +383,7 @@ def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: 
 
 
 def _shorten(text: str) -> str:
-    # Letters only at the front, so that the result is a label in any position.
+    # Letters only: the result is a valid label at any position.
     value = int(hashlib.sha256(text.encode()).hexdigest(), 16)
     letters = "bcdfghjklmnpqrstvwxz"
     return "".join(letters[(value >> (8 * i)) % len(letters)] for i in range(4))

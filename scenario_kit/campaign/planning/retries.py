@@ -1,7 +1,7 @@
-"""What a campaign runs next, and what the trials that ended settle (docs/plans.md). Pure.
+"""What a campaign runs next, and what its ended trials decide (docs/plans.md). Pure.
 
-The repeats that a plan looks at are those that held or broke. A trial that infrastructure ended is no repeat: another
-one takes its place, any other trial is tried once more. All attempts stay in the evidence.
+Only repeats that held or broke count for a look of the plan. A trial that infrastructure ended is replaced (repeats) or
+retried once (others). All attempts stay in the evidence.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from scenario_kit.campaign.planning.sequential_test import Look, decide
 from scenario_kit.model import Verdict
 from scenario_kit.model.results.purpose import Purpose, PurposeKind, is_repeat
 
-#: More attempts than this share ended by infrastructure: then nothing is judged (2 of 7 is, 3 of 8 is not).
+#: Maximum share of attempts ended by infrastructure; above it, nothing is judged (2 of 7 is fine, 3 of 8 is not).
 _INFRA_SHARE: Final = 1 / 3
 
 
 class EndedTrial(Protocol):
-    """A trial that ended."""
+    """An ended trial."""
 
     @property
     def purpose(self) -> str:
-        """What it was for."""
+        """Its purpose."""
 
     @property
     def outcome(self) -> str:
@@ -33,24 +33,24 @@ class EndedTrial(Protocol):
 
 
 def counts(ended: Iterable[EndedTrial]) -> tuple[int, int]:
-    """Return how many repeats held, and how many broke."""
+    """Return the number of repeats that held, and of those that broke."""
     outcomes = [e.outcome for e in ended if is_repeat(e.purpose)]
     return outcomes.count("Held"), outcomes.count("Broken")
 
 
 def is_settled(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> bool:
-    """Return whether no further repeat can change what the repeats show."""
+    """Return whether no further repeat can change the result."""
     return decide(looks, *counts(ended)).verdict is not None
 
 
 def plan_further_trials(
     looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Sequence[EndedTrial], loads: Sequence[int] = ()
 ) -> list[PlannedTrial]:
-    """Plan the trials that are needed next, once all that were planned have ended; none if everything is settled.
+    """Return the trials that are needed once all planned ones have ended; empty if everything is decided.
 
-    ``planned`` is all that was planned so far, ``loads`` are the plan's. Repeats get new numbers and new seeds. A trial
-    of another purpose that infrastructure ended runs again with its own, once. Nothing more is tried where
-    infrastructure is to blame so often that not even their success could be judged.
+    ``planned`` are all trials so far, ``loads`` the plan's. New repeats get new numbers and seeds; other trials that
+    infrastructure ended are retried once with their seed. There are no retries if infrastructure failed so often that
+    their success could not change the verdict.
     """
     known = {p.purpose for p in planned}
     failed = {e.purpose for e in ended if e.outcome == "Infra"}
@@ -66,7 +66,7 @@ def plan_further_trials(
 
 
 def judge_trials(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
-    """Return the verdict of the trials alone: Fail before NotEvaluated before Inconclusive before Pass."""
+    """Return the verdict of trials: Fail before NotEvaluated before Inconclusive before Pass."""
     repeats = decide(looks, *counts(ended)).verdict if any(is_repeat(e.purpose) for e in ended) else Verdict.PASS
     others = [e for e in ended if not is_repeat(e.purpose)]
     if repeats == Verdict.FAIL or any(e.outcome == "Broken" for e in others):
@@ -79,7 +79,7 @@ def judge_trials(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
 
 
 def _name_second_attempt(purpose: str) -> str:
-    """Name the purpose of a trial's second attempt; empty where it is a repeat, or was one."""
+    """Return the purpose of a trial's retry; empty for repeats and retries."""
     first = Purpose.parse(purpose)
     return "" if first.again or first.kind is PurposeKind.REPEAT else str(first._replace(again=True))
 

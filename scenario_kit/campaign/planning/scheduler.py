@@ -1,7 +1,7 @@
-"""One step of a campaign: what the trials so far ask for next. Pure (docs/architecture.md).
+"""The scheduler: which trials a campaign starts next. Pure (docs/architecture.md).
 
-Whoever runs a campaign reads the trials from the cluster, asks here, does what is said, and asks again: nothing is
-remembered between two steps, so whoever is killed in between, or takes over, goes on from the trials alone.
+The caller reads the trials from the cluster, calls `advance`, executes the result, and repeats. There is no other
+state, so that an interrupted campaign continues from its trials.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from scenario_kit.model.results.purpose import is_repeat
 
 
 class ObservedTrial(Value, frozen=True, kw_only=True):
-    """A trial as it stands in the cluster; ``outcome`` is empty until it has ended."""
+    """A trial in the cluster; ``outcome`` is empty until it has ended."""
 
     purpose: str
     outcome: str = ""
 
 
 class Move(Value, frozen=True, kw_only=True):
-    """What is next. ``every`` is all that is planned by now, in its order; ``begin`` is to be created now.
+    """The next action. ``every`` are all planned trials in order; ``begin`` are to be created now.
 
-    ``over`` says that nothing is left to run; ``missing`` are those that were given up before they began.
+    ``over`` is set when nothing is left to run; ``missing`` were given up before they started.
     """
 
     every: tuple[PlannedTrial, ...]
@@ -41,11 +41,10 @@ def advance(
     parallel: int,
     give_up: bool = False,
 ) -> Move:
-    """Return the next step of a campaign: at most ``parallel`` trials run at once, none begins once it is to
-    ``give_up``.
+    """Return the next action: at most ``parallel`` trials run at once, and none starts after ``give_up``.
 
-    Repeats that can no longer change anything are not begun; where the plan needs more of them, or infrastructure ended
-    a trial, further ones follow when all others have ended.
+    Repeats that cannot change the result are skipped. If the plan needs more repeats, or infrastructure ended a trial,
+    further ones start when all others have ended.
     """
     known = {s.purpose: s for s in seen}
     every = list(planned)

@@ -1,7 +1,7 @@
-"""How many repeats, and what they show: sequential plans and exact bounds (docs/plans.md). Pure.
+"""Sequential tests: how many repeats to run, and what they prove, with exact bounds (docs/plans.md). Pure.
 
-A repeat is held or broken; `p` is the chance that it is held. A plan is a list of looks at the repeats so far. At each
-it is settled, or more are run. Everything that is said about a plan is computed by exact enumeration, not simulated.
+A repeat holds with probability `p`, or breaks. A plan is a list of looks at the repeats so far; each decides, or asks
+for more. All properties of a plan are computed by exact enumeration, not by simulation.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from scenario_kit.model import Value, Verdict
 
 
 class Look(Value, frozen=True, kw_only=True):
-    """After ``n`` valid repeats at most ``accept`` broken ones pass and ``reject`` fail; between them more are run.
+    """After ``n`` valid repeats, at most ``accept`` broken ones pass and ``reject`` fail; in between, more are run.
 
-    In documents ``n`` is called ``repeats``: kubectl reads YAML 1.1, in which an ``n`` is false.
+    In documents ``n`` is called ``repeats``: YAML 1.1, and so kubectl, reads ``n`` as false.
     """
 
     n: int = msgspec.field(name="repeats")
@@ -29,7 +29,7 @@ class Look(Value, frozen=True, kw_only=True):
     reject: int
 
 
-#: The merge plan: none of five broken passes, one of five needs five more, of which none may break.
+#: The merge plan: no broken ones of five pass; one of five needs five more, none of which may break.
 FIVE_THEN_FIVE: Final = (Look(n=5, accept=0, reject=2), Look(n=10, accept=1, reject=3))
 #: p > .8, with an error of 5 % over all its looks.
 REPRODUCIBLE: Final = (
@@ -40,29 +40,29 @@ REPRODUCIBLE: Final = (
 #: p > .9, with an error of 5 % over all its looks.
 STABLE: Final = (Look(n=35, accept=0, reject=3), Look(n=53, accept=1, reject=3), Look(n=70, accept=2, reject=3))
 ONCE: Final = (Look(n=1, accept=0, reject=1),)
-#: How finely a chance is searched for.
+#: Resolution of the search for a probability.
 _STEPS: Final = 1_000_000_000
 
 
 class Decision(NamedTuple):
-    """What the repeats so far settle: a verdict, or none and how many more are needed for the next look."""
+    """A verdict, or None and the number of repeats until the next look."""
 
     verdict: Verdict | None
     more: int
 
 
 def decide(looks: Sequence[Look], held: int, broken: int) -> Decision:
-    """Return the verdict of a plan after that many valid repeats; early, as soon as nothing can change it.
+    """Return the verdict after these valid repeats, as soon as nothing can change it.
 
     Raises:
         ValueError: a count is negative.
     """
     if held < 0 or broken < 0:
-        raise ValueError("repeats are counted from 0")
+        raise ValueError("the numbers of repeats must not be negative")
     n = held + broken
     for look in looks:
-        # More may have run than this look asks for. Their order is lost then: it fails if so many of its own broke in
-        # any order, and else the next look decides.
+        # More repeats may have run than this look needs, in unknown order: it fails if enough of its own broke in any
+        # order; otherwise the next look decides.
         if broken - max(0, n - look.n) >= look.reject:
             return Decision(Verdict.FAIL, 0)
         if n < look.n:
@@ -74,7 +74,7 @@ def decide(looks: Sequence[Look], held: int, broken: int) -> Decision:
 
 
 class Characteristics(NamedTuple):
-    """What a plan does with a scenario of a given ``p``: the chance of each verdict, and its repeats on average."""
+    """Properties of a plan for a given ``p``: the probability of each verdict, and the expected number of repeats."""
 
     passes: float
     fails: float
@@ -83,7 +83,7 @@ class Characteristics(NamedTuple):
 
 
 def compute_characteristics(looks: Sequence[Look], p: float) -> Characteristics:
-    """Compute exact operating characteristics, all repeats of a look counted (they run side by side)."""
+    """Return the exact operating characteristics; all repeats of a look count, as they run in parallel."""
     alive, passes, fails, repeats, before = {0: 1.0}, 0.0, 0.0, 0.0, 0
     for look in looks:
         size = look.n - before
@@ -104,28 +104,28 @@ def _compute_binomial(n: int, q: float) -> list[float]:
 
 
 def find_refuted_rate(looks: Sequence[Look], error: float = 0.05) -> float:
-    """Find the largest ``p`` that a pass rules out at that error: what a pass claims, and nothing more."""
-    steps = range(_STEPS)  # the better a scenario, the likelier its pass
+    """Return the largest ``p`` that a pass rules out at that significance level: the claim of a pass."""
+    steps = range(_STEPS)  # the probability of a pass increases with p
     return bisect(steps, error, key=lambda step: compute_characteristics(looks, step / _STEPS).passes) / _STEPS
 
 
 def check_reachable(name: str, looks: Sequence[Look], repeats: int | None = None) -> None:
-    """Refuse a plan whose looks make no sense, or that can never pass within a budget of ``repeats``.
+    """Reject a plan with inconsistent looks, or that cannot pass within a budget of ``repeats``.
 
     Raises:
-        UsageError: with the look that is wrong, or the repeats that a pass needs (SK503).
+        UsageError: with the inconsistent look, or the number of repeats that a pass needs (SK503).
     """
     if not looks:
         raise UsageError(f"plan '{name}' has no looks", fix="at least one: {n, accept, reject}")
     before = Look(n=0, accept=-1, reject=0)
     for look in looks:
         if look.n <= before.n:
-            raise UsageError(f"plan '{name}': {look.n} repeats after {before.n}", fix="looks come in rising order")
+            raise UsageError(f"plan '{name}': {look.n} repeats after {before.n}", fix="sort them in ascending order")
         if not 0 <= look.accept < look.reject:
             raise UsageError(
-                f"plan '{name}' cannot be settled after {look.n} repeats: it accepts {look.accept} broken ones and "
+                f"plan '{name}' is never decided after {look.n} repeats: it accepts {look.accept} broken ones and "
                 f"rejects {look.reject}",
-                fix="accept fewer than are rejected, and at least 0",
+                fix="accept fewer than reject, and at least 0",
             )
         if look.accept >= look.n:
             raise UsageError(
@@ -141,14 +141,14 @@ def check_reachable(name: str, looks: Sequence[Look], repeats: int | None = None
 
 
 def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
-    """Return the exact one-sided lower bound of ``p`` (Clopper and Pearson 1934); 0 where nothing was held."""
+    """Return the exact one-sided lower bound of ``p`` (Clopper and Pearson 1934); 0 if no repeat held."""
     _check(n, broken)
     if broken == n:
         return 0.0
     if not broken:
         return float((1 - confidence) ** (1 / n))
     low, high = 0.0, 1.0
-    while low < (middle := (low + high) / 2) < high:  # until no double lies between them
+    while low < (middle := (low + high) / 2) < high:  # down to the resolution of a double
         if compute_upper_tail(n - broken, n, middle) < 1 - confidence:
             low = middle
         else:
@@ -157,13 +157,13 @@ def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
 
 
 def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
-    """Return the least number of repeats, ``broken`` of them broken, whose lower bound is at least ``p``.
+    """Return the smallest number of repeats, ``broken`` of which broke, with a lower bound of at least ``p``.
 
     Raises:
         ValueError: ``p`` is not below 1.
     """
     if not 0 <= p < 1:
-        raise ValueError("no number of repeats shows a certainty")
+        raise ValueError("no number of repeats proves certainty")
     n = broken + 1
     while lower_bound(n, broken, confidence) < p:
         n += 1
@@ -171,7 +171,7 @@ def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
 
 
 def estimate_effective_size(sizes: Sequence[int], correlation: float = 0.3) -> float:
-    """Estimate how many independent repeats those of clusters of these sizes are worth (docs/plans.md)."""
+    """Estimate the number of independent repeats equivalent to clusters of these sizes (docs/plans.md)."""
     total = sum(sizes)
     if total == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""``spec`` of a Validation: which scenario, which plan, within which budgets (docs/architecture.md)."""
+"""``spec`` of a Validation: scenario, plan and budgets (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EmbeddedFault(Value, frozen=True, kw_only=True):
 
 
 class EmbeddedScenario(Value, frozen=True, kw_only=True):
-    """A scenario inside another object, and the fault types that come with it."""
+    """A scenario embedded in another object."""
 
     name: str
     spec: ScenarioSpec
@@ -28,9 +28,9 @@ class EmbeddedScenario(Value, frozen=True, kw_only=True):
 
 
 class ValidationSpec(Value, frozen=True, kw_only=True):
-    """A campaign; immutable. Exactly one of ``scenario`` (the name of a stored one) and ``embedded`` is set.
+    """A campaign; immutable. Either ``scenario`` (the name of a Scenario) or ``embedded`` is set.
 
-    ``custom`` takes the place of ``plan``. Budgets: ``max_repeats`` paired repeats, ``max_minutes`` of wall time.
+    ``custom`` overrides ``plan``. Budgets: ``max_repeats`` paired repeats, ``max_minutes`` of wall time.
     """
 
     scenario: str = ""
@@ -44,23 +44,23 @@ class ValidationSpec(Value, frozen=True, kw_only=True):
 
     @property
     def followed(self) -> Plan:
-        """The plan that is followed, within the budget of repeats.
+        """The effective plan, within the budget of repeats.
 
         Raises:
-            UsageError: it cannot pass within that budget (SK503).
+            UsageError: it cannot pass within the budget (SK503).
         """
         return limit_plan(self.custom or get_plan(self.plan.lower()), self.max_repeats)
 
     @property
     def parallel(self) -> int:
-        """Most trials at the same time."""
+        """The maximum number of concurrent trials."""
         return self.parallelism or (self.custom and self.custom.parallel) or _PARALLEL
 
 
 def parse_validation_spec(spec: Object) -> ValidationSpec:
-    """Parse the spec of a Validation object, without its embedded scenario: that is read as every stored one is.
+    """Parse the spec of a Validation without its embedded scenario, which is parsed like a Scenario object.
 
     Raises:
-        UsageError: its plan makes no sense.
+        UsageError: the plan is inconsistent.
     """
     return ValidationSpec.from_json({k: v for k, v in spec.items() if k != "embedded"})

@@ -1,1 +1,1 @@
-"""What the trials of a campaign show together."""
+"""Results of a campaign."""

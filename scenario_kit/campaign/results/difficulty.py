@@ -1,7 +1,7 @@
-"""How hard an incident is to solve, measured on the repeats and never declared (docs/evidence.md). Pure.
+"""Measure the difficulty of an incident from its repeats (docs/evidence.md). Pure.
 
-Complexity is ITBench's: the cube root of path length × steps of the repair × technologies. The rest says how far two
-solvers without any insight would get: one that blames whatever alerts first, one that blames whatever alerts loudest.
+Complexity is ITBench's: the cube root of path length × repair steps × technologies. The rest measures two naive
+solvers: one blames what alerts first, the other what alerts loudest.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from scenario_kit.model.results.difficulty import Complexity, Difficulty
 from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.scoring.metrics.complexity import classify_complexity, compute_complexity
 
-#: A scenario that a solver without insight solves this often is trivial.
+#: Success rate of a naive solver from which an incident is trivial.
 _TRIVIAL: Final = 0.8
 
 
 def measure_difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Difficulty | None:
-    """Measure the difficulty of an incident; None where there is none, or no repeat held."""
+    """Measure the difficulty of an incident; None without an incident, or if no repeat held."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history is not None]
     if runbook.outcome != "Incident" or not repeats:
         return None
@@ -56,7 +56,7 @@ def measure_difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Diff
 
 
 def measure_complexity(runbook: Runbook) -> Complexity:
-    """Measure what the file alone says about difficulty."""
+    """Compute the complexity from the scenario alone."""
     causes = [c.entity for c in list_labelled(runbook)]
     edges = runbook.ground_truth.propagation
     path = max(1, max((_find_longest_path(cause, edges) for cause in causes), default=1))
@@ -74,9 +74,7 @@ def measure_complexity(runbook: Runbook) -> Complexity:
 
 
 def measure_loudness(result: TrialResult) -> dict[str, float]:
-    """Measure seconds for which alerts fired on each entity, from injection until somebody acts; several at once add
-    up.
-    """
+    """Return the total seconds of alerts on each entity, from injection to the end of hold."""
     assert result.history is not None
     start, end = result.injected_at or result.history.start, end_of_hold(result)
     heard: dict[str, float] = {}
@@ -88,7 +86,7 @@ def measure_loudness(result: TrialResult) -> dict[str, float]:
 
 
 def _compute_share(app: App, heard: dict[str, float], causes: Sequence[str]) -> float:
-    """Compute the chance that naming one of those with the highest score names a cause."""
+    """Return the probability that naming one of the entities with the highest score names a cause."""
     if not heard:
         return 0.0
     best = [e for e, score in heard.items() if score == max(heard.values())]
@@ -96,7 +94,7 @@ def _compute_share(app: App, heard: dict[str, float], causes: Sequence[str]) -> 
 
 
 def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | None:
-    """Return the rank of the loudest cause, from 1; those that are as loud share the middle of their ranks."""
+    """Return the rank of the loudest cause, from 1; ties share the mean of their ranks."""
     ranks = []
     for entity, score in heard.items():
         if any(is_same_thing(app, entity, c) for c in causes):
@@ -107,17 +105,13 @@ def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | N
 
 
 def _find_longest_path(start: str, edges: Sequence[PropagationEdge], seen: tuple[str, ...] = ()) -> int:
-    """Find edges of the longest way from an entity; the propagation has no cycles, and one in bad input is not
-    followed.
-    """
+    """Return the length of the longest path from an entity, ignoring cycles in invalid input."""
     ways = [e.to for e in edges if is_same_entity(e.from_, start) and e.to not in seen]
     return max((1 + _find_longest_path(end, edges, (*seen, start)) for end in ways), default=0)
 
 
 def is_same_thing(app: App, one: str, other: str) -> bool:
-    """Return whether two references mean one thing to whoever investigates: the same object, or parts of one
-    component.
-    """
+    """Return whether two references name the same object, or parts of one component."""
     if is_same_entity(one, other):
         return True
     component = _find_component(app, one)
@@ -133,7 +127,7 @@ def _find_component(app: App, entity: str) -> str:
 
 
 def _find_technology(app: App, entity: str) -> str:
-    """Find what has to be understood: a store, queue or flag service by its name, every other object by its kind."""
+    """Return the technology of an entity: the name of a store, queue or flag service, else the kind."""
     component = app.component(_find_component(app, entity)) if _find_component(app, entity) else None
     if component is not None and component.role in ("Store", "Queue", "Flags"):
         return component.name

@@ -1,4 +1,4 @@
-"""What the faults of a scenario are allowed beyond the usual, for whoever decides whether to run it."""
+"""List the policy exceptions of a scenario, for those who decide whether to run it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 from scenario_kit.campaign.results.result import Allowance
 from scenario_kit.model import Fault
 
-#: Declarations that need no reason of their own, and what each allows.
+#: Declarations without a reason of their own, with a description.
 _PLAIN: Final = {
-    "Cluster": "its scope: it writes objects that belong to the whole cluster, and runs alone",
-    "node-access": "its pods reach the node that they run on",
-    "kernel": "its pods change the kernel of the node that they run on",
+    "Cluster": "cluster scope: it writes cluster-scoped objects, and runs alone",
+    "node-access": "its pods can access their node",
+    "kernel": "its pods change the kernel of their node",
 }
 
 
 def list_allowances(faults: Iterable[Fault]) -> tuple[Allowance, ...]:
-    """List the exceptions that the faults declare, each with its reason; none of an ordinary scenario."""
+    """Return the exceptions that the faults declare, with reasons; empty for ordinary scenarios."""
     return tuple(each for fault in faults for each in _list_fault_allowances(fault))
 
 

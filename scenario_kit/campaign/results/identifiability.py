@@ -1,8 +1,8 @@
-"""Whether what a solver sees leads to this incident and to no other of the catalogue (docs/evidence.md). Pure.
+"""Check that a solver can tell an incident from all others of the catalogue (docs/evidence.md). Pure.
 
-A fingerprint has symptoms, which raise a page (alerts, repeat by repeat), and signs, which an investigation finds
-(events, states of containers, lines of logs, fields that differ from the healthy app's). Two incidents with the same
-symptoms and different answers are a hard pair if some sign tells them apart, and unidentifiable if none does.
+A fingerprint has symptoms (alerts in each repeat) and signs, which an investigation finds (events, container states,
+log lines, fields that differ from the healthy app). Two incidents with the same symptoms and different answers are a
+hard pair if some sign distinguishes them, and unidentifiable otherwise.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from scenario_kit.model import Finding, Runbook
 from scenario_kit.model.results.evidence import Fingerprint
 from scenario_kit.model.results.purpose import is_repeat
 
-#: Repeats whose symptoms lie closer than this to each other's are not told apart by alerts (a convention).
+#: Incidents whose symptoms differ by less are indistinguishable by alerts (a convention).
 SAME: Final = 0.2
-#: Fewer repeats say nothing about how symptoms scatter.
+#: Minimum number of repeats to measure the variation of symptoms.
 _FEW: Final = 3
 
 
 def take_fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint | None:
-    """Take what the repeats that held showed; None where there are too few, or where nothing is to be found."""
+    """Return the fingerprint of the repeats that held; None if there are too few, or without an incident."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history is not None]
     if runbook.outcome != "Incident" or len(repeats) < _FEW:
         return None
@@ -43,14 +43,14 @@ def take_fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Finger
 
 
 def collect_symptoms(repeat: TrialResult) -> set[str]:
-    """Collect the alerts of a repeat, from the injection until somebody acts."""
+    """Return the alerts of a repeat from injection to the end of hold."""
     assert repeat.history is not None
     start, end = repeat.injected_at or repeat.history.start, end_of_hold(repeat)
     return {label(t) for t in repeat.history.timelines if t.fires_within(start, end)}
 
 
 def _find_changed(runbook: Runbook) -> set[str]:
-    """Find fields that a solver finds different from the healthy app's; what hidden experiments write, nobody finds."""
+    """Return fields that a solver can find changed; those written by hidden experiments are invisible."""
     return {
         f"field {entity.field or 'of'} on {entity.ref}"
         for fault in runbook.faults
@@ -61,28 +61,28 @@ def _find_changed(runbook: Runbook) -> set[str]:
 
 
 def find_neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> list[Neighbour]:
-    """Find the incidents of the same app whose symptoms are the same, the nearest first, and what tells them apart."""
+    """Return incidents of the same app with the same symptoms, nearest first, and what distinguishes them."""
     found = []
     for name, other in others.items():
         if other.app != mine.app or not other.symptoms:
             continue
         margin = discriminates([frozenset(s) for s in mine.symptoms], [frozenset(s) for s in other.symptoms])
         if margin < SAME:
-            here, there = set(mine.signs) - set(other.signs), set(other.signs) - set(mine.signs)
+            here, other_signs = set(mine.signs) - set(other.signs), set(other.signs) - set(mine.signs)
             found.append(
                 Neighbour(
                     scenario=name,
                     margin=round(margin, 3),
                     same_answer=mine.answer == other.answer,
                     here=tuple(sorted(here)),
-                    there=tuple(sorted(there)),
+                    there=tuple(sorted(other_signs)),
                 )
             )
     return sorted(found, key=lambda n: (n.margin, n.scenario))
 
 
 def judge_neighbours(found: Sequence[Neighbour]) -> list[Finding]:
-    """Find incidents that cannot be told apart, and incidents that are the same one."""
+    """Report incidents that cannot be distinguished, and incidents that are the same."""
     findings = []
     for near in found:
         if near.same_answer:
@@ -99,7 +99,7 @@ def judge_neighbours(found: Sequence[Neighbour]) -> list[Finding]:
                 build_finding(
                     "SK451",
                     message=f"indistinguishable from '{near.scenario}', whose root cause differs",
-                    observed=f"alerts differ by {near.margin:.2f}; the same events, states, logs and fields",
+                    observed=f"alerts differ by {near.margin:.2f}; events, states, logs and fields are the same",
                     expected="an observation that a solver can make in one of them only",
                 )
             )

@@ -1,4 +1,4 @@
-"""From an authored scenario to what a report says first: what the incident is."""
+"""Summarise a scenario for a report."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedPro
 
 
 def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mapping[str, str]) -> Incident:
-    """Describe an incident: what a solver is told, and the answer beside it.
+    """Summarise an incident: the brief, and the answer.
 
     Args:
         scenario: the authored file.
-        runbook: what it resolves to; without it deadlines and what comes with the faults are unknown.
+        runbook: its runbook; without it, deadlines and the faults' own procedures are unknown.
         titles: titles of fault types, by name.
     """
     spec = scenario.spec
@@ -59,14 +59,14 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
 
 
 def _compute_deadline(alert: AlertExpectation, runbook: Runbook | None) -> int:
-    """Compute seconds after the injection; 0 where only the rules would say, and they are unknown."""
+    """Return the seconds after injection; 0 if they depend on unknown rules."""
     if runbook is None:
         return alert.within_seconds or 0
     return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 
 def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None) -> dict[str, str]:
-    """Read the titles of a scenario's fault types; those that cannot be read have none, as the rules say why."""
+    """Return the titles of a scenario's fault types, without those that cannot be loaded, which rules report."""
     titles = {}
     for use in scenario.spec.faults:
         try:
@@ -77,7 +77,7 @@ def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None
 
 
 def fill_deadlines(expect: Expect, rules: Sequence[AlertRule]) -> Expect:
-    """Return the expectations with the deadline of every alert that must fire, whether or not the author gave one."""
+    """Return the expectations with a deadline for every must-fire alert."""
     alerts = tuple(
         msgspec.structs.replace(a, within_seconds=compute_alert_deadline(rules, a.name, a.within_seconds))
         if a.alert_class == "MustFire"

@@ -1,4 +1,4 @@
-"""The line of a scenario's file that a finding of a trial is about. Pure."""
+"""Locate the line of a scenario's file that a trial's finding refers to. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CAUSES: Final = ("spec", "groundTruth", "rootCauses")
 _EDGES: Final = ("spec", "groundTruth", "propagation")
 _SOLUTIONS: Final = ("spec", "solutions")
 _DECOYS: Final = ("spec", "decoys")
-#: Which part of the file a finding of a trial questions, by its code.
+#: The part of the file that a finding refers to, by code.
 _PARTS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("SK302", "SK321", "SK322", "SK323", "SK326", "SK327", "SK329", "SK508"), _ALERTS),
     **dict.fromkeys(("SK303", "SK330"), _BACKGROUND),
@@ -36,12 +36,12 @@ _PARTS: Final[dict[str, tuple[str, ...]]] = {
     "SK431": _DECOYS,
 }
 
-#: Findings about infrastructure, which no line of a scenario is to blame for.
+#: Findings about infrastructure, which have no place in the file.
 _ELSEWHERE: Final = frozenset({"SK901", "SK904", "SK911", "SK990"})
 
 
 def locate_findings(validation: Validation, spec: ScenarioSpec, positions: Positions) -> Validation:
-    """Give each finding without a position that of the entry that it names, else of the part that it questions."""
+    """Set missing positions of findings to the entry that they name, or else to the part they refer to."""
     findings = tuple(
         finding
         if finding.position is not None or finding.code in _ELSEWHERE
@@ -61,7 +61,7 @@ def _find_place(finding: Finding, spec: ScenarioSpec) -> tuple[str | int, ...]:
 
 
 def _list_names(part: tuple[str, ...], spec: ScenarioSpec) -> Sequence[tuple[str, ...]]:
-    """List what names each entry of a part; the entry with the most of it in a finding's text is meant."""
+    """Return the names of each entry of a part, which are searched for in the finding."""
     if part == _ALERTS:
         return [(a.name, a.entity) for a in spec.expect.alerts]
     if part == _BACKGROUND:

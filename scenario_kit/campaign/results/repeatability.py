@@ -1,6 +1,6 @@
-"""How far repeats of a scenario agree: times, sets of alerts, order of onsets (docs/plans.md).
+"""Measure the agreement of repeats: times, sets of alerts, order of onsets (docs/plans.md).
 
-Pure. Times are seconds from injection; what never happened is infinite.
+Pure. Times are in seconds after injection, infinite for what never happened.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from math import ceil, isfinite
 from statistics import mean, median
 from typing import Final, NamedTuple
 
-#: Below these shares, the repeats are said to disagree (conventions of the reference).
+#: Thresholds below which repeats disagree (conventions).
 JACCARD, ORDER = 0.8, 0.8
 _ROUNDED_TO: Final = 30
 
 
 def find_quantile(times: Iterable[float], share: float) -> float:
-    """Find the nearest-rank quantile: a value that was seen, also infinity.
+    """Return the nearest-rank quantile: an observed value, possibly infinite.
 
     Raises:
         ValueError: there are no times, or the share is not in (0, 1].
@@ -29,9 +29,10 @@ def find_quantile(times: Iterable[float], share: float) -> float:
 
 
 def propose_budget(times: Sequence[float]) -> float:
-    """Propose seconds within which an alert should be expected, from the onsets that were seen: rounded up to 30 s.
+    """Propose a deadline for an alert from observed onsets, rounded up to 30 s.
 
-    Twice the 95th percentile, or a minute more than it if that is longer; infinite if the alert once did not come.
+    It is twice the 95th percentile, or one minute more than it if that is longer; infinite if the alert was missing
+    once.
     """
     p95 = find_quantile(times, 0.95)
     desired = max(2 * p95, p95 + 60)
@@ -39,7 +40,7 @@ def propose_budget(times: Sequence[float]) -> float:
 
 
 class Onsets(NamedTuple):
-    """Onsets of one alert over the repeats: how many fired, the middle and the end of the distribution, the budget."""
+    """Onsets of an alert over the repeats: how many fired, median and 95th percentile, and the proposed deadline."""
 
     fired: int
     n: int
@@ -49,7 +50,7 @@ class Onsets(NamedTuple):
 
 
 def summarise_onsets(times: Sequence[float]) -> Onsets:
-    """Summarise what the onsets of one alert show."""
+    """Summarise the onsets of one alert."""
     return Onsets(
         sum(isfinite(t) for t in times),
         len(times),
@@ -60,29 +61,27 @@ def summarise_onsets(times: Sequence[float]) -> Onsets:
 
 
 def is_even(times: Sequence[float], tick: float) -> bool:
-    """Return whether onsets lie within what scraping alone explains: ``tick`` is scrape plus evaluation interval."""
+    """Return whether onsets vary no more than scraping explains; ``tick`` is scrape plus evaluation interval."""
     seen = [t for t in times if isfinite(t)]
     return not seen or max(seen) - min(seen) <= max(2 * tick, 0.5 * median(seen))
 
 
 def compute_jaccard(sets: Sequence[frozenset[str]]) -> float:
-    """Compute the mean similarity of all pairs of sets; two empty ones, and fewer than two sets, are equal."""
+    """Return the mean Jaccard similarity of all pairs of sets; 1 for empty pairs, and for fewer than two sets."""
     pairs = [len(a & b) / len(a | b) if a | b else 1.0 for a, b in combinations(sets, 2)]
     return mean(pairs) if pairs else 1.0
 
 
 def measure_order(before: Sequence[float], after: Sequence[float], tick: float) -> float:
-    """Measure the share of repeats in which one onset did not come later than another, but for a tick.
+    """Return the share of repeats in which one onset was not later than another, with a tolerance of a tick.
 
-    Repeats in which neither came say nothing; with none left it is 1.
+    Repeats without either are ignored; the result is 1 if there are no others.
     """
     said = [(u, v) for u, v in zip(before, after, strict=True) if isfinite(u) or isfinite(v)]
     return mean(u <= v + tick for u, v in said) if said else 1.0
 
 
 def discriminates(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> float:
-    """Return how far two scenarios' repeats lie apart: mean similarity within each, less that across; 0 is no
-    difference.
-    """
+    """Return the distance of two scenarios' repeats: mean similarity within each, minus that across; 0 is the same."""
     across = [len(a & b) / len(a | b) if a | b else 1.0 for a in first for b in second]
     return (compute_jaccard(first) + compute_jaccard(second)) / 2 - (mean(across) if across else 1.0)

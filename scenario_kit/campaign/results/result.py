@@ -1,4 +1,4 @@
-"""What a validation found: its trials, its numbers, its findings, its verdict."""
+"""The result of a validation: trials, statistics, findings, verdict."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from scenario_kit.trial import TrialStatus
 
 
 class TrialResult(Value, frozen=True, kw_only=True):
-    """One finished trial, with its evidence. ``wall_seconds`` is what it cost.
+    """A finished trial with its evidence.
 
-    ``assumed`` are the values that the twin's assumptions had in it; none where they were those of the definition.
-    ``injections`` are when each fault was injected, by name, and ``injected_at`` when the first was.
-    ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.symptoms``),
-    ``passages`` what went through the silent components of the propagation until then. ``placement`` are the nodes of
-    each workload's pods before anything was broken.
+    Attributes:
+        wall_seconds: its duration in wall time.
+        assumed: values of the twin's assumptions; empty for the declared ones.
+        injections: time of injection by fault; ``injected_at`` is the first one.
+        signs: what a solver found at the end of hold, but not before (``observe.symptoms``).
+        passages: traffic of silent components on the propagation path.
+        placement: nodes of each workload's pods before the injection.
     """
 
     name: str
@@ -43,9 +45,9 @@ class TrialResult(Value, frozen=True, kw_only=True):
 
 
 class AlertSummary(Value, frozen=True, kw_only=True):
-    """One alert over the repeats: seconds from injection to its onset; None where it never came, or not always.
+    """An alert over the repeats: seconds from injection to onset; None if it never, or not always, fired.
 
-    Of one that must fire, they count from the injection from which its deadline does.
+    For must-fire alerts, times count from the same injection as the deadline.
     """
 
     alert: str
@@ -60,7 +62,7 @@ class AlertSummary(Value, frozen=True, kw_only=True):
 
 
 class OrderSummary(Value, frozen=True, kw_only=True):
-    """An edge of the propagation whose ends both alert: the share of repeats in which the first end alerted first."""
+    """A propagation edge whose ends both alert, and the share of repeats in which the first end alerted first."""
 
     from_: str = msgspec.field(name="from")
     to: str
@@ -68,9 +70,9 @@ class OrderSummary(Value, frozen=True, kw_only=True):
 
 
 class PassageSummary(Value, frozen=True, kw_only=True):
-    """A component of the propagation that raised no alert, over the repeats: how its work changed, the plainest first.
+    """The traffic changes of a silent component of the propagation over the repeats, clearest first.
 
-    ``requests`` were finished before anything was broken, ``signs`` are what else an investigation finds about it.
+    ``requests`` is the number before the injection, ``signs`` what else an investigation finds about it.
     """
 
     entity: str
@@ -81,12 +83,14 @@ class PassageSummary(Value, frozen=True, kw_only=True):
 
 
 class Statistics(Value, frozen=True, kw_only=True):
-    """Numbers of the paired repeats.
+    """Statistics of the paired repeats.
 
-    ``at_least`` is the exact one-sided 95 % lower bound of the chance that a repeat holds, ``claims`` what a pass of
-    this plan rules out, ``effective`` how many independent repeats these are worth on one cluster, ``placements`` on
-    how many different placements of the pods they ran. ``similarity`` is that of the repeats in their alerts, without
-    those that are declared as MayFire or chronic.
+    Attributes:
+        at_least: exact one-sided 95 % lower bound of the probability that a repeat holds.
+        claims: the probability that a pass of this plan rules out.
+        effective: equivalent number of independent repeats.
+        placements: number of different pod placements.
+        similarity: of the repeats' alerts, without MayFire and background ones.
     """
 
     n: int
@@ -103,9 +107,9 @@ class Statistics(Value, frozen=True, kw_only=True):
 
 
 class Neighbour(Value, frozen=True, kw_only=True):
-    """Another incident of the catalogue whose alerts are the same: ``margin`` is how far their repeats differ.
+    """Another incident with the same alerts; ``margin`` is how far their repeats differ.
 
-    ``here`` and ``there`` are the signs that a solver finds only in this one, and only in the other one.
+    ``here`` and ``there`` are signs found only in this incident, and only in the other one.
     """
 
     scenario: str
@@ -116,10 +120,10 @@ class Neighbour(Value, frozen=True, kw_only=True):
 
 
 class Lookalike(Value, frozen=True, kw_only=True):
-    """A fault of the catalogue that raised the same alerts when it was tried alone: ``margin`` is how far they differ.
+    """A fault of the catalogue that raised the same alerts when tried alone; ``margin`` is how far they differ.
 
-    ``same_place`` is whether its target belongs to a labelled cause. ``there`` is what its effect checks found there,
-    and nobody found here.
+    ``same_place`` is set if its target belongs to a labelled cause. ``there`` are its effect checks that did not pass
+    in this incident.
     """
 
     fault: str
@@ -130,14 +134,14 @@ class Lookalike(Value, frozen=True, kw_only=True):
 
 
 class Resemblance(Value, frozen=True, kw_only=True):
-    """An incident against the matrix of its app: of the ``compared`` trials with alerts, those with the same ones."""
+    """A comparison with the app's matrix: the number of trials with alerts, and those with the same alerts."""
 
     compared: int
     faults: tuple[Lookalike, ...] = ()
 
 
 class Allowance(Value, frozen=True, kw_only=True):
-    """An exception from what changes may usually write, which a fault declares, and why."""
+    """A policy exception that a fault declares, with its reason."""
 
     fault: str
     allow: str
@@ -145,10 +149,10 @@ class Allowance(Value, frozen=True, kw_only=True):
 
 
 class Validation(Value, frozen=True, kw_only=True):
-    """A campaign and its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them.
+    """A campaign with its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them.
 
-    What was promised stands beside what was seen, so that a report needs nothing else. ``correction`` is what to change
-    before ``next``, the command to run next.
+    Expectations are included, so that a report needs nothing else. ``correction`` is what to change before running
+    ``next``.
     """
 
     scenario: str
@@ -183,7 +187,7 @@ def complete_from_status(
     injected_at: float | None,
     trouble: str = "",
 ) -> TrialResult:
-    """Complete a planned trial with what its status says; ``trouble`` is why it did not end by itself."""
+    """Add the status of a trial to its result; ``trouble`` is why it was given up."""
     failed = next((s for s in status.steps if s.outcome in ("Broken", "Infra")), None)
     return msgspec.structs.replace(
         base,

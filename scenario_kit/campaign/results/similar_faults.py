@@ -1,8 +1,8 @@
-"""Which other faults of the catalogue raise the same alerts (docs/evidence.md): the incident against the matrix. Pure.
+"""Find other faults of the catalogue that raise the same alerts (docs/evidence.md), using the matrix. Pure.
 
-The matrix knows what each type of fault raised on each target of the app when it was tried there alone, with its
-defaults. Whoever is paged by this incident has these in mind as well, until something tells them apart: what was proven
-there and is not true here.
+The matrix has the alerts of each fault type on each target of the app, tried alone with default parameters. A solver
+has to consider these faults too, until an observation rules them out: one of their effect checks that does not pass
+here.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from scenario_kit.model.results.purpose import is_repeat
 def find_resemblance(
     runbook: Runbook, results: Iterable[TrialResult], matrix: Iterable[MatrixRow]
 ) -> Resemblance | None:
-    """Find the faults of the matrix whose alerts are those of the repeats that held, the nearest first.
+    """Return the faults of the matrix with the same alerts as the repeats that held, nearest first.
 
-    Alerts count that fired within the time for which the repeats were looked at. The scenario's own faults are not
-    compared; nor is anything where nothing fired, since silence looks like everything else that is silent. None where
-    there is no incident, no alert or no matrix.
+    Only alerts within the observed time of the repeats count. The scenario's own faults are left out, and so are silent
+    ones, which all look the same. None without an incident, alerts or a matrix.
     """
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history and r.injected_at]
     seen = [frozenset(collect_symptoms(r)) for r in repeats]
@@ -36,20 +35,20 @@ def find_resemblance(
     if runbook.outcome != "Incident" or not any(seen) or not others:
         return None
     seconds = min(end_of_hold(r) - (r.injected_at or 0.0) for r in repeats)
-    here = _find_proven(repeats)
+    proven_here = _find_proven(repeats)
     causes = [cause.entity for cause in list_labelled(runbook)]
     found = []
     for row in others:
-        there = frozenset(str(alert) for alert in row.alerts if alert.seconds <= seconds)
-        margin = discriminates(seen, [there])
-        if there and margin < SAME:
+        alerts = frozenset(str(alert) for alert in row.alerts if alert.seconds <= seconds)
+        margin = discriminates(seen, [alerts])
+        if alerts and margin < SAME:
             found.append(
                 Lookalike(
                     fault=row.fault,
                     target=row.target,
                     margin=round(margin, 3),
                     same_place=any(is_same_thing(runbook.app, row.target, cause) for cause in causes),
-                    there=tuple(reported for reported in row.proven if reported not in here),
+                    there=tuple(reported for reported in row.proven if reported not in proven_here),
                 )
             )
     nearest = sorted(found, key=lambda each: (each.margin, each.same_place, each.fault, each.target))
@@ -57,6 +56,6 @@ def find_resemblance(
 
 
 def _find_proven(repeats: Sequence[TrialResult]) -> set[str]:
-    """Find what the effect checks of the scenario's own faults have found."""
+    """Return the effect checks of the scenario's own faults that passed."""
     steps = [step for r in repeats for step in r.steps if step.kind == "inject"]
     return {check.describe for step in steps for check in step.checks if check.answer == "True"}

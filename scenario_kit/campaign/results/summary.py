@@ -1,4 +1,4 @@
-"""What the repeats of a campaign say together: how many held, which alerts fired when, how far they agree. Pure."""
+"""Summarise the repeats of a campaign: how many held, when alerts fired, how far they agree. Pure."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.observe.symptoms import is_about
 
-#: Scrape plus evaluation interval of the alert rules' engine, seconds: onsets are no finer than this.
+#: Scrape plus evaluation interval in seconds: the resolution of onsets.
 TICK: Final = 30.0
-#: Fewer repeats say nothing about agreement.
+#: Minimum number of repeats to measure agreement.
 _FEW: Final = 3
 
 
 def summarise(
     looks: Sequence[Look], results: Iterable[TrialResult], expect: Expect, edges: Iterable[PropagationEdge]
 ) -> Statistics:
-    """Summarise the statistics of all repeats that ended; alerts are looked at from injection to the end of hold."""
+    """Compute the statistics of all ended repeats; alerts count from injection to the end of hold."""
     repeats = [r for r in results if is_repeat(r.purpose)]
     valid = [r for r in repeats if r.outcome in ("Held", "Broken")]
     if not valid:
@@ -61,9 +61,7 @@ def summarise(
 def _measure_similarity(
     seen: Sequence[TrialResult], onsets: Sequence[dict[str, float]], expect: Expect
 ) -> float | None:
-    """Measure how far the repeats raise the same alerts; those that may fire are not compared, as they may
-    be missing.
-    """
+    """Return the similarity of the repeats' alerts, without optional ones, which may be missing."""
     optional = {
         label(timeline)
         for result in seen
@@ -76,7 +74,7 @@ def _measure_similarity(
 
 
 def make_remarks(statistics: Statistics) -> list[Finding]:
-    """Make what the numbers speak for; warnings, since each rests on few repeats."""
+    """Return warnings derived from the statistics, since each rests on few repeats."""
     found = []
     for alert in statistics.alerts:
         proposed = alert.proposed_seconds
@@ -84,9 +82,9 @@ def make_remarks(statistics: Statistics) -> list[Finding]:
             found.append(
                 _build_warning(
                     "SK508",
-                    f"'{alert.alert}' is expected within {alert.within_seconds} s and needs {alert.p95_seconds:.0f} s",
+                    f"'{alert.alert}' is expected within {alert.within_seconds} s but needs {alert.p95_seconds:.0f} s",
                     observed=f"onsets: median {alert.median_seconds:.0f} s, 95 % within {alert.p95_seconds:.0f} s",
-                    expected=f"twice that, and a minute at least: {proposed:.0f} s",
+                    expected=f"twice that, at least a minute more: {proposed:.0f} s",
                     fix=f"withinSeconds: {proposed:.0f}",
                 )
             )
@@ -108,16 +106,16 @@ def make_remarks(statistics: Statistics) -> list[Finding]:
                 "the repeats do not agree on which alerts fire",
                 observed=f"similarity {similar:.2f}",
                 expected=f"{repeatability.JACCARD} or more",
-                fix="declare what fires sometimes as MayFire, or choose a fault that shows the same way each time",
+                fix="declare occasional alerts as MayFire, or choose a fault with consistent symptoms",
             )
         )
     found += [
         _build_warning(
             "SK407",
-            f"{edge.to} alerts before {edge.from_}, which is said to cause it",
+            f"{edge.to} alerts before {edge.from_}, which is declared as its cause",
             observed=f"in the order of the propagation in {edge.share:.0%} of repeats",
             expected=f"{repeatability.ORDER:.0%} or more",
-            fix="reverse the edge, or draw it from what really comes first",
+            fix="reverse the edge, or start it at what comes first",
         )
         for edge in statistics.order
         if statistics.n >= _FEW and edge.share < repeatability.ORDER
@@ -125,11 +123,11 @@ def make_remarks(statistics: Statistics) -> list[Finding]:
     found += [
         _build_warning(
             "SK415",
-            f"{passage.entity} shows nothing of the trouble that is said to pass through it",
-            observed="no alert, no new trouble in its logs and events; its errors, durations and rate are as before "
+            f"{passage.entity} shows no effect of the failure that is declared to pass through it",
+            observed="no alert, no new symptoms in its logs and events; its errors, durations and rate are as before "
             f"({passage.requests} requests)",
-            expected="a trace in any of these",
-            fix="route the propagation around it, along the calls that really fail",
+            expected="a change in any of these",
+            fix="route the propagation along the calls that fail",
         )
         for passage in statistics.passages
         if passage.requests and not passage.traces and not passage.signs
@@ -150,14 +148,14 @@ def _build_warning(code: str, message: str, *, observed: str, expected: str, fix
 
 
 def end_of_hold(result: TrialResult) -> float:
-    """Return when somebody first acts: the end of the hold step, else the end of the evidence."""
+    """Return the end of the hold step, else the end of the evidence."""
     assert result.history is not None
     held = [s.finished_at for s in result.steps if s.kind == "hold" and s.finished_at is not None]
     return held[0] if held else result.history.end
 
 
 def _find_onsets(result: TrialResult) -> dict[str, float]:
-    """Find seconds from injection to each alert's onset, by its label."""
+    """Return the seconds from injection to each alert's onset, by label."""
     assert result.history is not None
     assert result.injected_at is not None
     found: dict[str, float] = {}
@@ -212,7 +210,7 @@ def _keep_finite(value: float) -> float | None:
 
 
 def _order(repeats: Sequence[TrialResult], edges: Iterable[PropagationEdge]) -> list[OrderSummary]:
-    """Return the edges whose ends the same rule speaks of: rules differ in how long they take to speak, by minutes."""
+    """Compare the onsets of the same rule on both ends of edges: rules differ in delay by minutes."""
     rows = []
     for edge in edges:
         for rule in sorted(_list_rules(repeats, edge.from_) & _list_rules(repeats, edge.to)):
@@ -226,7 +224,7 @@ def _order(repeats: Sequence[TrialResult], edges: Iterable[PropagationEdge]) -> 
 
 
 def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
-    """Summarise the components that raised no alert in any of the repeats."""
+    """Summarise the components without an alert in any repeat."""
     rows = []
     for entity in dict.fromkeys(p.entity for r in repeats for p in r.passages):
         its = [p for r in repeats for p in r.passages if p.entity == entity]
@@ -247,16 +245,15 @@ def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
 
 
 def _list_rules(repeats: Sequence[TrialResult], entity: str) -> set[str]:
-    """List the alerts that came on an entity in any repeat."""
+    """Return the alerts that fired on an entity in any repeat."""
     lines = (t for r in repeats if r.history for t in r.history.timelines)
     return {t.name for t in lines if t.entity and is_same_entity(entity, t.entity)}
 
 
 def find_first_onset(result: TrialResult, entity: str, until: float = inf, rule: str = "") -> float:
-    """Find seconds from injection to the first onset of any alert on an entity; infinite where none came ``until``
-    then.
+    """Return the seconds from injection to the first onset on an entity; infinite if there is none ``until`` then.
 
-    With ``rule``, of that alert alone.
+    With ``rule``, only that alert counts.
     """
     if result.history is None or result.injected_at is None:
         return inf

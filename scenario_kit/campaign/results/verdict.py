@@ -1,4 +1,4 @@
-"""From the trials of a campaign to its verdict: findings, numbers, one headline, one next command. Pure."""
+"""Conclude a campaign: findings, statistics, headline, next command. Pure."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from scenario_kit.model.results.purpose import LABEL_KINDS, Purpose, PurposeKind
 
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
-#: Trials whose decoys have to resolve nothing.
+#: Purposes of trials with decoys.
 _WITH_DECOYS: Final = frozenset({PurposeKind.REPEAT, PurposeKind.DECOYS, PurposeKind.DECOYS_LEFT})
-#: The plan that proves more than a plan that passed.
+#: The next stronger plan.
 _FOLLOWING: Final = {"try": "quick", "quick": "standard"}
-#: Findings about alerts that were promised wrongly: one trial shows what to promise.
+#: Findings on wrong alert expectations, which one trial can correct.
 PROMISES: Final = frozenset({"SK321", "SK322", "SK323", "SK326", "SK327"})
-#: Findings of the numbers of a campaign, which belong to no single trial.
+#: Findings on a campaign's statistics, which belong to no single trial.
 _BY_TRIALS: Final = frozenset({"SK451", "SK501", "SK502", "SK503"})
 
 
 def reach_verdict(
     results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE
 ) -> Verdict:
-    """Fail if anything attributable to the scenario is broken; NotEvaluated if infrastructure failed."""
+    """Return Fail if a static or trial finding is an error, NotEvaluated if infrastructure failed."""
     if any(f.severity == Severity.ERROR for f in static):
         return Verdict.FAIL
     return judge_trials(looks, results)
@@ -51,10 +51,10 @@ def reach_verdict(
 
 @dataclass(frozen=True)
 class ValidationSubject:
-    """The scenario that a campaign validates, its plan, and what the report says first of the incident.
+    """The validated scenario with its plan, and a summary of the incident.
 
-    ``path`` is empty where the scenario is not in a file, ``digest`` where it could not be resolved; ``lab`` is named
-    where it is not the default one.
+    ``path`` is empty if the scenario is not in a file, ``digest`` if it could not be resolved, ``lab`` for the default
+    lab.
     """
 
     scenario: str
@@ -67,7 +67,7 @@ class ValidationSubject:
 
 @dataclass(frozen=True)
 class CatalogEvidence:
-    """What the catalogue knows: the look of its other incidents, and what its faults do to the app."""
+    """Evidence in the catalogue: fingerprints of other incidents, and the app's matrix."""
 
     fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
     matrix: Sequence[MatrixRow] = ()
@@ -82,9 +82,9 @@ def conclude(
     promised: Runbook | None = None,
     evidence: CatalogEvidence | None = None,
 ) -> Validation:
-    """Sum a campaign up. Findings come once each, errors first.
+    """Summarise a campaign. Findings are deduplicated, errors first.
 
-    ``promised`` is the scenario as it was resolved; without it there are no statistics.
+    ``promised`` is the resolved scenario; without it there are no statistics.
     """
     looks, known = subject.plan.looks, evidence or CatalogEvidence()
     seen = take_fingerprint(promised, results) if promised is not None else None
@@ -132,9 +132,7 @@ def conclude(
 
 
 def _collect_findings(results: Sequence[TrialResult], answer: Verdict) -> list[Finding]:
-    """Collect findings of the trials; one of a repeat says in how many, and is a warning where the plan passes all the
-    same.
-    """
+    """Return the findings of trials; those of repeats include a count, and are warnings if the plan passes anyway."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome != "Infra"]
     found = []
     for result in results:
@@ -157,7 +155,7 @@ def _is_same(one: Finding, other: Finding) -> bool:
 def weigh_findings(
     answer: Verdict, looks: Sequence[Look], results: Sequence[TrialResult], numbers: Statistics
 ) -> list[Finding]:
-    """Return what the count of repeats itself gives a finding for: too many broken ones, or too few to decide."""
+    """Report the number of broken repeats if there were too many, or too few to decide."""
     if numbers.n < 2 or answer not in (Verdict.FAIL, Verdict.INCONCLUSIVE) or not numbers.broken:
         return []
     if decide(looks, numbers.n - numbers.broken, numbers.broken).verdict == Verdict.FAIL:
@@ -167,7 +165,7 @@ def weigh_findings(
             build_finding(
                 "SK501",
                 message=f"{numbers.broken} of {numbers.n} repeats broke, most of them in step '{stage}'",
-                observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
+                observed=f"a repeat holds with a probability of at least {numbers.at_least:.2f} (95 %)",
                 expected=f"evidence for more than {numbers.claims:.2f}",
                 fix="look at that step in the repeats that broke: scenario-kit report",
             )
@@ -177,7 +175,7 @@ def weigh_findings(
         build_finding(
             "SK502",
             message=f"{numbers.broken} of {numbers.n} repeats broke, which is between the bounds of the plan",
-            observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
+            observed=f"a repeat holds with a probability of at least {numbers.at_least:.2f} (95 %)",
             expected=f"evidence for more than {numbers.claims:.2f}",
             fix=f"make it more reliable; {more} more repeats that all hold would also decide"
             if more > 0
@@ -187,7 +185,7 @@ def weigh_findings(
 
 
 def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Merge findings without repetitions across trials, errors first, in order of their first appearance."""
+    """Deduplicate findings across trials, errors first, in order of first appearance."""
     unique: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         unique.setdefault((finding.code, finding.message), finding)
@@ -196,7 +194,7 @@ def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
-    """Write one sentence that says what the evidence is worth."""
+    """Write a one-sentence summary of the result."""
     held = [r for r in results if r.outcome == "Held"]
     judged = sum(r.outcome != "Infra" for r in results)
     match answer:
@@ -214,7 +212,7 @@ def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Se
 
 
 def list_shown(results: Sequence[TrialResult]) -> list[str]:
-    """List what trials that held have shown, and nothing that none of them tried."""
+    """Return what trials that held have shown."""
     repeats = [r for r in results if is_repeat(r.purpose)]
     by_kind = [(Purpose.parse(r.purpose).kind, r) for r in results]
     kinds = Counter(kind for kind, _ in by_kind)
@@ -236,9 +234,9 @@ def list_shown(results: Sequence[TrialResult]) -> list[str]:
         _format_count(len(decoys), "the decoy does not", "{} decoys do not"),
         "the fault ends as its type says" if PurposeKind.ENDING in kinds else "",
         "no cheat does" if PurposeKind.CHEATS in kinds else "",
-        "the distractors alone disturb nobody" if PurposeKind.DISTRACTORS in kinds else "",
-        "it does not come without its trigger" if PurposeKind.UNTRIGGERED in kinds else "",
-        "it comes without its distractors" if PurposeKind.UNDISTURBED in kinds else "",
+        "the distractors alone raise no alert" if PurposeKind.DISTRACTORS in kinds else "",
+        "it does not occur without its trigger" if PurposeKind.UNTRIGGERED in kinds else "",
+        "it occurs without its distractors" if PurposeKind.UNDISTURBED in kinds else "",
         "nothing that a solver reads gives it away" if any(s.kind == "expectNoLeaks" for s in steps) else "",
         "a rollout alone fires nothing"
         if any(s.kind == "expectQuiet" and s.name == rollout_control.NAME for s in steps)
@@ -249,13 +247,13 @@ def list_shown(results: Sequence[TrialResult]) -> list[str]:
 
 
 def _describe_repeats(repeats: Sequence[TrialResult]) -> list[str]:
-    """Describe what the repeats are evidence of; how they end tells an incident from what is none."""
+    """Describe what the repeats show, by the kind of their steps."""
     if not repeats:
         return []
     times = f" {len(repeats)} times" if len(repeats) > 1 else ""
     kinds = {s.kind for r in repeats for s in r.steps}
     if "expectAlerts" not in kinds and "hold" in kinds:
-        return ["nothing is broken and nothing fires" + times]
+        return ["no fault and no alert" + times]
     return [
         "it reproduces" + times,
         "no alert of it lasts"
@@ -269,7 +267,7 @@ def _format_count(number: int, one: str, many: str) -> str:
 
 
 def name_correction(answer: Verdict, findings: Sequence[Finding]) -> str:
-    """Say what to change before the next command: the fix of the first finding, and its place."""
+    """Return what to change before the next command: the fix of the first finding, with its place."""
     if answer != Verdict.FAIL or not findings:
         return ""
     first = findings[0]
@@ -278,10 +276,10 @@ def name_correction(answer: Verdict, findings: Sequence[Finding]) -> str:
 
 
 def suggest_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding], lab: str = "") -> str:
-    """Name the command to run next, once the correction was made; a pass of a merge's plan is followed by its report.
+    """Return the command to run next.
 
-    A failure leads to the command that shows whether it was corrected: the rules where a rule found it, one trial that
-    proposes the true alerts where a promise was not kept, else the same plan again.
+    After a pass it is the next stronger plan. After a failure, it verifies the correction: lint for static findings, a
+    trial that proposes expectations for wrong ones, otherwise the same plan.
     """
     where = f" --name {lab}" if lab not in ("", "default") else ""
     match answer:
@@ -302,5 +300,5 @@ def suggest_command(answer: Verdict, path: str, plan: str, findings: Sequence[Fi
 
 
 def _format_plan_option(plan: str) -> str:
-    """Format the option that names a plan; a plan of a file is not named, as its path is not known here."""
+    """Return the option for a plan, except for custom ones, whose path is unknown here."""
     return f" --plan {plan}" if plan in ("standard", "thorough") else ""

@@ -1,4 +1,4 @@
-"""Verb *draft*: a few answers to a complete scenario file. Pure; the command ``new`` asks and writes."""
+"""Draft a complete scenario from a few answers. Pure; the command ``new`` does the I/O."""
 
 from scenario_kit.draft.accept import draw_edges, select_observed, write_accepted
 from scenario_kit.draft.answers import Aimed, Answers, BreakableEntity, aim_fault, find_faults, list_entities, name_for

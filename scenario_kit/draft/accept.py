@@ -1,7 +1,7 @@
-"""What a trial showed, written into the file of its scenario: ``try --accept``.
+"""``try --accept``: write the results of a trial into the scenario's file.
 
-One trial proves little, so this proposes, and ``verify`` judges. What the author wrote stays where it does not
-contradict what was seen.
+One trial proves little: this is a proposal that ``verify`` tests. What the author wrote is kept unless it contradicts
+the observations.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from scenario_kit.model.authored.scenario import AlertExpectation, PropagationEd
 
 _ALERTS: Final = ("spec", "expect", "alerts")
 _EDGES: Final = ("spec", "groundTruth", "propagation")
-#: Share of the time in which an alert that lasts fires; a decoy that restarts something may interrupt it.
+#: Minimum share of the time in which a lasting alert fires; a decoy with a restart may interrupt it.
 _LASTING: Final = 0.8
 
 
 def select_observed(
     history: AlertHistory, injected_at: float, judged_at: float, repaired_at: float | None = None
 ) -> tuple[AlertExpectation, ...]:
-    """Select the alerts that began after the injection, by ``judged_at``: those that last as MustFire, others as
-    MayFire.
+    """Return the alerts that began between injection and ``judged_at``: lasting ones as MustFire, others as MayFire.
 
-    An alert lasts if it fires at ``judged_at``, and nearly all the time from its onset until somebody repairs it.
+    A lasting alert fires at ``judged_at``, and almost all the time from its onset to the repair.
     """
     found: dict[tuple[str, str], AlertExpectation] = {}
     seen = sorted(history.timelines, key=lambda t: (t.onset(injected_at) or 0, t.name, t.entity))
@@ -58,7 +57,7 @@ def select_observed(
 
 
 def _measure_firing(timeline: AlertTimeline, start: float, end: float) -> float:
-    """Measure seconds between two instants in which an alert fired."""
+    """Return the seconds between two instants in which an alert fired."""
     spans = ((max(i.start, start), min(end if i.end is None else i.end, end)) for i in timeline.firing)
     return sum(max(0.0, last - first) for first, last in spans)
 
@@ -73,19 +72,19 @@ def write_accepted(
     rules: Sequence[AlertRule] = (),
     injections: Mapping[str, float] = MappingProxyType({}),
 ) -> str:
-    """Write the file with the observed alerts and the edges that lead to them.
+    """Return the file with the observed alerts, and propagation edges to them.
 
     Args:
         text: the file.
-        spec: what it says.
-        seen: what fired; ``within_seconds`` is how long after the first injection it began.
-        edges: how the trouble could have reached the alerting objects.
-        held: the trial held what the file promises, so promises stay, though a decoy may have interrupted an alert.
-        rules: the scenario's alert rules, from which deadlines follow that the author left out.
-        injections: when each fault was injected: deadlines count from that of ``after``, or from the last.
+        spec: its content.
+        seen: the observed alerts; ``within_seconds`` is the onset after the first injection.
+        edges: possible propagation edges to the alerting objects.
+        held: the trial met the file's expectations, so that these are kept even if a decoy interrupted an alert.
+        rules: the scenario's alert rules, for default deadlines.
+        injections: time of injection by fault; deadlines count from that of ``after``, or from the last one.
 
     Raises:
-        Unfit: the file is laid out in a way that cannot be edited without touching something else.
+        Unfit: the layout of the file does not allow the edit.
     """
     alerts = [_give_time(a, seen, rules, measure_delay(injections, a.after)) for a in _merge_alerts(spec, seen, held)]
     edits = _list(_ALERTS, [_serialize_alert(a) for a in spec.expect.alerts], [_serialize_alert(a) for a in alerts])
@@ -95,7 +94,7 @@ def write_accepted(
     kept = [e for e in spec.ground_truth.propagation if e.to in ends or _leads_on(e, spec, ends)]
     causes = {cause.entity for cause in spec.ground_truth.root_causes}
     if known and not (new or kept) and seen and all(a.entity in causes for a in seen):
-        edits.append(Drop(_EDGES))  # only the cause alerts: there is no way to explain
+        edits.append(Drop(_EDGES))  # only causes alert: there is nothing to explain
     elif (new or kept) and (new or len(kept) < len(known)):
         edits += _list(
             _EDGES,
@@ -107,22 +106,22 @@ def write_accepted(
 
 
 def _widen_edit(edit: Edit) -> Edit:
-    """Return the edit of a draft that leaves out the whole of ``expect``: it gets one."""
+    """Return an edit that adds ``expect`` as a whole, if the file does not have it."""
     return Put(_ALERTS[:-1], {_ALERTS[-1]: edit.value}) if isinstance(edit, Put) and edit.place == _ALERTS else edit
 
 
 def draw_edges(
     seen: Sequence[AlertExpectation], faults: Sequence[Fault], app: App, components: dict[str, Component | None]
 ) -> tuple[PropagationEdge, ...]:
-    """Draw edges from each fault's causes to what alerted, along the app's call graph."""
+    """Return propagation edges from each fault's causes to the alerting objects, along the app's calls."""
     found = [e for fault in faults for e in predict_propagation(fault, app, components.get(fault.name), seen)]
     return tuple(dict.fromkeys(found))
 
 
 def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bool) -> list[AlertExpectation]:
-    """Merge the author's own entries where they hold, in their order; then what is new.
+    """Merge the author's entries that are still valid, in order, with the new ones.
 
-    What only may fire stays so, though it lasted, unless nothing would be left that must.
+    MayFire entries stay so even if the alert lasted, unless there would be no MustFire entry.
     """
     lasting = {(a.name, a.entity): a for a in seen if a.alert_class == "MustFire"}
     fired = {(a.name, a.entity): a for a in seen}
@@ -155,9 +154,9 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
 def _give_time(
     alert: AlertExpectation, seen: Sequence[AlertExpectation], rules: Sequence[AlertRule], delay: float
 ) -> AlertExpectation:
-    """Return the expectation with a deadline that what was seen keeps; one that it keeps already stays as it is.
+    """Return the expectation with a deadline that the observation meets, unless the present one is met.
 
-    ``delay`` is how long after the first injection the deadline begins to count.
+    ``delay`` is the time from the first injection to the start of the deadline.
     """
     onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.entity in ("", s.entity)]
     if alert.alert_class != "MustFire" or not onsets:
@@ -169,7 +168,7 @@ def _give_time(
 
 
 def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[str, object]]) -> list[Edit]:
-    """Edit a list entry by entry: entries that stay the same keep their layout and their comments."""
+    """Edit a list entry by entry: unchanged entries keep their layout and comments."""
     if not old:
         return [Put(place, new)] if new else []
     edits: list[Edit] = [Put((*place, i), entry) for i, entry in enumerate(new) if i >= len(old) or old[i] != entry]
@@ -181,7 +180,7 @@ def _serialize_edge(edge: PropagationEdge) -> dict[str, object]:
 
 
 def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: set[str]) -> bool:
-    """Return whether something that matters lies behind an edge."""
+    """Return whether an edge leads, directly or not, to one of ``ends``."""
     reached, waiting = {edge.to}, [edge.to]
     while waiting:
         at = waiting.pop()

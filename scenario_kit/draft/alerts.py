@@ -1,4 +1,4 @@
-"""Which alerts a fault should raise, and how the trouble gets there: a prediction from the app's call graph."""
+"""Predict the alerts of a fault and its propagation from the app's calls."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.simulation.observability import list_untraced, list_without_error_status
 from scenario_kit.render.simulation.request_paths import trace_traffic
 
-#: What a rule asks for that is about failed requests.
+#: The matcher of rules about failed requests.
 _FAILED: Final = 'status_code="STATUS_CODE_ERROR"'
-#: Components that serve requests of users and so have request telemetry.
+#: Roles of components with user requests and request telemetry.
 _SERVING: Final = ("App", "Entry")
 
 
 def predict_alerts(
     symptoms: Sequence[Symptom], fault: Fault, app: App, component: Component | None, rules: Mapping[str, AlertRule]
 ) -> tuple[AlertExpectation, ...]:
-    """Predict the alerts to expect, the most direct one as MustFire, others as MayFire.
+    """Predict the alerts of a fault, the most direct one as MustFire, others as MayFire.
 
     Args:
         symptoms: the hints of the fault type.
-        fault: rendered; its target says where.
-        app: the call graph.
-        component: what the target belongs to, None where it belongs to nothing.
+        fault: the rendered fault.
+        app: the app with its calls.
+        component: the component of the target, None if there is none.
         rules: the alert rules by name.
     """
     found: dict[tuple[str, str], AlertExpectation] = {}
@@ -37,14 +37,12 @@ def predict_alerts(
         if rule is None or rule.entity is None:
             continue
         for place in _find_places(symptom.entity, fault, app, component, rule):
-            # One certain alert is enough of a promise for a draft; a trial tells the rest.
+            # One MustFire alert is enough for a draft; a trial finds the others.
             must = not any(a.alert_class == "MustFire" for a in found.values())
             expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", entity=place)
             found.setdefault((rule.name, place), expected)
-    # Who serves users would show it; what nobody asks while users do what they do, shows nowhere.
-    serving = (
-        component is not None and component.role in _SERVING and component.name not in list_without_error_status(app)
-    )
+    # A serving component would show the fault itself; one without user traffic does not show it anywhere.
+    serving = component is not None and component.role in _SERVING and component.name not in list_blind(app)
     beyond = component is None or not (serving or _is_idle(app, component))
     if not found and beyond:
         found = _predict_at_entry(symptoms, app, rules)
@@ -54,9 +52,7 @@ def predict_alerts(
 def predict_propagation(
     fault: Fault, app: App, component: Component | None, alerts: Iterable[AlertExpectation]
 ) -> tuple[PropagationEdge, ...]:
-    """Predict edges from the causes to the alerting objects: first to the component that is hit, then from callee to
-    caller.
-    """
+    """Predict propagation edges from the causes to the affected component, and on from callee to caller."""
     desired = list(dict.fromkeys(a.entity for a in alerts if a.alert_class != "MustNotFire" and a.entity))
     reasons = _list_reasons(fault)
     starts = list(reasons)
@@ -76,13 +72,13 @@ def predict_propagation(
     ]
     if desired and hit not in desired and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]
-    if hit in starts:  # the chain leads away from a cause, never back to it
+    if hit in starts:  # edges lead away from a cause, never to it
         edges = lead_away([e for e in edges if e.to != hit], hit, {s: b for s, b in reasons.items() if s != hit})
     return tuple(dict.fromkeys(edges))
 
 
 def lead_away(edges: Sequence[PropagationEdge], cause: str, others: Mapping[str, str]) -> list[PropagationEdge]:
-    """Add the edges of causes that act through another cause: to where that one leads. ``others`` are their reasons."""
+    """Connect causes that act through another cause with the objects that it affects. ``others`` are their reasons."""
     beyond = [e.to for e in edges if e.from_ == cause]
     added = [
         PropagationEdge(from_=s, to=to, because=f"{because}, which {_name(to)} notices")
@@ -97,7 +93,7 @@ def _name(ref: str) -> str:
 
 
 def _list_reasons(fault: Fault) -> dict[str, str]:
-    """List where the trouble starts, and why it breaks what is hit: of several causes, each has a reason of its own."""
+    """Return the starting points of the propagation, each with the reason why it breaks the affected component."""
     fields = {f"Fault/{fault.name}" if e.generated else e.ref: e.field for e in fault.causes}
     if len(fields) < 2:
         return dict.fromkeys(fields, f"{fault.type} is what breaks it")
@@ -106,10 +102,10 @@ def _list_reasons(fault: Fault) -> dict[str, str]:
 
 
 def _find_edges_behind(app: App, desired: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
-    """Find edges along the work to wanted workloads that hang on others in trouble, the nearest first: caller → callee.
+    """Find edges from caller to callee that explain missing traffic at alerting workloads, nearest first.
 
-    Between the two there may be others, which show nothing themselves. ``ends`` are those in trouble, the first ones
-    nearest to the cause: of several callers that ask less, they are the more likely reason.
+    Components in between may show nothing. ``ends`` are affected workloads, those nearest to the cause first: if
+    several callers send less, the first is the most likely reason.
     """
     edges: list[PropagationEdge] = []
     places, reached = {c.name: c.workload for c in app.components}, dict.fromkeys(ends)
@@ -133,23 +129,23 @@ def _find_edges_behind(app: App, desired: Iterable[str], ends: Iterable[str]) ->
 
 
 def _find_way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, str]) -> list[str]:
-    """Find the shortest way from a component to one of those who give it work, whose workload is among ``reached``."""
+    """Return the shortest path from a component up to a source of its work with a workload in ``reached``."""
     rank = {workload: number for number, workload in enumerate(reached)}
     ways = [[start]]
     seen = {start}
     while ways:
-        there = [way for way in ways if places.get(way[-1]) in rank]
-        if there:
-            return min(there, key=lambda way: rank[places[way[-1]]])
+        arrived = [way for way in ways if places.get(way[-1]) in rank]
+        if arrived:
+            return min(arrived, key=lambda way: rank[places[way[-1]]])
         ways = [[*way, giver] for way in ways for giver in _find_callers_of_work(app, way[-1]) if giver not in seen]
         seen.update(way[-1] for way in ways)
     return []
 
 
 def _find_callers_of_work(app: App, name: str) -> list[str]:
-    """Find who gives a component work while users do what they do: its callers, and the queues that it reads.
+    """Return the sources of a component's work under user traffic: its callers, and the queues that it consumes.
 
-    Nobody has less to do because of callers that ask only when browsers come, or of other readers of a queue.
+    Callers without user traffic, and other consumers of a queue, do not matter.
     """
     known = trace_traffic(app)
     asking = [c.caller for c in app.calls if c.callee == name and c.caller not in app.consumers(name)]
@@ -164,7 +160,7 @@ def _list_queues(app: App) -> set[str]:
 def _predict_at_entry(
     symptoms: Sequence[Symptom], app: App, rules: Mapping[str, AlertRule]
 ) -> dict[tuple[str, str], AlertExpectation]:
-    """Predict where nothing near the target serves users, its symptoms can only be seen where users come in."""
+    """If nothing near the target serves users, predict the symptoms at the entry."""
     entry = app.component(app.entry)
     for symptom in symptoms:
         rule = rules.get(symptom.alert)
@@ -197,31 +193,28 @@ def _find_places(entity: str, fault: Fault, app: App, component: Component | Non
 
 
 def _serves(app: App, name: str) -> bool:
-    """Return whether a component serves users and tells of it in its telemetry."""
+    """Return whether a component serves users and reports request telemetry."""
     component = app.component(name)
     return component is not None and component.role in _SERVING and name not in list_untraced(app)
 
 
 def _is_idle(app: App, component: Component) -> bool:
-    """Return whether nobody asks a component while users do what they do: only at a start, say, or when a cache is
-    cold.
-    """
+    """Return whether a component gets no requests under user traffic, for example only at startup."""
     known = trace_traffic(app)
     return known is not None and component.name not in known.parts
 
 
 def _find_asked(fault: Fault, app: App) -> set[tuple[str, str]] | None:
-    """Find who asks whom while users do what they do; where callers are restarted, also for what they need to start."""
+    """Return the calls under user traffic; if callers are restarted, also those at startup."""
     known = trace_traffic(app)
     again = fault.rollout is not None and fault.rollout.reconnect == "Callers"
     return None if known is None else known.calls | known.starts if again else known.calls
 
 
 def _find_callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors: bool) -> list[str]:
-    """Find callers that serve users, nearest first: past stores and queues. Who swallows failures waits, but has no
-    errors.
+    """Return the nearest callers that serve users, past stores and queues.
 
-    Only those count that are among ``asked``, callers and callees; None where nobody knows who asks whom when.
+    With ``errors``, callers that swallow failures do not count. Only calls in ``asked`` count; None allows all.
     """
     seen, waiting = {name}, [name]
     while waiting:
@@ -249,7 +242,7 @@ def _find_hit(fault: Fault, component: Component | None) -> str:
 
 
 def _find_paths(start: Component, app: App, desired: set[str]) -> list[PropagationEdge]:
-    """Find edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
+    """Return edges from callee to caller along the shortest paths from ``start`` to these workloads."""
     before = {start.name: ""}
     _spread(app, before, [start.name])
     for queue in sorted(_list_queues(app)):
@@ -276,7 +269,7 @@ def _find_paths(start: Component, app: App, desired: set[str]) -> list[Propagati
 
 
 def _spread(app: App, before: dict[str, str], waiting: list[str]) -> None:
-    """Add to ``before`` who depends on those ``waiting``, nearest first, each with the component that it depends on."""
+    """Add all dependants of ``waiting`` to ``before``, nearest first, each with the component that it depends on."""
     while waiting:
         name = waiting.pop(0)
         for caller in (*app.callers(name), *app.dependants(name)):

@@ -1,4 +1,4 @@
-"""What an author decides, and what is there to choose from at each step."""
+"""The answers of an author, and the choices at each step."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.render.faults.applicability import Offer, find_component, list_targets, offer
 from scenario_kit.render.faults.golden import render_objects_for
 
-#: Names of scenarios may not be longer: names in the cluster derive from them.
+#: Maximum length of a scenario's name, from which names in the cluster are derived.
 LONGEST_NAME: Final = 52
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The choices behind one scenario. What is empty is derived; ``use`` is the fault's name within the scenario,
-    ``start`` and ``recurrence`` are what its fields of these names hold.
+    """The choices for one scenario. Empty ones are derived.
 
-    Without an incident the fault is a distractor, and there may be none: then ``target`` and ``fault`` are empty.
+    ``use`` is the fault's name in the scenario, ``start`` and ``recurrence`` are its fields. Without an incident the
+    fault is a distractor, or ``target`` and ``fault`` are empty.
     """
 
     app: str
@@ -43,7 +43,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class BreakableEntity:
-    """Something of the app that can be broken: a component with all its objects, or an object that belongs to none."""
+    """A part of the app that can be broken: a component with its objects, or an object without a component."""
 
     name: str
     role: str
@@ -51,7 +51,7 @@ class BreakableEntity:
 
 
 def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
-    """List what there is to break, in the order of the app's definition; single objects last."""
+    """Return the breakable parts of an app in the order of its definition; single objects come last."""
     by_component: dict[str, list[str]] = {c.name: [] for c in app.components}
     alone = []
     for obj in objects:
@@ -66,10 +66,9 @@ def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
 
 
 class Aimed(NamedTuple):
-    """A fault at each object of an entity where it bites.
+    """A fault at each object of an entity where it takes effect.
 
-    Where there is none, ``why`` says why not, and ``fix`` what helps; they are empty if the entity has no object of the
-    right kind.
+    If there is none, ``why`` and ``fix`` explain it; they are empty if the entity has no object of a suitable kind.
     """
 
     offers: tuple[Offer, ...]
@@ -80,9 +79,7 @@ class Aimed(NamedTuple):
 def aim_fault(
     fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None
 ) -> Aimed:
-    """Return a fault at an entity (a component's name or an object's reference), with the options of the app that it
-    wants.
-    """
+    """Try a fault at an entity (a component's name or a reference), with the app options that it needs."""
     fault_type = catalog.fault(fault)
     objects = render_objects_for(fault_type, app, catalog)
     found: list[Offer] = []
@@ -99,7 +96,7 @@ def aim_fault(
 
 
 def find_faults(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
-    """Find every fault that bites on an entity with default parameters, once for each object of it."""
+    """Yield every fault that takes effect at an entity with default parameters, once per object."""
     return (found for name in catalog.faults() for found in aim_fault(name, entity, app, catalog).offers)
 
 
@@ -108,7 +105,7 @@ def _format_problem(problem: AuthoringError) -> str:
 
 
 def name_for(answers: Answers) -> str:
-    """Name a name for the scenario: what breaks, and how."""
+    """Return a default name for the scenario, from target and fault."""
     if not answers.fault:
         return f"{answers.app}-no-incident"
     target = Reference.parse(answers.target).name

@@ -1,7 +1,7 @@
-"""The editor's schema of scenarios with what the catalogue holds: apps, versions, fault types, alerts, objects.
+"""The editor schema of scenarios with completions from the catalogue: apps, versions, fault types, alerts, objects.
 
-What is offered forbids nothing: an app, a fault beside the scenario or a pack of one's own stays valid. Only the
-parameters of a fault of the catalogue are judged, by that fault's own schema.
+Completions restrict nothing: an app, fault or pack outside of the catalogue stays valid. Only parameters of a
+catalogue's fault are validated, by its own schema.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scenario_kit.schema.editor import build_editor_schema
 
 
 def build_scenario_schema(catalog: Catalog) -> Schema:
-    """Build the schema that an editor completes scenarios by."""
+    """Build the schema for completing scenarios in an editor."""
     schema = build_editor_schema("Scenario")
     parts = schema["definitions"]
     apps = [catalog.app(name, version) for name in catalog.apps() for version in catalog.versions(name)[:1]]
@@ -37,7 +37,7 @@ def build_scenario_schema(catalog: Catalog) -> Schema:
 
 
 def _offer(schema: Schema, values: Iterable[str]) -> None:
-    """Let the values be offered, and every other one be written."""
+    """Offer values without excluding others."""
     schema["anyOf"] = [{"enum": list(values)}, {}]
 
 
@@ -50,7 +50,7 @@ def _build_condition(field: str, value: str) -> Schema:
 
 
 def _complete_options(app: App, catalog: Catalog) -> Schema:
-    """Complete versions, load profiles and options of an app."""
+    """Complete an app's versions, load profiles and options."""
     then: Schema = {"version": _build_offer(catalog.versions(app.name))}
     if app.loads:
         then["load"] = {"properties": {"profile": _build_offer(app.loads)}}
@@ -60,21 +60,21 @@ def _complete_options(app: App, catalog: Catalog) -> Schema:
 
 
 def _complete_objects(app: App, catalog: Catalog) -> Schema:
-    """Complete objects of an app, where a scenario names some."""
+    """Complete an app's objects in references."""
     try:
         objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
     except AuthoringError:
         objects = ()
-    there = _build_offer(sorted({f"{o['kind']}/{o['metadata']['name']}" for o in objects}))
+    references = _build_offer(sorted({f"{o['kind']}/{o['metadata']['name']}" for o in objects}))
     workloads = _build_offer(sorted({component.workload for component in app.components}))
 
     def of_each(**fields: Schema) -> Schema:
         return {"items": {"properties": fields}}
 
-    edges = of_each(**{"from": there, "to": there})
-    truth = {"properties": {"rootCauses": of_each(entity=there), "propagation": edges}}
+    edges = of_each(**{"from": references, "to": references})
+    truth = {"properties": {"rootCauses": of_each(entity=references), "propagation": edges}}
     expect = {"properties": {"alerts": of_each(entity=workloads), "background": of_each(entity=workloads)}}
-    properties = {"faults": of_each(target=there), "expect": expect, "groundTruth": truth}
+    properties = {"faults": of_each(target=references), "expect": expect, "groundTruth": truth}
     return {
         "if": {"properties": {"app": _build_condition("name", app.name)}, "required": ["app"]},
         "then": {"properties": properties},
@@ -82,14 +82,14 @@ def _complete_objects(app: App, catalog: Catalog) -> Schema:
 
 
 def _complete_parameters(fault: FaultType) -> Schema:
-    """Complete the parameters of a fault type: their meaning, their ranges and their defaults."""
+    """Complete the parameters of a fault type, with descriptions, ranges and defaults."""
     properties = {name: _strip_keywords(part) for name, part in fault.parameters.get("properties", {}).items()}
     parameters: Schema = {"properties": properties, "additionalProperties": False, "description": fault.title}
     return {"if": _build_condition("type", fault.name), "then": {"properties": {"parameters": parameters}}}
 
 
 def _strip_keywords(schema: Any) -> Any:
-    """Return the schema without the kit's own keywords, and without defaults that are templates."""
+    """Remove extension keywords, and defaults that are templates."""
     if not isinstance(schema, dict):
         return schema
     kept = {key: value for key, value in schema.items() if not key.startswith("x-")}

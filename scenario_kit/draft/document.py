@@ -1,4 +1,4 @@
-"""The scenario that follows from the answers."""
+"""Build the scenario for an author's answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
 _WIDTH: Final = 116
-#: The load of a scenario that does not say it.
+#: The default number of users.
 _USERS: Final = 50
 _UNSHOWN: Final = (
     "\n  # the lab does not model what this fault changes, so no alert is predicted: write down what fires elsewhere"
@@ -53,9 +53,9 @@ _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A scenario file: its name, its text without the schema header, and what it promises.
+    """A scenario file: its name, its text without the schema header, and its expected alerts.
 
-    Without a fault there is no offer. ``list_cautions`` are what may come otherwise than the fault's title says.
+    ``offer`` is None without a fault. ``cautions`` are effects that may differ from the fault's title.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class _DeployedApp:
-    """The app as the draft deploys it, with its rendered objects."""
+    """The app as deployed by the draft, with its rendered objects."""
 
     app: App
     options: Object
@@ -79,8 +79,8 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     """Draft a complete scenario.
 
     Raises:
-        AuthoringError: the fault cannot be aimed there, or would not bite with these parameters.
-        UsageError: the name is none that Kubernetes takes.
+        AuthoringError: the fault does not fit the target, or has no effect with these parameters.
+        UsageError: the name is not valid in Kubernetes.
     """
     app = catalog.app(answers.app, answers.version)
     name = check_name(answers)
@@ -89,7 +89,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
         return Draft(name, dump_document(document_of(name, spec)), None, (), spec=spec)
     fault_type = catalog.fault(answers.fault)
     if not answers.outcome and fault_type.persistence == "Expires":
-        answers = replace(answers, outcome="Benign")  # it is over before anybody could have looked
+        answers = replace(answers, outcome="Benign")  # it ends before it could be investigated
     options = select_options(app, fault_type)
     shaped, users = resolve_options(app, options, answers.profile), answers.users or _USERS
     objects = render_app(app, shaped, users, app.namespace, templates=catalog.templates(app.name))
@@ -114,12 +114,12 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
 
 
 def document_of(name: str, spec: Object) -> Object:
-    """Return the document of a scenario."""
+    """Build the document of a scenario."""
     return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _build_metadata(name), "spec": spec}
 
 
 def _add_note(text: str, row: MatrixRow | None) -> str:
-    """Return the text with a note on where its alerts come from: a trial of its fault, or a prediction."""
+    """Add a comment on the source of the alerts: a trial of the fault, or a prediction."""
     note = _PREDICTED
     if row is not None and row.outcome == "Ran":
         note = _TRIED if row.alerts else _SILENT
@@ -127,7 +127,7 @@ def _add_note(text: str, row: MatrixRow | None) -> str:
 
 
 def join_drafts(drafts: Sequence[Draft]) -> Draft:
-    """Return one scenario with the faults of several drafts, each with its own causes, alerts and solutions."""
+    """Combine the faults of several drafts in one scenario, each with its causes, alerts and solutions."""
     if len(drafts) == 1:
         return drafts[0]
     first, specs = drafts[0], [made.spec for made in drafts]
@@ -174,18 +174,16 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
 
 
 def _join_solutions(specs: Sequence[Object]) -> list[Object]:
-    """Return the solutions of all faults; none where one of the faults has them only once it is injected: it supplies
-    them.
-    """
+    """Return the solutions of all faults; empty if a fault has them only once injected."""
     if any(s["groundTruth"].get("rootCauses") and not s.get("solutions") for s in specs):
         return []
     return _make_names_unique([p for s in specs for p in s.get("solutions", ())])
 
 
 def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Collection[str]) -> list[Object]:
-    """Return one propagation of several: no edge leads to a cause, and none to what neither alerts nor leads on.
+    """Join propagations: no edge leads to a cause, nor to an object that neither alerts nor leads to one that does.
 
-    A cause whose only way ended at another cause has none left: while that one lasts, nobody notices it.
+    A cause whose only path led to another cause has none left: nobody notices it while the other one is active.
     """
     starts = {cause.get("entity") for cause in causes}
     kept = {(e["from"], e["to"]): e for e in edges if e["to"] not in starts}
@@ -196,7 +194,7 @@ def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Co
 
 
 def _make_names_unique(procedures: Sequence[Object]) -> list[Object]:
-    """Make the procedures, each with a name of its own."""
+    """Number procedures with equal names."""
     seen: dict[str, int] = {}
     found = []
     for procedure in procedures:
@@ -206,7 +204,7 @@ def _make_names_unique(procedures: Sequence[Object]) -> list[Object]:
 
 
 def _build_app_use(answers: Answers, app: App, options: Object) -> Object:
-    """Build the app as the scenario asks for it; what is usual is left out."""
+    """Build the app section of a scenario without defaults."""
     load = {"profile": answers.profile, "users": answers.users}
     load = {name: value for name, value in load.items() if value}
     packs = {"alertPacks": list(answers.packs)} if answers.packs else {}
@@ -219,7 +217,7 @@ def _build_app_use(answers: Answers, app: App, options: Object) -> Object:
 def _find_usual_parameters(
     fault_type: FaultType, app: App, objects: Sequence[Object], answers: Answers
 ) -> Object | None:
-    """Find what the fault takes there by itself, as whoever tries it does; None where it needs to be told."""
+    """Return the fault's default parameters for the target; None if some are required."""
     try:
         return offer(fault_type, app, objects, answers.target).parameters
     except AuthoringError:
@@ -227,10 +225,10 @@ def _find_usual_parameters(
 
 
 def check_name(answers: Answers) -> str:
-    """Return the name of the scenario, given or derived.
+    """Return the scenario's name, given or derived.
 
     Raises:
-        UsageError: the name is none that Kubernetes takes.
+        UsageError: the name is not valid in Kubernetes.
     """
     name = answers.name or name_for(answers)
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
@@ -242,7 +240,7 @@ def check_name(answers: Answers) -> str:
 
 
 def _choose_expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> tuple[AlertExpectation, ...]:
-    """Choose what is promised: of something benign nothing has to fire, and of a distractor nothing does."""
+    """Return the expectations by outcome: MayFire if benign, none for a distractor."""
     if answers.outcome == "NoIncident":
         return ()
     if answers.outcome == "Benign":
@@ -251,7 +249,7 @@ def _choose_expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> 
 
 
 def _build_quiet_spec(answers: Answers, app: App) -> Object:
-    """Build an app in which nothing is broken."""
+    """Build the spec of a scenario without faults."""
     return {
         "title": f"Nothing is broken in {app.name}",
         "description": "The app runs as it should. The right answer is that there is no incident.",
@@ -269,12 +267,12 @@ def _build_metadata(name: str) -> Object:
 
 
 def derive_fault_name(answers: Answers) -> str:
-    """Derive the fault's name within the scenario: the first words of its type, unless another one is given."""
+    """Return the fault's name in the scenario: by default the first words of its type."""
     return answers.use or "-".join(answers.fault.split("-")[:3])
 
 
 def dump_document(document: Any) -> str:
-    """Return the document as YAML, small things on one line."""
+    """Format a document as YAML, with short values on one line."""
     return yaml.dump(
         document, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True, default_flow_style=None
     )
@@ -295,7 +293,7 @@ def _build_spec(
     if is_outlived(fault_type, fault, deployed.objects):
         use["rollout"] = {"dropOld": True}
     use |= {name: value for name in ("start", "recurrence") if (value := getattr(answers, name))}
-    # What raises no alert disturbs nobody: a solver should conclude that, too.
+    # A fault without alerts affects nobody: a solver should find it benign.
     outcome = answers.outcome or ("Incident" if alerts else "Benign")
     if outcome == "NoIncident":
         use["role"] = "Distractor"
@@ -311,10 +309,10 @@ def _build_spec(
         "expect": {"alerts": [_serialize_alert(a) for a in alerts]},
         "groundTruth": _build_truth(outcome, fault, app, component, alerts),
     }
-    if outcome != "Incident":  # nobody needs to act
+    if outcome != "Incident":  # nothing needs a repair
         spec["brief"] = write_question()
         return {k: v for k, v in spec.items() if v not in ([], {}, "", {"alerts": []})}
-    if not any(e.generated for e in fault.causes):  # no author can write down a name that is drawn
+    if not any(e.generated for e in fault.causes):  # generated names cannot be written down
         spec["solutions"] = [
             {"name": s.name, "fixes": [fault.name], "description": s.description, "changes": _changes(s.changes, app)}
             for s in fault.solutions
@@ -359,9 +357,7 @@ def _changes(changes: Iterable[Change], app: App) -> list[Object]:
 def _build_usual_decoys(
     app: App, component: Component | None, fault: Fault, alerts: Sequence[AlertExpectation]
 ) -> list[Object]:
-    """Build what somebody tries first: restarting what only suffers, or else the broken component where that is no
-    help.
-    """
+    """Build the usual decoy: restart an affected component, or the broken one if that does not help."""
     ranked = sorted(alerts, key=lambda alert: alert.alert_class != "MustFire")
     loud = [c for alert in ranked for c in app.components if c.workload == alert.entity]
     callers = [c for n in app.dependants(component.name) if (c := app.component(n))] if component else []
@@ -378,14 +374,14 @@ def _build_usual_decoys(
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Without anchors. Text is in quotes where this kit, or kubectl, would read something else (SK140)."""
+    """A dumper without anchors, which quotes text that this project or kubectl would misread (SK140)."""
 
     def ignore_aliases(self, _data: object) -> bool:
         return True
 
 
 class _Misread:
-    """In the place of a pattern: finds text that is no text when it is written plainly."""
+    """Acts as a pattern that matches text that must be quoted."""
 
     def match(self, text: str) -> bool:
         return parse_scalar(text) != text or bool(explain_yaml11(text, text))

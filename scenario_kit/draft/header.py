@@ -1,7 +1,7 @@
-"""The first line of a scenario file: where an editor finds its schema.
+"""The first line of a scenario file, which names its schema for editors.
 
-Inside a checkout of this project it points at the generated schema. Elsewhere a copy lies beside the scenarios, so that
-completion works offline, in every clone, and with the version of the format that the file was written for.
+In a checkout of this project it is the generated schema. Elsewhere it is a copy beside the scenarios, so that
+completion works offline, in every clone, and with the matching version of the format.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NAME: Final = "scenario.schema.json"
 
 
 def build_schema_header(file: Path) -> tuple[str, Path | None]:
-    """Build the line, and where a copy of the schema must lie for it to be true; None where one is there anyway."""
+    """Return the line, and the path where a copy of the schema must be written; None if a schema exists."""
     folder = file.absolute().parent
     for parent in folder.parents:
         if (parent / IN_CHECKOUT / _NAME).is_file():
@@ -28,7 +28,7 @@ def build_schema_header(file: Path) -> tuple[str, Path | None]:
 
 
 def dump_schema(catalog: Catalog) -> str:
-    """Return the schema itself, with what the catalogue holds."""
+    """Return the schema with completions from the catalogue."""
     return json.dumps(build_scenario_schema(catalog), indent=1, ensure_ascii=False) + "\n"
 
 

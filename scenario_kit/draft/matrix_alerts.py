@@ -1,4 +1,4 @@
-"""What a draft promises where its fault has been tried: the alerts of the app's matrix instead of a prediction."""
+"""Use the alerts of the app's matrix instead of a prediction, if the fault was tried."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from scenario_kit.model.results.matrix import MatrixRow
 
 
 def find_row(matrix: Iterable[MatrixRow], fault: str, target: str) -> MatrixRow | None:
-    """Find the trial of that fault, with its defaults, on that target; None where it was not tried or nothing was
-    judged.
-    """
+    """Return the trial of a fault with default parameters on a target; None without a valid one."""
     found = (row for row in matrix if (row.fault, row.target) == (fault, target))
     return next((row for row in found if row.outcome in ("Ran", "NoEffect")), None)
 
 
 def promise_alerts(predicted: Sequence[AlertExpectation], row: MatrixRow) -> tuple[AlertExpectation, ...]:
-    """Return the alerts that fired, in the order of their onsets: one as MustFire, the others as MayFire.
+    """Return the alerts that fired, by onset: one as MustFire, the others as MayFire.
 
-    The one is the most direct of the predicted ones that came, else the first that came. Where none came there is
-    nothing better than the prediction.
+    MustFire is the most direct predicted alert that fired, or else the first one. If none fired, the prediction is
+    returned.
     """
     if not row.alerts:
         return tuple(predicted)
@@ -33,7 +31,7 @@ def promise_alerts(predicted: Sequence[AlertExpectation], row: MatrixRow) -> tup
 
 
 def list_warnings(row: MatrixRow) -> tuple[str, ...]:
-    """List what an author should know before a trial tells."""
+    """Return warnings about the trial for the author."""
     when = f"when {row.fault} was tried on {row.target} with its defaults ({row.date}),"
     if row.outcome == "NoEffect":
         return (f"{when} it had no effect: {row.reported}",)

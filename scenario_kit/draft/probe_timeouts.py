@@ -1,4 +1,4 @@
-"""Probes that give up before a delayed answer comes: what was to be slow becomes unready, or is started again."""
+"""Detect probes that time out during a delay: the workload then becomes unready, or restarts, instead of slow."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
 
-#: What becomes of a container or its pod when such a probe has failed often enough.
+#: The consequence of repeated failures of a probe.
 _THEN: Final = {
     "startupProbe": "its containers are started again",
     "livenessProbe": "its containers are started again",
     "readinessProbe": "its pods leave their Services",
 }
-#: Messages of a pod that a probe over the network waits for, one after the other: the handshake, and the answer.
+#: Number of messages that a probe waits for: the handshake, and the answer.
 _MESSAGES: Final = {"httpGet": 2, "grpc": 2, "tcpSocket": 1}
 _PATIENCE: Final = 1
 
 
 class _Delay(NamedTuple):
-    """How a fault holds answers back, by a proxy or any packet: at most ``parse_seconds`` long, ``jitter`` included."""
+    """The delay of a fault in a proxy or of all packets: at most ``seconds`` including ``jitter``."""
 
     seconds: float
     jitter: float
@@ -32,16 +32,14 @@ class _Delay(NamedTuple):
     proxy: Object | None = None
 
     def messages(self, container: Object, probe: Object) -> int:
-        """Return how often a probe is held back."""
+        """Return how many times a probe is delayed."""
         if self.proxy is None:
             return next((count for kind, count in _MESSAGES.items() if kind in probe), 0)
         return int("httpGet" in probe and _is_matched(self.proxy, container, probe["httpGet"]))
 
 
 def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
-    """List what an author should know of a fault that delays answers, one text for each workload whose probes are
-    hasty.
-    """
+    """Return cautions about a fault that delays answers, one per workload whose probes time out."""
     delays = [delay for manifest in fault.experiments for delay in _find_delays(manifest)]
     workloads = [o for o in objects if o["kind"] in WORKLOADS]
     return tuple(
@@ -50,8 +48,8 @@ def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
 
 
 def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> bool:
-    """Return whether old pods would keep serving: one with a wrong configuration may never be ready, and the rollout
-    waits.
+    """Return whether old pods would keep serving: with a wrong configuration new pods may never become ready, which
+    stops the rollout.
     """
     if fault_type.family != "Configuration" or fault.rollout.drop_old:
         return False
@@ -65,7 +63,7 @@ def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) 
 
 
 def _find_delays(manifest: Object) -> Iterator[_Delay]:
-    """Find the delay of an experiment that everybody meets who asks its pods; none where only some peers do."""
+    """Yield the delay of an experiment that affects all clients; none if it is limited to some peers."""
     kind, spec = get_experiment(manifest)
     selector = (spec.get("selector") or {}).get("labelSelectors") or {}
     if kind == "HTTPChaos" and spec.get("delay") and spec.get("method", "GET") == "GET":
@@ -100,7 +98,7 @@ def _format_caution(delay: _Delay, workload: Object) -> str:
 
 
 def _is_matched(proxy: Object, container: Object, asked: Object) -> bool:
-    """Return whether the requests of a probe are among those that a proxy holds back."""
+    """Return whether a proxy delays the requests of a probe."""
     ports = {port.get("name"): port["containerPort"] for port in container.get("ports") or ()}
     port = ports.get(asked["port"], asked["port"])
     return port == proxy.get("port") and fnmatchcase(asked.get("path") or "/", proxy.get("path") or "*")

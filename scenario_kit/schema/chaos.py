@@ -1,8 +1,7 @@
-"""Schemas of Chaos Mesh's experiments, taken from the CRDs of the version that the lab runs.
+"""Schemas of Chaos Mesh experiments, from the CRDs of the version in the lab.
 
-``chaos_mesh.json`` is written by ``ci/chaos-schemas``. It holds what validates and leaves out what explains, so that
-every lint can have it: the schema of ``spec`` by kind. Objects are closed: the API server would drop what it does not
-know in silence.
+``ci/chaos-schemas`` generates ``chaos_mesh.json``: the schema of ``spec`` by kind, without descriptions, small enough
+for every lint. Objects are closed, since the API server would silently drop unknown fields.
 """
 
 from __future__ import annotations
@@ -17,28 +16,28 @@ import msgspec
 from scenario_kit.schema.source import Schema
 
 DATA: Final = Path(__file__).with_name("chaos_mesh.json")
-#: Starts experiments; as ``model.chaos.kinds`` has it, which this layer does not know.
+#: The kind that starts experiments; defined again, as this layer does not import ``model.chaos.kinds``.
 SCHEDULE: Final = "Schedule"
 _API_VERSION: Final = "chaos-mesh.org/v1alpha1"
-#: What an open object says; everything else is closed.
+#: Marks an open object; all others are closed.
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _DROPPED: Final = ("description", "default", "example", "format", "title")
-#: A Schedule may start a whole workflow, whose schema repeats all others; this project has no use for it.
+#: A Schedule may also start a workflow, whose schema repeats all others and is not supported.
 _NO_EXPERIMENT: Final = ("workflow",)
 _DURATION: Final = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
 
 
 def list_kinds() -> tuple[str, ...]:
-    """List kinds that can be created: experiments, and the Schedule that starts them."""
+    """Return all kinds that can be created: experiments, and Schedule."""
     return (*sorted(_load_data()["experiments"]), SCHEDULE)
 
 
 def get_object_schema(kind: str, started: str = "") -> Schema | None:
-    """Get the schema of a whole object of a kind; None for a kind that there is not.
+    """Return the schema of an object; None for an unknown kind.
 
     Args:
         kind: an experiment or ``Schedule``.
-        started: for a Schedule the kind that it starts.
+        started: for a Schedule, the kind that it starts.
     """
     data = _load_data()
     if kind == SCHEDULE:
@@ -61,7 +60,7 @@ def get_object_schema(kind: str, started: str = "") -> Schema | None:
 
 
 def _schedule(own: Schema, experiments: Mapping[str, Schema], started: str) -> Schema:
-    """Return the schema of a Schedule: the spec of what it starts under a key of its own; the others are empty."""
+    """Return the schema of a Schedule, which has the spec of the started kind under a key of its own."""
     names = {key: kind for key in own["x-starts"] for kind in experiments if key.lower() == kind.lower()}
     inner = {key: experiments[kind] for key, kind in names.items() if kind == started}
     kinds_ = {"type": {"type": "string", "enum": sorted(names.values())}}
@@ -81,10 +80,10 @@ def condense_definitions(definitions: Iterable[Schema], version: str) -> Schema:
 
     Args:
         definitions: the CustomResourceDefinitions of Chaos Mesh.
-        version: of the module that they come from.
+        version: the version of their module.
 
     Raises:
-        ValueError: a Schedule would start an experiment that has another schema than the experiment itself.
+        ValueError: an experiment has a different schema within a Schedule.
     """
     specs = {d["spec"]["names"]["kind"]: _strip_schema(_get_spec(d)) for d in definitions}
     schedule = specs[SCHEDULE]
@@ -93,7 +92,7 @@ def condense_definitions(definitions: Iterable[Schema], version: str) -> Schema:
     for key in starts:
         kind = next(kind for kind in experiments if kind.lower() == key.lower())
         if schedule["properties"][key] != experiments[kind]:
-            raise ValueError(f"a Schedule has another schema for {key} than {kind} itself")
+            raise ValueError(f"in a Schedule, {key} has another schema than {kind}")
     own = {k: v for k, v in schedule["properties"].items() if k not in (*starts, *_NO_EXPERIMENT)}
     return {
         "version": version,
@@ -109,7 +108,7 @@ def _get_spec(definition: Schema) -> Schema:
 
 
 def _strip_schema(schema: Schema) -> Schema:
-    """Return the schema without texts, closed, and in the words of JSON Schema where OpenAPI has others."""
+    """Remove descriptions, close objects, and convert OpenAPI keywords to JSON Schema."""
     result: Schema = {}
     for key, value in schema.items():
         if key == "properties":
@@ -125,6 +124,6 @@ def _strip_schema(schema: Schema) -> Schema:
     if "properties" in result and not schema.get(_OPEN) and "additionalProperties" not in result:
         result["additionalProperties"] = False
     if result.get("properties", {}).get("duration") == {"type": "string"}:
-        # The manager reads it with Go's parser; its CRD says nothing about that.
+        # The manager parses it with Go's parser, which the CRD does not express.
         result["properties"]["duration"] = {"type": "string", "pattern": _DURATION}
     return {"anyOf": [result, {"type": "null"}]} if schema.get("nullable") else result

@@ -1,4 +1,4 @@
-"""Custom resource definitions, derived from the schemas (structural, with list types and CEL rules)."""
+"""Custom resource definitions, generated from the schemas (structural, with list types and CEL rules)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GROUP = "scenariokit.io"
 VERSION = "v1alpha1"
 CATEGORY = "scenario-kit"
 
-#: The kinds that the operator serves, and a cluster therefore gets.
+#: The kinds that the operator serves.
 SERVED = ("Scenario", "Trial", "Validation")
 #: kind -> short name, printer columns (name, JSONPath, priority)
 KINDS: dict[str, tuple[str, tuple[tuple[str, str, int], ...]]] = {
@@ -66,9 +66,9 @@ _INTEGER_COLUMNS = tuple(f".status.{name}" for name in ("current", "planned", "r
 
 
 def make_structural(schema: Schema) -> Schema:
-    """Make an expanded schema as the API server wants it: open objects are marked, defaults become words.
+    """Convert an expanded schema to a structural one: open objects are marked, defaults become descriptions.
 
-    Defaults are not given to the server, so that a stored object stays what its author wrote.
+    The server does not apply defaults, so that stored objects stay as written.
     """
     result: Schema = {}
     if "description" in schema:
@@ -89,7 +89,7 @@ def make_structural(schema: Schema) -> Schema:
 
 
 def _refuse_former_names(schema: Schema, former: Mapping[str, str]) -> None:
-    """Keep fields under their former names, so that the server refuses instead of pruning them, and says why."""
+    """Keep former field names, so that the server rejects them with a message instead of pruning them."""
     for old, new in former.items():
         message = f"{explain_renaming(old, new)}; {FIX_RENAMED}"
         schema["properties"][old] = {
@@ -98,7 +98,7 @@ def _refuse_former_names(schema: Schema, former: Mapping[str, str]) -> None:
             "x-kubernetes-validations": [{"rule": "false", "message": message}],
         }
     for new in dict.fromkeys(former.values()):
-        if new in schema.get("required", ()):  # a missing field would keep the rules above from being evaluated
+        if new in schema.get("required", ()):  # if it were required, the rules above would not be evaluated
             schema["required"] = [name for name in schema["required"] if name != new]
             old_names = [old for old, name in former.items() if name == new]
             schema["oneOf"] = [{"required": [name]} for name in (new, *old_names)]

@@ -1,4 +1,4 @@
-"""The Deployment that runs the operator in a cluster, and what belongs to it."""
+"""The operator's Deployment and related objects."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from scenario_kit.schema.webhook import (
     build_webhook_service,
 )
 
-#: User and group of the process, which need no name in the image.
+#: User and group ID of the process, unnamed in the image.
 USER: Final = 65532
 PORT: Final = 8080
 PROMETHEUS_URL: Final = "http://prometheus.monitoring:9090"
-#: Names folders with a catalogue that come before the installed one (``catalog.loader``).
+#: Folders with catalogues that precede the installed one (``catalog.loader``).
 CATALOG_VARIABLE: Final = "SCENARIO_KIT_CATALOG"
 _CATALOG: Final = "/catalog"
 _LABELS: Final = {"app.kubernetes.io/name": NAME}
 
 
 class Installation(NamedTuple):
-    """How the operator is installed.
+    """The parameters of an installation.
 
-    ``catalog_claim`` is a PersistentVolumeClaim in the operator's namespace with a catalogue that comes before the
-    image's own; empty where there is none. ``offers`` are capabilities that no canary can see. With ``webhook`` the API
-    server asks the operator about each Scenario before it stores it.
+    ``catalog_claim`` is a PersistentVolumeClaim in the operator's namespace with a catalogue that precedes the image's;
+    may be empty. ``offers`` are capabilities that no probe can detect.
     """
 
     image: str = f"scenario-kit:{scenario_kit.__version__}"
@@ -41,9 +40,9 @@ class Installation(NamedTuple):
 
 
 def build_deployment(installation: Installation) -> list[dict[str, Any]]:
-    """Build the Deployment, its disruption budget, and the policy about traffic to it.
+    """Build the Deployment, its disruption budget and its network policy.
 
-    With several replicas one acts, and the others wait for its Lease; all of them answer the webhook, if there is one.
+    With several replicas, one is active and the others wait for its Lease.
     """
     selector = {"matchLabels": _LABELS}
     metadata = {"name": NAME, "namespace": NAMESPACE, "labels": _LABELS}
@@ -121,7 +120,7 @@ def _list_ports(installation: Installation) -> list[dict[str, Any]]:
 
 
 def list_arguments(installation: Installation) -> Sequence[str]:
-    """List the arguments of the operator's program."""
+    """Return the command-line arguments of the operator."""
     found = ["--in-cluster", "--prometheus-url", installation.prometheus_url, "--listen", f"0.0.0.0:{PORT}"]
     for offer in installation.offers:
         found += ["--offer", offer]

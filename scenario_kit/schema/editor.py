@@ -1,4 +1,4 @@
-"""Schemas for editors (yaml-language-server): JSON Schema draft 7, with the references kept."""
+"""Schemas for editors (yaml-language-server): JSON Schema draft 7 with references."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from scenario_kit.schema.source import Schema, allow_templates, load_definitions
 
 
 def build_editor_schema(name: str) -> Schema:
-    """Build the schema of one kind of file, complete in one document."""
+    """Build the self-contained schema of one kind of file."""
     used: dict[str, Schema] = {}
     root = _make_portable(load_definitions()[name], used)
-    if name == "Fault":  # most of it is templates
+    if name == "Fault":  # mostly templates
         restore = _make_portable({"$ref": "Restore"}, used)
         used = {part: allow_templates(schema, restore) for part, schema in used.items()}
     return {
@@ -22,7 +22,7 @@ def build_editor_schema(name: str) -> Schema:
 
 
 def _make_portable(schema: Schema, used: dict[str, Schema]) -> Schema:
-    """Make bare names pointers; draft 7 ignores what stands beside a reference, so it is wrapped."""
+    """Convert bare names to pointers, wrapped in `allOf` because draft 7 ignores siblings of a reference."""
     if "$ref" in schema:
         name = schema["$ref"]
         if name not in used:

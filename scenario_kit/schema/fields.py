@@ -1,4 +1,4 @@
-"""One field of a format, by its path: what `explain spec.expect.alerts` shows."""
+"""Look up a field of a format by path, for `explain spec.expect.alerts`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.schema.source import Schema, build_authoring_schema
 
-#: The formats, in the order in which a path is looked for in them.
+#: The formats, in lookup order.
 FORMATS: Final = {
     "Scenario": "scenario.yaml",
     "Fault": "fault.yaml",
@@ -23,7 +23,7 @@ _LIMITS: Final = (
 
 
 class SchemaField(NamedTuple):
-    """A field: which format it is of, its path, its schema, and whether it must be there."""
+    """A field: its format, path and schema, and whether it is required."""
 
     format: str
     path: str
@@ -32,7 +32,7 @@ class SchemaField(NamedTuple):
 
 
 class NoField(NamedTuple):
-    """How far a path leads: the path of what has no such field, the name, and the fields that it has."""
+    """A failed lookup: the path that exists, the missing name, and the known fields."""
 
     format: str
     path: str
@@ -41,14 +41,12 @@ class NoField(NamedTuple):
 
 
 def split_path(path: str) -> list[str]:
-    """Return the names of a path; indices of lists say nothing, since all entries have the same fields."""
+    """Return the names in a path, without list indices."""
     return [part for part in _INDEX.sub("", path).strip(".").split(".") if part and not part.isdecimal()]
 
 
 def find_field(path: str) -> SchemaField | NoField:
-    """Find the field at a path: of the format that it begins with (``Scenario.spec``), else of the first
-    that has it.
-    """
+    """Look up a field, in the format that the path begins with (``Scenario.spec``), or else in the first that has it."""
     parts = split_path(path)
     named = next((name for name in FORMATS if parts and parts[0] == name), None)
     if named is not None:
@@ -60,13 +58,13 @@ def find_field(path: str) -> SchemaField | NoField:
 
 
 def find_fields(name: str) -> list[str]:
-    """Find paths of the fields of a scenario that have this name, shortest first."""
+    """Return the paths of a scenario's fields with this name, shortest first."""
     found = [path for path in list_paths("Scenario") if path.split(".")[-1] == name]
     return sorted(found, key=lambda path: (path.count("."), path))
 
 
 def render_field_page(field: SchemaField) -> str:
-    """Render what a field means, and the fields below it, as text."""
+    """Format the description of a field as text."""
     schema, below = field.schema, _list_below(field.schema)
     entry = schema.get("items", {})
     kind = _describe_kind(schema)
@@ -87,7 +85,7 @@ def render_field_page(field: SchemaField) -> str:
 
 
 def list_rows_below(field: SchemaField) -> list[tuple[str, str, str]]:
-    """Name, type and meaning of each field below one."""
+    """Return name, type and description of each field below one."""
     required = {*field.schema.get("required", ()), *field.schema.get("items", {}).get("required", ())}
     return [
         (
@@ -116,7 +114,7 @@ def _walk(format: str, parts: list[str]) -> SchemaField | NoField:
 
 
 def _list_below(schema: Schema) -> dict[str, Any]:
-    """List the fields of an object, of the entries of a list, or of the values of a map."""
+    """Return the fields of an object, of a list's entries, or of a map's values."""
     for part in (schema, *schema.get("anyOf", ())[:1]):
         for inner in (part, part.get("items"), part.get("additionalProperties")):
             if isinstance(inner, dict) and inner.get("properties"):
@@ -126,7 +124,7 @@ def _list_below(schema: Schema) -> dict[str, Any]:
 
 
 def list_paths(format: str) -> list[str]:
-    """List paths of all fields of a format, those at the top first."""
+    """Return the paths of all fields of a format, breadth first."""
     found, waiting = [], [("", build_authoring_schema(format))]
     while waiting:
         path, schema = waiting.pop(0)

@@ -1,6 +1,6 @@
-"""What the API server itself refuses: to the operator, whatever it is told to do, and of Scenarios at apply time.
+"""Admission policies for the API server: limits of the operator, and checks of applied Scenarios.
 
-The operator judges all of this before (``admission``). These policies hold where that judgement should fail.
+The operator checks the same before (``admission``); the policies are a second line of defence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WRITES: Final = ["CREATE", "UPDATE", "DELETE"]
 
 
 class _Bound(NamedTuple):
-    """Requests of the operator for some resources, and what must be true of them."""
+    """A condition on the operator's requests for some resources."""
 
     name: str
     group: str
@@ -36,7 +36,7 @@ def _quote_texts(values: Sequence[str]) -> str:
 
 
 def _has(owner: str) -> str:
-    """Return whether an object is labelled as a namespace that the operator made."""
+    """Return a CEL test whether a namespace has the operator's label."""
     return f"(has({owner}.metadata.labels) && {owner}.metadata.labels[?'{_LABEL}'].orValue('') == '{_VALUE}')"
 
 
@@ -51,7 +51,7 @@ def _build_home_test(namespace: str) -> str:
 
 
 def _list_bounds(namespace: str, account: str) -> Iterator[_Bound]:
-    """List one per kind of thing that no scenario may have."""
+    """Yield the conditions, one per kind of object."""
     subjects = f"object.subjects.all(s, (s.kind == 'User' && s.name == '{SOLVER}') || "
     own = f"(s.kind == 'ServiceAccount' && s.name == '{account}' && s.namespace == '{namespace}'))"
     yield _Bound(
@@ -119,9 +119,7 @@ def _build_own_webhook_test() -> str:
 
 
 def build_bounds(namespace: str, account: str) -> list[dict[str, Any]]:
-    """Build policies about the requests of the operator: where it writes, what it binds, which roles and Secrets it
-    makes.
-    """
+    """Build policies on the operator's requests: namespaces, bindings, roles, Secrets."""
     groups: dict[str, list[str]] = {}
     for each in WRITABLE:
         if each.namespaced:
@@ -156,7 +154,7 @@ def bound(
     conditions: list[dict[str, str]] | None = None,
     variables: list[dict[str, str]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return a policy that denies what its validations do not hold for, and its binding."""
+    """Build a policy that denies requests unless all validations hold, with its binding."""
     spec: dict[str, Any] = {
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": rules},
@@ -177,7 +175,7 @@ def bound(
     ]
 
 
-#: Kinds that are requests, or decide what the API server takes: the same as ``admission`` refuses first.
+#: Kinds that are requests, or control admission, as in ``admission``.
 GOVERNING: Final = (
     "APIService", "CertificateSigningRequest", "CustomResourceDefinition", "MutatingAdmissionPolicy",
     "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
@@ -189,9 +187,7 @@ REQUESTS: Final = (
 
 
 def build_scenario_policies() -> list[dict[str, Any]]:
-    """Build what can be said of a Scenario when it is applied: kinds, types of Secrets, and roles of the cluster
-    itself.
-    """
+    """Build the checks of a Scenario when it is applied: kinds, types of Secrets, and built-in cluster roles."""
     never = (*GOVERNING, *REQUESTS)
     kinds = [each.kind for each in WRITABLE]
     experiments = [each.partition("/")[0] for each in EXPERIMENTS]
@@ -215,13 +211,13 @@ def build_scenario_policies() -> list[dict[str, Any]]:
         "scenario-changes",
         rules,
         [{"expression": expression, "message": message} for expression, message in validations],
-        # A scenario that is going must be let go, whatever it holds.
+        # A scenario under deletion must not be blocked.
         [{"name": "staying", "expression": "!has(object.metadata.deletionTimestamp)"}],
     )
 
 
 def _test_every(test: str) -> str:
-    """Return the test of each body ``b`` that a solution or a decoy creates or applies."""
+    """Return a test of each body ``b`` that a solution or decoy creates or applies."""
     body = " && ".join(
         f"(!has(c.{name}) || !has(c.{name}.kind) || [c.{name}].all(b, {test}))" for name in ("create", "apply", "chaos")
     )

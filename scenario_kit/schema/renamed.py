@@ -1,4 +1,4 @@
-"""Fields that had another name: files and objects that use it are refused, and ``lint --fix`` rewrites files."""
+"""Former names of fields: files and objects with them are rejected, and ``lint --fix`` renames them in files."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The solver: who investigates, human or agent, as Kubernetes knows them. Sees and changes the app, nothing of us."""
+"""The solver's identity and access: it can read and change the app, but nothing of scenario-kit."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-#: The user, and the ClusterRole that the operator binds to it in a namespace whose incident is to be handled.
+#: The user, and the ClusterRole that the operator binds to it in the namespaces of an incident.
 SOLVER: Final = "oncall"
 _CLUSTER_ROLE = f"{SOLVER}-cluster-reader"
 _ACCOUNT_ROLE = f"{SOLVER}-account"
@@ -37,7 +37,7 @@ _EVERYWHERE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def build_solver_access() -> list[dict[str, Any]]:
-    """Build the solver's roles, and the binding of the one that only reads things outside of namespaces."""
+    """Build the solver's roles, and the binding of its read-only cluster role."""
     return [
         _build_role(SOLVER, _MINE),
         _build_role(_CLUSTER_ROLE, _EVERYWHERE),
@@ -52,10 +52,10 @@ def build_solver_access() -> list[dict[str, Any]]:
 
 
 def build_solver_account(namespace: str) -> list[dict[str, Any]]:
-    """Build the ServiceAccount whose tokens let somebody act as the solver, and as nobody else.
+    """Build the ServiceAccount whose tokens allow impersonating the solver, and nothing else.
 
-    The solver is a user, and clusters differ in how they know users. Every one of them knows tokens of ServiceAccounts,
-    and impersonation. The account itself may do nothing but that.
+    The solver is a user, and clusters differ in how they authenticate users. All of them support tokens of
+    ServiceAccounts, and impersonation.
     """
     rule = {"apiGroups": [""], "resources": ["users"], "resourceNames": [SOLVER], "verbs": ["impersonate"]}
     return [

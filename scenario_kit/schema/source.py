@@ -1,4 +1,4 @@
-"""Reads the definitions and puts them together."""
+"""Load and combine the definitions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Schema = dict[str, Any]
 #: Where the definitions are.
 FOLDER = Path(__file__).parent
 
-#: The keyword of expanded schemas that has the former names of fields.
+#: The keyword of expanded schemas for former names of fields.
 FORMER_NAMES: Final = "x-former-names"
-#: Parts of a fault that are templates until a target is known.
+#: Parts of a fault that are templates.
 _TEMPLATED = ("changes", "undo", "effect", "undone", "entities", "solutions", "decoys")
 _EXPRESSION: Schema = {"type": "string", "pattern": r"\{[{%]"}
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -28,7 +28,7 @@ def load_definitions() -> dict[str, Schema]:
     """Load all definitions by name, as written."""
     result: dict[str, Schema] = {}
     for path in sorted(FOLDER.glob("*.yaml")):
-        # The loader is PyYAML's safe one, in C where that is there.
+        # PyYAML's safe loader, in C if available.
         for name, schema in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER).items():
             if name in result:
                 raise ValueError(f"{path.name} defines '{name}' a second time")
@@ -37,7 +37,7 @@ def load_definitions() -> dict[str, Schema]:
 
 
 def _spell_choice(schema: Schema) -> Schema:
-    """Spell out ``exactlyOneBut``: one of the properties is set, beside those that it names."""
+    """Expand ``exactlyOneBut``: exactly one of the properties is set, not counting those that it names."""
     if "exactlyOneBut" not in schema:
         return schema
     beside, properties = schema.pop("exactlyOneBut"), schema.pop("properties")
@@ -46,7 +46,7 @@ def _spell_choice(schema: Schema) -> Schema:
 
 
 def expand(schema: Schema) -> Schema:
-    """Return ``schema`` with every reference replaced by what it names; keywords beside a reference win."""
+    """Resolve all references; keywords beside a reference override."""
     if "$ref" in schema:
         name = schema["$ref"]
         base = load_definitions()[name]
@@ -63,9 +63,9 @@ def expand(schema: Schema) -> Schema:
 
 
 def allow_templates(schema: Schema, restore: Schema | None = None) -> Schema:
-    """Return ``schema`` (expanded) for a document whose values may be template expressions.
+    """Return an expanded ``schema`` for a document whose values may be template expressions.
 
-    Their parts may say ``when``, changes may be a ``restore``, and objects that are not named are the fault's target.
+    Parts may have ``when``, changes may be a ``restore``, and omitted references default to the fault's target.
     """
     if schema.get("type") == "object" or "properties" in schema:
         result = dict(schema)
@@ -109,7 +109,7 @@ def _is_reference(schema: Schema) -> bool:
 
 @cache
 def build_authoring_schema(name: str) -> Schema:
-    """Build the closed schema that files of a kind are judged by: ``Scenario``, ``Fault`` or ``App``."""
+    """Build the closed schema for validating a kind of file, such as ``Scenario``, ``Fault`` or ``App``."""
     schema = expand(load_definitions()[name])
     if name == "Fault":
         properties = schema["properties"]

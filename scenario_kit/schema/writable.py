@@ -1,14 +1,14 @@
-"""The kinds that a change may write: the one list from which the operator's rights and its judgement follow.
+"""The kinds that a change may write, from which the operator's RBAC and admission are derived.
 
-Everything else is refused. ``declared`` is what a fault has to say before it may write the kind: ``Cluster`` is its
-scope, anything else the name of an exception.
+All others are rejected. ``declared`` is what a fault must declare to write the kind: the scope ``Cluster``, or an
+exception.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-#: What a fault may declare beyond its scope, and why anybody would: `exceptions` in its definition.
+#: Exceptions that a fault may declare, and their purpose: `exceptions` in its definition.
 EXCEPTIONS: Final[dict[str, str]] = {
     "NamespaceRights": "gives an account of the app rights in its namespaces that the app's own roles do not have",
     "ClusterRights": "lets an account of the app read plain objects of every namespace",
@@ -21,7 +21,7 @@ CLUSTER: Final = "Cluster"
 
 
 class Writable(NamedTuple):
-    """A kind, the resource that serves it, whether it belongs to a namespace, and what must be declared."""
+    """A kind with its resource, whether it is namespaced, and what must be declared."""
 
     group: str
     kind: str
@@ -35,7 +35,7 @@ def _list_group(group: str, *kinds: str, namespaced: bool = True, declared: str 
     return [Writable(group, kind, plural or f"{kind.lower()}s", namespaced, declared) for kind, _, plural in named]
 
 
-#: Experiments of Chaos Mesh that stay within pods: not those on machines, clouds, kernels or other clusters.
+#: Experiments of Chaos Mesh limited to pods: not on machines, clouds, kernels or other clusters.
 EXPERIMENTS: Final = (
     "DNSChaos/dnschaos", "HTTPChaos/httpchaos", "IOChaos/iochaos", "JVMChaos/jvmchaos", "NetworkChaos/networkchaos",
     "PodChaos/podchaos", "Schedule", "StressChaos/stresschaos", "TimeChaos/timechaos",
@@ -66,11 +66,11 @@ WRITABLE: Final = (
     *_list_group("chaos-mesh.org", *EXPERIMENTS),
 )  # fmt: skip
 
-#: The label of the namespaces that the operator makes: it writes in no other. The value tells a solver nothing.
+#: The label of namespaces that the operator creates; it writes in no others. The value reveals nothing to a solver.
 OWNED: Final = ("app.kubernetes.io/managed-by", "platform")
-#: Namespaces of components that `SystemComponent` may disturb.
+#: Namespaces of system components for the exception `SystemComponent`.
 SYSTEM_NAMESPACES: Final = ("calico-system", "ingress-nginx", "istio-system", "kube-system", "local-path-storage")
-#: Secrets that hold what an app is configured with. The others are credentials of the cluster.
+#: Types of Secrets for configuration. Others are credentials of the cluster.
 SECRET_TYPES: Final = (
     "", "Opaque", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson",
     "kubernetes.io/ssh-auth", "kubernetes.io/tls",

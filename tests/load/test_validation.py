@@ -50,7 +50,7 @@ def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
         (HEAD + APP + "  title2: x\n", "SK102", 7, "`title2`", "`title`"),
         (HEAD.replace("v1alpha1", "v1") + APP, "SK105", 1, "must be 'scenariokit.io/v1alpha1'", "v1alpha1"),
         (HEAD.replace("cart-down", "Cart_Down") + APP, "SK106", 3, "lower-case letters", "write lower-case"),
-        (HEAD.replace("Scenario", "Pod") + "  x: 1\n", "SK104", 2, "holds a 'Pod'", "write `kind: Scenario`"),
+        (HEAD.replace("Scenario", "Pod") + "  x: 1\n", "SK104", 2, "contains a 'Pod'", "write `kind: Scenario`"),
         ("[1, 2]", "SK104", 1, "the document must be an object, but is a list", "write an object"),
         (
             HEAD + APP + "  faults:\n  - {name: a, type: t, target: service/x}\n",
@@ -172,7 +172,7 @@ def test_scenario_files_are_found_below_folders(tmp_path: Path) -> None:
 
 
 def test_no_scenario_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no"):
+    with pytest.raises(UsageError, match="contains no"):
         find_scenario_files([tmp_path])
     with pytest.raises(UsageError, match="there is no"):
         find_scenario_files([tmp_path / "missing"])
@@ -207,7 +207,7 @@ def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeyp
             ["nodes"],
             "`x-requires` of option 'shape' does not map values to capabilities",
         ),
-        (("properties", "shape", "x-requires"), {"Surge": "nodes"}, "`x-requires` of option 'shape' does not say"),
+        (("properties", "shape", "x-requires"), {"Surge": "nodes"}, "`x-requires` of option 'shape' does not map"),
     ],
 )
 def test_options_of_an_app_that_are_no_schema(tmp_path, place, value, words):

@@ -42,7 +42,9 @@ def predict_alerts(
             expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", entity=place)
             found.setdefault((rule.name, place), expected)
     # A serving component would show the fault itself; one without user traffic does not show it anywhere.
-    serving = component is not None and component.role in _SERVING and component.name not in list_blind(app)
+    serving = (
+        component is not None and component.role in _SERVING and component.name not in list_without_error_status(app)
+    )
     beyond = component is None or not (serving or _is_idle(app, component))
     if not found and beyond:
         found = _predict_at_entry(symptoms, app, rules)

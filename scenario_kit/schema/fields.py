@@ -46,7 +46,7 @@ def split_path(path: str) -> list[str]:
 
 
 def find_field(path: str) -> SchemaField | NoField:
-    """Look up a field, in the format that the path begins with (``Scenario.spec``), or else in the first that has it."""
+    """Look up a field in the format that the path begins with (``Scenario.spec``), else in the first that has it."""
     parts = split_path(path)
     named = next((name for name in FORMATS if parts and parts[0] == name), None)
     if named is not None:

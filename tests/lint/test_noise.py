@@ -44,7 +44,7 @@ def found(tmp_path: Path, noise: list[dict[str, Any]], fault: dict[str, Any] | N
     ("noise", "finding"),
     [
         ([restart("Deployment/adds")], "SK136 noise 'n': 'Deployment/adds' is not among the app's objects"),
-        ([restart("Service/ad")], "'Service/ad' is none of Deployment, StatefulSet, DaemonSet"),
+        ([restart("Service/ad")], "'Service/ad' must be one of Deployment, StatefulSet, DaemonSet"),
         ([restart("Deployment/load-generator")], "restarts the load generator"),
         ([scale("Deployment/postgresql")], "whose replicas do not share its work"),
         ([scale("Deployment/ad", seconds=240)], "may recur before it has ended"),

@@ -20,7 +20,7 @@ class EmbeddedFault(Value, frozen=True, kw_only=True):
 
 
 class EmbeddedScenario(Value, frozen=True, kw_only=True):
-    """A scenario embedded in another object."""
+    """A scenario embedded in another object, with its own fault types."""
 
     name: str
     spec: ScenarioSpec

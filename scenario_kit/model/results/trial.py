@@ -25,6 +25,8 @@ from scenario_kit.model.runtime.observation import CheckResult
 PURPOSE_LABEL: Final = f"{GROUP}/purpose"
 #: The scenario of a trial's campaign, by which a campaign can be cancelled.
 CAMPAIGN_LABEL: Final = f"{GROUP}/campaign"
+#: The Validation to which a trial or a report belongs.
+VALIDATION_LABEL: Final = f"{GROUP}/validation"
 #: Marks a trial that reaches beyond its app, and must run alone.
 ALONE_LABEL: Final = f"{GROUP}/alone"
 

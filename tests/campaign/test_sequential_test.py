@@ -162,7 +162,7 @@ def test_impossible_counts(n, broken):
 
 @pytest.mark.parametrize(("held", "broken"), [(-1, 0), (0, -1)])
 def test_repeats_are_counted_from_zero(held, broken):
-    with pytest.raises(ValueError, match="counted from 0"):
+    with pytest.raises(ValueError, match="must not be negative"):
         decide(ONCE, held, broken)
 
 

@@ -28,7 +28,8 @@ class Installation(NamedTuple):
     """The parameters of an installation.
 
     ``catalog_claim`` is a PersistentVolumeClaim in the operator's namespace with a catalogue that precedes the image's;
-    may be empty. ``offers`` are capabilities that no probe can detect.
+    may be empty. ``offers`` are capabilities that no probe can detect. With ``webhook``, the API server has the
+    operator validate each Scenario before it is stored.
     """
 
     image: str = f"scenario-kit:{scenario_kit.__version__}"
@@ -42,7 +43,7 @@ class Installation(NamedTuple):
 def build_deployment(installation: Installation) -> list[dict[str, Any]]:
     """Build the Deployment, its disruption budget and its network policy.
 
-    With several replicas, one is active and the others wait for its Lease.
+    With several replicas, one is active and the others wait for its Lease; all of them serve the webhook.
     """
     selector = {"matchLabels": _LABELS}
     metadata = {"name": NAME, "namespace": NAMESPACE, "labels": _LABELS}

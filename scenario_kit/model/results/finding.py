@@ -16,7 +16,10 @@ class Severity(StrEnum):
 
 
 class Position(Value, frozen=True, kw_only=True):
-    """A position in a file; line and column count from 1."""
+    """A position in a file; line and column count from 1.
+
+    For an object without a file, ``path`` is that of a field, and both are 0.
+    """
 
     path: str
     line: int = 1

@@ -104,7 +104,10 @@ def find_missing_capabilities(environment: Environment, runbook: Runbook, clock:
         runbook.requires,
     )
     needs = find_platform_needs(runbook, programs.build_live(runbook.outcome))
-    return [*report_unmet_needs(lacks, grounds.name), *report_platform_lacks(grounds.check_platform(), needs, grounds.name)]
+    return [
+        *report_unmet_needs(lacks, grounds.name),
+        *report_platform_lacks(grounds.check_platform(), needs, grounds.name),
+    ]
 
 
 def _build_refusal(findings: Sequence[Finding]) -> Refusal:

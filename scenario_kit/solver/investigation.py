@@ -174,8 +174,8 @@ class Investigation:
         return Elapsed(now=now, seconds=now - self._began, wall_seconds=self._wall() - self._began_wall)
 
     def _carry_out(self, action: SessionAction, *, spent: bool) -> KitMessage | None:
-        if spent and self._clock.mode == "virtual":
-            self._clock.advance(self._assignment.seconds_per_call)
+        if spent:  # a wall clock moves by itself: only what is due since the last message is done
+            self._clock.advance(self._assignment.seconds_per_call if self._clock.mode == "virtual" else 0.0)
         match action:
             case Proceed():
                 return None

@@ -113,7 +113,8 @@ def test_solvers_work_from_it(snapshots, tmp_path):
         for path in runs.rglob("record.json")
     }
     cart = ["otel-demo/Deployment/cart"]
-    assert blamed == {"recent-change": cart, "runbook": cart, "oracle": cart}
+    assert (blamed["runbook"], blamed["oracle"]) == (cart, cart)
+    assert len(blamed["recent-change"]) == 1, "between two lists of objects, noise changes every Deployment, too"
     calls = json.loads(next(runs.rglob("runbook/1/record.json")).read_text())["tool_calls"]
     assert all(call["ok"] for call in calls)
     evidence = SnapshotEvidence(SnapshotFolder(folder))

@@ -52,6 +52,17 @@ def test_the_wall_clock_is_not_pushed(investigate, clock):
     assert clock.at - run.began == 60
 
 
+def test_on_the_wall_clock_what_is_due_is_done_with_every_turn(investigate, clock):
+    clock.mode = "wall"
+    asked = []
+    clock.advance = asked.append
+    run = investigate()
+    run.handle(CallMessage(tool="get_alerts"))
+    run.handle(NoteMessage(text="this is no turn"))
+    run.handle(CallMessage(tool="wait", arguments={"seconds": 60}))
+    assert asked == [0.0, 0.0, 60.0]
+
+
 def test_what_a_solver_learns_first(investigate):
     start = investigate(SessionLimits(turns=7, tokens=9)).start()
     assert (start.brief, start.namespaces, start.limits.turns, start.limits.tokens) == ("It is slow.", ("shop",), 7, 9)

@@ -105,6 +105,7 @@ def test_limits_end_a_run(snapshot, tmp_path):
         (["x.yaml", "--truth", "y", "--baseline", "nop"], "--truth belongs to --snapshot"),
         (["--snapshot", "nowhere", "--baseline", "nop"], "there is no folder nowhere"),
         (["--snapshot", ".", "--baseline", "nop"], "holds no snapshot"),
+        (["--snapshot", ".", "--baseline", "nop", "--clock", "wall"], "a snapshot has no wall clock"),
     ],
 )
 def test_bad_commands(arguments, says, tmp_path, monkeypatch, capsys):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scenario_kit.cli.solving.runs import RunSettings
     from scenario_kit.cli.solving.solvers import SolverChoice
     from scenario_kit.model import Scenario
+    from scenario_kit.model.results.trial import ClockMode
     from scenario_kit.scoring.runs.record import RunRecord
     from scenario_kit.scoring.scores.run_score import TruthContext
     from scenario_kit.scoring.scores.summary import ScoreReport
@@ -34,6 +35,12 @@ Tokens = Annotated[int | None, typer.Option(min=1, help="Tokens that a run may u
 Seconds = Annotated[float | None, typer.Option(min=1, help="Seconds of the incident's time that a run may take.")]
 WallSeconds = Annotated[float, typer.Option(min=1, help="Seconds that a run may really take.")]
 PerCall = Annotated[float, typer.Option(min=0, help="Seconds of the incident's time that every turn costs.")]
+Clock = Annotated[
+    str,
+    declare_choice(
+        "--clock", "virtual", "wall", help="Time passes by turns and stands still meanwhile, or by itself as in life."
+    ),
+]
 Stage = Annotated[
     str, declare_choice("--stage", "both", "diagnosis", help="Diagnosis and mitigation, or diagnosis alone.")
 ]
@@ -72,6 +79,7 @@ def register(app: typer.Typer) -> None:
         seconds: Seconds = None,
         wall_seconds: WallSeconds = 3600.0,
         seconds_per_call: PerCall = 15.0,
+        clock: Clock = "virtual",
         stage: Stage = "both",
         isolation: Annotated[
             str,
@@ -106,7 +114,10 @@ def register(app: typer.Typer) -> None:
             raise UsageError("--truth belongs to --snapshot", fix="scenarios have their truth in them")
         choices = _choose_solvers(solver, baseline or [], human, label, isolation, pass_env or [], runs)
         limits = (turns, tokens, seconds, wall_seconds)
-        settings = _build_settings(limits, "diagnosis" if snapshot else stage, repeats, seed, seconds_per_call, runs)
+        if snapshot and clock == "wall":
+            raise UsageError("a snapshot has no wall clock", fix="leave --clock out: turns cost time all the same")
+        timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
+        settings = _build_settings(limits, "diagnosis" if snapshot else stage, repeats, timing, runs)
         if snapshot:
             reports = _solve_offline(snapshot, truth, choices, settings)
         else:
@@ -127,6 +138,7 @@ def register(app: typer.Typer) -> None:
         seconds: Seconds = None,
         wall_seconds: WallSeconds = 3600.0,
         seconds_per_call: PerCall = 15.0,
+        clock: Clock = "virtual",
         stage: Stage = "both",
         seed: Seed = 1,
         name: SolverLab = _LAB,
@@ -142,7 +154,8 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.cli.solving.solvers import choose_callers
 
         limits = (turns, tokens, seconds, wall_seconds)
-        settings = _build_settings(limits, stage, None, seed, seconds_per_call, runs)
+        timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
+        settings = _build_settings(limits, stage, None, timing, runs)
 
         def play(file: Path, bridge: CallBridge) -> None:
             reports = _solve([file], [choose_callers(bridge, label)], settings, name)
@@ -153,12 +166,19 @@ def register(app: typer.Typer) -> None:
         return 0
 
 
+class RunTiming(NamedTuple):
+    """Seed of the first run, what a turn costs on a virtual clock, and which clock it is."""
+
+    seed: int
+    seconds_per_call: float
+    clock: ClockMode
+
+
 def _build_settings(
     limits: tuple[int, int | None, float | None, float],
     stage: str,
     repeats: int | None,
-    seed: int,
-    seconds_per_call: float,
+    timing: RunTiming,
     runs: Path,
 ) -> RunSettings:
     from scenario_kit.cli.solving.runs import RunSettings
@@ -168,7 +188,7 @@ def _build_settings(
     turns, tokens, seconds, wall_seconds = limits
     allowed = SessionLimits(turns=turns, tokens=tokens, seconds=seconds, wall_seconds=wall_seconds)
     stages = STAGES if stage == "both" else STAGES[:1]
-    return RunSettings(allowed, stages, repeats, seed, seconds_per_call, "Virtual", runs)
+    return RunSettings(allowed, stages, repeats, timing.seed, timing.seconds_per_call, timing.clock, runs)
 
 
 def _choose_solvers(

@@ -30,3 +30,37 @@ def test_what_is_wrong_with_a_silent_incident(old: str, new: str, message: str) 
     assert old in text
     found = [each.finding for each in lint_text(text.replace(old, new), FILE, CATALOG) if each.finding.code == "SK324"]
     assert [message in finding.message for finding in found] == [True]
+
+
+REPEATED = {
+    "what the fault patched": "object: {ref: Deployment/product-catalog, path: spec.replicas, equals: 0}",
+    "a series of it": "query: {expr: 'sum(kube_deployment_spec_replicas)', is: AtMost, value: 30}",
+    "an event of every change": "event: {entity: Deployment/product-catalog, reason: ScalingReplicaSet}",
+}
+CONSEQUENCES = {
+    "endpoints": "endpoints: {service: Service/product-catalog, atMost: 0}",
+    "a port": "probe: {target: Service/product-catalog, port: 8080, succeeds: false}",
+    "what a controller counts": "object: {ref: Deployment/product-catalog, path: status.readyReplicas, exists: false}",
+}
+
+
+def find_in_scaled_down(check: str) -> list[str]:
+    """Find what is wrong with an incident that one check shows, and in which the catalogue has no replicas."""
+    head, _, rest = FILE.read_text().partition("    - query:\n")
+    tail = rest[rest.index("  groundTruth:") :]
+    head = head.replace("type: network-delay", "type: deployment-scaled-to-zero").replace(
+        "    parameters: {latencyMilliseconds: 100}\n", ""
+    )
+    text = f"{head}    - {check}\n      describe: it is so\n{tail}"
+    return [each.finding.message for each in lint_text(text, FILE, CATALOG) if each.finding.code == "SK324"]
+
+
+@pytest.mark.parametrize("check", REPEATED.values(), ids=REPEATED)
+def test_checks_that_repeat_what_was_written_show_nothing(check: str) -> None:
+    assert find_in_scaled_down(check) == ["the checks that show a silent incident only repeat what the faults write"]
+
+
+@pytest.mark.parametrize("check", CONSEQUENCES.values(), ids=CONSEQUENCES)
+def test_one_consequence_is_enough(check: str) -> None:
+    assert find_in_scaled_down(check) == []
+    assert find_in_scaled_down(f"{check}\n      describe: it is so\n    - {REPEATED['what the fault patched']}") == []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
-from scenario_kit.model import Check, Fault, Reference
+from scenario_kit.model import Change, Check, Fault, Reference
 from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.chaos.kinds import GROUP
 from scenario_kit.model.kubernetes.reference import strip_reference
@@ -42,17 +42,17 @@ def check_proof_of_use(case: LintContext) -> Iterator[Problem]:
 
 def _find_unproven(fault: Fault) -> Iterator[tuple[str, str]]:
     """Yield each part of a rendered fault that proves nothing, with the reason."""
-    if reported := _find_repeated(fault):
+    if reported := describe_repetition(fault.effect, fault.changes):
         yield "effect", f"`effect` only repeats what was written: {reported}"
     if not fault.undone:
         yield "undone", f"for target {fault.target}, `undone` has no check that shows that the fault is gone"
 
 
-def _find_repeated(fault: Fault) -> str:
-    """Describe what the effect checks read if all of them only read what was written; empty if one does not."""
-    own = {change.operation.about(None) for change in fault.changes}
-    evicts = any(change.operation.evicts for change in fault.changes)
-    looked = [_find_written_back(check, own, evicts=evicts) for check in fault.effect]
+def describe_repetition(checks: Sequence[Check], changes: Sequence[Change]) -> str:
+    """Describe what checks read if all of them only read what the changes wrote; empty if one does not."""
+    own = {change.operation.about(None) for change in changes}
+    evicts = any(change.operation.evicts for change in changes)
+    looked = [_find_written_back(check, own, evicts=evicts) for check in checks]
     return "" if "" in looked else ", ".join(looked)
 
 

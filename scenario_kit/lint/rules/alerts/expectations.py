@@ -9,11 +9,12 @@ from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.rules.alerts.effect_proof import describe_repetition
 from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
-from scenario_kit.model.authored.scenario import LABELLED, ScenarioSpec
+from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
 from scenario_kit.render.simulation.observability import find_unheard
@@ -127,14 +128,16 @@ def check_deadlines(case: LintContext) -> Iterator[Problem]:
 def check_must_fire(case: LintContext) -> Iterator[Problem]:
     spec = case.scenario.spec
     if spec.expect.silent:
-        yield from _check_silent(spec)
+        yield from _check_silent(case)
     elif spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
         severity = Severity.ERROR if case.merged else Severity.WARNING
         yield Problem(("spec", "expect"), "no expected alert has the class MustFire", severity=severity)
 
 
-def _check_silent(spec: ScenarioSpec) -> Iterator[Problem]:
-    """Check that expected checks show a silent incident."""
+def _check_silent(case: LintContext) -> Iterator[Problem]:
+    """Check that expected checks show a silent incident by its consequences."""
+    spec = case.scenario.spec
+    changes = [change for fault in case.faults.values() for change in fault.changes]
     place = ("spec", "expect", "silent")
     if spec.ground_truth.outcome != "Incident":
         message, fix = f"with outcome {spec.ground_truth.outcome}, `silent` has no meaning", "remove `silent`"
@@ -143,6 +146,10 @@ def _check_silent(spec: ScenarioSpec) -> Iterator[Problem]:
         message = "a silent incident has no check that shows it"
         fix = "add a check to expect.checks that holds only while the fault is active"
         yield Problem(place, message, expected="a check without `stays`", fix=fix)
+    elif reported := describe_repetition(spec.expect.signs, changes):
+        message = "the checks that show a silent incident only repeat what the faults write"
+        fix = "add a check of what follows from it: a `query` of telemetry, a `probe`, `endpoints`, a `log`"
+        yield Problem(("spec", "expect", "checks"), message, reported, "a check of a consequence", fix)
     for i, alert in enumerate(spec.expect.alerts):
         if alert.alert_class == "MustFire":
             message = f"'{alert.name}' must fire, but the incident is declared as silent"

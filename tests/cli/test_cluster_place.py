@@ -101,8 +101,10 @@ def test_a_person_is_asked(kubeconfig, monkeypatch, answer, capsys):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--context", "staging"], "--context says nothing to the lab"),
-        (["--timeout", "5"], "--timeout says nothing to the lab"),
+        (["--context", "staging"], "--context says nothing to --cluster lab"),
+        (["--timeout", "5"], "--timeout says nothing to --cluster lab"),
+        (["--cluster", "current", "--image", "x"], "--image says nothing to --cluster current"),
+        (["--cluster", "kind", "--context", "x"], "--context says nothing to --cluster kind"),
         (["--cluster", "moon"], "--cluster has no value 'moon'"),
         (["--cluster", "current", "--context", "nowhere"], "nowhere"),
         (["--cluster", "current", "--timeout", "0"], "--timeout"),
@@ -217,7 +219,7 @@ class Operator:
 def open_place(cluster, operator, *, keep=False, timeout=None):
     options = ValidationOptions("try", 1, "default", None, keep=keep, cluster=ClusterChoice("staging", timeout))
     polling = Polling(operator, lambda: operator.now)
-    return ClusterPlace(ChosenCluster(cluster, "staging", "https://127.0.0.1:1"), options, polling)
+    return ClusterPlace(ChosenCluster(cluster, "staging", "https://127.0.0.1:1", "--context staging"), options, polling)
 
 
 @pytest.fixture
@@ -266,7 +268,7 @@ def test_what_belongs_to_an_interrupted_run_is_named(cluster):
         metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": {VALIDATION_LABEL: remote.name}}
         trial = {"apiVersion": "scenariokit.io/v1alpha1", "kind": "Trial", "metadata": metadata}
         cluster.put(trial | {"spec": {"namespace": f"shop-{name}"}, "status": status})
-    text = explain_interruption(remote, "staging")
+    text = explain_interruption(remote, ChosenCluster(cluster, "staging", "", "--context staging"))
     assert "running: running in the namespace shop-running" in text
     assert "shop-over" not in text
 

@@ -81,6 +81,10 @@ INSTEAD = {
     "scenario-kit operator kubeconfig --as solver --context kind-demo --namespace otel-demo > oncall.kubeconfig": (
         "scenario-kit operator kubeconfig --help"
     ),
+    # tests/cli/test_kind_cluster.py does, as far as it goes without an engine.
+    "scenario-kit verify my-scenarios/shipping-scaled-to-zero --cluster kind --image dist/scenario-kit.tar": (
+        "scenario-kit verify --help"
+    ),
     # tests/e2e/test_validation.py does, in a lab.
     "scenario-kit verify my-scenarios/shipping-scaled-to-zero --cluster current --context staging --plan quick": (
         "scenario-kit verify --help"

@@ -50,18 +50,24 @@ _INSTALL: Final = "scenario-kit operator manifests --image IMAGE --prometheus-ur
 
 
 class ClusterChoice(NamedTuple):
-    """The context that a person named, and how many minutes a campaign may take at most."""
+    """The context that a person named, and how many minutes a campaign may take at most.
+
+    ``kind`` is the name of a kind cluster of ours instead, with the operator's ``image`` for it.
+    """
 
     context: str = ""
     timeout: int | None = None
+    kind: str = ""
+    image: str = ""
 
 
 class ChosenCluster(NamedTuple):
-    """A cluster that a person has named: how to reach it, and where it is."""
+    """A cluster that a person has named: how to reach it, where it is, and how kubectl finds it."""
 
     cluster: Cluster
     context: str
     server: str
+    options: str
 
 
 def open_cluster(choice: ClusterChoice, options: ValidationOptions) -> ClusterPlace:
@@ -74,10 +80,25 @@ def open_cluster(choice: ClusterChoice, options: ValidationOptions) -> ClusterPl
     from scenario_kit.clients.kube import KubeCluster
     from scenario_kit.clients.kubernetes_client import read_current_context
 
+    if choice.kind:
+        return ClusterPlace(_open_kind(choice), options)
     context = choice.context or _ask_for_context(read_current_context(), options.as_json)
     cluster = KubeCluster(context=context)
     require_operator(cluster, context)
-    return ClusterPlace(ChosenCluster(cluster, context, cluster.server_url), options)
+    return ClusterPlace(ChosenCluster(cluster, context, cluster.server_url, f"--context {context}"), options)
+
+
+def _open_kind(choice: ClusterChoice) -> ChosenCluster:
+    from scenario_kit.cli.validation import kind_cluster
+    from scenario_kit.clients.kube import KubeCluster
+
+    file = kind_cluster.find_kubeconfig(choice.kind)
+    machine, kind = kind_cluster.LocalMachine(), kind_cluster.KindCluster(choice.kind, file, choice.image, _print_line)
+    kind_cluster.bring_up_kind(machine, kind)
+    cluster = KubeCluster(kubeconfig=file)
+    kind_cluster.install_chaos(machine, cluster, kind)
+    kind_cluster.install(cluster, kind)
+    return ChosenCluster(cluster, f"kind-{choice.kind}", cluster.server_url, f"--kubeconfig {file}")
 
 
 def _ask_for_context(current: str, as_json: bool) -> str:
@@ -195,7 +216,7 @@ class ClusterPlace:
         try:
             progress = self._follow(case, plan, remote)
         except KeyboardInterrupt:
-            raise typer.Abort(explain_interruption(remote, self._chosen.context)) from None
+            raise typer.Abort(explain_interruption(remote, self._chosen)) from None
         report = read_remote_report(remote.read_report(progress))
         self._done = remote
         return complete_report(report, case)
@@ -283,13 +304,13 @@ def complete_report(report: Report, case: CampaignCase) -> Report:
     return msgspec.structs.replace(report, validation=located)
 
 
-def explain_interruption(remote: RemoteValidation, context: str) -> str:
+def explain_interruption(remote: RemoteValidation, chosen: ChosenCluster) -> str:
     """Explain what goes on in the cluster, and how to go on watching or to cancel it."""
     lines = [
-        f"interrupted; the Validation {remote.name} goes on in the cluster of '{context}'",
+        f"interrupted; the Validation {remote.name} goes on in the cluster of '{chosen.context}'",
         *_describe_trials(remote),
         "  to continue: give the same command again, here or anywhere else",
-        f"  to cancel:   kubectl --context {context} -n {MANAGEMENT_NAMESPACE} delete validation {remote.name}",
+        f"  to cancel:   kubectl {chosen.options} -n {MANAGEMENT_NAMESPACE} delete validation {remote.name}",
     ]
     return "\n".join(lines)
 

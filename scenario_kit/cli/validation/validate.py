@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, Protocol
 
 import typer
 
@@ -77,7 +77,9 @@ def register(app: typer.Typer) -> None:
         ] = "quick",
         cluster: Annotated[
             str,
-            declare_choice("--cluster", "lab", "current", help="Where to run: the lab, or a kubeconfig context."),
+            declare_choice(
+                "--cluster", "lab", "current", "kind", help="Where to run: the lab, a kubeconfig context, kind."
+            ),
         ] = "lab",
         context: Annotated[
             str, typer.Option(help="The kubeconfig context of --cluster current; without it, a person is asked.")
@@ -86,6 +88,9 @@ def register(app: typer.Typer) -> None:
             int | None,
             typer.Option(min=1, max=1440, help="Most minutes in a cluster; without it, what deadlines add up to."),
         ] = None,
+        image: Annotated[
+            str, typer.Option(help="The operator's image for --cluster kind: a reference, or an archive of ci/image.")
+        ] = "",
         seed: Seed = 1,
         name: Lab = "default",
         parallel: Annotated[
@@ -105,7 +110,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit verify catalog/scenarios --plan quick
         """
-        choice = _choose_cluster(cluster, context, timeout)
+        choice = choose_cluster(cluster, ClusterOptions(context, timeout, image), name)
         if rerun_failed and not (paths := _list_failed(paths, runs)):
             typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
             return 0
@@ -115,19 +120,35 @@ def register(app: typer.Typer) -> None:
         return validate(paths, options)
 
 
-def _choose_cluster(cluster: str, context: str, timeout: int | None) -> ClusterChoice | None:
+class ClusterOptions(NamedTuple):
+    """What a person said about a cluster."""
+
+    context: str = ""
+    timeout: int | None = None
+    image: str = ""
+
+
+#: Options that mean something, by the kind of cluster.
+_MEANT: Final[dict[str, tuple[str, ...]]] = {"lab": (), "current": ("context", "timeout"), "kind": ("timeout", "image")}
+
+
+def choose_cluster(cluster: str, options: ClusterOptions, name: str) -> ClusterChoice | None:
     """Return the cluster that a person chose; None for the lab.
 
     Raises:
         UsageError: an option belongs to another kind of cluster.
     """
     from scenario_kit.cli.validation.cluster_place import ClusterChoice
+    from scenario_kit.cli.validation.kind_cluster import name_cluster
 
-    if cluster != "lab":
-        return ClusterChoice(context, timeout)
-    if given := [option for option, value in (("--context", context), ("--timeout", timeout)) if value]:
-        raise UsageError(f"{given[0]} says nothing to the lab", fix="add --cluster current, or leave it out")
-    return None
+    for option, value in options._asdict().items():
+        if value and option not in _MEANT[cluster]:
+            others = " or ".join(f"--cluster {kind}" for kind, meant in _MEANT.items() if option in meant)
+            raise UsageError(f"--{option} says nothing to --cluster {cluster}", fix=f"{others}, or leave it out")
+    if cluster == "lab":
+        return None
+    kind = name_cluster(name) if cluster == "kind" else ""
+    return ClusterChoice(options.context, options.timeout, kind, options.image)
 
 
 def _list_failed(paths: list[Path], runs: Path) -> list[Path]:

@@ -46,6 +46,7 @@ INSTEAD = {
     "ci/image --load kind --cluster demo": "ci/image --load kind --cluster demo --help",
     "ci/image --push registry.example.org/team/scenario-kit:0.1.0": "ci/image --push x --help",
     "ci/image --lab": "ci/image --lab --help",
+    "ci/kind": "ci/kind --help",
     "ci/telemetry": "ci/telemetry --help",
     "ci/reality --check": "ci/reality --help",
     "ci/reality": "ci/reality --help",

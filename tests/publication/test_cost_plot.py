@@ -42,14 +42,15 @@ def test_a_solver_that_costs_nothing_keeps_the_scale_linear():
 
 
 def test_solvers_that_would_hide_each_other_share_a_mark():
-    plot = draw_costs(board(("a", 0.5, 5.0), ("b", 0.51, 5.01), ("c", 0.9, 5.0)))
-    assert sorted(mark.label for mark in plot.marks) == ["1, 2", "3"]
+    plot = draw_costs(board(("a", 0.5, 5.01), ("b", 0.9, 5.0), ("c", 0.51, 5.0)))
+    assert sorted(mark.label for mark in plot.marks) == ["1, 3", "2"]
     assert [number for number, *_ in plot.legend] == ["1", "2", "3"]
 
 
 def test_tokens_stand_in_where_no_run_has_a_price_and_who_recorded_none_is_named():
     plot = draw_costs(board(("a", 0.5, 12_500.0), ("b", 0.5, None), key="tokens.total"))
     assert (plot.axis, plot.missing) == ("tokens of a run", ("b",))
+    assert draw_costs(board(("a", 0.5, 7.0), key="turns")).axis == "turns of a run"
     assert draw_costs(board(("a", 0.5, None))) is None
 
 

@@ -188,10 +188,20 @@ def test_without_runs_difficulty_is_unmeasured_and_the_leaderboard_says_so():
     assert "leaderboard.json" not in files
 
 
+def test_runs_that_are_missing_are_no_failures_in_the_table_of_incidents():
+    whole = content(entry("down"), entry("up"))
+    partly = msgspec.structs.replace(whole, outcomes={"down": whole.outcomes["down"]})
+    page = render_site(partly)["leaderboard.html"]
+    assert "2 of 4 runs were made so far" in page
+    assert page.count('<td class="cell soft">–</td>') == 2
+    assert "were made so far" not in render_site(whole)["leaderboard.html"]
+
+
 def test_references_have_runs_but_no_say_about_difficulty():
     found = content(entry(), solvers=("good", "oracle", "bad", "nop"))
     assert found.difficulties["down"].solvers == 2
     assert "oracle" in render_site(found)["scenarios/down.html"]
+    assert "nop and oracle: no solver, but a reference" in render_site(found)["leaderboard.html"]
 
 
 def test_evidence_that_is_outdated_or_missing_is_said():

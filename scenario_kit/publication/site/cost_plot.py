@@ -14,10 +14,12 @@ LEFT: Final = 52
 RIGHT: Final = 20
 TOP: Final = 14
 BOTTOM: Final = 44
+#: Between the axes and the first place of a mark, which would hide their labels.
+PAD: Final = 16
 #: Marks nearer than this are drawn as one, with both numbers.
 _NEAR: Final = 20.0
 #: What is drawn to the right, the first that any solver has: its metric, and its title.
-_AXES: Final = (("cost", "cost of a run"), ("tokens.total", "tokens of a run"))
+_AXES: Final = (("cost", "cost of a run"), ("tokens.total", "tokens of a run"), ("turns", "turns of a run"))
 #: From this ratio on, amounts are drawn by their logarithm.
 _WIDE: Final = 30.0
 
@@ -52,9 +54,9 @@ class CostPlot(NamedTuple):
 
 
 def draw_costs(board: Leaderboard) -> CostPlot | None:
-    """Draw the mean score of each solver against its mean cost, or tokens where no run has a price.
+    """Draw the mean score of each solver against its mean cost; tokens stand in where no run has a price, then turns.
 
-    None where no run recorded either.
+    None where no run recorded any of these.
     """
     axis = next((each for each in _AXES if any(_read_amount(row, each[0]) is not None for row in board.rows)), None)
     if axis is None:
@@ -88,7 +90,7 @@ def _place_mark(number: str, row: LeaderboardRow, x: float) -> Mark:
 
 
 def _place_score(share: float) -> float:
-    return round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - min(max(share, 0.0), 1.0)), 1)
+    return round(TOP + (HEIGHT - TOP - BOTTOM - PAD) * (1 - min(max(share, 0.0), 1.0)), 1)
 
 
 def _merge_near(marks: Sequence[Mark]) -> tuple[Mark, ...]:
@@ -99,7 +101,7 @@ def _merge_near(marks: Sequence[Mark]) -> tuple[Mark, ...]:
         if near is None:
             merged.append(mark)
             continue
-        label = f"{near.label}, {mark.label}"
+        label = ", ".join(sorted((*near.label.split(", "), mark.label), key=int))
         merged[merged.index(near)] = near._replace(
             low=max(near.low, mark.low), high=min(near.high, mark.high), label=label
         )
@@ -145,4 +147,4 @@ class _Scale(NamedTuple):
 
     def __call__(self, amount: float) -> float:
         value = log10(amount) if self.logarithmic else amount
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * (value - self.first) / (self.last - self.first), 1)
+        return round(LEFT + PAD + (WIDTH - LEFT - RIGHT - 2 * PAD) * (value - self.first) / (self.last - self.first), 1)

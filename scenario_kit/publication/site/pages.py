@@ -20,7 +20,7 @@ from scenario_kit.publication.site import cost_plot
 from scenario_kit.publication.site.fault_table import tabulate_faults
 from scenario_kit.publication.views import ScenarioView, build_document, build_views
 from scenario_kit.report.leaderboard_page import HEADER, build_bars, list_cells
-from scenario_kit.scoring.leaderboard.board import Leaderboard
+from scenario_kit.scoring.leaderboard.board import REFERENCES, Leaderboard
 
 #: The file by which a folder is known to be a site of ours, which may be replaced.
 MARK: Final = "site.json"
@@ -110,6 +110,7 @@ def _render_leaderboard(renderer: _Renderer, content: SiteContent) -> str:
     rows = [(list_cells(row, intervals=False), bar) for row, bar in zip(board.rows, build_bars(board), strict=True)]
     return renderer.render(
         "leaderboard", board=board, held_out=_list_held_out(content), header=HEADER, rows=rows,
+        references=sorted({row.solver for row in board.rows} & REFERENCES), outcomes=content.outcomes,
         plot=cost_plot.draw_costs(board), geometry=cost_plot, expected=sum(row.runs for row in board.rows),
         recorded=sum(len(runs) for solvers in content.outcomes.values() for runs in solvers.values()),
     )  # fmt: skip

@@ -27,15 +27,15 @@ _RETRY_SECONDS: Final = 3.0
 
 
 class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
-    """Omits large spec fields from the last-handled state: annotations are limited to 256 KiB, and these fields never
-    change.
+    """Omits large spec fields from the last-handled state: annotations are limited to 256 KiB, and no handler asks what
+    has changed.
     """
 
     def build(self, *, body: kopf.Body, extra_fields: Any = None) -> kopf.BodyEssence:
         """Return the part of an object whose changes matter to handlers."""
         essence = super().build(body=body, extra_fields=extra_fields)
         spec = dict(essence.get("spec") or {})
-        for large in ("resolved", "embedded"):
+        for large in ("resolved", "embedded", "faultTypes"):
             spec.pop(large, None)
         essence["spec"] = spec
         return essence

@@ -6,7 +6,8 @@ a collection of one's own, which ``SCENARIO_KIT_CATALOG`` names or in which one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +30,7 @@ from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.overlay import select_version
 from scenario_kit.load.twin import load_twin
 from scenario_kit.model import AlertRule, App, FaultType, Object
+from scenario_kit.model.base import convert
 from scenario_kit.model.results.matrix import MatrixRow
 
 _T = TypeVar("_T")
@@ -44,6 +46,7 @@ class Catalog:
         self.roots = tuple(roots) if roots is not None else find_collections()
         self.merging = merging
         self._kept: dict[tuple[str, ...], Any] = {}
+        self._held: Mapping[str, FaultType] = {}
 
     def apps(self) -> tuple[str, ...]:
         """Return names of the apps."""
@@ -105,14 +108,20 @@ class Catalog:
             UnknownEntry: no such fault type.
             AuthoringError: its definition does not have the shape of a fault.
         """
+        if type in self._held:
+            return self._held[type]
         path = self.fault_path(type, beside)
         return self._keep(
             ("fault", str(path)), lambda: convert_value(_check_document(path, _load_fault), FaultType, path, type)
         )
 
     def fault_path(self, type: str, beside: Path | None = None) -> Path:
-        """Return the file that defines a fault type; see ``fault``."""
+        """Return the file that defines a fault type; see ``fault``. One that the scenario holds has the path that it
+        would have beside it.
+        """
         own = [] if beside is None else [(beside if beside.is_dir() else beside.parent) / "faults"]
+        if type in self._held:
+            return (own[0] if own else Path("faults")) / type / "fault.yaml"
         shared = [root / "catalog" / "faults" for root in self.roots]
         for folder in (*own, *shared):
             if (folder / type / "fault.yaml").is_file():
@@ -139,6 +148,18 @@ class Catalog:
     def behind(self, root: Path) -> Catalog:
         """Return this catalogue with another root before its own."""
         return Catalog((root, *self.roots), merging=self.merging)
+
+    def extend(self, documents: Sequence[Object]) -> Catalog:
+        """Return this catalogue with the fault types that a scenario holds itself.
+
+        Raises:
+            msgspec.ValidationError: one of the documents is no fault type; loaders refuse such a scenario.
+        """
+        if not documents:
+            return self
+        extended = copy.copy(self)  # what was read is shared: nothing of it comes from these types
+        extended._held = {each["name"]: convert(each, FaultType) for each in documents}
+        return extended
 
     def alert_packs(self) -> tuple[str, ...]:
         """Return names of the alert packs."""

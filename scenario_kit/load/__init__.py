@@ -17,6 +17,7 @@ from scenario_kit.load.schema.suggest import COLLECTIONS, did_you_mean, suggest,
 from scenario_kit.load.schema.validation import LocatedFinding, find_mistakes, report_former_names
 from scenario_kit.load.yaml.document import Document, Path_, Positions, parse, read_document
 from scenario_kit.load.yaml.edit import Put
+from scenario_kit.load.yaml.object_positions import ObjectPositions
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
 from scenario_kit.schema import build_authoring_schema, source
 
@@ -90,9 +91,30 @@ def read_scenario(text: str, path: str) -> Loaded:
 def _build_scenario(document: Document) -> Loaded:
     _is_a("Scenario", document)
     data = _check_document("Scenario", document)
+    for place, definition in _list_held_types(data["spec"]):
+        parameters = check_schema(definition.get("parameters", {}), document.positions, (*place, "parameters"))
+        _raise(document, [LocatedFinding(finding) for finding in parameters])
     return Loaded(
         Scenario(name=data["metadata"]["name"], spec=ScenarioSpec.from_json(data["spec"])), document.positions
     )
+
+
+def _list_held_types(spec: Object) -> Iterator[tuple[Path_, Object]]:
+    """List the fault types that a scenario holds, each with its place."""
+    for i, definition in enumerate(spec.get("faultTypes") or ()):
+        yield ("spec", "faultTypes", i), definition
+
+
+def _find_held_mistakes(obj: Object) -> list[Finding]:
+    """Find what is wrong with the fault types that an object holds: the API server has not looked inside."""
+    positions, found = ObjectPositions(f"Scenario/{obj['metadata']['name']}"), list[Finding]()
+    for place, definition in _list_held_types(obj["spec"]):
+        mistakes = [
+            m.finding for m in find_mistakes(definition, get_schema("Fault"), positions, place) if not m.follows
+        ]
+        schema = definition.get("parameters", {})
+        found += mistakes or check_schema(schema, positions, (*place, "parameters"))
+    return found
 
 
 def parse_scenario_object(obj: Object) -> Scenario:
@@ -108,6 +130,8 @@ def parse_scenario_object(obj: Object) -> Scenario:
         reported = report_former_names(former, Positions(position.path))
         found = [msgspec.structs.replace(m.finding, position=position, fixable=False) for m in reported]
         raise AuthoringError(f"Scenario/{name} has fields with former names: {found[0].message}", found)
+    if mistaken := _find_held_mistakes(obj):
+        raise AuthoringError(f"Scenario/{name} holds a fault type that is none: {mistaken[0].message}", mistaken)
     try:
         return Scenario(name=name, spec=ScenarioSpec.from_json(spec))
     except msgspec.ValidationError as error:

@@ -115,4 +115,7 @@ def build_authoring_schema(name: str) -> Schema:
         properties = schema["properties"]
         restore = allow_templates(expand({"$ref": "Restore"}))
         schema["properties"] = {k: allow_templates(v, restore) if k in _TEMPLATED else v for k, v in properties.items()}
+    if name == "Scenario":  # the API server stores what it holds, and does not look inside
+        held = schema["properties"]["spec"]["properties"]["faultTypes"]
+        held["items"] = build_authoring_schema("Fault")
     return schema

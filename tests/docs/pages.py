@@ -78,6 +78,10 @@ INSTEAD = {
     "scenario-kit operator manifests --image registry.example/scenario-kit:1 --platform --kustomize base": (
         "scenario-kit operator manifests --help"  # tests/cli/test_operator.py does, in a folder of its own
     ),
+    # tests/webhook/test_api_server.py applies what it prints.
+    "scenario-kit render --bundle catalog/scenarios/hotel-all-errors | kubectl apply -f -": (
+        "scenario-kit render --bundle catalog/scenarios/hotel-all-errors"
+    ),
     # tests/e2e/test_rights.py uses what it prints.
     "scenario-kit operator kubeconfig --as solver --context kind-demo --namespace otel-demo > oncall.kubeconfig": (
         "scenario-kit operator kubeconfig --help"

@@ -15,8 +15,11 @@ from operators.webhook.certificates import CertificateKeeper
 from operators.webhook.judgement import judge_object
 from operators.webhook.review import ObjectJudgement
 from operators.webhook.server import create_context, serve_reviews
+from scenario_kit.catalog import find_data_root
 from scenario_kit.clients import KubeCluster
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
+from scenario_kit.render.scenarios.bundle import build_bundle
 from scenario_kit.schema.crd import GROUP, SERVED, build_crd
 from scenario_kit.schema.webhook import PATH, TIMEOUT_SECONDS, WEBHOOK_NAME, build_webhook_configuration
 from tests.webhook.conftest import CATALOG, spoil
@@ -126,3 +129,19 @@ def test_a_webhook_that_fails_is_in_nobodys_way(apply: Apply, webhook: Switch, m
 
     assert TIMEOUT_SECONDS <= 5
     assert apply(broken).code == 0
+
+
+def test_a_bundle_is_stored_as_it_is_and_its_mistakes_are_told_by_field(apply: Apply, kube: KubeCluster) -> None:
+    """The API server keeps what a fault type holds, although its schema does not look inside."""
+    folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
+    own = read_document(folder / "faults" / "registry-restarted" / "fault.yaml").data
+    bundle = build_bundle(read_document(folder / "scenario.yaml").data, [own], "scenario-kit")
+    ref = Reference("Scenario", "hotel-all-errors", "scenario-kit", GROUP)
+
+    assert apply(bundle).code == 0
+    assert (kube.get(ref) or {})["spec"]["faultTypes"] == [own]
+    bundle["spec"]["faultTypes"] = [{**own, "chnges": []}]
+    tried = apply(bundle)
+    assert tried.code == 1
+    assert "SK102 spec.faultTypes[0].chnges: " in tried.said
+    assert "did you mean `changes`?" in tried.said

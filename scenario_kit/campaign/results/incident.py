@@ -67,7 +67,7 @@ def _compute_deadline(alert: AlertExpectation, runbook: Runbook | None) -> int:
 
 def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None) -> dict[str, str]:
     """Return the titles of a scenario's fault types, without those that cannot be loaded, which rules report."""
-    titles = {}
+    titles, catalog = {}, catalog.extend(scenario.spec.fault_types)
     for use in scenario.spec.faults:
         try:
             titles[use.type] = catalog.fault(use.type, beside).title

@@ -21,11 +21,14 @@ from scenario_kit.render.apps.namespaces import locate_components
 _T = TypeVar("_T")
 #: Codes that rules report with a more exact position.
 _REPORTED = ("SK109", "SK110")
+#: Where a scenario holds fault types of its own.
+_HELD = ("spec", "faultTypes")
 
 
 def build_context(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
     """Build the context of one scenario file."""
     scenario, spec = loaded.scenario, loaded.scenario.spec
+    catalog = catalog.extend(spec.fault_types)
     app = _find_or_none(lambda: catalog.app(spec.app.name, spec.app.version))
     objects = None if app is None else _render_objects(app, loaded, catalog)
     app = app if app is None or objects is None else locate_components(app, objects, app.namespace)
@@ -47,7 +50,8 @@ def build_context(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
     case = LintContext(
         path=path,
         scenario=scenario,
-        positions=loaded.positions,
+        positions=loaded.positions.drop_texts(_HELD) if spec.fault_types else loaded.positions,
+        held=tuple(loaded.positions.within((*_HELD, i)) for i in range(len(spec.fault_types))),
         catalog=catalog,
         app=app,
         objects=objects,

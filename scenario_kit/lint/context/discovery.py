@@ -118,6 +118,20 @@ def _open_fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
     return FaultCase(path, fault_type, document.data, document.positions, catalog, renderings)
 
 
+def list_held_types(case: LintContext) -> Iterator[FaultCase]:
+    """List the fault types that a scenario holds itself, judged as if each lay in a file beside it."""
+    for document, positions in zip(case.scenario.spec.fault_types, case.held, strict=True):
+        fault_type = case.catalog.fault(document["name"])
+        path = case.path.parent / "faults" / fault_type.name / "fault.yaml"
+        uses = [use for use in case.scenario.spec.faults if use.type == fault_type.name]
+        app, objects = case.app, case.objects
+        defaults = _render_defaults(fault_type, case.catalog, (app.name,) if app and uses else case.catalog.apps())
+        rendered = (
+            [] if app is None or objects is None else [_render_fault(fault_type, use, app, objects) for use in uses]
+        )
+        yield FaultCase(path, fault_type, document, positions, case.catalog, (*defaults, *rendered))
+
+
 def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str]) -> Iterator[Rendering]:
     """Render for the first target of each app where the fault takes effect; failing that, yield the first error."""
     for name in apps:

@@ -52,6 +52,8 @@ class LintContext:
     #: Changes of faults, and of solutions and decoys after them, that fail on the rendered app.
     unbroken: tuple[tuple[Place, AuthoringError], ...] = ()
     unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
+    #: Where the fault types stand that the scenario holds itself, in their order.
+    held: tuple[Positions, ...] = ()
     #: Whether rules for drafts are off, because the collection demands it or the file is about to be merged.
     merged: bool = False
     #: The scenarios to compare with, once all files have been read.

@@ -11,7 +11,7 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.context.discovery import AnyCase, open_case
+from scenario_kit.lint.context.discovery import AnyCase, list_held_types, open_case
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.evaluation.comparison import COMPARING, render_entry
 from scenario_kit.lint.framework.rule import CHECKS, RULES, Problem, Rule
@@ -44,17 +44,17 @@ def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
         return Judged(tuple(mistake._replace(finding=_complete(mistake.finding)) for mistake in error.mistakes))
     except AuthoringError as error:
         return Judged(tuple(LocatedFinding(_complete(finding)) for finding in error.findings))
-    found = tuple(_apply_rules(case, [code for code in CHECKS if code not in COMPARING]))
+    found = tuple(_apply_own_rules(case))
     if not isinstance(case, LintContext):
         return Judged(found)
     # A thousand rendered apps would exhaust the memory.
     light = replace(case, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=())
-    return Judged(found, light, render_entry(case, catalog))
+    return Judged(found, light, render_entry(case, case.catalog))
 
 
 def judge(case: AnyCase) -> list[Finding]:
     """Return the findings of all rules about single files, worst first; suppressed ones are notes."""
-    found = _apply_rules(case, [code for code in CHECKS if code not in COMPARING])
+    found = _apply_own_rules(case)
     return [mistake.finding for mistake in _rank_findings(case, found)]
 
 
@@ -74,6 +74,16 @@ def _rank_findings(case: AnyCase, found: Iterable[LocatedFinding]) -> list[Locat
     silenced = list_active(case.scenario.spec.suppress, get_today()) if isinstance(case, LintContext) else {}
     shown = (note_suppression(m, silenced[m.finding.code]) if m.finding.code in silenced else m for m in found)
     return sorted(shown, key=_rank)
+
+
+def _apply_own_rules(case: AnyCase) -> Iterator[LocatedFinding]:
+    """Apply the rules that compare nothing: to a case, and to each fault type that a scenario holds."""
+    codes = [code for code in CHECKS if code not in COMPARING]
+    yield from _apply_rules(case, codes)
+    if isinstance(case, LintContext):
+        for held in list_held_types(case):
+            # Edits are about a file of its own.
+            yield from (mistake._replace(edits=()) for mistake in _apply_rules(held, codes))
 
 
 def _apply_rules(case: AnyCase, codes: Iterable[str]) -> Iterator[LocatedFinding]:

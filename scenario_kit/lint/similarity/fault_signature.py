@@ -18,8 +18,9 @@ def canonicalise_fault_types(scenario: Scenario, path: Path, catalog: Catalog) -
 
     A new type is named by a hash of what it does, so that copies of it in two scenarios have the same name.
     """
-    if not (path.parent / "faults").is_dir():
+    if not (path.parent / "faults").is_dir() and not scenario.spec.fault_types:
         return scenario
+    catalog = catalog.extend(scenario.spec.fault_types)
     faults = tuple(structs.replace(use, type=_find_known_name(use.type, path, catalog)) for use in scenario.spec.faults)
     return structs.replace(scenario, spec=structs.replace(scenario.spec, faults=faults))
 

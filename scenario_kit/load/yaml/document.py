@@ -7,6 +7,7 @@ continues where possible.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import re
@@ -90,6 +91,21 @@ class Positions:
         for name, table in vars(self).items():
             moved = {change(place): part for place, part in table.items()} if isinstance(table, dict) else table
             setattr(result, name, moved)
+        return result
+
+    def within(self, part: Path_) -> Positions:
+        """Return the positions inside a part of the document, by their places in that part."""
+        result = Positions(self.path)
+        for name, table in vars(self).items():
+            if isinstance(table, dict):
+                inner = {place[len(part) :]: at for place, at in table.items() if place[: len(part)] == part}
+                setattr(result, name, inner)
+        return result
+
+    def drop_texts(self, part: Path_) -> Positions:
+        """Return the same positions without the texts of a part, which is judged by itself."""
+        result = copy.copy(self)
+        result.texts = {place: text for place, text in self.texts.items() if place[: len(part)] != part}
         return result
 
     def shift(self, path: str, lines: int, columns: int) -> Positions:

@@ -9,9 +9,19 @@ from scenario_kit.model import Position
 class ObjectPositions(Positions):
     """The places of an object: each position is the path of a field, such as ``spec.faults[0].type``."""
 
+    _above: Path_ = ()
+
     def value(self, *place: str | int) -> Position:
         """Return the path of a field; of the object as a whole, its name."""
-        return Position(path=format_place(place).strip("`") if place else self.path, line=0, column=0)
+        whole = (*self._above, *place)
+        return Position(path=format_place(whole).strip("`") if whole else self.path, line=0, column=0)
+
+    def within(self, part: Path_) -> ObjectPositions:
+        """Return the positions inside a part of the object, by their places in that part."""
+        result = ObjectPositions(self.path)
+        result._above = (*self._above, *part)
+        result.texts = {place[len(part) :]: text for place, text in self.texts.items() if place[: len(part)] == part}
+        return result
 
     def key(self, *place: str | int) -> Position:
         """Return the path of a field."""

@@ -177,7 +177,7 @@ class Suppression(Value, frozen=True, kw_only=True):
 
 
 class ScenarioSpec(Value, frozen=True, kw_only=True):
-    """``spec`` of a Scenario."""
+    """``spec`` of a Scenario. ``fault_types`` are documents of fault types of its own (``model.authored.fault``)."""
 
     title: str
     description: str = ""
@@ -190,6 +190,7 @@ class ScenarioSpec(Value, frozen=True, kw_only=True):
     suspend: bool = False
     app: AppChoice
     faults: tuple[FaultUse, ...] = ()
+    fault_types: tuple[dict[str, Any], ...] = ()
     noise: tuple[Noise, ...] = ()
     expect: Expect = Expect()
     ground_truth: GroundTruth = GroundTruth()

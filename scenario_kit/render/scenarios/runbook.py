@@ -36,6 +36,7 @@ _DESCRIPTIVE: Final = (
     "references",
     "suspend",
     "suppress",
+    "faultTypes",
 )
 #: Fields of an app that act only through its objects or repairs, or that only the twin reads.
 _RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces", "aftermath")
@@ -62,7 +63,7 @@ def resolve(
         AuthoringError: one finding per error that prevents rendering; labels, expectations and solutions are validated
             by ``lint`` instead.
     """
-    spec = scenario.spec
+    spec, catalog = scenario.spec, catalog.extend(scenario.spec.fault_types)
     app = catalog.app(spec.app.name, spec.app.version)
     templates = catalog.templates(app.name)
     offered = spec.app.load.users if users is None else users

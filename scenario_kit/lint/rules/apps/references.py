@@ -77,12 +77,18 @@ def _suggest_version(place: Place, wrong: str, versions: Iterable[str]) -> tuple
 @register_check("SK108")
 def check_fault_type(case: LintContext) -> Iterator[Problem]:
     folder = case.path.parent / "faults"
-    own = [path.parent.name for path in folder.glob("*/fault.yaml")]
+    beside = [path.parent.name for path in folder.glob("*/fault.yaml")]
+    held = [str(each["name"]) for each in case.scenario.spec.fault_types]
+    for i, name in enumerate(held):
+        if name in beside or name in held[:i]:
+            message = f"the scenario brings two fault types '{name}'"
+            yield Problem(("spec", "faultTypes", i, "name"), message, name, "one of that name", "keep one of them")
+    own = [*beside, *held]
     known = {*case.catalog.faults(), *own}
     for i, use in enumerate(case.scenario.spec.faults):
         if use.type in own and use.type in case.catalog.faults():
-            place, fix = ("spec", "faults", i, "type"), "rename the one beside the scenario"
-            message = f"'{use.type}' is a fault type of the catalogue and of the scenario's own folder"
+            place, fix = ("spec", "faults", i, "type"), "rename the scenario's own"
+            message = f"'{use.type}' is a fault type of the catalogue and of the scenario itself"
             yield Problem(place, message, use.type, "a name that the catalogue does not have", fix)
             continue
         if use.type not in known:

@@ -1,0 +1,158 @@
+"""A scenario and its own fault types as one object: what the operator makes of it is what the folder says."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from operators.scenario.resolution import resolve_scenario
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.cli import run
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint import lint_file, lint_text
+from scenario_kit.load import load_scenario, read_scenario
+from scenario_kit.load.yaml.document import parse
+from scenario_kit.model import Object, Severity
+from scenario_kit.render import resolve
+from scenario_kit.render.scenarios.bundle import build_bundle
+
+ROOT = find_data_root()
+FOLDERS = {
+    "of the catalogue": ROOT / "catalog" / "scenarios" / "hotel-all-errors",
+    "of a fixture": ROOT / "tests" / "fixtures" / "language" / "fault-beside-the-scenario",
+}
+CATALOG = Catalog((ROOT,))
+
+
+def print_bundle(capsys: pytest.CaptureFixture[str], file: Path, *options: str) -> str:
+    assert run(["render", "--bundle", str(file), *options]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.fixture(params=FOLDERS)
+def folder(request: pytest.FixtureRequest) -> Path:
+    return FOLDERS[request.param]
+
+
+@pytest.fixture
+def bundled(folder: Path, capsys: pytest.CaptureFixture[str]) -> Object:
+    found: Object = yaml.safe_load(print_bundle(capsys, folder))
+    return found
+
+
+def test_the_operator_makes_of_it_what_the_folder_says(folder: Path, bundled: Object) -> None:
+    file = folder / "scenario.yaml"
+    scenario = load_scenario(file).scenario
+    app = CATALOG.app(scenario.spec.app.name, scenario.spec.app.version)
+    expected = resolve(scenario, CATALOG, app.namespace, beside=file)
+    made = resolve_scenario(CATALOG, bundled).runbook
+
+    assert made is not None
+    assert made.digest == expected.digest
+    assert made.faults == expected.faults
+    assert made.objects == expected.objects
+    assert made.procedures == expected.procedures
+
+
+def test_it_holds_the_types_that_no_other_installation_has(folder: Path, bundled: Object) -> None:
+    held = [each["name"] for each in bundled["spec"]["faultTypes"]]
+
+    assert held == sorted(path.name for path in (folder / "faults").iterdir())
+    assert bundled["metadata"]["namespace"] == "scenario-kit"
+
+
+def test_lint_says_of_it_what_it_says_of_the_folder(folder: Path, bundled: Object, tmp_path: Path) -> None:
+    whole = {(f.code, f.severity, f.message) for f in lint_file(folder / "scenario.yaml", CATALOG)}
+    where = tmp_path / folder.name / "scenario.yaml"  # nothing lies beside it
+    alone = [m.finding for m in lint_text(yaml.safe_dump(bundled, sort_keys=False), where, CATALOG)]
+
+    assert [f for f in alone if f.severity == Severity.ERROR] == []
+    assert {(f.code, f.severity, f.message) for f in alone if f.severity != Severity.NOTE} <= whole
+
+
+def test_kubectl_reads_what_lint_reads(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = print_bundle(capsys, folder)
+
+    assert yaml.safe_load(text) == parse(text, "bundle.yaml").data  # YAML 1.1 there, 1.2 here
+    assert yaml.safe_load(text) == json.loads(print_bundle(capsys, folder, "--format", "json"))
+    assert read_scenario(text, "bundle.yaml").scenario.spec.fault_types
+
+
+def test_a_type_of_a_collection_travels_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cluster has the kit's own catalogue, and not the collection in which somebody works."""
+    source = FOLDERS["of the catalogue"]
+    scenario = tmp_path / "catalog" / "scenarios" / source.name
+    shutil.copytree(source, scenario)
+    shutil.move(scenario / "faults", tmp_path / "catalog" / "faults")
+    bundled = yaml.safe_load(print_bundle(capsys, scenario))
+
+    assert [each["name"] for each in bundled["spec"]["faultTypes"]] == ["registry-restarted"]
+    assert resolve_scenario(CATALOG, bundled).runbook is not None
+
+
+def test_a_scenario_without_types_of_its_own_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    file = ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+    bundled = yaml.safe_load(print_bundle(capsys, file))
+
+    assert bundled.pop("metadata") == {**parse(file.read_text(), "").data["metadata"], "namespace": "scenario-kit"}
+    assert bundled == {k: v for k, v in parse(file.read_text(), "").data.items() if k != "metadata"}
+
+
+def test_what_is_bundled_twice_is_bundled_once() -> None:
+    document: Object = {"metadata": {"name": "a"}, "spec": {"faults": [], "faultTypes": [{"name": "b", "version": 2}]}}
+    once = build_bundle(document, [{"name": "b", "version": 1}, {"name": "c"}], "home")
+
+    assert once["spec"]["faultTypes"] == [{"name": "b", "version": 2}, {"name": "c"}]
+    assert build_bundle(once, [{"name": "c"}], "home") == once
+
+
+INTRUDER = {
+    "create": {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "{{ neutral('pod') }}", "namespace": "kube-system"},
+        "spec": {"hostPID": True, "containers": [{"name": "a", "image": "busybox:1.37.0"}]},
+    }
+}
+
+
+def list_wrong(types: list[Any]) -> list[Any]:
+    """What is wrong with a bundle → how it becomes so, by the code and field that say it."""
+    first = types[0]
+    return [
+        (lambda: first.update(chnges=[]), "SK102", "spec.faultTypes[0].chnges"),
+        (lambda: first.pop("changes"), "SK103", "spec.faultTypes[0]"),
+        (lambda: first.update(targets=[]), "SK104", "spec.faultTypes[0].targets"),
+        (lambda: first.update(parameters={"type": 7}), "SK104", "spec.faultTypes[0].parameters"),
+        (lambda: first["changes"].append(INTRUDER), "SK202", "spec.faultTypes[0].changes"),
+        (lambda: first["changes"].append(INTRUDER), "SK236", "spec.faultTypes[0].changes[1].create.metadata.namespace"),
+        (lambda: first["effect"][0]["query"].update(expr="sum("), "SK117", "spec.faultTypes[0].effect[0].query.expr"),
+        (lambda: types.append(copy.deepcopy(first)), "SK108", "spec.faultTypes[1].name"),
+        (lambda: first.update(name="pod-kill"), "SK108", "spec.faults[0].type"),
+        (types.clear, "SK108", "spec.faults[0].type"),
+    ]
+
+
+@pytest.mark.parametrize("case", range(10))
+def test_a_type_inside_is_judged_as_one_beside(case: int, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    bundled = yaml.safe_load(print_bundle(capsys, FOLDERS["of the catalogue"]))
+    spoil, code, field = list_wrong(bundled["spec"]["faultTypes"])[case]
+    spoil()
+    if bundled["spec"]["faultTypes"] and bundled["spec"]["faultTypes"][0]["name"] == "pod-kill":
+        bundled["spec"]["faults"][0]["type"] = "pod-kill"
+
+    found = resolve_scenario(CATALOG, bundled)
+    assert found.runbook is None
+    assert (code, field) in {(f.code, str(f.position)[: len(field)]) for f in found.errors}
+    where = tmp_path / "hotel-all-errors" / "scenario.yaml"
+    try:
+        linted = {m.finding.code for m in lint_text(yaml.safe_dump(bundled, sort_keys=False), where, CATALOG)}
+    except AuthoringError as problem:
+        linted = {f.code for f in problem.findings}
+    assert linted & {code, "SK106" if field == "spec.faultTypes[1].name" else code}  # of a file, its schema says so

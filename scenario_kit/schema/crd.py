@@ -60,8 +60,7 @@ KINDS: dict[str, tuple[str, tuple[tuple[str, str, int], ...]]] = {
 
 _COPIED = (
     "type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
-    "required", "oneOf", "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-validations", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
+    "required", "oneOf", "x-kubernetes-validations", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
 )  # fmt: skip
 _INTEGER_COLUMNS = tuple(f".status.{name}" for name in ("current", "planned", "running", "held", "broken", "infra"))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
 from scenario_kit.schema.source import FORMER_NAMES, Schema, expand, load_definitions
@@ -11,6 +11,17 @@ from scenario_kit.schema.source import FORMER_NAMES, Schema, expand, load_defini
 GROUP = "scenariokit.io"
 VERSION = "v1alpha1"
 CATEGORY = "scenario-kit"
+
+
+class CrdVersion(NamedTuple):
+    """A version under which objects are served. Exactly one of a kind is the one that is stored."""
+
+    name: str
+    stored: bool = True
+
+
+#: The versions of every kind. They differ in nothing but their name (docs/crd-versions.md).
+VERSIONS: tuple[CrdVersion, ...] = (CrdVersion(VERSION),)
 
 #: The kinds that the operator serves.
 SERVED = ("Scenario", "Trial", "Validation")
@@ -119,8 +130,16 @@ def _describe_format(schema: Schema) -> str:
     return f"{text.rstrip('.')}. Defaults to {shown}."
 
 
-def build_crd(kind: str) -> dict[str, Any]:
-    """Build the CustomResourceDefinition of a kind."""
+def build_crd(kind: str, versions: Sequence[CrdVersion] = VERSIONS) -> dict[str, Any]:
+    """Build the CustomResourceDefinition of a kind.
+
+    Every version has the same schema, so that the API server converts by exchanging ``apiVersion`` alone.
+
+    Raises:
+        ValueError: not exactly one version is stored.
+    """
+    if sum(version.stored for version in versions) != 1:
+        raise ValueError(f"exactly one version is stored; observed {[v.name for v in versions if v.stored]}")
     short, columns = KINDS[kind]
     plural = f"{kind.lower()}s"
     schema: Schema = {
@@ -159,14 +178,15 @@ def build_crd(kind: str) -> dict[str, Any]:
             "scope": "Namespaced",
             "versions": [
                 {
-                    "name": VERSION,
+                    "name": version.name,
                     "served": True,
-                    "storage": True,
+                    "storage": version.stored,
                     "schema": {"openAPIV3Schema": schema},
                     "subresources": {"status": {}},
                     "additionalPrinterColumns": [_build_column(*c) for c in columns]
                     + [{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}],
                 }
+                for version in versions
             ],
         },
     }

@@ -41,7 +41,7 @@ def _judge_validation(catalog: Catalog, settings: Settings, obj: Object) -> Obje
     except UsageError as problem:
         refusal = refusal or Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
     embedded = obj["spec"].get("embedded")
-    if refusal or not embedded or embedded.get("faults"):  # types in files of their own are judged with the campaign
+    if refusal or not embedded:
         return ObjectJudgement(_tell_refusal(obj, refusal))
     catalog, judged = add_faults(catalog, list_embedded_faults(obj["spec"]))
     found = resolve_scenario(catalog, {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]})

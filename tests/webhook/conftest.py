@@ -46,7 +46,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str, str]] = {
         "SK110", "spec.faults[0].target", "did you mean `Deployment/payment`",
     ),
     "unknown parameter": (
-        set_parameter, "SK109", "spec.faults[0].parameters.containerName", "there is none to choose from",
+        set_parameter, "SK109", "spec.faults[0].parameters.containerName", "there are no candidates",
     ),
     "wrong label": (
         lambda spec: spec["groundTruth"]["rootCauses"][0].update(fault="payment-pod"),

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenario_kit.exporters.gates import score_text
 from scenario_kit.exporters.rules import VERIFIER, build_rules, load_verifier
 from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
-from tests.scoring.truths import PROPERTY, decide, group
+from scenario_kit.scoring.matching.matcher import build_truth_index, match_claims
+from tests.scoring.truths import DEFAULT, group
+
+#: Generated cases, the same ones each time: enough that each rule of the matcher comes up. How long one takes says
+#: nothing on a machine with other work.
+MANY = settings(deadline=None, max_examples=300, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 KINDS = (
     "Deployment",
@@ -63,43 +69,93 @@ def truths(draw: st.DrawFn) -> IncidentTruth:
     return IncidentTruth(incident="one", outcome=outcome, groups=tuple(roots), aliases=tuple(aliases))
 
 
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[IncidentTruth, list[str]]:
+    """A truth, and claims most of which are near to it: another kind, another namespace, a suffix more or less."""
+    truth = draw(truths())
+    near = []
+    for _ in range(draw(st.integers(0, 5))):
+        chosen = draw(st.sampled_from(truth.groups))
+        name = draw(st.sampled_from(chosen.names))
+        endings = ("", "", "", "-0", "-x2x4z", "-6d5f8b7c9-x2x4z", f"/{UUID}", f" ({UUID})", f"-{UUID}")
+        name = draw(st.sampled_from((name, name, name[:-6] or name))) + draw(st.sampled_from(endings))
+        kind = draw(st.sampled_from((chosen.kind, chosen.kind, chosen.kind.lower(), "Pod", "Service", "Schedule",
+                                     "NetworkChaos")))  # fmt: skip
+        near.append(
+            "/".join(filter(None, (draw(st.sampled_from((chosen.namespace, "", "shop", "other"))), kind, name)))
+        )
+    return truth, draw(st.permutations([*near, *near[:1], *draw(st.lists(CLAIMS, max_size=1))]))
+
+
 def reward(truth: IncidentTruth, text: str | None) -> float:
     rules = json.loads(build_rules(truth).render())
     return load_verifier().score_answer(rules, text)["rewards"]["reward"]
 
 
-@PROPERTY
-@given(truths(), st.lists(CLAIMS, max_size=6))
-def test_every_decision_is_the_same(truth: IncidentTruth, claims: list[str]) -> None:
-    if truth.outcome != "Incident":
-        truth = IncidentTruth(incident="one", groups=truth.groups, aliases=truth.aliases)
-    rules = json.loads(build_rules(truth).render())
+@MANY
+@given(cases())
+def test_every_decision_is_the_same(case: tuple[IncidentTruth, list[str]]) -> None:
+    truth, claims = case
+    incident = IncidentTruth(incident="one", groups=truth.groups, aliases=truth.aliases)
+    rules = json.loads(build_rules(incident).render())
     mine = [each["verdict"] for each in load_verifier().decide_claims(rules, claims)]
-    theirs = [each.verdict for each in decide(truth, *[c if "/" in c else f"{c}/" for c in claims])]
-    if all("/" in claim for claim in claims):
-        assert mine == theirs
+    theirs = [each.verdict for each in match_claims(build_truth_index(incident), claims, DEFAULT)]
+    assert mine == theirs
     text = json.dumps({"contributing_factors": [{"name": claim} for claim in claims]})
     assert reward(truth, text) == pytest.approx(score_text(truth, text))
 
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(("shop/Deployment/cart", "x", "")),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(("name", "kind", "namespace", "source", "target", "type", "id", "root_cause",
-                                       "contributing_factor")), inner, max_size=4),
-    max_leaves=12,
-)  # fmt: skip
-ANSWERS = st.dictionaries(
-    st.sampled_from(("entities", "propagations", "alerts_explained", "contributing_factors", "root_causes",
-                     "propagation_chain", "resource", "alert_start_time", "more")), VALUES, max_size=5,
-) | VALUES  # fmt: skip
+def test_verdicts_that_are_compared_are_all_there_are() -> None:
+    """A comparison of generated cases says something only where each verdict comes up among them."""
+    seen: set[str] = set()
+
+    @MANY
+    @given(cases())
+    def collect(case: tuple[IncidentTruth, list[str]]) -> None:
+        rules = json.loads(
+            build_rules(IncidentTruth(incident="one", groups=case[0].groups, aliases=case[0].aliases)).render()
+        )
+        seen.update(each["verdict"] for each in load_verifier().decide_claims(rules, case[1]))
+
+    collect()
+    assert seen == {"RootCause", "OtherEntity", "Duplicate", "Alias", "Unmatched", "Ambiguous", "Unreadable"}
 
 
-@PROPERTY
-@given(truths(), ANSWERS)
-def test_an_answer_of_any_shape_counts_alike(truth: IncidentTruth, answer: object) -> None:
-    text = json.dumps(answer)
-    assert reward(truth, text) == pytest.approx(score_text(truth, text))
+NAMED = {"name": "shop/Deployment/cart"}
+EDGE = {"source": "a", "target": "b"}
+#: Answers in each form, every part of which is then spoiled.
+FORMS = (
+    {"entities": [{**NAMED, "contributing_factor": True}], "propagations": [EDGE], "alerts_explained": [{}]},
+    {"entities": [{"id": "shop/Deployment/cart", "root_cause": True}], "propagations": [EDGE], "alert_start_time": "x"},
+    {"contributing_factors": [NAMED, NAMED]},
+    {"root_causes": [{**NAMED, "kind": "Deployment", "namespace": "shop"}], "propagation_chain": ["x", EDGE, NAMED]},
+    {"root_causes": [{"name": "cart", "kind": "Deployment", "namespace": "shop"}]},
+    {"resource": [{"name": "a", "type": "b"}]},
+)
+VALUES = (None, True, False, 1, "x", "", [], {}, ["x"], [None], [{}], [[]])
+
+
+def spoil(value: object) -> Iterator[object]:
+    """Yield a document with one value replaced, left out or doubled, for each of its values."""
+    yield from VALUES
+    if isinstance(value, dict):
+        for key in value:
+            yield {k: v for k, v in value.items() if k != key}
+            yield from ({**value, key: inner} for inner in spoil(value[key]))
+    elif isinstance(value, list):
+        yield [*value, *value]
+        for n, item in enumerate(value):
+            yield from ([*value[:n], inner, *value[n + 1 :]] for inner in spoil(item))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: next(iter(form)))
+@pytest.mark.parametrize("outcome", ["Incident", "NoIncident"])
+def test_an_answer_with_any_part_spoiled_counts_alike(form: object, outcome: str) -> None:
+    groups = (group("cart", "shop/Deployment/cart", root=True),)
+    truth = IncidentTruth(incident="one", outcome=outcome, groups=groups)
+    for answer in (form, *spoil(form)):
+        text = json.dumps(answer)
+        assert reward(truth, text) == pytest.approx(score_text(truth, text)), text
 
 
 @pytest.mark.parametrize("text", ["", " ", "{", "[]", "null", '{"entities": NaN}', "\ufeff{}", "{}", "[" * 100_000])

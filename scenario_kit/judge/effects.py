@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from scenario_kit.judge.alerts.propagation_traffic import compute_chance
+from scenario_kit.judge.alerts.propagation_traffic import compute_chance, compute_error_ratio
 from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
@@ -58,24 +58,22 @@ def describe_losses(names: Iterable[str], before: Mapping[str, Work], during: Ma
             continue
         now = during.get(name, nothing)
         if _fails_more(was, now):
-            found.append(f"{name} fails {_compute_share(now):.0%} of its requests, {_compute_share(was):.0%} before")
+            found.append(
+                f"{name} fails {compute_error_ratio(now):.0%} of its requests, {compute_error_ratio(was):.0%} before"
+            )
         elif _has_less(was, now):
             found.append(f"{name} has {_rate(now):.3g} requests/s, {_rate(was):.3g} before")
     return found
 
 
 def _fails_more(was: Work, now: Work) -> bool:
-    rises = now.requests > 0 and _compute_share(now) - _compute_share(was) >= _ERROR_RISE
+    rises = now.requests > 0 and compute_error_ratio(now) - compute_error_ratio(was) >= _ERROR_RISE
     return rises and compute_chance(was.errors, now.errors, was.requests, now.requests) < _ALPHA
 
 
 def _has_less(was: Work, now: Work) -> bool:
     falls = _rate(now) < _RATE_LEFT * _rate(was)
     return falls and compute_chance(was.requests, now.requests, was.seconds, now.seconds) < _ALPHA
-
-
-def _compute_share(work: Work) -> float:
-    return work.errors / work.requests if work.requests > 0 else 0.0
 
 
 def _rate(work: Work) -> float:

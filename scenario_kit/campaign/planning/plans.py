@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from scenario_kit.campaign.interventions import label_interventions, programs
 from scenario_kit.campaign.interventions.artefacts import find_artefacts
 from scenario_kit.campaign.interventions.cheats import add_cheats, build_cheats, starts
-from scenario_kit.campaign.interventions.persistence import add_restart, list_endings
+from scenario_kit.campaign.interventions.persistence import Ending, add_restart, list_endings
 from scenario_kit.campaign.interventions.repair_side_effects import BESIDE, add_side_effects, find_side_effects
 from scenario_kit.campaign.interventions.repairs import build_single_solution, build_solutions
 from scenario_kit.campaign.interventions.rollout_control import USE as SHAM
@@ -262,37 +262,39 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
                 seed=seed + 40,
             )
         )
-    for number, each in enumerate(find_side_effects(runbook), start=1):
-        planned.append(
-            PlannedTrial(
-                purpose=str(Purpose(PurposeKind.LABEL_BESIDE, number)),
-                describe=f"what the repair of {each.cause.entity} does to other objects resolves nothing",
-                steps=programs.fix_beside(each),
-                seed=seed + 60 + number,
-            )
+    beside = [
+        (f"what the repair of {each.cause.entity} does to other objects resolves nothing", programs.fix_beside(each))
+        for each in find_side_effects(runbook)
+    ]
+    artefacts = [
+        (
+            f"undoing only what '{artefact.fault}' did to {artefact.entity} resolves nothing",
+            programs.undo_artefact(artefact),
         )
-    for number, artefact in enumerate(find_artefacts(runbook) if ours else (), start=1):
-        planned.append(
-            PlannedTrial(
-                purpose=str(Purpose(PurposeKind.LABEL_ARTEFACT, number)),
-                describe=f"undoing only what '{artefact.fault}' did to {artefact.entity} resolves nothing",
-                steps=programs.undo_artefact(artefact),
-                seed=seed + 20 + number,
-            )
-        )
-    for number, ending in enumerate(list_endings(runbook) if ours else (), start=1):
-        how = "by itself" if ending.how == "Wait" else "once every workload is restarted"
-        planned.append(
-            PlannedTrial(
-                purpose=str(Purpose(PurposeKind.ENDING, number)),
-                describe=f"'{ending.fault}' ends {how}, as its persistence {ending.persistence} declares",
-                steps=programs.end(ending),
-                seed=seed + 90 + number,
-            )
-        )
+        for artefact in find_artefacts(runbook)
+    ]
+    endings = [(_describe_ending(ending), programs.end(ending)) for ending in list_endings(runbook)]
+    planned += _plan_numbered(PurposeKind.LABEL_BESIDE, beside, seed + 60)
+    planned += _plan_numbered(PurposeKind.LABEL_ARTEFACT, artefacts if ours else (), seed + 20)
+    planned += _plan_numbered(PurposeKind.ENDING, endings if ours else (), seed + 90)
     for number, claim in enumerate(label_interventions.leave_one_out(ours), start=1):
         planned += _plan_left_out_cause(runbook, claim, number, seed)
     return planned
+
+
+def _plan_numbered(
+    kind: PurposeKind, trials: Iterable[tuple[str, tuple[TrialStep, ...]]], seed: int
+) -> list[PlannedTrial]:
+    """Plan trials of one kind, given by description and steps, with numbers and seeds in order."""
+    return [
+        PlannedTrial(purpose=str(Purpose(kind, number)), describe=describe, steps=steps, seed=seed + number)
+        for number, (describe, steps) in enumerate(trials, start=1)
+    ]
+
+
+def _describe_ending(ending: Ending) -> str:
+    how = "by itself" if ending.how == "Wait" else "once every workload is restarted"
+    return f"'{ending.fault}' ends {how}, as its persistence {ending.persistence} declares"
 
 
 def _plan_left_out_cause(

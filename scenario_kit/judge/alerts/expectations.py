@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault
+from scenario_kit.model.authored.propagation import find_reachable
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
 from scenario_kit.model.kubernetes.reference import strip_reference
 
@@ -37,10 +38,8 @@ def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[
     connect with an object that it writes.
     """
     chosen = list(faults)
-    reached = {strip_reference(e.ref) for f in chosen for e in f.entities if e.role != "Artefact"}
-    pairs = [(strip_reference(e.from_), strip_reference(e.to)) for e in edges]
-    while more := {end for start, end in pairs if start in reached} - reached:
-        reached |= more
+    written = (strip_reference(e.ref) for f in chosen for e in f.entities if e.role != "Artefact")
+    reached = find_reachable(written, ((strip_reference(e.from_), strip_reference(e.to)) for e in edges))
     names = {f.name for f in chosen}
     explained = tuple(
         e

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from scenario_kit.judge.alerts.expectations import list_by_class, select_timelines
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, App, Fault, Finding
+from scenario_kit.model.authored.propagation import find_reachable
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
 
@@ -20,11 +21,9 @@ def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], ap
     include them.
     """
     chosen = list(faults)
-    reached = {strip_reference(e.ref) for f in chosen for e in f.entities if e.role == "Cause"}
-    reached |= {(_FAULT, f.name) for f in chosen} | {strip_reference(f.target) for f in chosen}
-    pairs = [(strip_reference(e.from_), strip_reference(e.to)) for e in edges]
-    while more := {end for start, end in pairs if start in reached} - reached:
-        reached |= more
+    broken = {strip_reference(e.ref) for f in chosen for e in f.entities if e.role == "Cause"}
+    broken |= {(_FAULT, f.name) for f in chosen} | {strip_reference(f.target) for f in chosen}
+    reached = find_reachable(broken, ((strip_reference(e.from_), strip_reference(e.to)) for e in edges))
     for component in app.components:
         own = {strip_reference(component.workload), *([("Service", component.service)] if component.service else [])}
         if own & reached:

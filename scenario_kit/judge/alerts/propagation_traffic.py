@@ -52,7 +52,7 @@ def find_traces(passage: Passage) -> list[TrafficChange]:
     """List the changes in a component's traffic, the clearest first; empty if there is none."""
     before, during = passage.before, passage.during
     found = []
-    failing = _compute_share(before), _compute_share(during)
+    failing = compute_error_ratio(before), compute_error_ratio(during)
     exposed = before.requests, during.requests
     if (
         abs(failing[1] - failing[0]) >= _ERROR_CHANGE
@@ -91,7 +91,8 @@ def _sum(works: Sequence[Work]) -> Work:
     )
 
 
-def _compute_share(work: Work) -> float:
+def compute_error_ratio(work: Work) -> float:
+    """Return the share of requests that failed; 0 without requests."""
     return work.errors / work.requests if work.requests > 0 else 0.0
 
 

@@ -9,6 +9,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.expectations import list_possible_entities
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Reference
+from scenario_kit.model.authored.propagation import find_reachable
 
 _PLACE: Place = ("spec", "groundTruth", "propagation")
 
@@ -34,7 +35,7 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
     if not roots:
         return
     triggers = {Reference(FAULT_NODE, use.name) for use in case.scenario.spec.faults if use.role == "Trigger"}
-    reached = _find_reachable(roots, edges)
+    reached = find_reachable(roots, edges)
     for i, (start, end) in enumerate(edges):
         if end in triggers:
             message = f"an edge leads to {_format_node(end)}, a Trigger, which has no cause"
@@ -47,7 +48,7 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
             fix = "reverse the edge"
             if start in roots:
                 fix = "remove the edge: both are root causes"
-            elif start in _find_reachable(roots - {end}, [edge for edge in edges if end not in edge]):
+            elif start in find_reachable(roots - {end}, [edge for edge in edges if end not in edge]):
                 fix = f"remove the edge: {_format_node(end)} is a root cause"
             yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix=fix)
         elif start not in reached:
@@ -79,17 +80,10 @@ def _find_roots(case: LintContext) -> set[Reference]:
     return {Reference(FAULT_NODE, c.fault) if c.fault in known else _resolve_node(case, c.entity) for c in causes}
 
 
-def _find_reachable(roots: set[Reference], edges: list[tuple[Reference, Reference]]) -> set[Reference]:
-    reached = set(roots)
-    while more := {end for start, end in edges if start in reached} - reached:
-        reached |= more
-    return reached
-
-
 def _check_cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> Iterator[Problem]:
     """Report edges that close a cycle, except between root causes, which are reported anyway."""
     for i, (start, end) in enumerate(edges):
-        if start in _find_reachable({end}, edges[: i + 1]) and not {start, end} <= roots:
+        if start in find_reachable({end}, edges[: i + 1]) and not {start, end} <= roots:
             message = f"the edge from {_format_node(start)} to {_format_node(end)} closes a cycle"
             yield Problem((*_PLACE, i), message, fix="remove this edge, or another one of the cycle")
 

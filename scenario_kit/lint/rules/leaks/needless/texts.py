@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.rules.leaks.needless.words import OUTPUT
-from scenario_kit.lint.simulation.stages import Keys, list_containers, walk_leaves
+from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers, walk_leaves
 from scenario_kit.model import Object
 
 #: Fields without an effect.
@@ -70,12 +70,5 @@ def _document(keys: Keys, text: str, before: str) -> Iterator[Needless]:
 
 
 def _read_former(was: Object | None, keys: Keys) -> str:
-    value: Any = was
-    for key in keys:
-        if isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
-            value = value[key]
-        else:
-            return ""
+    value = get_part(was, keys)
     return value if isinstance(value, str) else ""

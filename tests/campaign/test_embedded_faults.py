@@ -9,7 +9,7 @@ import pytest
 from scenario_kit.campaign.planning.embedded_faults import add_faults
 from scenario_kit.campaign.planning.spec import EmbeddedFault
 from scenario_kit.catalog import Catalog, find_data_root
-from scenario_kit.lint.rules.security.admission_findings import list_refused
+from scenario_kit.lint.rules.security.admission_findings import list_breaches
 
 CATALOG = Catalog([find_data_root()])
 SHIPPED = (find_data_root() / "catalog" / "faults" / "deployment-scaled-to-zero" / "fault.yaml").read_text()
@@ -37,7 +37,7 @@ def test_one_of_its_own_is_found_and_goes_with_the_catalogue(folder):
     assert "registry-restarted" not in CATALOG.faults()
     assert list(folder.iterdir())
     del extended
-    list_refused.cache_clear()  # rules remember the last few files
+    list_breaches.cache_clear()  # rules remember the last few files
     gc.collect()
     assert not list(folder.iterdir())
 

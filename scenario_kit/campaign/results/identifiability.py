@@ -68,13 +68,13 @@ def find_neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> lis
             continue
         margin = discriminates([frozenset(s) for s in mine.symptoms], [frozenset(s) for s in other.symptoms])
         if margin < SAME:
-            here, other_signs = set(mine.signs) - set(other.signs), set(other.signs) - set(mine.signs)
+            own_signs, other_signs = set(mine.signs) - set(other.signs), set(other.signs) - set(mine.signs)
             found.append(
                 Neighbour(
                     scenario=name,
                     margin=round(margin, 3),
                     same_answer=mine.answer == other.answer,
-                    here=tuple(sorted(here)),
+                    here=tuple(sorted(own_signs)),
                     there=tuple(sorted(other_signs)),
                 )
             )

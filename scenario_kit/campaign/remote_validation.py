@@ -1,7 +1,7 @@
-"""A Validation that an operator carries out, from the outside: created, found again, followed to its verdict.
+"""Create a Validation that an operator runs, find it again, and follow it until its verdict.
 
-Nothing of it is remembered here. Its name follows from what is validated, so that the same question, asked again from
-anywhere, finds the campaign that is under way.
+No state is kept here. The name of a Validation is derived from its scenario and spec, so the same request, made again
+from any machine, finds the campaign that is already running.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, VALI
 from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus
 
-#: Key of the ConfigMap that holds the report of a Validation.
+#: Key of the report in the ConfigMap of a Validation.
 REPORT_KEY: Final = "report.json"
 _POLL_SECONDS: Final = 2.0
-#: Seconds beyond its budget in which an operator concludes, and undoes what is left.
+#: Seconds after its budget in which the operator concludes a Validation and cleans up its trials.
 GRACE_SECONDS: Final = 900.0
-#: Parts of a spec that say how it is run, and not what is asked: whoever asks with others finds the same campaign.
-_MANNER: Final = ("maxMinutes", "parallelism")
+#: Keys of a spec that do not change the result, and so are not part of the name.
+_UNNAMED_KEYS: Final = ("maxMinutes", "parallelism")
 _FIX_OPERATOR: Final = f"see whether it runs: kubectl -n {MANAGEMENT_NAMESPACE} get pods"
 
 
 def make_validation_reference(name: str) -> Reference:
-    """Make the reference of a Validation that the operator carries out."""
+    """Return the reference of a Validation in the namespace of the operator."""
     return Reference("Validation", name, MANAGEMENT_NAMESPACE, GROUP)
 
 
 def derive_validation_name(scenario: str, spec: Object) -> str:
-    """Derive the name of a Validation from what it asks: scenario, fault types, plan and seed."""
-    asked = {key: value for key, value in spec.items() if key not in _MANNER}
+    """Derive the name of a Validation from its scenario, fault types, plan and seed."""
+    asked = {key: value for key, value in spec.items() if key not in _UNNAMED_KEYS}
     digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
     return f"{scenario[:43].rstrip('-')}-{digest[:8]}"
 
 
 def build_validation(scenario: str, spec: Object, *, keep: bool = False) -> Object:
-    """Build the object; ``keep`` marks one that stays when its report has been read."""
+    """Build the Validation object; ``keep`` labels it to stay after its report has been read."""
     labels = {CAMPAIGN_LABEL: scenario} | ({KEPT_LABEL: "true"} if keep else {})
     metadata = {
         "name": derive_validation_name(scenario, spec), "namespace": MANAGEMENT_NAMESPACE, "labels": labels,
@@ -55,10 +55,11 @@ def build_validation(scenario: str, spec: Object, *, keep: bool = False) -> Obje
 
 
 class ValidationProgress(Value, frozen=True, kw_only=True):
-    """What the status of a Validation says.
+    """The status of a Validation.
 
-    ``seen`` is whether an operator has looked at it, ``refusal`` why it is not accepted, ``waiting`` why no trial
-    begins. ``digest`` is the operator's of the scenario, ``outcomes`` are those of the trials by purpose.
+    ``seen`` is true once the operator has set a condition. ``refusal`` is the reason it is not accepted, ``waiting``
+    the reason no trial starts. ``digest`` is the digest of the scenario that the operator has, ``outcomes`` has the
+    outcome of each trial by purpose.
     """
 
     seen: bool = False
@@ -73,7 +74,7 @@ class ValidationProgress(Value, frozen=True, kw_only=True):
 
     @property
     def ended(self) -> int:
-        """How many trials have ended."""
+        """The number of trials that have ended."""
         return sum(outcome != "Running" for outcome in self.outcomes.values())
 
 
@@ -101,10 +102,10 @@ Beginning = Literal["Create", "TakeUp", "Replace", "Wait"]
 
 
 def choose_beginning(found: Object | None) -> Beginning:
-    """Choose how to begin, by what is there under the name.
+    """Choose how to begin, given the object that exists under the name.
 
-    One that was kept after its verdict makes way for a new one; one that is being deleted has to be gone first. Any
-    other is taken up where it stands: also one whose verdict is there, because nobody has read it yet.
+    A Validation that was kept after its verdict is replaced; one that is being deleted must be gone first. Any other
+    is followed from its present state, even if it has a verdict: its report has not been read yet.
     """
     if found is None:
         return "Create"
@@ -115,21 +116,21 @@ def choose_beginning(found: Object | None) -> Beginning:
 
 
 class ValidationListener:
-    """Whoever watches a Validation; these methods say nothing."""
+    """Receives the progress of a Validation; these methods do nothing."""
 
     def show_waiting(self, reason: str) -> None:
-        """Show why nothing goes on; an empty reason means that it does again."""
+        """Show why the Validation waits; an empty reason means that it no longer does."""
 
     def show_progress(self, progress: ValidationProgress) -> None:
-        """Show what the status says, whenever that has changed."""
+        """Show the progress; called when it has changed."""
 
     def show_trial(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        """Show a trial whose status has changed."""
+        """Show a trial; called when its status has changed."""
 
 
 @dataclass(frozen=True)
 class RemoteValidation:
-    """A Validation in a cluster, by the object that it is, or is to become."""
+    """A Validation in a cluster; ``desired`` is the object to create."""
 
     cluster: Cluster
     desired: Object
@@ -137,24 +138,24 @@ class RemoteValidation:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the Validation."""
         return str(self.desired["metadata"]["name"])
 
     @property
     def reference(self) -> Reference:
-        """Its reference."""
+        """The reference of the Validation."""
         return make_validation_reference(self.name)
 
     def find(self) -> Object | None:
-        """Find the object; None where there is none."""
+        """Return the stored object, None if there is none."""
         return self.cluster.get(self.reference)
 
     def begin(self, listener: ValidationListener) -> Object:
-        """Create it, or take up the one that is there. Returns the object as it is stored.
+        """Create the Validation, or take up the existing one. Return the stored object.
 
         Raises:
-            InfrastructureError: an earlier one does not go away.
-            ClusterError: the API server did not take it.
+            InfrastructureError: an earlier Validation of this name is not deleted in time.
+            ClusterError: the API server rejects the object.
         """
         started = self.polling.clock()
         while True:
@@ -166,7 +167,7 @@ class RemoteValidation:
                     try:
                         return self.cluster.create(self.desired)
                     except AlreadyExists:
-                        continue  # somebody asked the same at the same time
+                        continue  # created by another client in the meantime
                 case "Replace":
                     self.remove()
             listener.show_waiting(f"an earlier {self.name} is being undone")
@@ -179,21 +180,21 @@ class RemoteValidation:
             self.polling.pause(_POLL_SECONDS)
 
     def follow(self, planned: Sequence[PlannedTrial], limit: float, listener: ValidationListener) -> ValidationProgress:
-        """Follow it until its verdict is there. An API server that does not answer changes nothing, for a while.
+        """Follow the Validation until its verdict. An unreachable API server is tolerated for ``polling.patience``.
 
         Args:
-            planned: trials that are known to be planned; others are told by their own programs.
-            limit: seconds after which it is given up.
-            listener: is told about every change.
+            planned: the planned trials; those not given are read from their Trial objects.
+            limit: seconds after which to give up.
+            listener: is called on every change.
 
         Raises:
-            UsageError: the operator refuses it.
-            InfrastructureError: nobody carries it out, it is deleted meanwhile, or has no verdict within the limit.
-            Unreachable: the API server stays away.
+            UsageError: the operator does not accept the Validation.
+            InfrastructureError: no operator runs it, it was deleted, or it has no verdict within the limit.
+            Unreachable: the API server does not answer.
         """
         watch = _ValidationWatch(self, planned, listener)
         while True:
-            progress = watch.look()
+            progress = watch.poll()
             if progress is not None and progress.verdict:
                 return progress
             self._check(watch, limit)
@@ -215,10 +216,10 @@ class RemoteValidation:
             )
 
     def read_report(self, progress: ValidationProgress) -> str:
-        """Read the text of its report.
+        """Return the text of the report.
 
         Raises:
-            InfrastructureError: it is gone.
+            InfrastructureError: the report does not exist.
         """
         ref = Reference("ConfigMap", progress.report, MANAGEMENT_NAMESPACE)
         found = self.cluster.get(ref) if progress.report else None
@@ -230,17 +231,17 @@ class RemoteValidation:
         return str(found["data"][REPORT_KEY])
 
     def list_trials(self) -> list[Object]:
-        """List its trials that there are."""
+        """List the existing Trial objects of the Validation."""
         labels = {VALIDATION_LABEL: self.name}
         return self.cluster.list("Trial", MANAGEMENT_NAMESPACE, group=GROUP, labels=labels)
 
     def remove(self) -> None:
-        """Delete it: the operator undoes its trials, and removes them and the report."""
+        """Delete the Validation; the operator then cleans up its trials and deletes them and the report."""
         self.cluster.delete(self.reference)
 
 
 class _ValidationWatch:
-    """What was seen last, so that only changes are told."""
+    """Polls a Validation; keeps the last state to report changes only."""
 
     def __init__(self, remote: RemoteValidation, planned: Sequence[PlannedTrial], listener: ValidationListener) -> None:
         self._remote = remote
@@ -253,11 +254,11 @@ class _ValidationWatch:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it is followed."""
+        """Seconds since the watch began."""
         return self._remote.polling.clock() - self._started
 
-    def look(self) -> ValidationProgress | None:
-        """Look once, and tell what has changed; None where the API server did not answer."""
+    def poll(self) -> ValidationProgress | None:
+        """Poll once and report changes; return None if the API server did not answer."""
         try:
             found = self._remote.find()
             trials = self._remote.list_trials() if found is not None else []
@@ -273,10 +274,10 @@ class _ValidationWatch:
             raise InfrastructureError(
                 f"somebody has deleted the Validation {self._remote.name}", fix="give the same command again"
             )
-        self._tell(read_progress(found), trials)
+        self._report_changes(read_progress(found), trials)
         return self.progress
 
-    def _tell(self, progress: ValidationProgress, trials: Sequence[Object]) -> None:
+    def _report_changes(self, progress: ValidationProgress, trials: Sequence[Object]) -> None:
         for planned, trial in self._list_changes(trials):
             self._listener.show_trial(planned, trial["metadata"]["name"], read_status(trial))
         if progress != self.progress:
@@ -299,6 +300,6 @@ class _ValidationWatch:
 
 
 def read_planned(trial: Object, purpose: str) -> PlannedTrial:
-    """Read what a Trial object was planned as, from its program."""
+    """Build the planned trial from a Trial object."""
     spec = TrialSpec.from_json(trial["spec"])
     return PlannedTrial(purpose=purpose, describe="", steps=spec.steps, seed=spec.seed)

@@ -517,7 +517,7 @@ OBJECT = {"ref": "PodChaos.chaos-mesh.org/{{ neutral('pod') }}"}
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        pytest.param({"undone": []}, "it has no `undone`", id="nothing tells that it is gone"),
+        pytest.param({"undone": []}, "the fault has no `undone` checks", id="nothing tells that it is gone"),
         pytest.param(
             {"effect": [{"object": {**OBJECT, "path": "spec.mode", "equals": "all"}}]},
             "only repeats what was written",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import signal
 import subprocess
 import sys
 import threading
@@ -100,10 +101,14 @@ def serve(given: argparse.Namespace) -> int:
     command += ["--stage", given.stage, "--name", given.lab, "--wall-seconds", str(2 * SECONDS)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith("http://") and not server.address:
-                server.address = line.strip()
-                print(f"serving at {given.listen}:{server.server_address[1]}", flush=True)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        try:
+            for line in process.stdout:
+                if line.startswith("http://") and not server.address:
+                    server.address = line.strip()
+                    print(f"serving at {given.listen}:{server.server_address[1]}", flush=True)
+        finally:
+            process.terminate()
     server.address = ""
     if process.returncode:
         return process.returncode

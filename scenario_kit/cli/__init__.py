@@ -1,7 +1,7 @@
-"""The command line. The modules named in ``COMMANDS`` register their commands; heavy imports wait until one runs.
+"""The command line. Modules in ``COMMANDS`` register their commands; heavy imports are deferred until a command runs.
 
-A user's mistake ends in one clear message and an exit code (docs/command-line.md). Only bugs of the program itself have
-a traceback, and that goes to a file.
+User errors print one message and set the exit code (docs/command-line.md). Only bugs have a traceback, which is written
+to a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scenario_kit import __version__
 from scenario_kit.cli.terminal.output import show_error
 from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError, UsageError
 
-#: Modules of this package that have ``register(app)``, each with the commands that it adds.
+#: Modules of this package with ``register(app)``, and the commands that each adds.
 COMMANDS: Final = {
     "validation.demo": ("demo",),
     "authoring.new": ("new",),
@@ -47,18 +47,16 @@ COMMANDS: Final = {
     "doctor.commands": ("doctor",),
 }
 
-#: Errors of a machine that has too little of something.
-_SCARCE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-#: Errors of a path that somebody named, or of a folder that is theirs.
-_REFUSED = (errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
+#: Errors of exhausted machine resources.
+_EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+#: Errors of a path that the user passed or owns.
+_INVALID_PATH = (errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 USAGE = 3
 INTERRUPTED = 130
 
 
 def build(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Build the command line with all its commands; where the first argument is one of them, with what its
-    module adds.
-    """
+    """Build the command line; if the first argument is a command, only the module of that command is loaded."""
     app = typer.Typer(
         name="scenario-kit",
         help="Write an incident as one YAML file, make it happen, and prove that it does. First: scenario-kit demo",
@@ -77,24 +75,24 @@ def build(arguments: Sequence[str] = ()) -> typer.Typer:
         pass
 
     # Reading the signatures of all commands takes as long as linting a file.
-    asked = [name for name, commands in COMMANDS.items() if arguments and arguments[0] in commands]
-    for name in asked or COMMANDS:
+    selected = [name for name, commands in COMMANDS.items() if arguments and arguments[0] in commands]
+    for name in selected or COMMANDS:
         import_module(f"scenario_kit.cli.{name}").register(app)
     return app
 
 
-def _show_version(desired: bool) -> None:
-    if desired:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"scenario-kit {__version__}")
         raise typer.Exit
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; nothing is raised."""
+    """Run a command line and return its exit code; never raises."""
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         result = build(words)(words, standalone_mode=False, prog_name="scenario-kit")
-        if result == INTERRUPTED:  # what typer makes of Ctrl-C
+        if result == INTERRUPTED:  # typer's result after Ctrl-C
             typer.echo("interrupted", err=True)
         return result if isinstance(result, int) else 0
     except ScenarioKitError as error:
@@ -106,27 +104,29 @@ def run(arguments: Sequence[str] | None = None) -> int:
         typer.echo(str(stop) or "interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; Python would complain about it at exit
+        sys.stderr.close()  # the reader of our output is gone; Python would report it at exit
         return 0
-    except Exception as error:  # noqa: BLE001 - the last line of defence: whatever gets here is our bug
+    except Exception as error:  # noqa: BLE001 - top-level handler: anything else is a bug
         if callable(show := getattr(error, "show", None)) and hasattr(error, "exit_code"):
             show()  # a usage error of typer, which has no public base class
             return USAGE
-        if isinstance(error, OSError) and error.errno in _SCARCE:
+        if isinstance(error, OSError) and error.errno in _EXHAUSTED:
             where = f": {error.filename}" if error.filename else ""
             show_error(
-                InfrastructureError(f"{error.strerror}{where}", fix="make room, then give the same command again")
+                InfrastructureError(f"{error.strerror}{where}", fix="free resources, then run the same command again")
             )
             return InfrastructureError.exit_code
-        if isinstance(error, OSError) and error.errno in _REFUSED and error.filename:
+        if isinstance(error, OSError) and error.errno in _INVALID_PATH and error.filename:
             show_error(
-                UsageError(f"{error.filename}: {error.strerror}", fix="check its type and permissions, or name another")
+                UsageError(
+                    f"{error.filename}: {error.strerror}", fix="check its type and permissions, or pass another path"
+                )
             )
             return USAGE
         saved = _save_traceback(error)
         show_error(
             KitError(
-                f"this is a bug of scenario-kit: {type(error).__name__}: {error}",
+                f"this is a bug in scenario-kit: {type(error).__name__}: {error}",
                 fix=f"report it with the traceback in {saved}",
             )
         )

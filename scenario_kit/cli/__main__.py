@@ -1,4 +1,4 @@
-"""``python -m scenario_kit.cli``, for machines without the command on PATH."""
+"""``python -m scenario_kit.cli``, if the command is not on PATH."""
 
 from scenario_kit.cli import main
 

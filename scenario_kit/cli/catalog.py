@@ -1,4 +1,4 @@
-"""``catalog``: which apps, faults, alerts and scenarios there are."""
+"""``catalog``: list apps, faults, alerts and scenarios."""
 
 from __future__ import annotations
 
@@ -22,23 +22,21 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Write it")
     def catalog(
         family: Annotated[str, typer.Argument(help=f"One of: {', '.join(FAMILIES)}; all by default.")] = "",
-        action: Annotated[str, typer.Argument(metavar="[show]", help="`show`, to see one entry.")] = "",
+        action: Annotated[str, typer.Argument(metavar="[show]", help="`show`, to print one entry.")] = "",
         name: Annotated[str, typer.Argument(help="Name of the entry.")] = "",
         format: Format = "text",
     ) -> None:
-        """List apps, faults, alert rules and scenarios, or show one of them.
+        """List apps, faults, alert rules and scenarios, or show one entry.
 
         Example: scenario-kit catalog faults show network-delay
         """
         from scenario_kit.catalog import Catalog
 
         if family and family not in FAMILIES:
-            raise UsageError(f"there is no '{family}' in the catalogue", fix=f"one of: {', '.join(FAMILIES)}")
+            raise UsageError(f"the catalogue has no '{family}'", fix=f"one of: {', '.join(FAMILIES)}")
         if action and (action != "show" or not name):
-            desired = "NAME" if action == "show" else action
-            raise UsageError(
-                "to see one entry, say `show` and its name", fix=f"scenario-kit catalog {family} show {desired}"
-            )
+            entry = "NAME" if action == "show" else action
+            raise UsageError("one entry is shown by `show NAME`", fix=f"scenario-kit catalog {family} show {entry}")
         known = Catalog()
         if action:
             _show(known, family, name, format)
@@ -103,7 +101,7 @@ def _show(catalog: Catalog, family: str, name: str, format: str) -> None:
 
     names = [entry["name"] for entry in _list_entries(catalog, family)]
     if name not in names:
-        raise UsageError(f"there is no '{name}' among the {family}", fix=did_you_mean(name, names))
+        raise UsageError(f"no '{name}' among the {family}", fix=did_you_mean(name, names))
     document = _document(catalog, family, name)
     if format == "json":
         show_json(document)
@@ -120,7 +118,7 @@ def _document(catalog: Catalog, family: str, name: str) -> dict[str, Any]:
         return {version: catalog.app(name, version).to_json() for version in catalog.versions(name)}
     if family == "faults":
         return catalog.fault(name).to_json() | {"tried": _read_tried(catalog, name)}
-    if family == "alerts":  # several packs may have rules of that name, and a pack several
+    if family == "alerts":  # names of rules are not unique, even within a pack
         found = [rule for rule in _list_rules(catalog) if rule.name == name]
         return {pack: [r.to_json() for r in found if r.pack == pack] for pack in dict.fromkeys(r.pack for r in found)}
     path = next(p for p in catalog.scenarios() if p.parent.name == name)
@@ -128,15 +126,13 @@ def _document(catalog: Catalog, family: str, name: str) -> dict[str, Any]:
 
 
 def _read_tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
-    """Read what fired where the fault was tried with its defaults: seconds from the injection by app, target
-    and alert.
-    """
+    """Return the measured onsets of a fault with default parameters, in seconds by app, target and alert."""
     found: dict[str, dict[str, Any]] = {}
     for name in catalog.apps():
         app = catalog.app(name, catalog.versions(name)[0])
         for row in catalog.matrix(app, fault):
             if row.outcome in ("Ran", "NoEffect"):
                 fired = {str(alert): int(alert.seconds) for alert in row.alerts}
-                reported = "no effect" if row.outcome == "NoEffect" else fired or "no alert"
-                found.setdefault(f"{app.name} {app.version}", {})[row.target] = reported
+                result = "no effect" if row.outcome == "NoEffect" else fired or "no alert"
+                found.setdefault(f"{app.name} {app.version}", {})[row.target] = result
     return found

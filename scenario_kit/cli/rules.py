@@ -1,4 +1,4 @@
-"""``rules`` and ``explain``: what the codes mean."""
+"""``rules`` and ``explain``: documentation of codes and fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.cli.terminal.options import Format
 from scenario_kit.cli.terminal.shell_completion import complete_names, list_explained
 from scenario_kit.errors import UsageError
 
-#: What looks like a code, even if a letter is wrong.
+#: Text that is meant as a code, even if misspelled.
 _CODE: Final = re.compile(r"(?i)^(sk?\w{2,4}|\d+|nothing)$")
 
 
@@ -48,29 +48,29 @@ def register(app: typer.Typer) -> None:
             ),
         ],
     ) -> None:
-        """Explain a code (why it matters, examples, how to fix it), or a field (what it means, what stands below it).
+        """Explain a code (reason, examples, fix) or a field (meaning, fields below it).
 
-        Fields are those of scenario.yaml; Fault.effect, App.loads, Plan and Pack ask about the other files.
+        Fields are those of scenario.yaml; for other files, write Fault.effect, App.loads, Plan or Pack.
 
         Example: scenario-kit explain spec.expect.alerts
         """
         from scenario_kit.cli.terminal.output import fold_text
         from scenario_kit.lint import RULES, render_rule_page
 
-        desired = f"SK{what}" if what.isdecimal() else what.upper()
-        if desired in RULES:
-            typer.echo("\n".join(fold_text(line) for line in render_rule_page(RULES[desired]).split("\n")))
+        code_name = f"SK{what}" if what.isdecimal() else what.upper()
+        if code_name in RULES:
+            typer.echo("\n".join(fold_text(line) for line in render_rule_page(RULES[code_name]).split("\n")))
         elif _CODE.match(what):
-            _refuse_code(what, desired)
+            _reject_code(what, code_name)
         else:
             _explain_field(what)
 
 
-def _refuse_code(code: str, desired: str) -> NoReturn:
+def _reject_code(code: str, code_name: str) -> NoReturn:
     from scenario_kit.lint import RULES
     from scenario_kit.load import did_you_mean, suggest
 
-    fix = did_you_mean(desired, RULES) if suggest(desired, RULES) else "scenario-kit rules lists all codes"
+    fix = did_you_mean(code_name, RULES) if suggest(code_name, RULES) else "list all codes with scenario-kit rules"
     raise UsageError(f"there is no rule '{code}'", fix=fix)
 
 
@@ -106,7 +106,7 @@ def _explain_field(path: str) -> None:
                 else did_you_mean(field.name, field.known)
             )
             if not field.path and not near:
-                fix = "name a field such as spec.expect.alerts, or a code; `scenario-kit rules` lists all codes"
+                fix = "pass a field such as spec.expect.alerts, or a code listed by `scenario-kit rules`"
             raise UsageError(f"{where} has no field '{field.name}'", fix=fix)
     typer.echo("\n".join(fold_text(line) for line in render_field_page(field).split("\n")))
     show_table(("field", "type", "meaning"), list_rows_below(field))

@@ -19,8 +19,8 @@ def step(name, outcome="Held", finished=900.0):
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({}, "did not get as far as the fault"),
-        ({"injected_at": 300.0}, "did not get as far as the fault"),
+        ({}, "the trial ended before the injection"),
+        ({"injected_at": 300.0}, "the trial ended before the injection"),
         ({"injected_at": 300.0, "history": FIRING, "steps": (step("inject", "Broken"),)}, "had its effect"),
         ({"injected_at": 300.0, "history": FIRING, "steps": (step("inject", "Infra"),)}, "had its effect"),
         ({"injected_at": 950.0, "history": FIRING, "steps": (step("inject"), step("hold"))}, "no alert fired"),

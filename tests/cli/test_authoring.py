@@ -46,7 +46,7 @@ def bad(tmp_path: Path) -> Path:
         (["lint", str(SCENARIOS)], 0, "out", "no findings"),
         (["lint", "nowhere"], 3, "err", "there is no nowhere"),
         (["lint", str(find_data_root() / "templates")], 3, "err", "contains no scenario.yaml"),
-        (["lint", str(GOOD), "--format", "xml"], 3, "err", "--format has no value 'xml'"),
+        (["lint", str(GOOD), "--format", "xml"], 3, "err", "invalid value 'xml' for --format"),
         (["verify", str(GOOD), "--format", "xml"], 3, "err", "--format takes one of: text, json"),
         (["report", str(GOOD), "--format", "pdf"], 3, "err", "--format takes one of: md, html, json, junit, sarif"),
         (["lab", "kubeconfig", "--as", "root"], 3, "err", "--as takes one of: admin, solver"),
@@ -60,7 +60,7 @@ def bad(tmp_path: Path) -> Path:
         (["rules"], 0, "out", "SK405"),
         (["explain", "sk405"], 0, "out", "SK405: The labelled object is not what the fault changes"),
         (["explain", "405"], 0, "out", "SK405: The labelled object"),
-        (["explain", "nothing"], 3, "err", "scenario-kit rules lists all codes"),
+        (["explain", "nothing"], 3, "err", "list all codes with scenario-kit rules"),
         (["explain", "SK4O5"], 3, "err", "there is no rule 'SK4O5'"),
         (["catalog"], 0, "out", "otel-demo"),
         (["catalog", "faults"], 0, "out", "network-delay"),
@@ -70,7 +70,7 @@ def bad(tmp_path: Path) -> Path:
         (["catalog", "alerts"], 0, "out", "HighKafkaConsumerLag            itbench"),
         (["catalog", "alerts", "show", "NoRequestsReceived"], 0, "out", "itbench:\n- name: NoRequestsReceived"),
         (["catalog", "alerts", "show", "NoRequestReceived"], 3, "err", "did you mean `NoRequestsReceived`"),
-        (["catalog", "flaws"], 3, "err", "there is no 'flaws' in the catalogue"),
+        (["catalog", "flaws"], 3, "err", "the catalogue has no 'flaws'"),
         (["catalog", "faults", "network-delay"], 3, "err", "scenario-kit catalog faults show network-delay"),
         (["catalog", "faults", "show"], 3, "err", "scenario-kit catalog faults show NAME"),
         (["render", str(GOOD)], 0, "out", "# Fault cart-replicas"),
@@ -180,7 +180,7 @@ def test_a_bug_saves_its_traceback(
     assert run(["x"]) == 3
     (saved,) = tmp_path.glob("*.traceback")
     err = capsys.readouterr().err
-    assert "this is a bug of scenario-kit: ZeroDivisionError: by zero" in err
+    assert "this is a bug in scenario-kit: ZeroDivisionError: by zero" in err
     assert str(saved) in err
     assert "Traceback" in saved.read_text()
 

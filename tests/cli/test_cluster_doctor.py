@@ -34,8 +34,8 @@ def test_a_good_cluster_has_nothing_to_fix():
 @pytest.mark.parametrize(
     ("changes", "name", "observed"),
     [
-        ({"kubelets": ("v1.30.9", "v1.34.2")}, "kubernetes", "v1.30.9, v1.34.2; needed is 1.31"),
-        ({"kubelets": ()}, "kubernetes", "it has no nodes"),
+        ({"kubelets": ("v1.30.9", "v1.34.2")}, "kubernetes", "v1.30.9, v1.34.2; at least 1.31 is required"),
+        ({"kubelets": ()}, "kubernetes", "the cluster has no nodes"),
         ({"kinds": frozenset({"Scenario"})}, "kinds", "Trial, Validation not served"),
         ({"operator_ready": False}, "operator", "not available"),
         (
@@ -43,7 +43,7 @@ def test_a_good_cluster_has_nothing_to_fix():
             "chaos mesh",
             "its daemon expects docker, nodes run containerd",
         ),
-        ({"metrics": None}, "prometheus", "no address was given"),
+        ({"metrics": None}, "prometheus", "no address given"),
         ({"metrics": "no answer"}, "prometheus", "no answer"),
         ({"metrics": SLOW}, "prometheus", "most targets are scraped every 30 s; alerts expect 15"),
         (

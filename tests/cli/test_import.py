@@ -44,7 +44,7 @@ def test_nothing_is_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     (tmp_path / "kill-carts").mkdir()
     code, _, err = bring(capsys, "chaos-mesh", EXAMPLE, "--out", str(tmp_path))
     assert code == 3
-    assert "kill-carts exists already; nothing was written" in err
+    assert "kill-carts already exists; nothing was written" in err
     assert list_files(tmp_path) == []
 
 
@@ -83,13 +83,13 @@ def test_the_report_for_programs(capsys: pytest.CaptureFixture[str], tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("gremlin", EXAMPLE, "--dry-run"), 3, "there is no format 'gremlin'"),
+        (("gremlin", EXAMPLE, "--dry-run"), 3, "unknown format 'gremlin'"),
         (("chaos-mesh", "absent.yaml", "--dry-run"), 3, "absent.yaml"),
-        (("chaos-mesh", EXAMPLE), 3, "the drafts need a folder"),
+        (("chaos-mesh", EXAMPLE), 3, "no output folder for the drafts"),
         (("chaos-mesh", EXAMPLE, "--out", EXAMPLE), 3, "is no folder"),
         (("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-dmo"), 3, "there is no app 'otel-dmo'"),
         (("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-demo", "--version", "1"), 3, "there is no version '1'"),
-        (("litmus", EXAMPLE, "--dry-run"), 1, "nothing of it could be drafted"),
+        (("litmus", EXAMPLE, "--dry-run"), 1, "nothing could be converted"),
         (("sregym", EXAMPLE, "--dry-run"), 1, "the file is not Python"),
     ],
 )

@@ -90,7 +90,7 @@ def test_diff_of_a_good_file_is_empty(path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("more", [["--fix"], ["--format", "json"]])
 def test_diff_is_for_reading_only(path: Path, more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", "--diff", *more, str(path)]) == 3
-    assert "--diff shows changes as text" in capsys.readouterr().err
+    assert "--diff cannot be combined" in capsys.readouterr().err
 
 
 def test_sarif_has_the_structure_that_code_scanning_reads(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,8 +33,8 @@ def test_each_capability_once(fault, app, needs):
 @pytest.mark.parametrize(
     ("app", "listed"),
     [
-        (SHOP, "pod-failure; and what the lab cannot judge: noisy-neighbor (needs real-nodes, real-data-plane)"),
-        (UNSIMULATED, "pod-failure; and what the lab cannot judge: noisy-neighbor (needs real-nodes)"),
+        (SHOP, "pod-failure; not in the lab: noisy-neighbor (requires real-nodes, real-data-plane)"),
+        (UNSIMULATED, "pod-failure; not in the lab: noisy-neighbor (requires real-nodes)"),
     ],
 )
 def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):

@@ -40,7 +40,7 @@ def test_nothing_is_overwritten(folder, capsys):
     assert run(arguments) == 0
     before = (folder / "x" / "scenario.yaml").read_text()
     assert run(arguments) == 3
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert (folder / "x" / "scenario.yaml").read_text() == before
 
 
@@ -50,7 +50,7 @@ def test_nothing_is_overwritten(folder, capsys):
         (["--app", "otel-dmeo"], "did you mean"),
         (["--app", "otel-demo"], "what breaks? there is:"),
         (["--app", "otel-demo", "--target", "crat"], "cart"),
-        (["--app", "otel-demo", "--target", "cart"], "which fault? for cart there is:"),
+        (["--app", "otel-demo", "--target", "cart"], "no fault given; cart supports:"),
         (["--app", "otel-demo", "--target", "cart", "--fault", "pod-failur"], "pod-failure"),
         (["--app", "otel-demo", "--target", "cart", "--fault", "pod-failure", "--parameter", "x=1"],
          "has no parameter"),
@@ -156,7 +156,7 @@ def test_questions_offer_only_what_fits(folder, asked):
     assert result.exit_code == 0, result.output
     assert "targetPort: 9001" in (folder / "wrong-port" / "scenario.yaml").read_text()
     assert "port = 8080   one of: 8080" in result.output
-    assert "Deployment/cart: not in the lab: needs real-data-plane" in result.output
+    assert "Deployment/cart: not in the lab: requires real-data-plane" in result.output
 
 
 def test_faults_are_grouped_by_family_and_say_what_they_raise(folder, asked):
@@ -174,9 +174,9 @@ def test_a_part_of_a_word_narrows_the_choice_and_a_refused_answer_is_asked_again
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     for refused in (
-        "nothing here holds 'zzzz'", "999999 is greater than the maximum of 60000", "has no parameter 'latency'",
+        "no choice contains 'zzzz'", "999999 is greater than the maximum of 60000", "has no parameter 'latency'",
         "'Bad Name' cannot be the name of a scenario", "there is no load profile 'nothing'",
-        "'0' is no number of users", "there is no alert pack 'nope'",
+        "'0' is not a valid number of users", "unknown alert pack 'nope'",
     ):  # fmt: skip
         assert refused in " ".join(result.output.split())
     assert "latencyMilliseconds = 2000   from 1 to 60000" in result.output
@@ -219,9 +219,9 @@ def test_several_faults_load_and_packs_by_flag(folder, capsys):
     ("more", "said"),
     [
         (["--also", "network-dely@cart"], "did you mean `network-delay`"),
-        (["--also", "network-delay@crat"], "there is no 'crat'"),
+        (["--also", "network-delay@crat"], "unknown target 'crat'"),
         (["--also", "network-delay@cart,latency=1"], "has no parameter"),
-        (["--users", "many"], "'many' is no number of users"),
+        (["--users", "many"], "'many' is not a valid number of users"),
         (["--profile", "stedy"], "did you mean `steady`"),
         (["--pack", "defalt"], "did you mean `default`"),
     ],
@@ -268,24 +268,24 @@ def test_what_the_lab_cannot_judge_is_said_when_it_is_written(folder, capsys, fa
     assert run(["new", "x", "--app", "otel-demo", "--target", "cart", "--fault", fault, "--author", "Ada"]) == 0
     reported = capsys.readouterr()
     for need in needs:
-        assert f"it needs {need}, which the lab does not have" in reported.err
-    assert ("beware" in reported.err) == bool(needs)
+        assert f"requires {need}, which the lab lacks" in reported.err
+    assert ("warning:" in reported.err) == bool(needs)
     assert ("then scenario-kit try x" in reported.out) != bool(needs)
 
 
 def test_the_list_keeps_apart_what_the_lab_cannot_judge(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--target", "cart"]) == 3
-    here, beyond = capsys.readouterr().err.split("; and what the lab cannot judge: ")
+    here, beyond = capsys.readouterr().err.split("; not in the lab: ")
     assert "pod-failure" in here
     assert "clock-skew" not in here
-    assert "clock-skew (needs real-data-plane)" in beyond
+    assert "clock-skew (requires real-data-plane)" in beyond
     assert "pod-failure" not in beyond
 
 
 def test_what_cannot_be_judged_is_said_of_a_file_that_is_only_printed(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "clock-skew", "--dry-run"]) == 0
     reported = capsys.readouterr()
-    assert "beware" not in reported.out
+    assert "warning:" not in reported.out
     assert "it needs real-data-plane" in reported.err
 
 

@@ -87,7 +87,7 @@ def test_a_kubeconfig_of_a_solver_has_a_token_and_one_name_to_act_as():
     [
         ([], 3, "--context"),
         (["--context", "nowhere"], 2, "context 'nowhere' cannot be used"),
-        (["--context", "nowhere", "--as", "admin"], 3, "--as has no value 'admin'"),
+        (["--context", "nowhere", "--as", "admin"], 3, "invalid value 'admin' for --as"),
         (["--context", "nowhere", "--namespace", "A b"], 3, "this is not the name of a namespace"),
         (["--context", "nowhere", "--hours", "0"], 3, "0 is not in the range"),
     ],

@@ -69,7 +69,7 @@ def test_a_person_at_the_prompt(monkeypatch, capsys):
     assert person.ask(None) == CallMessage(tool="exec_kubectl_cmd_safely", arguments={"cmd": command})
     said = capsys.readouterr().out
     assert "It is slow." in said
-    assert "'nonsense' is no command" in said
+    assert "unknown command 'nonsense'" in said
     assert said.count("escalate REASON") == 2
 
     def close(_prompt):

@@ -117,7 +117,7 @@ def test_completion(words: str, offered: str) -> None:
         ("Pack", 0, "groups*"),
         ("spec.expect.alert", 3, "did you mean `spec.expect.alerts`?"),
         ("spec.exepct.alerts", 3, "did you mean `spec.expect`?"),
-        ("nonsense", 3, "name a field such as spec.expect.alerts"),
+        ("nonsense", 3, "pass a field such as spec.expect.alerts"),
     ],
 )
 def test_a_field_is_explained(what: str, code: int, reported: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def test_no_scenario_is_nothing_to_do(checkout):
     (checkout / "README.md").write_text("another text\n")
     commit(checkout)
     code, summary = validate(checkout)
-    assert (code, summary.splitlines()[:3]) == (0, ["# PASS", "", "No scenario is changed: nothing to validate."])
+    assert (code, summary.splitlines()[:3]) == (0, ["# PASS", "", "No scenario has changed; nothing to validate."])
 
 
 def test_more_than_the_folder_is_refused_in_one_sentence(checkout):

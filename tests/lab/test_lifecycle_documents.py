@@ -221,7 +221,7 @@ WORLDS = [{"trial": "a", "mode": "Virtual"}, {"trial": "b", "mode": "Wall"}]
     [
         (WORLDS, "", "a"),
         (WORLDS, "a", "a"),
-        (WORLDS, "b", "runs by the wall clock"),
+        (WORLDS, "b", "runs on the wall clock"),
         (WORLDS, "c", "does not exist"),
         ([], "", "no trial runs in virtual time now"),
         ([*WORLDS, {"trial": "d", "mode": "Virtual"}], "", "2 trials run in virtual time"),

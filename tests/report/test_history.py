@@ -51,7 +51,7 @@ def test_a_report_of_another_version_is_listed_and_breaks_nothing(
 
 def test_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["runs", "--runs", str(tmp_path)]) == 0
-    assert "there are no runs" in capsys.readouterr().out
+    assert "no runs in" in capsys.readouterr().out
 
 
 def test_what_changed_between_two_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

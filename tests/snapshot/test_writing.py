@@ -104,7 +104,7 @@ def test_complete_or_not_at_all(tmp_path):
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
     recording.metrics.down = False
     before = contents(write(recording, tmp_path))
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         write(recording, tmp_path)
     assert contents(tmp_path / "Scenario-1") == before
 

@@ -1,1 +1,1 @@
-"""The commands of authors: new, lint, render, pack tests."""
+"""Commands for authors: new, import, lint, render, alerts test."""

@@ -1,4 +1,4 @@
-"""``try --accept``: what the trial showed, written into the scenario's file."""
+"""``try --accept``: write the observed alerts into the scenario file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.model import Finding
 
-#: Steps after which somebody acts: what fires when they end is what the fault alone does.
+#: The last steps before any repair; alerts firing at their end are caused by the fault alone.
 _BEFORE_REPAIR = ("hold", "expectAlerts")
 
 
 def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
-    """Write the alerts that fired, and the edges to them, into the file; show what changed.
+    """Write the alerts that fired, and the propagation edges to them, into the file; print the diff.
 
-    Nothing is written where the trial never got as far as the fault, where a fault had no effect, or where the file
-    cannot be edited safely.
+    Nothing is written if the trial did not inject all faults, if a fault had no effect, or if the file cannot be edited
+    safely.
     """
     from scenario_kit.cli.terminal.output import show_findings
     from scenario_kit.draft import draw_edges, select_observed, write_accepted
@@ -38,10 +38,10 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
 
     trial = next((t for t in validation.trials if is_repeat(t.purpose)), None)
     if trial is None or trial.history is None or trial.injected_at is None:
-        typer.echo("nothing accepted: the trial did not get as far as the fault")
+        typer.echo("nothing accepted: the trial ended before the injection")
         return
     if any(step.kind == "inject" and step.outcome in ("Broken", "Infra") for step in trial.steps):
-        typer.echo("nothing accepted: not every fault had its effect, and what fired without it is not its doing")
+        typer.echo("nothing accepted: a fault had no effect, so the alerts cannot be attributed")
         return
     judged_at = _find_judged_at(trial)
     seen = select_observed(trial.history, trial.injected_at, judged_at, _find_repaired_at(trial)) if judged_at else ()
@@ -68,18 +68,18 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
             f"{file} cannot be edited: {error}", fix="write the alerts above into spec.expect.alerts by hand"
         ) from error
     if new == text:
-        typer.echo("accepted: the file says already what was seen")
+        typer.echo("accepted: the file already declares all observed alerts")
         return
     known = _find_errors(file, catalog)
     _replace(file, new)
     if worse := [finding for finding in _find_errors(file, catalog) if finding.code not in {f.code for f in known}]:
         _replace(file, text)
         show_findings(worse)
-        typer.echo(f"nothing accepted: {file} would break the rules above; draw what they ask for by hand")
+        typer.echo(f"nothing accepted: {file} would violate the rules above; edit it by hand")
         return
     changed = difflib.unified_diff(text.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=1)
     typer.echo("\n".join(changed))
-    typer.echo(f"accepted into {file}; one trial proves little: scenario-kit verify {file.parent}")
+    typer.echo(f"accepted into {file}; one trial is weak evidence: scenario-kit verify {file.parent}")
 
 
 def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
@@ -90,7 +90,7 @@ def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
 
 
 def _has_held(trial: TrialResult) -> bool:
-    """Return whether the trial got through the hold with every promised alert still firing."""
+    """Return whether all MustFire alerts were still firing at the end of the hold."""
     return any(step.kind == "hold" and step.outcome == "Held" for step in trial.steps)
 
 
@@ -103,7 +103,7 @@ def _find_judged_at(trial: TrialResult) -> float | None:
 
 
 def _find_repaired_at(trial: TrialResult) -> float | None:
-    """Find when the repair began; None where the trial did not get as far."""
+    """Return when the repair started; None if the trial ended before."""
     begun = None
     for step in trial.steps:
         if step.kind == "change":
@@ -114,7 +114,7 @@ def _find_repaired_at(trial: TrialResult) -> float | None:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Replace all or nothing: the file is never half written."""
+    """Replace the file atomically."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".scenario-")
     with os.fdopen(handle, "w", encoding="utf-8") as out:
         out.write(text)

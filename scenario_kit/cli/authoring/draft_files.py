@@ -1,4 +1,4 @@
-"""Drafts into a folder: all of them or none, and nothing that is there is touched."""
+"""Write drafts into a folder, all or none, without overwriting anything."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> None:
-    """Write the drafts below a folder, each scenario with the comment that leads editors to its schema.
+    """Write the drafts below a folder, each scenario with the modeline that points editors to its schema.
 
     Raises:
-        UsageError: a file is there already, or the folder is none; nothing is written then.
-        OSError: it cannot be written; what was written is removed again.
+        UsageError: a file already exists, or ``out`` is not a folder; nothing is written.
+        OSError: a file cannot be written; written files are removed.
     """
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is no folder", fix="name a folder with --out")
+        raise UsageError(f"{out} is not a folder", fix="pass a folder with --out")
     taken = [str(path) for draft in drafts if (path := _find_obstacle(out, draft)) is not None]
     if taken:
         shown = ", ".join(taken[:5]) + (f" and {len(taken) - 5} more" if len(taken) > 5 else "")
         raise UsageError(
-            f"{shown} exists already; nothing was written", fix="name another folder with --out, or move it"
+            f"{shown} already exists; nothing was written", fix="choose another folder with --out, or move the file"
         )
     texts = dict(_list_texts(drafts, out, catalog))
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) ->
 
 
 def _find_obstacle(out: Path, draft: ImportedFile) -> Path | None:
-    """Find what stands in the way of a draft: its file, or the folder that would be its own."""
+    """Return the existing path that conflicts with a draft: its file, or its scenario's folder."""
     file = out / draft.path
     if file.name == "scenario.yaml":
         return file.parent if os.path.lexists(file.parent) else None
@@ -53,7 +53,7 @@ def _find_obstacle(out: Path, draft: ImportedFile) -> Path | None:
 
 
 def _list_texts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """List the files by their paths below the folder."""
+    """Yield the path of each file below the folder, and its text."""
     from scenario_kit.draft import build_schema_header, dump_schema
 
     for draft in drafts:
@@ -66,7 +66,7 @@ def _list_texts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> 
 
 
 def _publish(stage: Path, out: Path, names: Sequence[str]) -> None:
-    """Move the files to their places: at once where the folder is new, else one by one, or back."""
+    """Move the files into place: atomically if the folder is new, else one by one with rollback."""
     if not os.path.lexists(out):
         stage.rename(out)
         return
@@ -74,7 +74,7 @@ def _publish(stage: Path, out: Path, names: Sequence[str]) -> None:
     try:
         for name in names:
             made += _make_folders((out / name).parent)
-            os.link(stage / name, out / name)  # fails where the file is there, whoever made it in the meantime
+            os.link(stage / name, out / name)  # fails if the file has appeared in the meantime
             made.append(out / name)
     except BaseException:
         for path in reversed(made):
@@ -83,7 +83,7 @@ def _publish(stage: Path, out: Path, names: Sequence[str]) -> None:
 
 
 def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder with those above it; return the new ones, the outermost first."""
+    """Create a folder with its parents; return the new ones, outermost first."""
     missing = []
     while not folder.exists():
         missing.append(folder)

@@ -1,4 +1,4 @@
-"""``import``: what other projects wrote, as drafts, with a report of what became of each part of it."""
+"""``import``: convert files of other projects into drafts, with a report on each value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.errors import AuthoringError, UsageError
 if TYPE_CHECKING:
     from scenario_kit.importers import ImportDecision, ImportResult
 
-#: Rows of a report from which on only what needs attention is shown.
+#: Maximum number of rows before the report is reduced to those that need attention.
 _MOST_ROWS: Final = 200
 _ATTENTION: Final = ("Guessed", "Refused")
 
@@ -38,26 +38,26 @@ def register(app: typer.Typer) -> None:
                 autocompletion=complete_names(list_formats),
             ),
         ],
-        path: Annotated[Path, typer.Argument(help="A file of that form, or a folder with such files.")],
+        path: Annotated[Path, typer.Argument(help="A file of that format, or a folder of such files.")],
         out: Annotated[
             Path | None, typer.Option("--out", help="Folder for the drafts; nothing in it is overwritten.")
         ] = None,
         app: Annotated[
-            str, typer.Option(help="App that is meant; found out by default.", autocompletion=complete_names(list_apps))
+            str, typer.Option(help="App to use; detected by default.", autocompletion=complete_names(list_apps))
         ] = "",
         version: Annotated[str, typer.Option(help="Version of that app.")] = "",
         author: Annotated[str, typer.Option(help="Author of the drafts; git's user.name by default.")] = "",
-        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report; write nothing.")] = False,
-        all: Annotated[bool, typer.Option("--all", help=f"Every row of a report of more than {_MOST_ROWS}.")] = False,
+        dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report only; write nothing.")] = False,
+        all: Annotated[bool, typer.Option("--all", help=f"Show all rows of reports beyond {_MOST_ROWS}.")] = False,
         format: Annotated[
             str, declare_choice("--format", "table", "json", help="For people, or for programs.")
         ] = "table",
     ) -> int:  # fmt: skip
-        """Turn scenarios, experiments or rules of other projects into drafts, and report what became of each value.
+        """Convert scenarios, experiments or rules of other projects into drafts, and report how each value was treated.
 
-        Files are read and never executed. All drafts are written, or none; each passes lint.
+        Files are only read, never executed. Either all drafts are written or none; each passes lint.
 
-        Exit codes: 0 drafts were made; 1 nothing could be drafted, or a file cannot be read; 3 no such path or format.
+        Exit codes: 0 drafts created; 1 nothing could be converted, or an unreadable file; 3 no such path or format.
 
         Example: scenario-kit import chaos-mesh experiments/ --out catalog/scenarios
         """
@@ -68,9 +68,11 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.importers import FORMATS, read_inputs, run_import
 
         if kind not in FORMATS:
-            raise UsageError(f"there is no format '{kind}'", fix=f"one of: {', '.join(FORMATS)}")
+            raise UsageError(f"unknown format '{kind}'", fix=f"one of: {', '.join(FORMATS)}")
         if out is None and not dry_run:
-            raise UsageError("the drafts need a folder", fix="name it with --out, or only look with --dry-run")
+            raise UsageError(
+                "no output folder for the drafts", fix="pass --out FOLDER, or --dry-run to only print the report"
+            )
         catalog = Catalog()
         files = read_inputs(path, FORMATS[kind].endings)
         result = run_import(kind, files, catalog, app=app, version=version, author=author or read_git_name())
@@ -82,7 +84,7 @@ def register(app: typer.Typer) -> None:
             _show(result, None if dry_run else out, everything=all)
         if not result.drafts:
             raise AuthoringError(
-                f"{path}: nothing of it could be drafted", fix="see the reasons in the report; --app names the app"
+                f"{path}: nothing could be converted", fix="see the reasons in the report; choose the app with --app"
             )
         return 0
 
@@ -95,21 +97,21 @@ def _show(result: ImportResult, out: Path | None, *, everything: bool) -> None:
         decisions = [each for each in decisions if each.treatment in _ATTENTION]
     if decisions:
         rows = [[make_printable(cell) for cell in _list_cells(each)] for each in decisions]
-        show_table(("where", "", "what", "became", "why, and what to do"), rows)
+        show_table(("where", "", "value", "result", "reason and next step"), rows)
         typer.echo()
     shown = [
         (str(out / draft.path) if out else draft.path, str(draft.source), str(len(draft.questions)))
         for draft in result.drafts
     ]
-    show_table(("draft", "from", "to decide"), [[make_printable(cell) for cell in row] for row in shown])
+    show_table(("draft", "source", "open questions"), [[make_printable(cell) for cell in row] for row in shown])
     counts = ", ".join(f"{count} {name.lower()}" for name, count in result.count_treatments().items())
     hidden = len(result.decisions) - len(decisions)
-    more = f"; {hidden} rows that need no attention are left out, --all shows them" if hidden else ""
+    more = f"; {hidden} rows that need no attention are hidden (--all shows them)" if hidden else ""
     typer.echo(f"\n{len(result.files)} file{'s' * (len(result.files) != 1)}: {counts}{more}")
     if result.drafts and out is not None:
         packs = any(draft.path.startswith("alerts/") for draft in result.drafts)
         lint, then = (out / "alerts", "scenario-kit alerts test") if packs else (out, "scenario-kit try")
-        typer.echo(f"  next: scenario-kit lint {lint}, then settle what is to decide, then {then}")
+        typer.echo(f"  next: scenario-kit lint {lint}, answer the open questions, then {then}")
 
 
 def _list_cells(decision: ImportDecision) -> tuple[str, str, str, str, str]:

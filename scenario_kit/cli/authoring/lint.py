@@ -1,4 +1,4 @@
-"""``lint``: static checks, all findings at once."""
+"""``lint``: static checks that report all findings at once."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def register(app: typer.Typer) -> None:
                 help="For people, programs, GitHub annotations, code scanning.",
             ),
         ] = "text",
-        fix: Annotated[bool, typer.Option("--fix", help="Correct whatever has only one possible correction.")] = False,
+        fix: Annotated[bool, typer.Option("--fix", help="Fix findings that have exactly one possible fix.")] = False,
         diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
     ) -> int:
         """Check scenarios and catalogue entries without a cluster: fields, references, labels, policies, leaks.
 
-        Exit codes: 0 no errors, 1 errors (with --fix: errors that remain), 3 no such path, or nothing to check there.
+        Exit codes: 0 no errors, 1 errors (with --fix: remaining errors), 3 no such path, or no file to check.
 
         Example: scenario-kit lint catalog/scenarios
         """
@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
 
         if diff and (fix or format != "text"):
             raise UsageError(
-                "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
+                "--diff cannot be combined with --fix or --format", fix="remove --fix and --format, or remove --diff"
             )
         files = list_lintable(paths)
         if fix or diff:
@@ -62,7 +62,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
-    """Find the findings of all files, marked where --fix corrects them."""
+    """Return the findings of all files, with those marked that --fix can fix."""
     from scenario_kit.lint import drop_consequential, find_mistakes
     from scenario_kit.lint.fix import mark_fixable
 
@@ -73,7 +73,7 @@ def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 
 
 def _fix_files(paths: list[Path], files: list[Path], format: str, *, write: bool) -> int:
-    """Correct the files, or show how. What is left then decides; where nothing is written, all is left."""
+    """Fix the files, or print the diff. The exit code depends on the remaining findings; without writing, on all."""
     from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.cli.authoring.twin_findings import check_files, list_twins
     from scenario_kit.lint import fix
@@ -81,7 +81,7 @@ def _fix_files(paths: list[Path], files: list[Path], format: str, *, write: bool
 
     twins = list_twins(files)
     renamed = [fix.rename_file(path) for path in ([*files, *twins] if write else twins)]
-    if write:  # before any is judged: a scenario is judged with the faults beside it, and an app with its twin
+    if write:  # before linting: a scenario is linted with its local faults, and an app with its twin
         _write_changed(renamed)
     catalog = Catalog(find_collections(paths))
     results = [*renamed, *(fix.fix_file(path, catalog) for path in files)]
@@ -94,7 +94,7 @@ def _fix_files(paths: list[Path], files: list[Path], format: str, *, write: bool
     else:
         typer.echo("".join(fix.format_diff(result) for result in results), nl=False)
         typer.echo(
-            f"{format_fixes(corrected)} to make; {format_summary(left, len(files), name_kinds(files))} left then",
+            f"{format_fixes(corrected)} possible; {format_summary(left, len(files), name_kinds(files))} after fixing",
             err=True,
         )
     return 1 if any(f.severity == Severity.ERROR for f in (left if write else [*left, *corrected])) else 0
@@ -109,14 +109,14 @@ def _write_changed(results: Sequence[FixedFile]) -> None:
 
 
 def format_fixes(corrected: Sequence[Finding]) -> str:
-    """Format how many findings were corrected."""
+    """Format the number of fixes."""
     return f"{len(corrected)} fix{'es' if len(corrected) != 1 else ''}"
 
 
 def _show(
     findings: list[Finding], files: Sequence[Path], format: str, corrected: Sequence[Finding] | None = None
 ) -> None:
-    """Show the findings; with ``corrected``, after what was corrected."""
+    """Print the fixes, if any, and the findings."""
     from scenario_kit.cli.terminal.output import show_findings, show_json
 
     match format:
@@ -135,11 +135,11 @@ def _show(
             for finding in corrected or ():
                 typer.echo(f"fixed {finding.code} {finding.position or ''}: {finding.message}")
             show_findings(findings)
-            typer.echo(f"{format_fixes(corrected or ())} made; " * (corrected is not None) + last)
+            typer.echo(f"{format_fixes(corrected or ())} applied; " * (corrected is not None) + last)
 
 
 def name_kinds(files: Sequence[Path]) -> str:
-    """Name what the files are called together."""
+    """Return the common noun for the files."""
     from scenario_kit.lint.context.discovery import classify_file
 
     found = {classify_file(file) for file in files}
@@ -147,20 +147,20 @@ def name_kinds(files: Sequence[Path]) -> str:
 
 
 def format_summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
-    """Format the last line: how many files, how many findings of each severity, and of how many --fix takes care."""
+    """Format the summary line: number of files, findings by severity, and fixable findings."""
     counted = [
         f"{n} {name.lower()}{'s' if n != 1 else ''}"
         for name in ("Error", "Warning", "Note")
         if (n := sum(f.severity == name for f in findings))
     ]
     if counted and (fixable := sum(f.fixable for f in findings)):
-        counted.append(f"{fixable} corrected by --fix")
+        counted.append(f"{fixable} fixable with --fix")
     checked = f"{files} {what}{'s' if files != 1 else ''} checked"
     return f"{checked}: {', '.join(counted) or 'no findings'}"
 
 
 def format_annotation(finding: Finding) -> str:
-    """Format a workflow command of GitHub Actions."""
+    """Format a finding as a GitHub Actions workflow command."""
     level = {"Error": "error", "Warning": "warning"}.get(finding.severity, "notice")
     at = finding.position
     place = f" file={_escape(at.path, ',:')},line={at.line},col={at.column},title={finding.code}" if at else ""

@@ -1,4 +1,4 @@
-"""What scenarios and drafts need, and the lab does not have."""
+"""Capabilities that scenarios and drafts require and the lab lacks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 def find_missing(
     faults: Iterable[Fault], app: App, options: Mapping[str, Sequence[str]], catalog: Catalog
 ) -> list[UnmetNeed]:
-    """Find capabilities that faults, their app and its ``options`` (needs by option) ask for and no trial in the lab
-    has.
-    """
+    """Find the capabilities required by faults, their app and its ``options`` that trials in the lab do not have."""
     from scenario_kit.catalog.capabilities import list_capabilities
     from scenario_kit.judge.capabilities import find_unmet_needs
     from scenario_kit.lab.capabilities import offers_capability
@@ -26,7 +24,7 @@ def find_missing(
 
 
 def find_missing_for(offer: Offer, app: App, catalog: Catalog) -> list[UnmetNeed]:
-    """Find the same for a fault that is offered, with the options of the app that it wants; each capability once."""
+    """Find the missing capabilities of an offered fault with the app options that it requests, without duplicates."""
     from scenario_kit.render.apps.app import list_needs, resolve_options, select_options
 
     options = resolve_options(app, select_options(app, catalog.fault(offer.fault.type)))

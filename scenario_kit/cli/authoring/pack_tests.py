@@ -1,4 +1,4 @@
-"""``alerts test``: the cases of alert packs, run by promtool."""
+"""``alerts test``: run the test cases of alert packs with promtool."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    group = typer.Typer(
-        help="Try alert packs: do the rules fire when they should, and only then?", no_args_is_help=True
-    )
+    group = typer.Typer(help="Test alert packs: do rules fire when they should, and only then?", no_args_is_help=True)
     app.add_typer(group, name="alerts", rich_help_panel="Write it")
 
     @group.callback()
     def about() -> None:
-        """Try alert packs: do the rules fire when they should, and only then?"""
+        """Test alert packs: do rules fire when they should, and only then?"""
 
     @group.command("test")
     def test(
@@ -33,10 +31,10 @@ def register(app: typer.Typer) -> None:
             typer.Argument(help="Alert packs, by file, folder or name.", autocompletion=complete_names(list_packs)),
         ],
     ) -> int:
-        """Run the cases of alert packs through promtool. They may be in the kit's format or in promtool's own.
+        """Run the test cases of alert packs with promtool, in the kit's format or in promtool's.
 
-        Needs the lab's toolchain, but no lab and no network. Exit codes: 0 all hold, 1 some do not, or a pack has
-        findings that keep it from being tested, 2 promtool is not there, 3 no such pack.
+        Requires the lab's toolchain, but no lab and no network. Exit codes: 0 all passed, 1 some failed, or findings
+        prevent a pack from being tested, 2 promtool is not installed, 3 no such pack.
 
         Example: scenario-kit alerts test catalog/alerts/default.yaml
         """
@@ -44,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _find_packs(named: list[str]) -> list[Path]:
-    """Find the files of the packs that are meant."""
+    """Return the files of the packs that were passed by name or path."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.lint.context.discovery import classify_file, list_lintable
 
@@ -55,7 +53,7 @@ def _find_packs(named: list[str]) -> list[Path]:
             continue
         packs = [path for path in list_lintable([Path(name)]) if classify_file(path) == "Pack"]
         if not packs:
-            raise UsageError(f"{name} holds no alert pack", fix="name a file of catalog/alerts, or a pack")
+            raise UsageError(f"{name} contains no alert pack", fix="pass a pack's name, or a file of catalog/alerts")
         found += packs
     return list(dict.fromkeys(found))
 
@@ -71,15 +69,15 @@ def _test_pack(path: Path) -> int:
 
     found = lint_file(path)
     show_findings([finding for finding in found if finding.code == "SK315"])
-    hindering = [finding for finding in found if _prevents_test(finding)]
-    if hindering:
-        show_findings(hindering)
+    blocking = [finding for finding in found if _prevents_test(finding)]
+    if blocking:
+        show_findings(blocking)
         typer.echo(f"{path}: cannot be tested")
         return 1
     case = open_case(path, Catalog())
     assert isinstance(case, PackCase)
     if refused := check_rules(case.document):
-        raise AuthoringError(f"{path}: Prometheus does not load it: {refused}", fix="correct the rule")
+        raise AuthoringError(f"{path}: Prometheus rejects it: {refused}", fix="correct the rule")
     outcomes = run_tests(case.document, case.rules, read_tests(locate_tests(path))[0].data)
     for outcome in outcomes:
         if outcome.objection:
@@ -92,6 +90,6 @@ def _test_pack(path: Path) -> int:
 
 
 def _prevents_test(finding: Finding) -> bool:
-    """Return whether a finding keeps a pack from being tested: its form, its expressions, or its tests."""
+    """Return whether a finding prevents tests of a pack: invalid form, expressions or test cases."""
     missing = finding.code == "SK310" and "there is no" in finding.message
     return missing or finding.code.startswith(("SK10", "SK117", "SK314", "SK316", "SK317"))

@@ -1,4 +1,4 @@
-"""The questions of ``new``. Only what fits can be chosen; without a terminal a missing answer is an error."""
+"""The prompts of ``new``. Only valid answers can be chosen; without a terminal, a missing answer is an error."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from scenario_kit.render.faults.applicability import Offer
 
 
-#: Targets or values that a message names, and alerts that a menu names.
+#: Maximum number of targets or values in a message, and of alerts in a menu.
 _SHOWN: Final = 12
 _RAISED: Final = 2
-#: Users that a scenario may ask for.
-_MOST_USERS: Final = 1000
+#: Maximum number of simulated users of a scenario.
+_MAX_USERS: Final = 1000
 
 
 class LoadOptions(NamedTuple):
-    """What flags say about the load and the alert packs; empty where they do not."""
+    """Load and alert packs from flags; empty if not given."""
 
     users: str = ""
     profile: str = ""
@@ -42,17 +42,17 @@ class LoadOptions(NamedTuple):
 def complete(
     given: Mapping[str, str], parameters: Sequence[str], author: str, catalog: Catalog, *, ask: bool
 ) -> Answers:
-    """Complete all answers: those that were given, checked, and the others asked for.
+    """Validate the given answers and prompt for missing ones.
 
     Args:
-        given: app, version, target, fault, name, outcome; empty means not given. Without an incident and without a
-            fault nobody is asked what breaks.
+        given: app, version, target, fault, name, outcome; empty if not given. For NoIncident without a fault, there are
+            no prompts for target and fault.
         parameters: ``NAME=VALUE`` each.
-        author: who writes it, as far as known.
-        ask: whether somebody is there to answer.
+        author: the author, if known.
+        ask: whether prompts are possible.
 
     Raises:
-        UsageError: an answer that does not fit, or one that is missing while nobody can be asked.
+        UsageError: an invalid answer, or a missing one without prompts.
     """
     from scenario_kit.draft import Answers
 
@@ -62,8 +62,8 @@ def complete(
     version = _choose_answer("version", version, versions, "--version", ask=ask)
     app = catalog.app(app_name, version)
     if given["fault"] and given["fault"] not in catalog.faults():
-        fix = did_you_mean(given["fault"], catalog.faults()) or "`scenario-kit catalog faults` lists them"
-        raise UsageError(f"there is no fault type '{given['fault']}'", fix=fix)
+        fix = did_you_mean(given["fault"], catalog.faults()) or "list them with `scenario-kit catalog faults`"
+        raise UsageError(f"unknown fault type '{given['fault']}'", fix=fix)
     outcome = _parse_outcome(given.get("outcome", ""))
     if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
         return Answers(app_name, version, "", "", {}, given["name"], author, outcome=outcome)
@@ -75,7 +75,7 @@ def complete(
 
 
 def _ask_name(answers: Answers) -> Answers:
-    """Ask for name and author where they are not known."""
+    """Prompt for missing name and author."""
     from scenario_kit.draft import check_name, name_for
 
     name, author = answers.name, answers.author
@@ -85,53 +85,56 @@ def _ask_name(answers: Answers) -> Answers:
 
 
 def ask_setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool) -> Answers:
-    """Ask for the load and the alert packs; an empty line takes the usual ones.
+    """Prompt for load and alert packs; an empty line selects the default.
 
     Raises:
-        UsageError: the app has no such profile, there is no such pack, or the users are no sensible number.
+        UsageError: an unknown profile or pack, or an invalid number of users.
     """
     app = catalog.app(answers.app, answers.version)
     profiles, packs = tuple(app.loads), catalog.alert_packs()
 
-    def profile(text: str) -> str:
+    def parse_profile(text: str) -> str:
         return _choose_one("load profile", text, profiles) if text else ""
 
-    def number(text: str) -> int:
-        if text and not (text.isdigit() and 1 <= int(text) <= _MOST_USERS):
-            raise UsageError(f"'{text}' is no number of users", fix=f"write a number from 1 to {_MOST_USERS}")
+    def parse_users(text: str) -> int:
+        if text and not (text.isdigit() and 1 <= int(text) <= _MAX_USERS):
+            raise UsageError(f"'{text}' is not a valid number of users", fix=f"enter a number from 1 to {_MAX_USERS}")
         return int(text or 0)
 
-    def chosen(text: str) -> tuple[str, ...]:
+    def parse_packs(text: str) -> tuple[str, ...]:
         return tuple(_choose_one("alert pack", name, packs) for name in text.replace(",", " ").split())
 
     found = replace(
-        answers, profile=profile(load.profile), users=number(load.users), packs=chosen(" ".join(load.packs))
+        answers,
+        profile=parse_profile(load.profile),
+        users=parse_users(load.users),
+        packs=parse_packs(" ".join(load.packs)),
     )
     if not ask:
         return found
     if not found.profile and len(profiles) > 1:
         listed = f"Load profile ({', '.join(profiles)})"
-        found = replace(found, profile=ask_again(f"{listed}; empty for the usual one", profile))
+        found = replace(found, profile=ask_again(f"{listed}; empty for the default", parse_profile))
     if not found.users:
-        found = replace(found, users=ask_again(f"Users (1 to {_MOST_USERS}); empty for 50", number))
+        found = replace(found, users=ask_again(f"Users (1 to {_MAX_USERS}); empty for 50", parse_users))
     if not found.packs and len(packs) > 1:
-        found = replace(found, packs=ask_again(f"Alert packs ({', '.join(packs)}); empty for default", chosen))
+        found = replace(found, packs=ask_again(f"Alert packs ({', '.join(packs)}); empty for default", parse_packs))
     return found
 
 
 def ask_others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: bool) -> list[Answers]:
-    """Ask for further faults of the same scenario: ``FAULT@TARGET``, with ``,NAME=VALUE`` behind it.
+    """Parse or prompt for additional faults: ``FAULT@TARGET``, optionally followed by ``,NAME=VALUE``.
 
     Raises:
-        UsageError: one that does not fit.
+        UsageError: an invalid fault.
     """
     app = catalog.app(answers.app, answers.version)
     found: list[Answers] = []
 
-    def add(given: Mapping[str, str], parameters: Sequence[str], *, asked: bool) -> None:
+    def add(given: Mapping[str, str], parameters: Sequence[str], *, prompt: bool) -> None:
         values = _parse_pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
-        offer = _offer(given, values, app, catalog, ask=asked)
-        values = _choose_parameters(offer, parameters, app, catalog, ask=asked)
+        offer = _offer(given, values, app, catalog, ask=prompt)
+        values = _choose_parameters(offer, parameters, app, catalog, ask=prompt)
         made = replace(answers, target=offer.target, fault=offer.fault.type, parameters=values, use="")
         found.append(replace(made, use=_make_unique_name(made, [answers, *found])))
 
@@ -139,14 +142,14 @@ def ask_others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: 
         fault, _, rest = text.partition("@")
         target, *parameters = rest.split(",")
         _choose_one("fault type", fault, catalog.faults())
-        add({"fault": fault, "target": target}, parameters, asked=False)
+        add({"fault": fault, "target": target}, parameters, prompt=False)
     while ask and not also and typer.confirm("Another fault in the same incident?", default=False):
-        add({"fault": "", "target": ""}, (), asked=True)
+        add({"fault": "", "target": ""}, (), prompt=True)
     return found
 
 
 def _make_unique_name(made: Answers, before: Sequence[Answers]) -> str:
-    """Make a name for the fault that no other one of the scenario has; empty where its own will do."""
+    """Make a unique name for a fault of the scenario; empty if its default name is unique."""
     from scenario_kit.draft.document import derive_fault_name
 
     taken, own = {derive_fault_name(other) for other in before}, derive_fault_name(made)
@@ -156,7 +159,7 @@ def _make_unique_name(made: Answers, before: Sequence[Answers]) -> str:
 def _choose_one(what: str, name: str, known: Sequence[str]) -> str:
     if name not in known:
         fix = did_you_mean(name, known) or f"one of: {', '.join(known)}"
-        raise UsageError(f"there is no {what} '{name}'", fix=fix)
+        raise UsageError(f"unknown {what} '{name}'", fix=fix)
     return name
 
 
@@ -166,18 +169,18 @@ def _parse_outcome(text: str) -> Any:
     known = get_args(Outcome)
     if text and text not in known:
         fix = did_you_mean(text, known) or f"one of: {', '.join(known)}"
-        raise UsageError(f"there is no outcome '{text}'", fix=fix)
+        raise UsageError(f"unknown outcome '{text}'", fix=fix)
     return text
 
 
 def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalog: Catalog, *, ask: bool) -> Offer:
-    """Offer what breaks, and how."""
+    """Choose the target and the fault."""
     from scenario_kit.draft import list_entities
     from scenario_kit.render import render_app
     from scenario_kit.render.faults.golden import render_objects_for
 
     fault, target = given["fault"], given["target"]
-    if fault:  # with what it wants of the app: an autoscaler is there only where one is asked for
+    if fault:  # with the app options that it requests: autoscalers, for example, are optional
         objects = render_objects_for(catalog.fault(fault), app, catalog)
     else:
         objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
@@ -186,84 +189,84 @@ def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalo
     known = [*listed, *(o for e in things for o in e.objects)]
     if fault and not (target or ask):
         return _offer_anywhere(fault, app, catalog)
-    entity = _choose_answer("what breaks", target, listed, "--target", ask=ask, also=known)
+    entity = _choose_answer("target", target, listed, "--target", ask=ask, also=known)
     return _offer_at(entity, fault, values, app, catalog) if fault else _choose_offer(entity, app, catalog, ask=ask)
 
 
 def _offer_anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
-    """Offer the fault at the first target that fits it: for those who want to see it, wherever."""
+    """Offer the fault at its first valid target."""
     from scenario_kit.render.faults.golden import find_first_offer
 
     found = find_first_offer(catalog.fault(fault), app, catalog)
     if found is None:
-        raise UsageError(f"{fault} does not fit {app.name}", fix="choose another app, or a fault that fits it")
+        raise UsageError(f"{fault} does not apply to {app.name}", fix="choose another app or fault")
     return found
 
 
 def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: Catalog) -> Offer:
-    """Offer the chosen fault with the given values, or without them where only these are wrong, as others tell."""
+    """Offer the fault with the given parameters; with defaults if only these are invalid, which is reported later."""
     from scenario_kit.draft import aim_fault
 
     found = aim_fault(fault, entity, app, catalog, values)
     offers = found.offers or (aim_fault(fault, entity, app, catalog).offers if values else ())
     if offers:
         return offers[0]
-    reported = found.why
-    if not reported.startswith(fault):
-        reported = f"{fault} does not fit {entity}" + (f": {reported}" if reported else "")
-    fix = f"{found.fix or 'choose another target'} ({fault} fits {_list_fitting(fault, app, catalog)})"
+    message = found.why
+    if not message.startswith(fault):
+        message = f"{fault} does not apply to {entity}" + (f": {message}" if message else "")
+    fix = f"{found.fix or 'choose another target'} (valid targets: {_list_valid_targets(fault, app, catalog)})"
     others = f"scenario-kit new --app {app.name} --target {entity}"
-    raise UsageError(reported, fix=f"{fix}, or break {entity} in another way: `{others}` lists them")
+    raise UsageError(message, fix=f"{fix}, or another fault: `{others}` lists those of {entity}")
 
 
-def _list_fitting(fault: str, app: App, catalog: Catalog) -> str:
-    """List what the fault can be aimed at, with its defaults."""
+def _list_valid_targets(fault: str, app: App, catalog: Catalog) -> str:
+    """List the valid targets of a fault with default parameters."""
     from scenario_kit.render.faults.applicability import find_offers
     from scenario_kit.render.faults.golden import render_objects_for
 
     fault_type = catalog.fault(fault)
-    fitting = [o.target for o in find_offers(fault_type, app, render_objects_for(fault_type, app, catalog))]
-    more = f" and {len(fitting) - _SHOWN} more" if len(fitting) > _SHOWN else ""
-    return (", ".join(fitting[:_SHOWN]) or f"nothing of {app.name}") + more
+    targets = [o.target for o in find_offers(fault_type, app, render_objects_for(fault_type, app, catalog))]
+    more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
+    return (", ".join(targets[:_SHOWN]) or f"none in {app.name}") + more
 
 
 def _choose_offer(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
-    """Choose the fault that somebody chooses among those that fit."""
+    """Prompt for a fault among those that apply to the entity."""
     from scenario_kit.draft import find_faults
 
     offered = list(find_faults(entity, app, catalog))
     if not ask:
-        there = _choose_type(offered, app, catalog)
-        raise UsageError(f"which fault? for {entity} there is: {there}", fix="--fault NAME")
+        types = _list_types(offered, app, catalog)
+        raise UsageError(f"no fault given; {entity} supports: {types}", fix="--fault NAME")
     offered.sort(key=lambda o: (catalog.fault(o.fault.type).family, o.fault.type))
     return offered[choose("How does it break?", [_build_choice(o, app, catalog) for o in offered])]
 
 
-def _choose_type(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
-    """Choose the types of faults, last those that the lab cannot judge, each with what it lacks for that."""
-    lacks = {o.fault.type: _lacks(o, app, catalog) for o in offered}
-    here = ", ".join(name for name, lack in lacks.items() if not lack) or "none"
-    beyond = ", ".join(f"{name} (needs {lack})" for name, lack in lacks.items() if lack)
-    return f"{here}; and what the lab cannot judge: {beyond}" if beyond else here
+def _list_types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
+    """List fault types, those that the lab cannot run last, with the capabilities that it lacks."""
+    lacks = {o.fault.type: _describe_lacks(o, app, catalog) for o in offered}
+    supported = ", ".join(name for name, lack in lacks.items() if not lack) or "none"
+    unsupported = ", ".join(f"{name} (requires {lack})" for name, lack in lacks.items() if lack)
+    return f"{supported}; not in the lab: {unsupported}" if unsupported else supported
 
 
 def _build_choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
-    """Build a fault as the menu shows it: what it does, where, and what came of it when it was tried there."""
+    """Build the menu entry of a fault: its effect, its target, and its measured alerts."""
     from scenario_kit.draft.matrix_alerts import find_row
 
     fault_type, fault = catalog.fault(offered.fault.type), offered.fault.type
-    row, lack = find_row(catalog.matrix(app, fault), fault, offered.target), _lacks(offered, app, catalog)
+    row, lack = find_row(catalog.matrix(app, fault), fault, offered.target), _describe_lacks(offered, app, catalog)
     raised = [alert.name + _format_target(alert.entity) for alert in row.alerts] if row else []
     if lack:
-        comes = f"not in the lab: needs {lack}"
+        outcome = f"not in the lab: requires {lack}"
     elif row is None:
-        comes = "not tried here yet"
+        outcome = "not measured yet"
     elif row.outcome == "NoEffect":
-        comes = "had no effect here when it was tried"
+        outcome = "had no effect when measured"
     else:
         more = f" and {len(raised) - _RAISED} more" if len(raised) > _RAISED else ""
-        comes = f"raises {', '.join(raised[:_RAISED])}{more}" if raised else "raised no alert here when it was tried"
-    return Choice(fault, (fault_type.title, f"{offered.target}: {comes}"), _split_family(fault_type.family))
+        outcome = f"raises {', '.join(raised[:_RAISED])}{more}" if raised else "raised no alert when measured"
+    return Choice(fault, (fault_type.title, f"{offered.target}: {outcome}"), _split_family(fault_type.family))
 
 
 def _format_target(reference: str) -> str:
@@ -271,12 +274,12 @@ def _format_target(reference: str) -> str:
 
 
 def _split_family(family: str) -> str:
-    """Split the name of a family as words: ``WorkloadSpec`` is `Workload spec`."""
+    """Split the name of a family into words: ``WorkloadSpec`` becomes ``Workload spec``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", family).capitalize()
 
 
-def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
-    """Return what the lab lacks for this fault, beyond what it lacks for the app whatever happens to it."""
+def _describe_lacks(offered: Offer, app: App, catalog: Catalog) -> str:
+    """List the capabilities that the lab lacks for this fault, without those that it lacks for the app itself."""
     from scenario_kit.cli.authoring.missing_capabilities import find_missing, find_missing_for
 
     always = {lack.need for lack in find_missing((), app, {}, catalog)}
@@ -284,7 +287,7 @@ def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
 
 
 def _choose_parameters(offer: Offer, given: Sequence[str], app: App, catalog: Catalog, *, ask: bool) -> dict[str, Any]:
-    """Choose the chosen values; all others keep their defaults, which the fault derives itself."""
+    """Parse or prompt for parameters; the others keep their defaults."""
     fault_type = catalog.fault(offer.fault.type)
     if not ask or given or not offer.parameters:
         return _check_allowed(_parse_pairs(given, fault_type), offer)
@@ -304,23 +307,23 @@ def _choose_parameters(offer: Offer, given: Sequence[str], app: App, catalog: Ca
         values = _check_allowed(_parse_pairs(_split(text), fault_type), offer)
         found = aim_fault(fault_type.name, offer.target, app, catalog, values) if values else None
         if found is not None and not found.offers:
-            raise UsageError(found.why or f"{fault_type.name} does not bite there with these values", fix=found.fix)
+            raise UsageError(found.why or f"{fault_type.name} has no effect there with these values", fix=found.fix)
         return values
 
-    question = "Change any? NAME=VALUE, several with spaces; empty for none"
+    question = "Changes as NAME=VALUE, separated by spaces; empty for none"
     return ask_again(question, understand)
 
 
 def _split(text: str) -> list[str]:
-    """Split the words of an answer; quotes hold a value with spaces together."""
+    """Split an answer into words; values with spaces must be quoted."""
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"'{text}' cannot be read: {error}", fix="close the quote") from error
+        raise UsageError(f"cannot parse '{text}': {error}", fix="close the quote") from error
 
 
 def describe_possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) -> str:
-    """Describe which values a parameter may have: a list, or a range with what it is counted in."""
+    """Describe the possible values of a parameter: a list, a range or a maximum length."""
     values = [str(c) for c in choices] or [str(v) for v in schema.get("enum", ())]
     if values:
         more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
@@ -334,22 +337,24 @@ def describe_possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) ->
 
 
 def _parse_pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
-    """Parse the values by name; text stays text where the fault type wants text."""
+    """Parse ``NAME=VALUE`` pairs; values are parsed as YAML unless the parameter is a string."""
     known, values = fault_type.parameters.get("properties", {}), {}
     for pair in given:
         name, equals, text = pair.partition("=")
         if not equals:
             raise UsageError(f"'{pair}' is not NAME=VALUE", fix=f"--parameter {name}=VALUE")
         if name not in known:
-            fix = did_you_mean(name, known) or ", ".join(known) or "it has none"
+            fix = did_you_mean(name, known) or ", ".join(known) or "the fault has no parameters"
             raise UsageError(f"{fault_type.name} has no parameter '{name}'", fix=fix)
         values[name] = text if known[name].get("type", "string") == "string" else yaml.safe_load(text)
     return values
 
 
 def _check_allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
-    """Return the values, none of which the fault rules out there. The choices of a list are whole lists, or its
-    entries.
+    """Check values against the fault's choices at this target; choices of a list are lists or entries.
+
+    Raises:
+        UsageError: a value is not among the choices.
     """
     for name, value in values.items():
         allowed = offer.choices.get(name)
@@ -365,21 +370,21 @@ def _check_allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
 def _choose_answer(
     what: str,
     given: str,
-    there: Sequence[str],
+    known: Sequence[str],
     flag: str,
     *,
     ask: bool,
     only: bool = False,
     also: Sequence[str] = (),
 ) -> str:
-    """Choose the answer to one question; a single possibility (``only``) needs none."""
+    """Validate or prompt for one answer; with ``only``, a single possibility is chosen without a prompt."""
     if given:
-        if given not in (*there, *also):
-            fix = did_you_mean(given, [*there, *also]) or f"one of: {', '.join(there)}"
-            raise UsageError(f"{what}: there is no '{given}'", fix=fix)
+        if given not in (*known, *also):
+            fix = did_you_mean(given, [*known, *also]) or f"one of: {', '.join(known)}"
+            raise UsageError(f"unknown {what} '{given}'", fix=fix)
         return given
-    if only and len(there) == 1:
-        return there[0]
+    if only and len(known) == 1:
+        return known[0]
     if not ask:
-        raise UsageError(f"{what}? there is: {', '.join(there)}", fix=f"{flag} NAME")
-    return there[choose(f"{what[0].upper()}{what[1:]}?", [Choice(name) for name in there])]
+        raise UsageError(f"no {what} given; possible: {', '.join(known)}", fix=f"{flag} NAME")
+    return known[choose(f"{what[0].upper()}{what[1:]}?", [Choice(name) for name in known])]

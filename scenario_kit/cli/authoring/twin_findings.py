@@ -1,4 +1,4 @@
-"""Twins under judgement: what only the lab can tell of an app, told before anything starts."""
+"""Findings on app twins, which only the lab can load, reported before anything starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
-    """Return findings about the twins of those files that are apps, in every version; each mistake once."""
+    """Return the findings on the twins of all apps among the files, in every version, without duplicates."""
     from scenario_kit.lint.context.discovery import add_own_root, classify_file
 
     found: dict[str, Finding] = {}
@@ -36,7 +36,7 @@ def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 
 
 def list_twins(files: Sequence[Path]) -> list[Path]:
-    """List the definitions of twins beside those files that are apps."""
+    """List the twin definitions of all apps among the files."""
     from scenario_kit.lint.context.discovery import TWIN, classify_file
 
     twins = [file.with_name(TWIN) for file in files if classify_file(file) == "App"]
@@ -44,7 +44,7 @@ def list_twins(files: Sequence[Path]) -> list[Path]:
 
 
 def check_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
-    """Return findings about the twin of one app; none where there is no such app, which others tell."""
+    """Return the findings on the twin of one app; an unknown app has none because other rules report it."""
     try:
         return _check_app(name, version, catalog, catalog.app_path(name).with_name("twin.yaml"))
     except AuthoringError:
@@ -52,10 +52,10 @@ def check_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
 
 
 def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Finding]:
-    """Return what keeps the twin of an app from being loaded, from running, or its healthy processes from meeting."""
+    """Return the errors that prevent a twin from loading, running, or connecting its healthy processes."""
     try:
         app = catalog.app(name, version)
-    except AuthoringError as error:  # what is wrong with the app itself is told by the rules
+    except AuthoringError as error:  # rules report errors of the app itself
         return [_complete(f, file) for f in error.findings if f.code == "SK138"]
     from scenario_kit.load.twin import locate_field
     from scenario_kit.load.yaml.document import read_document
@@ -81,7 +81,7 @@ def _complete(finding: Finding, file: Path) -> Finding:
 
 
 def _localise_position(file: Path, position: Position | None) -> Position | None:
-    """Return the position with the path as the command line spells it."""
+    """Return the position with the path from the command line."""
     import msgspec
 
     return None if position is None else msgspec.structs.replace(position, path=str(file))
@@ -98,9 +98,7 @@ def _build_finding(message: str, position: Position | None) -> Finding:
 
 
 def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
-    """Find what keeps the file from being read at all: then no version of the app can be had, and no rule
-    judges any.
-    """
+    """Return the errors that make the file unreadable; no version of the app can then be loaded or linted."""
     from scenario_kit.load.yaml.document import read_document
 
     if not twin.is_file():
@@ -115,7 +113,7 @@ def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
 
 
 def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Finding]:
-    """Find parts of versions that the app does not have: nothing would ever read them."""
+    """Find sections of versions that the app does not have."""
     from scenario_kit.load.yaml.document import read_document
 
     if not twin.is_file():
@@ -124,24 +122,24 @@ def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Fin
     known, parts = _list_versions(name, catalog), document.data.get("versions")
     for version in parts if known and isinstance(parts, dict) else ():
         if version not in known:
-            said = f"versions: app.yaml has no version '{version}'; there is {', '.join(known)}"
-            yield _build_finding(f"the twin of {name}: {said}", document.positions.key("versions", version))
+            text = f"versions: app.yaml has no version '{version}', only {', '.join(known)}"
+            yield _build_finding(f"the twin of {name}: {text}", document.positions.key("versions", version))
 
 
 def _find_mistakes(app: App, catalog: Catalog) -> list[tuple[str, Place]]:
-    """Find what is wrong, and where; kept, since to load the twin takes longer than to lint a scenario."""
+    """Find errors and their locations; cached because loading a twin takes longer than linting a scenario."""
     import msgspec
 
     from scenario_kit.load.disk_cache import cache_json
 
-    def judged() -> list[tuple[str, Place]]:
+    def compute() -> list[tuple[str, Place]]:
         from scenario_kit.lab.twin.definition_checks import find_mistakes
 
         return [(mistake.text, mistake.place) for mistake in find_mistakes(app, _render_app(app, catalog))]
 
     files = [path for path in _list_templates(app, catalog) if path.is_file()]
     return [
-        (text, tuple(place)) for text, place in cache_json("twin", files, (msgspec.json.encode(app).decode(),), judged)
+        (text, tuple(place)) for text, place in cache_json("twin", files, (msgspec.json.encode(app).decode(),), compute)
     ]
 
 
@@ -153,9 +151,7 @@ def _list_templates(app: App, catalog: Catalog) -> list[Path]:
 
 
 def _render_app(app: App, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | None:
-    """Render the app with its objects, as its options are without a word of anybody; None where others tell what is
-    wrong.
-    """
+    """Render the app with default options; None if that fails, which other rules report."""
     from scenario_kit.render import render_app, resolve_options
     from scenario_kit.render.apps.namespaces import locate_components
 
@@ -171,4 +167,4 @@ def _list_versions(name: str, catalog: Catalog) -> tuple[str, ...]:
     try:
         return catalog.versions(name)
     except AuthoringError:
-        return ()  # what is wrong with the app itself is told by the rules
+        return ()  # rules report errors of the app itself

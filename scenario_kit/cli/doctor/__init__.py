@@ -1,1 +1,1 @@
-"""What is missing on this machine or in a cluster."""
+"""Diagnosis of this machine or a cluster."""

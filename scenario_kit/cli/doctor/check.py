@@ -1,4 +1,4 @@
-"""One finding of ``doctor``."""
+"""Result of one check of ``doctor``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class DoctorCheck(NamedTuple):
-    """One thing that was looked at. ``fix`` is a command; empty where nothing is wrong, or nothing can be done."""
+    """One check. ``fix`` is a command; empty if nothing is wrong or nothing can be done."""
 
     name: str
     fine: bool

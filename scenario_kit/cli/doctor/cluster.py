@@ -1,4 +1,4 @@
-"""``doctor --context``: what a cluster offers to scenarios, and what keeps them from running there. Reads only."""
+"""``doctor --context``: check what a cluster offers and what prevents scenarios from running. Read-only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenario_kit.observe.capability_probe import has_capability
 from scenario_kit.observe.cluster_facts import list_kubelets, parse_minor, read_chaos_facts, read_metrics_facts
 from scenario_kit.ports import Cluster, Metrics
 
-#: The oldest Kubernetes whose API server judges by ValidatingAdmissionPolicies as ours are written.
+#: Minimum Kubernetes version; older API servers do not support our ValidatingAdmissionPolicies.
 OLDEST: Final = (1, 31)
 _INSTALL: Final = "scenario-kit operator manifests --image IMAGE --prometheus-url URL | kubectl apply -f -"
 _KINDS: Final = frozenset({"Scenario", "Trial", "Validation"})
@@ -24,9 +24,9 @@ _OPERATOR: Final = Reference("Deployment", "scenario-kit-operator", MANAGEMENT_N
 
 
 class ClusterFacts(NamedTuple):
-    """What was seen of a cluster.
+    """State of a cluster.
 
-    ``metrics`` is an error where Prometheus did not answer, and None where no address was given.
+    ``metrics`` is an error message if Prometheus did not answer, and None without an address.
     """
 
     kubelets: tuple[str, ...]
@@ -40,7 +40,7 @@ class ClusterFacts(NamedTuple):
 def read_facts(
     cluster: Cluster, metrics: Metrics | None, capabilities: Iterable[Capability], now: float
 ) -> ClusterFacts:
-    """Read the facts of a cluster, and of its Prometheus where one is given.
+    """Read the state of a cluster, and of its Prometheus if one is given.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -68,7 +68,7 @@ def _read_metrics(metrics: Metrics, now: float) -> MetricsFacts | str:
 
 
 def judge_facts(facts: ClusterFacts) -> list[DoctorCheck]:
-    """Judge whether scenarios can run in a cluster, and say what it offers to them."""
+    """Judge whether scenarios can run in a cluster, and list its capabilities."""
     have = sorted(name for name, there in facts.offers.items() if there)
     lack = sorted(name for name, there in facts.offers.items() if not there)
     return [
@@ -76,7 +76,9 @@ def judge_facts(facts: ClusterFacts) -> list[DoctorCheck]:
         *_judge_installation(facts),
         _convert_check(judge_chaos(facts.chaos)),
         *_judge_metrics(facts.metrics),
-        DoctorCheck("the cluster offers", True, f"{', '.join(have) or 'nothing'}; not {', '.join(lack) or 'nothing'}"),
+        DoctorCheck(
+            "the cluster offers", True, f"{', '.join(have) or 'nothing'}; it lacks {', '.join(lack) or 'nothing'}"
+        ),
     ]
 
 
@@ -84,10 +86,10 @@ def _judge_version(kubelets: Sequence[str]) -> DoctorCheck:
     numbers = [found for v in kubelets if (found := parse_minor(v)) != (0, 0)]
     oldest = ".".join(map(str, OLDEST))
     if not numbers:
-        return DoctorCheck("kubernetes", False, "it has no nodes", "join a node")
+        return DoctorCheck("kubernetes", False, "the cluster has no nodes", "join a node")
     observed = ", ".join(kubelets)
     if min(numbers) < OLDEST:
-        return DoctorCheck("kubernetes", False, f"{observed}; needed is {oldest}", "upgrade the cluster")
+        return DoctorCheck("kubernetes", False, f"{observed}; at least {oldest} is required", "upgrade the cluster")
     return DoctorCheck("kubernetes", True, observed)
 
 
@@ -100,9 +102,9 @@ def _judge_installation(facts: ClusterFacts) -> list[DoctorCheck]:
 
 def _judge_metrics(facts: MetricsFacts | str | None) -> list[DoctorCheck]:
     if facts is None:
-        return [DoctorCheck("prometheus", False, "no address was given", "--prometheus-url URL")]
+        return [DoctorCheck("prometheus", False, "no address given", "--prometheus-url URL")]
     if isinstance(facts, str):
-        return [DoctorCheck("prometheus", False, facts, "--prometheus-url URL, as this machine reaches it")]
+        return [DoctorCheck("prometheus", False, facts, "--prometheus-url URL, reachable from this machine")]
     return [_convert_check(check) for check in judge_metrics(facts)]
 
 

@@ -1,4 +1,4 @@
-"""``doctor``: what is missing on this machine or in a cluster, and what fixes it."""
+"""``doctor``: check this machine or a cluster, and print fixes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Run it")
     def doctor(
         context: Annotated[
-            str, typer.Option(help="Look at the cluster of this kubeconfig context instead of this machine.")
+            str, typer.Option(help="Check the cluster of this kubeconfig context instead of this machine.")
         ] = "",
         prometheus_url: Annotated[str, typer.Option(help="The Prometheus of that cluster.")] = "",
         format: Format = "text",
     ) -> None:
-        """Show what is missing on this machine or in a cluster, and what fixes it. Changes nothing.
+        """Check what is missing on this machine or in a cluster, and print how to fix it. Changes nothing.
 
         Example: scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090
         """
         from scenario_kit.cli.terminal.output import show_json
 
         if prometheus_url and not context:
-            raise UsageError("--prometheus-url belongs to --context", fix="add --context NAME")
+            raise UsageError("--prometheus-url requires --context", fix="add --context NAME")
         if context:
             from scenario_kit.cli.doctor.cluster import examine_cluster
 

@@ -1,4 +1,4 @@
-"""What a lab needs of this machine."""
+"""``doctor`` without a context: check that this machine can run a lab."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from scenario_kit.cli.doctor.check import DoctorCheck
 from scenario_kit.errors import LabError, ScenarioKitError
 
 _GIBIBYTE = 1 << 30
-#: What a build of the toolchain takes of the disk: sources, compiled packages, binaries. README names it, too.
+#: Disk space for building the toolchain: sources, compiled packages and binaries. README also states it.
 BUILD_GIBIBYTES = 12
-#: The versions that CI runs the tests on, and those between.
+#: Supported Python versions; CI tests the oldest and the newest.
 PYTHON = tuple((3, minor) for minor in range(11, 15))
 _LAB_BYTES = 2 * _GIBIBYTE
 _INSTALL = "scenario-kit lab install"
 
 
 def examine() -> list[DoctorCheck]:
-    """Return everything that a lab needs of this machine."""
+    """Check everything that a lab needs on this machine."""
     parts = [*_check_parts(), _check_assets()]
     tools: list[DoctorCheck] = []
     if not all(part.fine for part in parts):
-        tools = [_go(), _check_disk()]
-        if not tools[0].fine:  # then it comes first, in the same line
+        tools = [_check_go(), _check_disk()]
+        if not tools[0].fine:  # its fix comes first, in the same command
             parts = [part._replace(fix=tools[0].fix) if part.fix == _INSTALL else part for part in parts]
     return [
         _check_system(),
@@ -47,18 +47,16 @@ def examine() -> list[DoctorCheck]:
 def _check_system() -> DoctorCheck:
     observed = f"{platform.system()} {platform.machine()}"
     fine = platform.system() == "Linux" and Path("/proc/self/environ").exists()
-    return DoctorCheck("system", fine, observed, "" if fine else "run it on Linux, in a virtual machine for instance")
+    return DoctorCheck("system", fine, observed, "" if fine else "run it on Linux, for example in a virtual machine")
 
 
 def _check_python() -> DoctorCheck:
-    """Return whether this interpreter is one of those that the tests run on, and everything that it needs is
-    installed.
-    """
+    """Check the version of this interpreter, and that all dependencies are installed."""
     oldest, newest = (".".join(map(str, version)) for version in (PYTHON[0], PYTHON[-1]))
     observed = platform.python_version()
     if sys.version_info[:2] not in PYTHON:
-        fix = f"PYTHON=python{newest} ci/demo, or any other Python from {oldest} to {newest}"
-        return DoctorCheck("python", False, f"{observed} is not supported, {oldest} to {newest} are", fix)
+        fix = f"PYTHON=python{newest} ci/demo, or any Python from {oldest} to {newest}"
+        return DoctorCheck("python", False, f"{observed} is not supported; supported are {oldest} to {newest}", fix)
     missing = _find_missing()
     if missing:
         fix = f"{sys.executable} -m pip install {' '.join(shlex.quote(each) for each in missing)}"
@@ -103,8 +101,8 @@ def _check_assets() -> DoctorCheck:
     return DoctorCheck("chaos-mesh files", not problem, problem or str(assets.locate_folder()), fix)
 
 
-def _go() -> DoctorCheck:
-    """Go is needed only where a part is missing and no release can be reached, so it matters only then."""
+def _check_go() -> DoctorCheck:
+    """Check Go, which is only needed to build missing parts without access to releases."""
     from scenario_kit.lab.toolchain import go_package, golang
 
     go = golang.find()
@@ -112,7 +110,7 @@ def _go() -> DoctorCheck:
         return DoctorCheck("go (to build)", True, f"{go.version} from {go.found}")
     need = ".".join(map(str, golang.MINIMUM))
     if go_package.can_install():
-        then = f"pip installs {go_package.PACKAGE} {go_package.read_version()} when it is needed"
+        then = f"pip installs {go_package.PACKAGE} {go_package.read_version()} when needed"
         return DoctorCheck("go (to build)", True, f"no Go {need} or newer on PATH; {then}")
     fix = f"{sys.executable} -m ensurepip && {_INSTALL}"
     return DoctorCheck("go (to build)", False, f"no Go {need} or newer on PATH, and no pip to install it with", fix)
@@ -124,18 +122,18 @@ def _check_disk() -> DoctorCheck:
     place = next(folder for folder in (cache.locate_root(), *cache.locate_root().parents) if folder.exists())
     free = shutil.disk_usage(place).free
     fine = free > BUILD_GIBIBYTES * _GIBIBYTE
-    observed = f"{free // _GIBIBYTE} GiB free at {place}, building needs {BUILD_GIBIBYTES}"
+    observed = f"{free // _GIBIBYTE} GiB free at {place}; building takes {BUILD_GIBIBYTES}"
     return DoctorCheck("disk (to build)", fine, observed, "" if fine else "free space there, or set SCENARIO_KIT_CACHE")
 
 
 def _check_room() -> DoctorCheck:
-    """Return what a lab writes; it is small beside what building takes, but on another disk perhaps."""
+    """Check disk space for running a lab; it is less than for building, but possibly on another disk."""
     from scenario_kit.lab.host import disk_space
     from scenario_kit.lab.host.state import find_home
 
     found = disk_space.find_problem(find_home(), disk_space.TO_START)
     return DoctorCheck(
-        "disk (to run)", not found, found or f"a lab can be kept in {find_home()}", disk_space.FIX if found else ""
+        "disk (to run)", not found, found or f"enough space in {find_home()}", disk_space.FIX if found else ""
     )
 
 
@@ -143,8 +141,8 @@ def _check_memory() -> DoctorCheck:
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line)
     available = int(fields["MemAvailable"].split()[0]) * 1024
     fine = available > _LAB_BYTES
-    observed = f"{available / _GIBIBYTE:.1f} GiB available, a lab takes up to {_LAB_BYTES // _GIBIBYTE}"
-    return DoctorCheck("memory", fine, observed, "" if fine else "end other programs, or labs: scenario-kit lab down")
+    observed = f"{available / _GIBIBYTE:.1f} GiB available; a lab takes up to {_LAB_BYTES // _GIBIBYTE}"
+    return DoctorCheck("memory", fine, observed, "" if fine else "stop other programs, or labs: scenario-kit lab down")
 
 
 def _check_address() -> DoctorCheck:
@@ -166,15 +164,15 @@ def _check_labs() -> list[DoctorCheck]:
     def look_up(name: str) -> str:
         state = LabState.load(name)
         if not state.complete:
-            raise LabError("it was interrupted while starting", fix=f"scenario-kit lab up --name {name}")
+            raise LabError("interrupted during start", fix=f"scenario-kit lab up --name {name}")
         state.require_alive()
-        return "every part is alive"
+        return "all parts are alive"
 
     return [_run_check(f"lab {name}", lambda name=name: look_up(name)) for name in list_lab_names()]  # type: ignore[misc]
 
 
 def _check_capabilities() -> DoctorCheck:
-    """Return what a lab offers to faults; what it lacks is no defect of this machine."""
+    """List the capabilities of a lab; those that it lacks are not a defect of this machine."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.capabilities import list_capabilities
     from scenario_kit.lab.capabilities import describe_offers
@@ -182,4 +180,4 @@ def _check_capabilities() -> DoctorCheck:
     shown = describe_offers(list_capabilities(Catalog()))
     have = ", ".join(name for name, because in shown.items() if not because)
     lack = ", ".join(name for name, because in shown.items() if because)
-    return DoctorCheck("a lab offers", True, f"{have}; not {lack}")
+    return DoctorCheck("a lab offers", True, f"{have}; it lacks {lack}")

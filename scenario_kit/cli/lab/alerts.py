@@ -1,4 +1,4 @@
-"""``lab alerts``: pending and firing alerts, in virtual worlds on their own clock, elsewhere on the wall clock."""
+"""``lab alerts``: pending and firing alerts, on the virtual clock of each trial or on the wall clock."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def alerts(
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep watching until Ctrl-C.")] = False,
     format: Format = "text",
 ) -> None:
-    """Show pending and firing alerts: in each trial by its own clock, elsewhere by the wall clock.
+    """Show pending and firing alerts, on each trial's own clock or on the wall clock.
 
-    In brackets: minutes since the injection of the first fault. Without a terminal, --watch prints a line per change.
+    In brackets: minutes since the first injection. Without a terminal, --watch prints a line per change.
 
     Example: scenario-kit lab alerts --watch
     """
@@ -93,7 +93,7 @@ class _Poller:
         from scenario_kit.lab.page.data import PageSource
 
         state = LabState.load(lab)
-        state.require_alive("asking for alerts")
+        state.require_alive("reading alerts")
         self._source = PageSource.of_lab(lab)
         self._metrics = PrometheusMetrics(state.prometheus_url)
 
@@ -217,8 +217,8 @@ def _build_table(look_up: _Poller) -> RenderableType:
         table.add_row(
             *(Text(cell, style=_STYLE.get(row.state, "") if i == 2 else "") for i, cell in enumerate(row.cells()))
         )
-    reported = [Text(format_heading(world), style="dim", no_wrap=True, overflow="ellipsis") for world in worlds]
-    return Group(clock, *reported, table if found else Text("no alert is pending or firing", style="green"))
+    headings = [Text(format_heading(world), style="dim", no_wrap=True, overflow="ellipsis") for world in worlds]
+    return Group(clock, *headings, table if found else Text("no alert is pending or firing", style="green"))
 
 
 def _document(row: AlertLine) -> dict[str, Any]:

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 Nodes = Annotated[
     int | None,
-    typer.Option("--nodes", min=3, max=100, help="Nodes of a new lab, with room for 110 pods each; 3 by default."),
+    typer.Option(
+        "--nodes", min=3, max=100, help="Number of nodes of a new lab, each for up to 110 pods; 3 by default."
+    ),
 ]
 Pack = Annotated[
-    list[str], typer.Option("--alert-pack", help="Alert pack that Prometheus shows in a new lab; may be repeated.")
+    list[str], typer.Option("--alert-pack", help="Alert pack for Prometheus in a new lab; may be repeated.")
 ]
 
 
@@ -44,9 +46,9 @@ def register(app: typer.Typer) -> None:
 
 
 def install(format: Format = "text") -> None:
-    """Get the lab's binaries: official releases, or built from Go modules (once, ~7 min on two cores), and promtool.
+    """Install the lab's binaries and promtool: official releases, or built from source (once, ~7 min on two cores).
 
-    An interrupted installation continues with the next call.
+    An interrupted installation is resumed by the next call.
 
     Example: scenario-kit lab install
     """
@@ -54,7 +56,7 @@ def install(format: Format = "text") -> None:
     from scenario_kit.lab import toolchain
 
     paths = toolchain.install()
-    paths["promtool"] = toolchain.install_optional("promtool")  # no lab needs it, but tests of alert packs do
+    paths["promtool"] = toolchain.install_optional("promtool")  # only needed for tests of alert packs
     if format == "json":
         show_json({name: str(path) for name, path in paths.items()})
         return
@@ -68,7 +70,7 @@ def up(
     node_count: Nodes = None,
     format: Format = "text",
 ) -> None:
-    """Start the lab and its operator, or whatever parts are not running; print how to point kubectl at it.
+    """Start the lab and its operator, or any stopped parts, and print the shell commands that configure kubectl.
 
     Example: eval "$(scenario-kit lab up)"
     """
@@ -108,12 +110,12 @@ def down(name: Lab = "default") -> None:
 def reset(
     name: Lab = "default",
     force: Annotated[
-        bool, typer.Option("--force", help="Even while a campaign is running, which loses its trials.")
+        bool, typer.Option("--force", help="Reset even during a running campaign, whose trials are lost.")
     ] = False,
 ) -> None:
-    """Empty the lab: remove every scenario, trial, app and sample; the cluster is as after `lab up`.
+    """Empty the lab: remove all scenarios, trials, apps and samples, and restore the state after `lab up`.
 
-    The control plane keeps running, so this takes seconds. Nothing is undone first: everything in the lab is lost.
+    The control plane keeps running, so this takes seconds. Nothing is undone first; everything in the lab is lost.
 
     Example: scenario-kit lab reset
     """
@@ -125,7 +127,7 @@ def reset(
 
 
 def status(name: Lab = "default", format: Format = "text") -> None:
-    """Show the state of each part of the lab, and what the lab offers. Exits with 2 if a part does not work.
+    """Show the health of each part of the lab, and the lab's capabilities. Exits with 2 if a part is unhealthy.
 
     Example: scenario-kit lab status --format json
     """
@@ -149,7 +151,7 @@ def kubeconfig(
     name: Lab = "default",
     as_: Role = "admin",
 ) -> None:
-    """Print the path of the kubeconfig of an administrator or a solver.
+    """Print the path of the administrator's or the solver's kubeconfig.
 
     Example: export KUBECONFIG=$(scenario-kit lab kubeconfig --as solver)
     """
@@ -161,14 +163,14 @@ def kubeconfig(
 
 
 def advance(
-    seconds: Annotated[int, typer.Argument(min=1, help="How far, in seconds of virtual time.")],
+    seconds: Annotated[int, typer.Argument(min=1, help="Seconds of virtual time.")],
     world: Annotated[
-        str, typer.Option("--trial", help="The trial whose clock moves; needed if there are several.")
+        str, typer.Option("--trial", help="The trial whose clock advances; required if there are several.")
     ] = "",
     name: Lab = "default",
     format: Format = "text",
 ) -> None:
-    """Let virtual time pass in a trial. Trials on the wall clock move by themselves.
+    """Advance the virtual clock of a trial. Trials on the wall clock advance by themselves.
 
     Example: scenario-kit lab advance 300
     """
@@ -203,9 +205,9 @@ def open_(
     as_: Role = "admin",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser, if there is a desktop.")] = True,
 ) -> None:
-    """Serve a page that shows the lab's apps: components coloured by health, alerts, events, logs. Ctrl-C ends it.
+    """Serve a page with the lab's apps: components coloured by health, alerts, events and logs. Stop it with Ctrl-C.
 
-    It listens on this machine only, and is shown only to those who have the whole address, which contains a token.
+    The server listens on loopback only and requires the token that the printed address contains.
 
     Example: scenario-kit lab open --as solver
     """
@@ -220,8 +222,8 @@ def choose_world(worlds: list[dict[str, Any]], desired: str) -> str:
     if desired:
         if desired in virtual:
             return desired
-        kind = "runs by the wall clock" if desired in {w["trial"] for w in worlds} else "does not exist"
-        raise UsageError(f"the world {desired!r} {kind}", fix=f"one of: {', '.join(virtual) or '(there is none)'}")
+        kind = "runs on the wall clock" if desired in {w["trial"] for w in worlds} else "does not exist"
+        raise UsageError(f"trial {desired!r} {kind}", fix=f"one of: {', '.join(virtual) or '(there is none)'}")
     if len(virtual) != 1:
         raise UsageError(
             f"{len(virtual)} trials run in virtual time" if virtual else "no trial runs in virtual time now",
@@ -276,7 +278,7 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
     )
     _show_offers()
     if not state.complete:
-        typer.echo("the lab is still starting, or was interrupted while it did; fix: scenario-kit lab up")
+        typer.echo("the lab is still starting, or its start was interrupted; fix: scenario-kit lab up")
     for report in reports:
         if report.tail:
             typer.echo(f"\n{report.name} is dead; the end of {report.log}:\n{report.tail}")

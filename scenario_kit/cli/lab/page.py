@@ -29,7 +29,7 @@ def serve_page(name: str, port: int, *, spoilers: bool, browser: bool) -> None:
         server = serve(site, port)
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"port {port} is unavailable: {error}", fix="another --port, or none for a free one"
+            f"port {port} is unavailable: {error}", fix="choose another --port, or omit it to use a free one"
         ) from error
     address = f"http://127.0.0.1:{server.server_address[1]}/#token={token}"
     typer.echo(address)

@@ -28,7 +28,7 @@ def top(
     ] = "name",
     format: Format = "text",
 ) -> None:
-    """Show the CPU and memory that nodes and pods use, over the last tick of 15 s.
+    """Show CPU and memory usage of nodes and pods over the last tick of 15 s.
 
     Example: scenario-kit lab top -n otel-demo --sort-by cpu
     """
@@ -36,7 +36,7 @@ def top(
     from scenario_kit.lab.host.state import LabState
 
     state = LabState.load(name)
-    state.require_alive("asking for the use of resources")
+    state.require_alive("reading resource usage")
     cluster = KubeCluster(Path(state.kubeconfig))
     try:
         nodes = cluster.list("NodeMetrics", group=_GROUP)
@@ -65,7 +65,7 @@ def top(
     )
     typer.echo()
     if not pod_rows:
-        typer.echo("no pod was measured" + (f" in the namespace {namespace}" if namespace else ""))
+        typer.echo("no metrics of pods" + (f" in namespace {namespace}" if namespace else ""))
     show_table(
         ("NAMESPACE", "POD", "CPU(cores)", "MEMORY(bytes)", "UNTIL (UTC)"),
         [(r["namespace"], r["name"], _format_cpu(r), _format_memory(r), r["until"]) for r in sort_rows(pod_rows, sort)],
@@ -102,7 +102,7 @@ def build_pod_row(metrics: Object) -> dict[str, Any]:
 
 
 def sort_rows(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
-    """Sort by namespace and name, or the largest first."""
+    """Sort by namespace and name, or by usage in descending order."""
     named = sorted(rows, key=lambda row: (row.get("namespace", ""), row["name"]))
     key = {"cpu": "cpuCores", "memory": "memoryBytes"}.get(by)
     return sorted(named, key=lambda row: -row[key]) if key else named

@@ -1,4 +1,4 @@
-"""``lab traces``: traces of the app's requests, as a table or as OTLP in a file."""
+"""``lab traces``: traces of an app's requests, as a table or an OTLP file."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class TraceLine(NamedTuple):
 
 
 def traces(
-    world: Annotated[str, typer.Argument(help="Trial or namespace; needed if there are several.")] = "",
+    world: Annotated[str, typer.Argument(help="Trial or namespace; required if there are several.")] = "",
     name: Lab = "default",
-    service: Annotated[str, typer.Option("--service", help="Only traces in which this service has a span.")] = "",
-    errors: Annotated[bool, typer.Option("--errors", help="Only traces in which something failed.")] = False,
-    since: Annotated[int, typer.Option("--since", min=1, help="Seconds to look back, by the world's clock.")] = 300,
+    service: Annotated[str, typer.Option("--service", help="Only traces with a span of this service.")] = "",
+    errors: Annotated[bool, typer.Option("--errors", help="Only traces with an error.")] = False,
+    since: Annotated[int, typer.Option("--since", min=1, help="Seconds to look back on the trial's clock.")] = 300,
     otlp: Annotated[
-        str, typer.Option("--otlp", help="Write them to this file as OTLP, one JSON object per line.")
+        str, typer.Option("--otlp", help="Write the traces to this file as OTLP, one JSON object per line.")
     ] = "",
     format: Format = "text",
 ) -> None:
-    """Show traces of an app's requests, newest first: mainly failing and slow ones, and some ordinary ones.
+    """Show traces of an app's requests, newest first: mainly failed and slow ones, and a sample of the others.
 
     Example: scenario-kit lab traces --errors --service checkout
     """
@@ -51,14 +51,16 @@ def traces(
     from scenario_kit.lab.host.state import LabState
 
     state = LabState.load(name)
-    state.require_alive("asking for traces")
+    state.require_alive("reading traces")
     namespace = choose_namespace(lifecycle.list_worlds(state), world)
     text = _ask(state, namespace, {"since": str(since), "service": service, "errors": "true" if errors else ""})
     if otlp:
         try:
             Path(otlp).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise UsageError(f"{otlp} cannot be written: {error.strerror}", fix="--otlp FILE in a folder") from error
+            raise UsageError(
+                f"cannot write {otlp}: {error.strerror}", fix="pass --otlp FILE in a writable folder"
+            ) from error
     found = parse_rows(text.splitlines())
     if format == "json":
         show_json(
@@ -70,7 +72,7 @@ def traces(
         )
         return
     if not found:
-        typer.echo(f"no trace of the last {since} s in {namespace}")
+        typer.echo(f"no traces in {namespace} in the last {since} s")
     else:
         show_table(
             ("TIME (UTC)", "TRACE", "ROOT", "DURATION", "SPANS", "ERRORS"),
@@ -99,11 +101,11 @@ def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
     if len(fitting) == 1:
         return str(fitting[0]["namespace"])
     if not worlds:
-        raise UsageError("no world is open, so nobody sends requests", fix="apply a scenario, or run try or verify")
+        raise UsageError("no trial is running, so there are no requests", fix="apply a scenario, or run try or verify")
     names = ", ".join(sorted(str(w["namespace"]) for w in worlds))
     if not fitting:
-        raise UsageError(f"no world is called {desired!r}", fix=f"one of: {names}")
-    raise UsageError(f"there are {len(fitting)} worlds", fix=f"name one of: {names}")
+        raise UsageError(f"no trial or namespace {desired!r}", fix=f"one of: {names}")
+    raise UsageError(f"{len(fitting)} trials are running", fix=f"choose one of: {names}")
 
 
 def build_jaeger_url(state: LabState, namespace: str) -> str:

@@ -1,1 +1,1 @@
-"""``score``: what answers are worth."""
+"""Commands that score and rank answers."""

@@ -1,4 +1,4 @@
-"""``score``: answers against the truth."""
+"""``score``: score answers against the ground truth."""
 
 from __future__ import annotations
 
@@ -19,53 +19,67 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Score it")
     def score(
-        truth: Annotated[Path, typer.Argument(help="A scenario, a ground truth of ITBench, or a folder of either.")],
+        truth: Annotated[Path, typer.Argument(help="A scenario, an ITBench ground truth, or a folder of either.")],
         answers: Annotated[
             list[Path],
-            typer.Argument(help="Answers, records of runs (*.json, *.jsonl), or folders: <incident>/<trial>/…"),
+            typer.Argument(help="Answers, run records (*.json, *.jsonl), or folders: <incident>/<trial>/…"),
         ],
         topology: Annotated[
-            Path | None, typer.Option(help="A topology for NTAM; scenarios have the calls of their app without one.")
+            Path | None, typer.Option(help="Topology for NTAM; for scenarios, the calls of the app by default.")
         ] = None,
         namespace: Annotated[
-            str, typer.Option(help="Where the app of scenarios ran; without it their objects fit in any namespace.")
+            str, typer.Option(help="Namespace in which the app ran; any namespace matches by default.")
         ] = "",
-        prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
+        prices: Annotated[Path | None, typer.Option(help="Dated price list to convert tokens into cost.")] = None,
         ntam: Annotated[
             list[str] | None,
-            typer.Option(help="gamma=0.5, omega, tau, beta, or length.<relation> of the topology's edges."),
+            typer.Option(
+                help="NTAM parameter: gamma=0.5, omega, tau, beta, or length.<relation> for edges of the topology."
+            ),
         ] = None,
         duplicates: Annotated[
-            str, declare_choice("--duplicates", "penalise", "ignore", help="A further claim on the same object.")
+            str,
+            declare_choice(
+                "--duplicates", "penalise", "ignore", help="How to treat repeated claims on the same object."
+            ),
         ] = "penalise",
         aliases: Annotated[
-            str, declare_choice("--aliases", "merge", "penalise", help="A further claim on an alias of it.")
+            str,
+            declare_choice(
+                "--aliases", "merge", "penalise", help="How to treat repeated claims on aliases of an object."
+            ),
         ] = "merge",
         ignore: Annotated[
             list[str] | None,
-            typer.Option("--ignore-namespace", help="Wrong claims there do not count; `itbench` is its list."),
+            typer.Option("--ignore-namespace", help="Ignore wrong claims in this namespace; `itbench` for its list."),
         ] = None,
         repeats: Annotated[
-            int, typer.Option(min=1, help="Runs that each incident should have; missing ones count as failed.")
+            int, typer.Option(min=1, help="Expected runs per incident; missing ones count as failed.")
         ] = 1,
         cap: Annotated[
-            float, typer.Option(min=1e-3, help="Seconds that a failure counts in a restricted mean.")
+            float, typer.Option(min=1e-3, help="Seconds that a failure contributes to a restricted mean.")
         ] = 600.0,
-        seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
+        seed: Annotated[int, typer.Option(min=0, help="Seed of bootstrap intervals.")] = 20_260_101,
         against: Annotated[
-            Path | None, typer.Option(help="Results of ITBench's evaluator for the same runs: how far they agree.")
+            Path | None, typer.Option(help="Results of ITBench's evaluator for the same runs, to compare with.")
         ] = None,
-        decisions: Annotated[bool, typer.Option("--decisions", help="Show what became of each claim.")] = False,
+        decisions: Annotated[bool, typer.Option("--decisions", help="Show the match decision for each claim.")] = False,
         format: Annotated[
             str,
-            declare_choice("--format", "table", "json", "itbench", help="For people, for programs, as its evaluator."),
+            declare_choice(
+                "--format",
+                "table",
+                "json",
+                "itbench",
+                help="For people, for programs, or in the format of ITBench's evaluator.",
+            ),
         ] = "table",
     ) -> None:
-        """Score answers against the truth, by every published metric.
+        """Score answers against the ground truth, by every published metric.
 
-        Runs that failed, gave no answer or are missing count as 0. An answer with a mistake is no answer.
+        Runs that failed, gave no answer or are missing count as 0. An invalid answer counts as no answer.
 
-        Exit codes: 0 scored, whatever the score; 1 the truth or a record cannot be used; 3 no such file.
+        Exit codes: 0 scored, whatever the score; 1 an unusable truth or record; 3 no such file.
 
         Example: scenario-kit score catalog/scenarios/ads-tuned-to-death runs/answer.json --decisions
         """

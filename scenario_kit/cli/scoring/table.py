@@ -1,4 +1,4 @@
-"""Scores as tables: runs, metrics with their intervals, times, detection, decisions."""
+"""Tables of scores: runs, decisions, metrics with intervals, times and detection."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from scenario_kit.scoring.scores.summary import ScoreReport
 from scenario_kit.scoring.statistics.estimate import Estimate
 
 Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
-#: Runs that are listed one by one; of more, only those without an answer are.
-MOST_RUNS = 30
+#: Maximum number of listed runs; beyond it, only those with a problem are listed.
+MAX_RUNS = 30
 
 
 def list_tables(report: ScoreReport, *, decisions: bool) -> Iterator[Table]:
-    """List the tables of a report, each with its title; those without a row are left out."""
+    """Yield the tables of a report with their titles; some may be empty."""
     yield "runs", ("incident", "trial", "answer", "right", "recall-gated precision", "problem"), _list_runs(report)
     if decisions:
         header = ("incident", "trial", "claim", "verdict", "means", "because")
         yield "decisions", header, _list_decisions(report)
     columns = ("mean", "95 % interval", "by", "± SE", "runs of incidents")
     metrics = [(*_format_estimate(key, each), BY_KEY[key].title) for key, each in report.metrics.items()]
-    yield "metrics", ("metric", *columns, "what it is"), metrics
+    yield "metrics", ("metric", *columns, "meaning"), metrics
     tries = [_format_estimate(f"pass@{k}", each) for k, each in report.pass_at_k.items()]
-    yield "chance that one of k runs is exactly right", ("", *columns), tries
+    yield "probability that at least one of k runs is exactly right", ("", *columns), tries
     header = ("time to", "reached", "mean of those", "restricted mean", "95 % interval", "cap")
     yield "times", header, _list_times(report)
     yield "detection", ("share", *columns), _list_detection(report)
@@ -36,24 +36,24 @@ def list_tables(report: ScoreReport, *, decisions: bool) -> Iterator[Table]:
 
 
 def list_agreements(compared: EvaluatorComparison) -> Iterator[Table]:
-    """List the table of how far an evaluator agrees."""
+    """Yield the table of agreement with another evaluator."""
     named = compared.metrics | ({"claims that are roots": compared.claims} if compared.claims else {})
     rows: list[tuple[str, ...]] = [
         (key, str(each.both), str(each.equal), f"{each.mean_difference:+.4f}") for key, each in named.items()
     ]
-    more = f"runs only here: {compared.only_ours}, only there: {compared.only_theirs}"
+    more = f"runs only in ours: {compared.only_ours}, only in its: {compared.only_theirs}"
     yield f"agreement with the evaluator ({more})", ("its metric", "both", "equal", "ours - its"), rows
 
 
 def format_number(value: float | None) -> str:
-    """Format a number as tables show it: four digits, integers without any."""
+    """Format a number with four decimals, integers without."""
     if value is None:
         return "–"
     return f"{value:.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.4f}"
 
 
 def _list_runs(report: ScoreReport) -> list[tuple[str, ...]]:
-    shown = report.runs if len(report.runs) <= MOST_RUNS else [run for run in report.runs if run.problem]
+    shown = report.runs if len(report.runs) <= MAX_RUNS else [run for run in report.runs if run.problem]
     return [
         (
             run.incident, run.trial, run.state.lower(), "yes" if run.correct else "no",

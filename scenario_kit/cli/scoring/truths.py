@@ -1,4 +1,4 @@
-"""Which truths a path means: scenarios of ours, resolved with the catalogue, or ITBench's."""
+"""Load ground truths from a path: resolved scenarios or ITBench files."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def load_contexts(
     """Load the truths of a path, by incident, and warnings about their files.
 
     Args:
-        path: a scenario, a truth of ITBench, or a folder of either.
-        topology: what all incidents have; without one, a scenario has the calls of its app.
-        namespace: where the apps of scenarios were deployed; empty where that is not known.
+        path: a scenario, an ITBench truth, or a folder of either.
+        topology: topology of all incidents; for scenarios, the calls of the app by default.
+        namespace: namespace in which the app was deployed; empty if unknown.
 
     Raises:
-        UsageError: there is no such path, it holds no truth, or two of one name.
+        UsageError: the path does not exist, contains no truth, or two truths with the same name.
         AuthoringError: a truth cannot be scored.
     """
     from scenario_kit.catalog import Catalog, find_collections
@@ -48,7 +48,7 @@ def load_contexts(
 
 
 def _find_scenarios(path: Path) -> list[Path]:
-    """Find the scenarios of a path; none where it holds other truths."""
+    """Find the scenarios of a path; empty if it contains other truths."""
     if path.is_file():
         if path.suffix not in (".yaml", ".yml"):
             return []

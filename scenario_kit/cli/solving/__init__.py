@@ -1,1 +1,1 @@
-"""``solve``: an incident, a solver, a score."""
+"""Commands that run solvers on incidents."""

@@ -1,4 +1,4 @@
-"""``solve``: hands incidents to a solver, takes its answers, scores them."""
+"""``solve`` and ``mcp``: run solvers on incidents and score their answers."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from scenario_kit.solver.programs.mcp_bridge import CallBridge
 
 _LAB = "solve"
-#: Metrics that a table shows.
+#: Metrics in the table.
 _SHOWN = ("recall_gated_precision", "fault_localisation", "mitigation", "turns")
 
 
-Turns = Annotated[int, typer.Option(min=1, help="Turns that a run may take.")]
-Tokens = Annotated[int | None, typer.Option(min=1, help="Tokens that a run may use.")]
-Seconds = Annotated[float | None, typer.Option(min=1, help="Seconds of the incident's time that a run may take.")]
-WallSeconds = Annotated[float, typer.Option(min=1, help="Seconds that a run may really take.")]
-PerCall = Annotated[float, typer.Option(min=0, help="Seconds of the incident's time that every turn costs.")]
+Turns = Annotated[int, typer.Option(min=1, help="Maximum number of turns of a run.")]
+Tokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of a run.")]
+Seconds = Annotated[float | None, typer.Option(min=1, help="Maximum duration of a run in seconds of incident time.")]
+WallSeconds = Annotated[float, typer.Option(min=1, help="Maximum duration of a run in seconds of wall time.")]
+PerCall = Annotated[float, typer.Option(min=0, help="Seconds of incident time that each turn takes.")]
 Clock = Annotated[
     str,
     declare_choice(
-        "--clock", "virtual", "wall", help="Time passes by turns and stands still meanwhile, or by itself as in life."
+        "--clock", "virtual", "wall", help="Incident time advances per turn only (virtual) or continuously (wall)."
     ),
 ]
 Stage = Annotated[
-    str, declare_choice("--stage", "both", "diagnosis", help="Diagnosis and mitigation, or diagnosis alone.")
+    str, declare_choice("--stage", "both", "diagnosis", help="Diagnosis and mitigation, or diagnosis only.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the first run; each further one has the next.")]
-SolverLab = Annotated[str, typer.Option("--name", help="Name of the lab, which only solvers use.")]
-Runs = Annotated[Path, typer.Option("--runs", help="Folder for records; runs that ended are not repeated.")]
-Label = Annotated[str, typer.Option(help="What the solver's runs are called; by default its program.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the first run; incremented for each further run.")]
+SolverLab = Annotated[str, typer.Option("--name", help="Name of the lab, which is reserved for solvers.")]
+Runs = Annotated[Path, typer.Option("--runs", help="Folder for records; completed runs are not repeated.")]
+Label = Annotated[str, typer.Option(help="Name of the solver in records; its program by default.")]
 _RUNS = Path("solutions")
 
 
@@ -57,22 +57,24 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Solve it")
     def solve(
         paths: Annotated[
-            list[Path] | None, typer.Argument(help="Scenario files, or folders that hold some.", show_default=False)
+            list[Path] | None, typer.Argument(help="Scenario files, or folders that contain some.", show_default=False)
         ] = None,
         snapshot: Annotated[
-            list[Path] | None, typer.Option(help="Solve offline: a snapshot, or a folder of some; repeatable.")
+            list[Path] | None,
+            typer.Option(help="Solve offline: a snapshot, or a folder of snapshots; may be repeated."),
         ] = None,
         truth: Annotated[
-            Path | None, typer.Option(help="The truth of snapshots, or a folder of truths; by default beside them.")
+            Path | None,
+            typer.Option(help="Ground truth of the snapshots, or a folder of truths; next to them by default."),
         ] = None,
-        solver: Annotated[str, typer.Option(help="A program that speaks the protocol, with its arguments.")] = "",
+        solver: Annotated[str, typer.Option(help="Program that speaks the solver protocol, with its arguments.")] = "",
         baseline: Annotated[
-            list[str] | None, typer.Option(help="A solver of the kit, or all; oracle and nop check the scoring.")
+            list[str] | None, typer.Option(help="Built-in solver, or all; oracle and nop check the scoring.")
         ] = None,
-        human: Annotated[bool, typer.Option("--human", help="You solve, at this terminal.")] = False,
+        human: Annotated[bool, typer.Option("--human", help="Solve interactively at this terminal.")] = False,
         label: Label = "",
         repeats: Annotated[
-            int | None, typer.Option(min=1, help="Runs of each scenario: 3, and of a person one more than there are.")
+            int | None, typer.Option(min=1, help="Runs per scenario; 3 by default, with --human one more than exist.")
         ] = None,
         turns: Turns = 100,
         tokens: Tokens = None,
@@ -89,22 +91,23 @@ def register(app: typer.Typer) -> None:
                 "full",
                 "network",
                 "none",
-                help="Without network and files of labs; with the network; as any program; full where possible.",
+                help="full: no network and no lab files; network: no lab files; none; auto: full if possible.",
             ),
         ] = "auto",
         pass_env: Annotated[
-            list[str] | None, typer.Option("--pass-env", help="A variable that the solver gets, such as an API key.")
+            list[str] | None,
+            typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key."),
         ] = None,
         seed: Seed = 1,
         name: SolverLab = _LAB,
         runs: Runs = _RUNS,
         format: Format = "text",
     ) -> int:
-        """Hand incidents to a solver, and score its answers.
+        """Run a solver on incidents and score its answers.
 
-        Exit codes: 0 all runs were made, whatever they scored; 1 an incident did not come; 2 the lab failed; 3 usage.
+        Exit codes: 0 all runs completed, whatever their score; 1 an incident did not occur; 2 the lab failed; 3 usage.
 
-        With --snapshot no lab is used, and diagnosis is the only stage: a recording cannot be repaired.
+        With --snapshot, no lab is used, and diagnosis is the only stage because a recording cannot be repaired.
 
         Example: scenario-kit solve catalog/scenarios/product-catalog-wrong-target-port --baseline loudest-alert
         """
@@ -131,7 +134,7 @@ def register(app: typer.Typer) -> None:
         transport: Annotated[
             str, declare_choice("--transport", "stdio", "http", help="Standard input and output, or streamable HTTP.")
         ] = "stdio",
-        port: Annotated[int, typer.Option(min=0, max=65535, help="Port of HTTP on this machine; 0: a free one.")] = 0,
+        port: Annotated[int, typer.Option(min=0, max=65535, help="HTTP port on this machine; 0 picks a free one.")] = 0,
         label: Label = "mcp",
         turns: Turns = 100,
         tokens: Tokens = None,
@@ -144,9 +147,9 @@ def register(app: typer.Typer) -> None:
         name: SolverLab = _LAB,
         runs: Runs = _RUNS,
     ) -> int:
-        """Serve one incident to a client of MCP: kubectl, metrics, alerts, traces, logs, submit. Needs the extra mcp.
+        """Serve one incident to an MCP client: kubectl, metrics, alerts, traces, logs, submit. Requires the extra mcp.
 
-        By HTTP it listens on this machine only; the address that it prints contains a token.
+        The HTTP server listens on loopback only; the printed address contains a token.
 
         Example: scenario-kit mcp catalog/scenarios/product-catalog-wrong-target-port --transport http
         """
@@ -198,7 +201,9 @@ def _choose_solvers(
     from scenario_kit.solver.baselines.catalogue import BASELINES
 
     if bool(command) + bool(baselines) + human != 1:
-        raise UsageError("who solves?", fix="one of --solver 'COMMAND', --baseline NAME and --human")
+        raise UsageError(
+            "no solver chosen, or several", fix="pass one of --solver 'COMMAND', --baseline NAME and --human"
+        )
     if human:
         return [choose_person(label)]
     if command:
@@ -218,7 +223,7 @@ def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings
 
     files = find_scenario_files(paths)
     contexts: dict[str, TruthContext] = {}
-    for file in files:  # before a lab is started: a truth that cannot be scored is found at once
+    for file in files:  # before a lab is started, so that unusable truths are reported at once
         contexts |= load_contexts(file, None, "")[0]
 
     @cache

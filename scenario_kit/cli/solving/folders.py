@@ -1,4 +1,4 @@
-"""Where runs are kept: ``<runs>/<scenario>/<solver>/<repeat>/``; one with a record has ended."""
+"""Folders of runs: ``<runs>/<scenario>/<solver>/<repeat>/``; a run with a record is complete."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def name_solver(label: str, command: Sequence[str]) -> str:
-    """Name the folder of a solver: as somebody called it, else after its program."""
+    """Return the folder name of a solver: its label, else its program."""
     return _UNSAFE.sub("-", label or Path(command[0]).name if command else label).strip("-.") or "solver"
 
 
 def find_run_folder(runs: Path, scenario: str, solver: str, repeat: int) -> Path:
-    """Find the folder of a run."""
+    """Return the folder of a run."""
     return runs / scenario / solver / str(repeat)
 
 
 def count_ended(runs: Path, scenario: str, solver: str) -> int:
-    """Count the runs that have ended, from the first one on."""
+    """Count the consecutive complete runs, from the first one."""
     number = 0
     while has_ended(find_run_folder(runs, scenario, solver, number + 1)):
         number += 1
@@ -42,7 +42,7 @@ def has_ended(folder: Path) -> bool:
 
 
 def prepare_run_folder(folder: Path) -> Path:
-    """Prepare the folder of a new run; one that was cut short is kept beside it. Returns the solver's own folder."""
+    """Create the folder of a new run and return the solver's working folder; an unfinished run is moved aside."""
     if folder.exists():
         number = 1
         while (aside := folder.with_name(f"{folder.name}.unfinished-{number}")).exists():
@@ -54,7 +54,7 @@ def prepare_run_folder(folder: Path) -> Path:
 
 
 def write_record(folder: Path, record: dict[str, Any], trajectory: dict[str, Any]) -> None:
-    """Write the trajectory of a run and its record, each whole or not at all. A run with a record has both."""
+    """Write the trajectory of a run, then its record, each atomically; a run with a record has both."""
     _write(folder / TRAJECTORY, trajectory)
     _write(folder / RECORD, record)
 

@@ -1,4 +1,4 @@
-"""What is handed to solvers, wherever it comes from: an incident in a lab, or one that a snapshot holds."""
+"""Incidents for solvers, independent of their source: a lab or a snapshot."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from scenario_kit.solver.gateway.tools import Sources
 from scenario_kit.solver.investigation import IncidentClock
 from scenario_kit.solver.records.run_record import IncidentTimes
 
-#: How incidents are called to those who solve them: nothing in it says what is wrong.
+#: Prefix of the incident names that solvers see, which must not reveal the fault.
 PREFIX: Final = "incident-"
 
 
 class HandedIncident(IncidentClock, Protocol):
-    """An incident from its hand-over on."""
+    """An incident after its hand-over."""
 
     def judge(self) -> tuple[bool | None, tuple[str, ...]]:
-        """Judge whether it has ended; None where nothing is broken, or nothing can be repaired. With the reasons."""
+        """Return whether it is resolved, with reasons; None if nothing is broken or repairable."""
 
     def repair(self) -> None:
-        """Carry the documented solution out, where that is possible."""
+        """Apply the documented solution, if possible."""
 
     def list_changed(self) -> tuple[str, ...]:
         """List the objects that the solver has changed."""
 
     def measure(self, handed_over: float, ended: float) -> IncidentTimes:
-        """Measure when it began, and was seen."""
+        """Measure when it began and when it was detected."""
 
 
 class PlayedIncident(NamedTuple):
-    """An incident that was handed over, and all that a solver reaches.
+    """An incident after its hand-over, and the sources that the solver can read.
 
-    ``roots`` is the truth, as names of objects; ``digest`` tells versions of the incident apart. ``readable`` is a
-    folder that the solver may read, ``hidden`` are those that it must not.
+    ``roots`` are the root causes, as names of objects; ``digest`` identifies the version of the incident. ``readable``
+    is a folder that the solver may read, ``hidden`` are folders that it must not.
     """
 
     incident: HandedIncident
@@ -47,9 +47,9 @@ class PlayedIncident(NamedTuple):
 
 
 class IncidentTask(NamedTuple):
-    """An incident that can be played: its name, which no solver hears, and its brief.
+    """An incident that can be run: its name, which solvers never see, and its brief.
 
-    ``play`` takes the name by which it is handed over, and a seed; behind its block the incident is undone.
+    ``play`` takes the name that the solver sees and a seed; on exit, the incident is undone.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Traces of one app in a lab, by its server's query API, which needs no token for one namespace."""
+"""Traces of one app in a lab, from the lab server's query API, which needs no token for a single namespace."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class LabTraces:
         )
 
     def ask(self, path: str, query: str = "") -> tuple[int, dict[str, Any]]:
-        """Ask for a path; see ``TraceStore``."""
+        """Query a path; see ``TraceStore``."""
         try:
             response = self._client.get(f"{path}?{query}" if query else path)
             document: dict[str, Any] = response.json()
         except (httpx.HTTPError, ValueError) as error:
-            raise LabError(f"the lab's traces do not answer: {error}", fix="scenario-kit lab status") from error
+            raise LabError(f"cannot read traces from the lab server: {error}", fix="scenario-kit lab status") from error
         return response.status_code, document
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._client.close()

@@ -1,4 +1,4 @@
-"""An incident in a lab of its own, from its deployment to an empty cluster."""
+"""Run one incident in a dedicated lab, from deployment to an empty cluster."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from scenario_kit.solver.gateway.kubectl_process import KubectlProcess
 from scenario_kit.solver.gateway.tools import Sources
 from scenario_kit.solver.incident.handover import LiveIncident
 
-#: Seconds that an app without an incident runs before it is handed over.
+#: Seconds that an app without an incident runs before the hand-over.
 _NOTHING_SECONDS: Final = 600
 
 
 class LabStage:
-    """A lab in which one incident at a time is played. ``say`` is told what takes its time."""
+    """A lab that runs one incident at a time. ``say`` reports progress."""
 
     def __init__(self, name: str, say: Callable[[str], None]) -> None:
         self._name = name
@@ -42,15 +42,15 @@ class LabStage:
 
     @property
     def lab(self) -> LabState:
-        """The lab."""
+        """Return the state of the lab."""
         return self._lab
 
     @contextmanager
     def play(self, scenario: Scenario, file: Path, trial: str, seed: int, clock: ClockMode) -> Iterator[PlayedIncident]:
-        """Play a scenario up to its hand-over; behind the block everything is undone and removed.
+        """Run a scenario up to its hand-over; on exit, everything is undone and removed.
 
         Raises:
-            AuthoringError: the incident does not come as promised, or needs another clock.
+            AuthoringError: the incident does not occur as declared, or requires another clock.
             InfrastructureError: the lab failed.
         """
         self._require_empty()
@@ -91,21 +91,21 @@ class LabStage:
             self._end(environment, incident, trial)
 
     def _end(self, environment: Environment, incident: LiveIncident, trial: str) -> None:
-        """Take the incident away; where that does not work, the whole lab is emptied."""
+        """Undo the incident; if that fails, reset the lab."""
         try:
             incident.end()
             environment.grounds.close_clock(trial)
             forget(environment, trial)
         except InfrastructureError as problem:
-            self._say(f"{trial} could not be undone ({problem.message}); emptying the lab")
-            with suppress(InfrastructureError):  # the next run finds it, and empties it again
+            self._say(f"cannot undo {trial} ({problem.message}); resetting the lab")
+            with suppress(InfrastructureError):  # the next run finds the trial and resets the lab again
                 self._lab = lifecycle.reset(self._name, force=True, say=self._say)
 
     def _require_empty(self) -> None:
-        """Require a lab without trials; what an earlier run left there is removed.
+        """Require a lab without trials; leftovers of an earlier run are removed.
 
         Raises:
-            UsageError: somebody else's trials run there.
+            UsageError: other trials are running in the lab.
         """
         self._lab = lifecycle.bring_up(self._name, say=self._say)
         names = sorted(str(world["trial"]) for world in lifecycle.list_worlds(self._lab))
@@ -114,7 +114,7 @@ class LabStage:
         if others := [name for name in names if not name.startswith(PREFIX)]:
             raise UsageError(
                 f"lab {self._name!r} runs other trials: {', '.join(others)}",
-                fix="a solver's incident has a lab of its own: leave --name out, or name another",
+                fix="solvers need a dedicated lab: omit --name, or choose another",
             )
-        self._say(f"an earlier run was cut short ({', '.join(names)}); emptying the lab")
+        self._say(f"an earlier run was interrupted ({', '.join(names)}); resetting the lab")
         self._lab = lifecycle.reset(self._name, force=True, say=self._say)

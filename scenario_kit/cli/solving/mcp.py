@@ -1,4 +1,4 @@
-"""``mcp``: one run whose solver is a client of an MCP server."""
+"""``mcp``: one run whose solver is an MCP client."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from scenario_kit.solver.programs.mcp_server import require_sdk, serve_http, ser
 
 
 def serve_run(path: Path, transport: str, port: int, solve: Callable[[Path, CallBridge], None]) -> None:
-    """Serve one run: the server answers at once, calls of tools wait for the hand-over.
+    """Serve one run; the server is available at once, but tool calls wait for the hand-over.
 
-    ``solve`` plays the incident of the file, with the bridge as its solver.
+    ``solve`` runs the incident of the file, with the bridge as its solver.
 
     Raises:
-        UsageError: the SDK is missing, the path does not name one scenario, or the port is taken.
+        UsageError: the SDK is missing, the path is not exactly one scenario, or the port is in use.
     """
     require_sdk()
     files = find_scenario_files([path])
     if len(files) != 1:
-        raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one: a client of MCP solves one incident")
+        raise UsageError(f"{path} contains {len(files)} scenarios", fix="choose one: an MCP client solves one incident")
     brief = load_scenario(files[0]).scenario.spec.brief.strip()
     bridge = CallBridge()
     if transport == "http":

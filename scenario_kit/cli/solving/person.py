@@ -1,4 +1,4 @@
-"""A person as a solver: the brief, a prompt with the incident's clock, and short commands for the tools."""
+"""Interactive solver: brief, prompt with the incident's clock, and short commands for the tools."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from scenario_kit.solver.protocol.messages import (
 
 HELP: Final = """\
 kubectl …              one command; a manifest: kubectl apply -f - <<EOF, lines, EOF
-alerts                 what is pending or firing
+alerts                 pending and firing alerts
 metrics QUERY          PromQL, now
-services               services that have traces; calls: who calls whom
-traces SERVICE         its newest traces; errors SERVICE: those that failed
-logs {app="cart"}      lines of the last 15 minutes, |= "text" chooses some
-wait SECONDS           lets time pass
-note TEXT              a thought, for the record
-submit NAME…           diagnosis: root causes as Kind/name; none: nothing is wrong. Mitigation: submit alone
-escalate REASON        hand over to somebody else
+services               services with traces; calls: the dependency graph
+traces SERVICE         newest traces of a service; errors SERVICE: failed ones only
+logs {app="cart"}      lines of the last 15 minutes; filter with |= "text"
+wait SECONDS           let time pass
+note TEXT              add a note to the record
+submit NAME…           diagnosis: root causes as Kind/name; no names: nothing is wrong. Mitigation: submit without names
+escalate REASON        hand over to another engineer
 quit                   stop"""
 
 
 class BadInput(ValueError):
-    """A line that means nothing; the text says why."""
+    """An invalid input line."""
 
 
 def parse_input(line: str, stage: str, namespace: str) -> SolverMessage | None:
-    """Parse what a person typed; None for what needs no message (help, an empty line).
+    """Parse an input line; None for help and empty lines.
 
     Raises:
-        BadInput: it is none of the commands.
+        BadInput: not a command, or invalid arguments.
     """
     word, _, rest = line.strip().partition(" ")
     rest = rest.strip()
@@ -73,7 +73,7 @@ def parse_input(line: str, stage: str, namespace: str) -> SolverMessage | None:
             return EscalateMessage(reason=rest)
         case "quit" | "exit":
             return StopMessage(reason="the person stopped")
-    raise BadInput(f"{word!r} is no command; help lists them")
+    raise BadInput(f"unknown command {word!r}; type help")
 
 
 def _parse_seconds(text: str) -> float:
@@ -87,7 +87,7 @@ def _build_answer(text: str, namespace: str) -> dict[str, Any]:
     try:
         names = shlex.split(text)
     except ValueError as error:
-        raise BadInput(f"the quotes do not match: {error}") from error
+        raise BadInput(f"unbalanced quotes: {error}") from error
     if wrong := [name for name in names if "/" not in name]:
         raise BadInput(f"{wrong[0]!r} has no kind: write Deployment/{wrong[0]}, Service/{wrong[0]} …")
     full = [name if name.count("/") > 1 else f"{namespace}/{name}" for name in names]
@@ -96,7 +96,7 @@ def _build_answer(text: str, namespace: str) -> dict[str, Any]:
 
 
 class PersonSolver:
-    """Asks at the terminal. Implements ``Solver``."""
+    """Prompts at the terminal. Implements ``Solver``."""
 
     def __init__(self) -> None:
         self._stage, self._namespace = "diagnosis", ""
@@ -112,7 +112,7 @@ class PersonSolver:
                 typer.echo(make_printable(message.content))
             case StageMessage():
                 self._now, self._left, self._stage = message.now, message.turns_left, message.stage
-                _say("Your diagnosis is taken. Now repair the app, and submit; or quit.")
+                _say("Diagnosis accepted. Now repair the app and submit, or quit.")
             case RefusalMessage():
                 self._left = message.turns_left
                 typer.echo(f"{message.problem}: {message.fix}")
@@ -120,8 +120,8 @@ class PersonSolver:
                 _say(f"The run is over: {message.reason}. {message.message}".rstrip())
 
     def ask(self, patience: float | None) -> SolverMessage:
-        """Read until a line means something."""
-        del patience  # whoever sits here sees the clock; the next message finds the time over
+        """Prompt until the input is valid."""
+        del patience  # the prompt shows the clock; the next message ends a run that is over time
         while True:
             try:
                 line = _read(f"{self._now[11:19]} {self._stage}, {self._left} turns left> ")
@@ -136,18 +136,18 @@ class PersonSolver:
             typer.echo(HELP)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to release."""
 
     def _begin(self, start: StartMessage) -> None:
         self._namespace, self._now, self._left = start.namespaces[0], start.now, start.limits.turns
         self._stage = start.stages[0]
         _say(start.brief)
-        typer.echo(f"Namespaces: {', '.join(start.namespaces)}. Every command costs {start.seconds_per_call:g} s.")
+        typer.echo(f"Namespaces: {', '.join(start.namespaces)}. Each command takes {start.seconds_per_call:g} s.")
         typer.echo(HELP)
 
 
 def _read(prompt: str) -> str:
-    """Read a line, and with ``<<MARK`` in it the lines up to that mark."""
+    """Read a line; after ``<<MARK``, also the following lines up to the mark."""
     line = input(prompt)
     if "<<" not in line:
         return line

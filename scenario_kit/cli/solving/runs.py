@@ -1,4 +1,4 @@
-"""Runs of solvers over scenarios, one after the other, and what they score."""
+"""Run solvers on scenarios sequentially and record the runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from scenario_kit.solver.session.machine import SessionLimits
 
 
 class RunSettings(NamedTuple):
-    """What the runs of one call have in common."""
+    """Settings shared by all runs of one command."""
 
     limits: SessionLimits
     stages: tuple[StageName, ...]
@@ -46,14 +46,14 @@ class RunSettings(NamedTuple):
 
 
 class SolverRuns:
-    """Carries runs out, one after the other."""
+    """Runs solvers sequentially."""
 
     def __init__(self, settings: RunSettings, say: Callable[[str], None]) -> None:
         self._settings = settings
         self._say = say
 
     def run(self, task: IncidentTask, solver: SolverChoice) -> list[RunRecord]:
-        """Run a solver on an incident as often as is asked for; runs that have ended before are read.
+        """Run a solver on an incident for the configured repeats; completed runs are read from their records.
 
         Raises:
             AuthoringError: the incident does not come as its scenario promises.
@@ -67,7 +67,7 @@ class SolverRuns:
             folder = find_run_folder(self._settings.runs, task.name, solver.name, repeat)
             what = f"{task.name}, {solver.name}, run {repeat} of {repeats}"
             if has_ended(folder):
-                self._say(f"{what}: has ended before")
+                self._say(f"{what}: already complete")
             else:
                 began = time.monotonic()
                 record = self._run_once(task, solver, repeat, folder)
@@ -113,7 +113,7 @@ class SolverRuns:
 
 
 def name_incident(scenario: str, solver: str, seed: int, repeat: int) -> str:
-    """Name an incident for whoever solves it; nothing in the name says what is wrong."""
+    """Build an incident name that does not reveal the fault."""
     text = f"{scenario} {solver} {seed} {repeat}"
     return PREFIX + hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -128,5 +128,5 @@ def _describe(record: dict[str, Any]) -> str:
 
 
 def list_records(found: Sequence[Sequence[RunRecord]]) -> list[RunRecord]:
-    """List all records of several sets."""
+    """Flatten lists of records."""
     return [record for records in found for record in records]

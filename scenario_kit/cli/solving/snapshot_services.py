@@ -1,4 +1,4 @@
-"""What answers in place of a lab while a snapshot is solved: an API server for kubectl, Prometheus, Jaeger's API."""
+"""Services that replace a lab for snapshots: an API server for kubectl, Prometheus, and Jaeger's API."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class SnapshotTraces:
         self._source = TraceSource(evidence.now, evidence.list_traces)
 
     def ask(self, path: str, query: str = "") -> tuple[int, dict[str, Any]]:
-        """Ask for a path; see ``TraceStore``."""
+        """Query a path; see ``TraceStore``."""
         status, document = reply(self._source, path, query)
         return status, dict(document)
 
 
 class SnapshotKubectl:
-    """kubectl against the objects of a snapshot, which an API server of this process serves on loopback.
+    """kubectl against the objects of a snapshot, served by an API server of this process on loopback.
 
     Whoever does not know the token, which is part of the address, is refused: kubectl sends none without TLS.
     """
@@ -77,7 +77,7 @@ class SnapshotKubectl:
         self._kubectl: Kubectl = KubectlProcess(toolchain.resolve("kubectl"), kubeconfig, home)
 
     def run(self, command: KubectlCommand) -> ToolAnswer:
-        """Run one command to its end; what would change something is refused."""
+        """Run one command; commands that change anything are rejected."""
         if command.writes and command.arguments[:2] not in _READING:
             text = f"error: kubectl {command.verb}: this is a recording, which nobody can change or enter"
             return ToolAnswer(content=text, ok=False)
@@ -109,7 +109,7 @@ def _build_kubeconfig(address: str) -> dict[str, Any]:
 
 
 class SnapshotMetrics:
-    """Implements ``ports.Metrics`` by a Prometheus of its own, which starts with the first query."""
+    """Implements ``ports.Metrics`` with a dedicated Prometheus, which starts on the first query."""
 
     def __init__(self, evidence: SnapshotEvidence, folder: Path) -> None:
         self._evidence = evidence
@@ -126,7 +126,7 @@ class SnapshotMetrics:
         return self._open().instant(expr, at)
 
     def close(self) -> None:
-        """End Prometheus; its data is in the folder, which others remove."""
+        """Stop Prometheus; the caller removes the folder with its data."""
         if self._metrics is not None:
             self._metrics.close()
         if self._process is not None:
@@ -134,7 +134,7 @@ class SnapshotMetrics:
             self._process.wait()
 
     def _open(self) -> PrometheusMetrics:
-        """Start Prometheus and fill it.
+        """Start Prometheus and load the samples.
 
         Raises:
             LabError: it is not installed, or does not start.
@@ -180,5 +180,5 @@ def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def make_folder() -> tempfile.TemporaryDirectory[str]:
-    """Make the folder of the services of one snapshot; nobody else can look into it."""
+    """Create the private folder of the services of one snapshot."""
     return tempfile.TemporaryDirectory(prefix="snapshot-services-")

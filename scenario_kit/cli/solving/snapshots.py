@@ -1,4 +1,4 @@
-"""Snapshots as incidents to solve: where they and their truths lie, and their services while a solver works."""
+"""Snapshots as incidents for solvers: locate them and their ground truths, and serve them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _BRIEF: Final = (
 
 
 class SnapshotTask(NamedTuple):
-    """A snapshot that can be handed to solvers, and the truth by which their answers are scored."""
+    """A snapshot for solvers, and the ground truth that scores their answers."""
 
     task: IncidentTask
     context: TruthContext
 
 
 class SnapshotStage:
-    """Serves one snapshot at a time; what it has read of one is kept until another one is played."""
+    """Serves one snapshot at a time, and caches it until another one is played."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
@@ -90,7 +90,7 @@ class SnapshotStage:
 
 
 def find_snapshots(paths: Sequence[Path]) -> list[SnapshotFolder]:
-    """Find the snapshots of paths: each is one, or a folder that holds some.
+    """Find the snapshots at paths, each a snapshot or a folder of snapshots.
 
     Raises:
         UsageError: there is no such folder, or no snapshot in it.
@@ -108,12 +108,12 @@ def find_snapshots(paths: Sequence[Path]) -> list[SnapshotFolder]:
 
 
 def is_snapshot(folder: Path) -> bool:
-    """Check whether a folder looks like a snapshot; those that are being written begin with a dot."""
+    """Return whether a folder looks like a snapshot; names of unfinished ones begin with a dot."""
     return not folder.name.startswith(".") and (folder / "alerts").is_dir()
 
 
 def list_snapshot_tasks(paths: Sequence[Path], truth: Path | None, stage: SnapshotStage) -> list[SnapshotTask]:
-    """List the snapshots of paths as tasks. ``truth`` is where truths lie; None looks beside each snapshot.
+    """List the snapshots at paths as tasks. ``truth`` is the folder of ground truths; by default next to each snapshot.
 
     Raises:
         UsageError: no snapshot, no truth, or two snapshots of one name.
@@ -135,7 +135,7 @@ def list_snapshot_tasks(paths: Sequence[Path], truth: Path | None, stage: Snapsh
 
 
 def find_truth(snapshot: Path, truth: Path | None) -> Path:
-    """Find the truth of a snapshot: below a folder of truths by its name, or the path itself.
+    """Find the ground truth of a snapshot: by name in a folder of truths, or the path itself.
 
     Raises:
         UsageError: there is none.
@@ -152,7 +152,7 @@ def find_truth(snapshot: Path, truth: Path | None) -> Path:
 
 
 def choose_incident(name: str, contexts: dict[str, TruthContext]) -> str:
-    """Choose the truth that belongs to a snapshot of this name: the only one, or the one of its name.
+    """Choose the ground truth of a snapshot: the only one, or the one with its name.
 
     Raises:
         UsageError: there are several, and none has its name.
@@ -165,7 +165,7 @@ def choose_incident(name: str, contexts: dict[str, TruthContext]) -> str:
 
 
 def name_roots(truth: IncidentTruth, evidence: SnapshotEvidence) -> tuple[str, ...]:
-    """Name the root causes of a truth by objects: its own names, or the first object that fits a pattern."""
+    """Return the root causes as objects: by name, or the first object that matches a pattern."""
     if truth.outcome != "Incident":
         return ()
     return tuple(name for group in truth.groups if group.root for name in _name_group(group, evidence)[:1])
@@ -181,7 +181,7 @@ def _name_group(group: TruthGroup, evidence: SnapshotEvidence) -> list[str]:
 
 
 def _list_hidden(snapshot: Path, truth: Path) -> tuple[Path, ...]:
-    """List what a solver of a snapshot must not read: its truth, those beside it, and one that lies in the snapshot."""
+    """List what a solver of a snapshot must not read: its ground truth, others next to it, and any inside."""
     beside = [truth.parent] if truth.parent.name == TRUTHS else []
     if truth in (snapshot, *snapshot.parents):
         outside: list[Path] = []

@@ -1,4 +1,4 @@
-"""Who solves: a program, a baseline, or one of the two that check the scoring."""
+"""Choice of solver: a program, a person, an MCP client, a baseline, or one of the two that check the scoring."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 #: The variable that tells a program where the snapshot lies that it may read.
 SNAPSHOT_VARIABLE: Final = "SNAPSHOT"
-_APART = Isolation("full", "the solver is part of the kit, and reaches what its messages reach")
-_KNOWING = Isolation("none", "the reference knows the truth")
+_APART = Isolation("full", "the solver is built in and only uses protocol messages")
+_KNOWING = Isolation("none", "the oracle reads the ground truth")
 
 
 class SolverChoice(NamedTuple):
-    """A solver that can be started: its name, how it is kept apart, and what starts it for an incident in a folder.
+    """A solver: its name, its isolation, and the function that starts it for an incident in a folder.
 
-    ``counts_on`` says that each call of the command is one further run.
+    With ``counts_on``, each invocation of the command adds one run.
     """
 
     name: str
@@ -59,7 +59,7 @@ def choose_program(command: str, label: str, mode: str, passed: Sequence[str], r
     """Choose a program as solver.
 
     Raises:
-        UsageError: no command line, or this machine cannot keep it apart as is asked.
+        UsageError: an invalid command line, or an isolation that this machine does not support.
     """
     try:
         words = shlex.split(command)
@@ -70,13 +70,13 @@ def choose_program(command: str, label: str, mode: str, passed: Sequence[str], r
     isolation = choose_isolation(mode)  # type: ignore[arg-type]  # it is one of the choices
     if isolation is None:
         raise UsageError(
-            f"--isolation {mode} is not possible on this machine",
+            f"--isolation {mode} is not supported on this machine",
             fix="run as root, install util-linux, or --isolation none",
         )
     missing = [name for name in passed if name not in os.environ]
     if missing:
         raise UsageError(
-            f"--pass-env names variables that are not set: {', '.join(missing)}", fix="set them, or leave them out"
+            f"variables of --pass-env are not set: {', '.join(missing)}", fix="set them, or remove the option"
         )
 
     def start(played: PlayedIncident, folder: Path) -> Solver:
@@ -93,20 +93,20 @@ def choose_program(command: str, label: str, mode: str, passed: Sequence[str], r
 
 
 def _list_hidden(runs: Path) -> list[Path]:
-    """List the folders that no solver may read: labs with their credentials, truths, other runs."""
+    """List the folders hidden from solvers: labs with their credentials, ground truths, other runs."""
     root = find_data_root()
     candidates = [find_home(), root / "catalog", root / "tests", root / ".git", runs.resolve(), Path.home() / ".kube"]
     return [folder for folder in candidates if folder.is_dir()]
 
 
 def choose_person(label: str) -> SolverChoice:
-    """Choose whoever sits at the terminal.
+    """Choose the user at the terminal as solver.
 
     Raises:
         UsageError: there is no terminal.
     """
     if not sys.stdin.isatty():
-        raise UsageError("--human needs a terminal", fix="--solver takes a program")
+        raise UsageError("--human requires a terminal", fix="pass a program with --solver")
     from scenario_kit.cli.solving.person import PersonSolver
 
     apart = Isolation("none", "the solver is a person at this machine")
@@ -114,33 +114,33 @@ def choose_person(label: str) -> SolverChoice:
 
 
 def choose_callers(bridge: CallBridge, label: str) -> SolverChoice:
-    """Choose whoever calls the tools of an MCP server, which runs before the incident is there."""
-    apart = Isolation("none", "the solver is a client of MCP: the kit does not know where it runs")
+    """Choose the client of an MCP server as solver."""
+    apart = Isolation("none", "the solver is an MCP client that runs elsewhere")
     return SolverChoice(name_solver(label, ()), apart, lambda *_: bridge, counts_on=True)
 
 
 def choose_baseline(name: str) -> SolverChoice:
-    """Choose a solver of the kit.
+    """Choose a built-in solver.
 
     Raises:
-        UsageError: there is no such baseline.
+        UsageError: unknown baseline.
     """
     if name == "oracle":
         return SolverChoice(name, _KNOWING, lambda played, _folder: ScriptedSolver(_build_oracle(played)))
     if name == "nop":
         return SolverChoice(name, _APART, lambda _played, _folder: ScriptedSolver(_do_nothing))
     if name not in BASELINES:
-        raise UsageError(f"there is no baseline {name!r}", fix=f"one of: {', '.join((*BASELINES, 'oracle', 'nop'))}")
+        raise UsageError(f"unknown baseline {name!r}", fix=f"one of: {', '.join((*BASELINES, 'oracle', 'nop'))}")
     return SolverChoice(name, _APART, lambda _played, _folder: ScriptedSolver(BASELINES[name].script))
 
 
 def _do_nothing(_: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
-    """Stop at once: whoever does nothing must get nothing."""
+    """Stop at once; doing nothing must score nothing."""
     yield StopMessage(reason="nothing was done")
 
 
 def _build_oracle(played: PlayedIncident) -> Script:
-    """Build what answers the truth, and repairs as the scenario documents it."""
+    """Build a script that submits the ground truth and applies the documented solution."""
 
     def solve(start: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
         entities = [

@@ -1,1 +1,1 @@
-"""What a terminal shows and asks."""
+"""Terminal output and prompts."""

@@ -1,4 +1,4 @@
-"""The lines of a file that a finding is about, with a caret below the place."""
+"""Source excerpt of a finding, with a caret below its position."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from scenario_kit.errors import ScenarioKitError
 if TYPE_CHECKING:
     from scenario_kit.model import Finding
 
-#: Findings about the form of a file; what others are about, their message names.
+#: Codes of findings on the form of a file, for which an excerpt helps.
 _FORM: Final = re.compile(r"SK10[1-6]$")
-#: Where a message says that something opens.
+#: Position of an opening bracket or quote in a message.
 _OPENS: Final = re.compile(r"opens in line (\d+), column (\d+)")
-#: Columns of a line that are shown, and those left of the caret where it is longer.
-_MOST: Final = 100
+#: Maximum width of an excerpt, and the columns kept left of the caret in a longer line.
+_MAX_WIDTH: Final = 100
 _BEFORE: Final = 40
 
 
 def format_excerpt(finding: Finding) -> list[str]:
-    """Format the line of the finding, with a caret; before it the line in which something opens. Empty where none is
-    there.
-    """
+    """Format the line of a finding with a caret, preceded by the line of the opening bracket or quote, if any."""
     at = finding.position
     if at is None or not _FORM.match(finding.code):
         return []
@@ -42,7 +40,7 @@ def format_excerpt(finding: Finding) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _read_lines(path: Path, changed: int) -> list[str]:  # noqa: ARG001 - the time of the change is part of the key
+def _read_lines(path: Path, changed: int) -> list[str]:  # noqa: ARG001 - part of the cache key
     from scenario_kit.load.yaml.document import read_text
 
     try:
@@ -55,7 +53,7 @@ def _mark_columns(lines: list[str], number: int, column: int, width: int) -> Ite
     if not 0 < number <= len(lines):
         return
     line = lines[number - 1]
-    room = min(_MOST, max(shutil.get_terminal_size().columns - width - 7, _BEFORE + 10))
+    room = min(_MAX_WIDTH, max(shutil.get_terminal_size().columns - width - 7, _BEFORE + 10))
     first = max(0, column - 1 - _BEFORE) if len(line) > room else 0
     shown = ("…" if first else "") + line[first : first + room + 1].rstrip("\r").replace("\t", " ")
     while _measure_width(shown) > room:
@@ -66,7 +64,7 @@ def _mark_columns(lines: list[str], number: int, column: int, width: int) -> Ite
 
 
 def _measure_width(text: str) -> int:
-    """Measure how many columns of a terminal a text takes."""
+    """Return the width of a text in terminal columns."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text
     )

@@ -1,4 +1,4 @@
-"""The live timeline: what every trial is doing, and which alerts it sees."""
+"""Live timeline of trials with their current step and alerts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIGN: Final = {"Held": "✓", "Broken": "✗", "Infra": "?", "Running": "…", 
 
 
 class Timeline:
-    """Shows trials while they run: a live table on a terminal, one line per finished step elsewhere."""
+    """Shows running trials: as a live table on a terminal, else as one line per finished step."""
 
     def __init__(self, title: str, planned: Sequence[PlannedTrial], console: Console | None = None) -> None:
         self._title = title
@@ -58,7 +58,7 @@ class Timeline:
             self._live.stop()
 
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        """Report that a trial moved on; its purpose tells more than its name."""
+        """Update the status of a trial, which is shown by purpose rather than by name."""
         del name
         if planned not in self._planned:  # a further repeat, or a second attempt
             self._planned.append(planned)
@@ -85,9 +85,9 @@ class Timeline:
         self._printed[planned.purpose] = len(done)
 
     def _table(self) -> RenderableType:
-        # Expanded, so that only the last column gives way where the terminal is narrow.
+        # Expanded, so that only the last column shrinks on narrow terminals.
         table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, expand=True)
-        # A row keeps its height while what it says changes: a table that jumps cannot be read.
+        # Rows keep their height, so that the table does not jump.
         for heading, justify in _COLUMNS.items():
             last = heading == "alerts"
             table.add_column(heading, justify=justify, no_wrap=True, overflow="ellipsis", ratio=1 if last else None)
@@ -122,22 +122,22 @@ def _shorten(text: str) -> str:
 
 def _format_alerts(alerts: Sequence[AlertNow]) -> Text:
     text = Text()
-    if alerts:  # the number comes first: what does not fit is cut
+    if alerts:  # the number comes first because the end may be cut off
         text.append(f"{len(alerts)}: ", style="dim")
     for (name, state), times in Counter((_name_alert(alert), alert.state) for alert in alerts).items():
-        reported = f"{name}×{times}" if times > 1 else name
-        text.append(f"{reported} ", style="bold red" if state == "Firing" else "yellow")
+        shown = f"{name}×{times}" if times > 1 else name
+        text.append(f"{shown} ", style="bold red" if state == "Firing" else "yellow")
     return text
 
 
 def _name_alert(alert: AlertNow) -> str:
-    """Name the alert with the object that it is about; alerts about several of its pods are named alike."""
+    """Format an alert with its entity; alerts on several pods of a workload have the same name."""
     entity = alert.entity.partition("/")[2]
     return f"{alert.name}({entity})" if entity else alert.name
 
 
 def _format_offset(status: TrialStatus, at: float | None) -> str:
-    """Format time since the trial began, as minutes and seconds of its own clock."""
+    """Format the time since the start of the trial on its own clock, in minutes and seconds."""
     if at is None or status.started_at is None:
         return ""
     minutes, seconds = divmod(round(at - status.started_at), 60)

@@ -1,4 +1,4 @@
-"""A menu of many choices: grouped, numbered, narrowed down by any part of a word, asked until an answer fits."""
+"""Interactive menu: grouped and numbered choices, filtered by partial words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 class Choice(NamedTuple):
-    """What can be chosen: its name, lines that tell more, and the group that it is listed in."""
+    """A choice: its name, lines of description, and the group under which it is listed."""
 
     name: str
     more: tuple[str, ...] = ()
@@ -23,19 +23,17 @@ class Choice(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Everything that a part of a word is looked for in."""
+        """Return the searchable text."""
         return " ".join((self.name, *self.more, self.group)).lower()
 
 
 def choose(question: str, choices: Sequence[Choice]) -> int:
-    """Choose the index of the choice that somebody makes: by number, by name, or by the only one that holds what is
-    typed.
-    """
+    """Prompt for a choice by number, name or unique partial match, and return its index."""
     from scenario_kit.cli.terminal.output import fold_text
     from scenario_kit.load import did_you_mean, suggest
 
     if not choices:
-        raise UsageError(f"{question} There is nothing to choose from", fix="choose something else before")
+        raise UsageError(f"{question} There is nothing to choose from", fix="change an earlier answer")
     typer.echo(f"\n{question}")
     _list(choices, range(len(choices)))
     what = "Number, name or part of a word" if len(choices) > 1 else "Number or name"
@@ -57,20 +55,20 @@ def choose(question: str, choices: Sequence[Choice]) -> int:
             _list(choices, fitting)
         else:
             names = [choice.name for choice in choices]
-            meant = did_you_mean(text, names) if suggest(text, names) else "try a shorter part of a word"
-            typer.echo(fold_text(f"nothing here holds '{text}'; {meant}", "  "))
+            meant = did_you_mean(text, names) if suggest(text, names) else "try fewer letters"
+            typer.echo(fold_text(f"no choice contains '{text}'; {meant}", "  "))
 
 
-def ask_again(question: str, understand: Callable[[str], _T], default: str = "", *, show_default: bool = True) -> _T:
-    """Return the answer to a question as it is understood; one that is refused is asked again, with the reason."""
+def ask_again(question: str, parse: Callable[[str], _T], default: str = "", *, show_default: bool = True) -> _T:
+    """Prompt until the answer can be parsed, printing the error of each invalid one."""
     from scenario_kit.cli.terminal.output import show_error
 
     while True:
         text = typer.prompt(question, default=default, show_default=show_default and bool(default)).strip()
         try:
-            return understand(text)
-        except (UsageError, AuthoringError) as refused:
-            show_error(refused)
+            return parse(text)
+        except (UsageError, AuthoringError) as error:
+            show_error(error)
 
 
 def _list(choices: Sequence[Choice], indices: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""Options that several commands have, so that they are spelled, checked and explained alike."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from scenario_kit.errors import UsageError
 
 
 def declare_choice(flag: str, *values: str, help: str) -> Any:
-    """Return an option that takes one of a few values: listed in the help, and checked before the command does
-    anything.
-    """
+    """Return an option with a fixed set of values, listed in the help and validated before the command runs."""
 
     def check(value: str) -> str:
         if value not in values:
-            raise UsageError(f"{flag} has no value '{value}'", fix=f"{flag} takes one of: {', '.join(values)}")
+            raise UsageError(f"invalid value '{value}' for {flag}", fix=f"one of: {', '.join(values)}")
         return value
 
     return typer.Option(flag, help=help, metavar=f"<{'|'.join(values)}>", callback=check)
 
 
-Lab = Annotated[str, typer.Option("--name", help="Name of the lab; several can run side by side.")]
-Format = Annotated[str, declare_choice("--format", "text", "json", help="Output for people, or for programs.")]
+Lab = Annotated[str, typer.Option("--name", help="Name of the lab; several can run in parallel.")]
+Format = Annotated[str, declare_choice("--format", "text", "json", help="Output for people or programs.")]
 Role = Annotated[
     str,
     declare_choice(
-        "--as", "admin", "solver", help="admin sees everything; solver only what an investigation may see and change."
+        "--as",
+        "admin",
+        "solver",
+        help="admin can read everything; solver only what an investigation may read and change.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""How results look in a terminal: findings, tables and errors."""
+"""Terminal output of findings, tables and errors."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from scenario_kit.errors import AuthoringError, ScenarioKitError
 if TYPE_CHECKING:
     from scenario_kit.model import Finding
 
-#: Columns that text needs to be read comfortably.
+#: Minimum width of readable text, in columns.
 _READABLE: Final = 20
-#: Columns from which on rows are broken into lines where they are too wide.
+#: Minimum terminal width for stacking cells of wide rows.
 _STACKED: Final = 40
-#: What stands before the cells of a row below its first one.
+#: Indentation of stacked cells.
 _BELOW: Final = "    "
-#: The first and the last character of what GitHub takes for the beginning of a command.
+#: The start of GitHub workflow commands, in two groups between which a space breaks it.
 _COMMAND: Final = re.compile(r"(?m)(^[ ]*:)(:)|(##)(\[)")
 _COLOURS = {"Error": typer.colors.RED, "Warning": typer.colors.YELLOW, "Note": typer.colors.BLUE}
 
 
 def fold_text(text: str, indent: str = "", *, err: bool = False) -> str:
-    """Return the text, indented; on a terminal, broken between words. Commands and paths are never broken."""
+    """Indent text and, on a terminal, wrap it between words; commands and paths are never broken."""
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty():
         return indent + text
@@ -47,20 +47,20 @@ def fold_text(text: str, indent: str = "", *, err: bool = False) -> str:
 
 
 def show_error(error: ScenarioKitError) -> None:
-    """Show one clear message on stderr; an author's mistakes each with their place."""
+    """Print an error to stderr; findings are printed with their positions."""
     findings = _select_findings(error)
     if findings:
         show_findings(findings, err=True)
-        reported = tuple(f.message for f in findings)
-        if all(line.endswith(reported) for line in error.message.splitlines()):
-            return  # all of it has been said, with its place
+        messages = tuple(f.message for f in findings)
+        if all(line.endswith(messages) for line in error.message.splitlines()):
+            return  # the findings already say all of it
     typer.echo(style_text("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
     if error.fix:
         typer.echo(fold_text(f"fix: {error.fix}", "  ", err=True), err=True)
 
 
 def _select_findings(error: ScenarioKitError) -> Sequence[Finding]:
-    """Select the findings of an error, without those that follow from others."""
+    """Select the findings of an error, without consequential ones."""
     if not isinstance(error, AuthoringError) or not error.findings:
         return ()
     from scenario_kit.lint.framework.consequential_findings import drop_consequential
@@ -70,7 +70,7 @@ def _select_findings(error: ScenarioKitError) -> Sequence[Finding]:
 
 
 def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
-    """Show findings as text: code, severity, place; what is wrong; observed and expected; why; the fix."""
+    """Print findings: code, severity, position, message, observed and expected, reason and fix."""
     for finding in findings:
         colour = _COLOURS[finding.severity]
         head = style_text(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
@@ -80,29 +80,29 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
         for line in format_excerpt(finding):
             typer.echo(make_printable(line), err=err)
         if finding.observed and finding.expected and finding.observed not in finding.message:
-            reported = make_printable(f"observed: {finding.observed}; expected: {finding.expected}")
-            typer.echo(fold_text(reported, "  ", err=err), err=err)
+            observed = make_printable(f"observed: {finding.observed}; expected: {finding.expected}")
+            typer.echo(fold_text(observed, "  ", err=err), err=err)
         for name in ("why", "fix"):
             if text := getattr(finding, name):
                 typer.echo(fold_text(f"{name}: {make_printable(text)}", "  ", err=err), err=err)
 
 
 def make_printable(text: str) -> str:
-    """Make the text without what could move a terminal or command a CI: findings quote files of strangers.
+    """Neutralise terminal control characters and CI commands: findings quote untrusted files.
 
-    GitHub reads commands out of what a step prints: after ``::`` at the beginning of a line, and ``##[`` anywhere.
+    GitHub parses commands in a step's output: ``::`` at the start of a line, and ``##[`` anywhere.
     """
     shown = "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in text)
     return _COMMAND.sub(lambda found: " ".join(part for part in found.groups() if part is not None), shown)
 
 
 def show_json(document: Any) -> None:
-    """Show a document for programs."""
+    """Print a document as JSON."""
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns as wide as their content; on a terminal, what is too wide for it is continued below itself."""
+    """Print a table; on a terminal, cells that are too wide are wrapped."""
     if not rows:
         return
     terminal = sys.stdout.isatty()
@@ -112,9 +112,9 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
-    """Format the lines of a table, none longer than ``width``, but for words that are.
+    """Format a table with lines of at most ``width`` columns, except for longer words.
 
-    The last column is wrapped. Where that leaves it no room to be read in, each row begins with its first cell alone.
+    The last column is wrapped. If it would be too narrow, the first cell of each row gets a line of its own.
     """
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
@@ -126,7 +126,7 @@ def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]], width: i
 
 
 def _stack_cells(cells: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Return rows with the first cell in a line of its own, and the others side by side below it."""
+    """Format rows with the first cell on its own line and the others below it."""
     others = [row[1:] for row in cells]
     widths = [max(len(row[i]) for row in others) for i in range(len(others[0]))]
     share = (width - len(_BELOW) - _READABLE) // max(1, len(widths) - 1) - 2
@@ -140,7 +140,7 @@ def _stack_cells(cells: Sequence[Sequence[str]], width: int) -> list[str]:
 
 
 def _format_row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Format the lines of one row; cells are broken between words at their width, of which 0 is as wide as they are."""
+    """Format one row, wrapping cells at their widths; 0 means no wrapping."""
     wrapped = [
         textwrap.wrap(cell, wide, break_long_words=False, break_on_hyphens=False) if wide else [cell]
         for cell, wide in zip(row, widths, strict=True)

@@ -1,4 +1,4 @@
-"""What a shell offers after Tab: names of the catalogue, codes and fields."""
+"""Shell completion of catalogue names, codes and fields."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from pathlib import Path
 
 
 def complete_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Build a completion that offers those names that begin with what is written; nothing where they
-    cannot be read.
-    """
+    """Build a completion of names by prefix; it is empty if the names cannot be read."""
 
-    def offered(incomplete: str) -> list[str]:
+    def complete(incomplete: str) -> list[str]:
         from scenario_kit.errors import ScenarioKitError
 
         try:
@@ -19,7 +17,7 @@ def complete_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[s
         except (ScenarioKitError, OSError):
             return []
 
-    return offered
+    return complete
 
 
 def list_apps() -> Iterable[str]:
@@ -37,7 +35,7 @@ def list_faults() -> Iterable[str]:
 
 
 def list_packs() -> Iterable[str]:
-    """List the alert packs, and the files of the working directory."""
+    """List the alert packs, and the pack files in the working directory."""
     from scenario_kit.catalog import Catalog
 
     return [*Catalog().alert_packs(), *(str(path) for path in Path("catalog/alerts").glob("*.yaml"))]
@@ -53,7 +51,7 @@ def list_components() -> Iterable[str]:
 
 
 def list_explained() -> Iterable[str]:
-    """List codes of rules, and paths of fields."""
+    """List the codes of rules and the paths of fields."""
     from scenario_kit.lint import RULES
     from scenario_kit.schema.fields import list_paths
 

@@ -1,4 +1,4 @@
-"""What a terminal can show: colours, and lines that change in place."""
+"""Terminal capabilities: colours and redrawing."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ class _Stream(Protocol):
 
 
 def is_plain() -> bool:
-    """Return whether text is wanted without colours: ``NO_COLOR`` is set to anything, or the terminal is a dumb one."""
+    """Return whether colours are disabled: ``NO_COLOR`` is set, or the terminal is dumb."""
     return bool(os.environ.get("NO_COLOR")) or is_dumb()
 
 
 def is_dumb() -> bool:
-    """Return whether the terminal says of itself that it only prints."""
+    """Return whether ``TERM`` declares a terminal without cursor control."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
 def can_redraw(stream: _Stream) -> bool:
-    """Return whether lines that were written to a stream can be drawn again."""
+    """Return whether lines on a stream can be redrawn."""
     return stream.isatty() and not is_dumb()
 
 
 def style_text(text: str, **style: Any) -> str:
-    """Return the text in a style, where styles are wanted; they are dropped where the output is no terminal."""
+    """Style text unless colours are disabled; the styles are dropped if the output is not a terminal."""
     return text if is_plain() else typer.style(text, **style)

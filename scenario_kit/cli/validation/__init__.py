@@ -1,1 +1,1 @@
-"""The commands that run trials and report on them."""
+"""Commands that run trials and report on them."""

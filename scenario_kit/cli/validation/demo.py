@@ -1,4 +1,4 @@
-"""``demo``: the main job from end to end, narrated. Everything in it is what a user would do by hand."""
+"""``demo``: a narrated incident from end to end, using only what users can do by hand."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ DEFAULT: Final = "product-catalog-wrong-target-port"
 _ORDER: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent")
 _STORY: Final = {
     "AppReady": "the app is deployed and ready",
-    "BaselineQuiet": "no alert fired while nothing was broken",
-    "FaultsInjected": "the fault is in, and its effect was measured",
-    "SymptomsPresent": "every promised alert fires",
+    "BaselineQuiet": "no alert fired before the injection",
+    "FaultsInjected": "the fault is injected, and its effect is measured",
+    "SymptomsPresent": "every expected alert fires",
 }
 _DEADLINE: Final = 240.0
 _ALERTS_SECONDS: Final = 5.0
-#: Virtual seconds that the incident has to resolve after the fix.
-_LONGEST: Final = 3600
+#: Virtual seconds in which the incident must resolve after the fix.
+_RESOLVE_SECONDS: Final = 3600
 #: Virtual seconds by which the world is advanced between two polls of the status.
 _ADVANCE_SECONDS: Final = 60.0
 
@@ -41,10 +41,10 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Run it")
     def demo(
-        scenario: Annotated[str, typer.Argument(help="A scenario in the catalogue, or a file.")] = DEFAULT,
+        scenario: Annotated[str, typer.Argument(help="A scenario of the catalogue, or a file.")] = DEFAULT,
         name: Lab = "default",
     ) -> int:
-        """Play one incident end to end: break an app, look at it as a solver would, fix it, see it resolved.
+        """Run one incident end to end: break an app, investigate it as a solver would, fix it, and see it resolve.
 
         Example: scenario-kit demo
         """
@@ -52,7 +52,7 @@ def register(app: typer.Typer) -> None:
 
 
 class Demo:
-    """One demonstration in one lab. Live scenarios run here in virtual time: an hour of incident takes seconds."""
+    """One demonstration in a lab, in virtual time: an hour of incident takes seconds."""
 
     def __init__(self, lab: str, scenario: str) -> None:
         self._lab_name = lab
@@ -60,7 +60,7 @@ class Demo:
         self._started = time.monotonic()
 
     def run(self) -> int:
-        """Play it; the exit code is the verdict's."""
+        """Run the demonstration and return the exit code of its verdict."""
         from scenario_kit.catalog import Catalog
         from scenario_kit.clients.kube import KubeCluster
         from scenario_kit.lab.lifecycle import bring_up
@@ -118,13 +118,13 @@ class Demo:
                 elif condition.get("status") == "False":
                     raise AuthoringError(f"{type} is False ({condition['reason']}): {condition.get('message', '')}")
                 elif condition.get("reason") == "InfrastructureFailed":
-                    raise InfrastructureError(f"{type} is not known: {condition.get('message', '')}")
+                    raise InfrastructureError(f"{type} is Unknown: {condition.get('message', '')}")
             if "SymptomsPresent" in shown:
                 return str(status["trial"])
             if time.monotonic() > deadline:
                 ready = conditions.get("Ready", {})
                 raise InfrastructureError(
-                    f"no symptoms after {_DEADLINE:.0f} s; the scenario is at {ready.get('reason')}"
+                    f"no symptoms after {_DEADLINE:.0f} s; the scenario is in state {ready.get('reason')}"
                 )
             time.sleep(0.25)
 
@@ -136,7 +136,7 @@ class Demo:
         firing = self._firing(cluster, trial)
         for alert in firing:
             self._note(f"firing: {alert['name']} on {alert.get('entity') or 'the app'}")
-        self._say("   What a solver would try (KUBECONFIG=" + lab.solver_kubeconfig + "):")
+        self._say("   What a solver might try (KUBECONFIG=" + lab.solver_kubeconfig + "):")
         suspects = [a["entity"] for a in firing if a.get("entity", "").startswith("Deployment/")]
         suspect = suspects[0].lower() if suspects else f"deployment/{runbook.app.entry}"
         self._try(lab, ["get", "pods", "-n", runbook.namespace], 5)
@@ -144,7 +144,7 @@ class Demo:
         self._try(lab, ["get", "endpointslices", "-n", runbook.namespace], 5)
 
     def _firing(self, cluster: KubeCluster, trial: str) -> list[Object]:
-        """Return what fires now; the trial shows it with its next step."""
+        """Return the firing alerts, waiting until the trial's status shows them."""
         deadline = time.monotonic() + _ALERTS_SECONDS
         while True:
             status = (cluster.get(_make_reference("Trial", trial)) or {}).get("status") or {}
@@ -189,7 +189,7 @@ class Demo:
     def _until_resolved(self, lab: LabState, cluster: KubeCluster, name: str, trial: str) -> bool:
         from scenario_kit.lab.clock import WorldClock
 
-        self._say("5. Time passes, until the alerts are clear, stay clear, and the app serves its load again")
+        self._say("5. Time passes until the alerts have cleared, stay clear, and the app serves its load again")
         clock = WorldClock(lab.server_url, lab.server_token, trial)
         began = clock.now()
         deadline = time.monotonic() + _DEADLINE
@@ -200,8 +200,8 @@ class Demo:
             if resolved.get("status") == "True":
                 self._note(f"Resolved {(clock.now() - began) / 60:.0f} virtual minutes after the fix")
                 return True
-            missing = resolved.get("message", "")  # what is still missing; False until nothing is
-            if clock.now() - began < _LONGEST:
+            missing = resolved.get("message", "")  # what is still missing
+            if clock.now() - began < _RESOLVE_SECONDS:
                 clock.wait(clock.now() + _ADVANCE_SECONDS)
             time.sleep(1.0)
         self._note(f"not resolved: {missing}")
@@ -213,14 +213,14 @@ class Demo:
         deadline = time.monotonic() + _DEADLINE
         while cluster.get(ref) is not None:
             if time.monotonic() > deadline:
-                raise InfrastructureError("the scenario is still being undone", fix="kubectl describe trials")
+                raise InfrastructureError("the scenario is still being removed", fix="kubectl describe trials")
             time.sleep(0.25)
 
     def _verdict(self, file: Path, resolved: bool) -> int:
         word, colour = ("PASS", typer.colors.GREEN) if resolved else ("FAIL", typer.colors.RED)
         seconds = time.monotonic() - self._started
         text = (
-            "it broke as promised, and the documented fix resolved it"
+            "the incident occurred as declared, and the documented fix resolved it"
             if resolved
             else "the documented fix did not resolve it"
         )
@@ -237,13 +237,13 @@ class Demo:
 
 
 def _shorten_path(path: Path) -> str:
-    """Return a path as one would type it here."""
+    """Return a path relative to the working directory, if it is below."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _prepare_scenario(document: Object) -> Object:
-    """Return a scenario as it is applied for a demonstration: in the management namespace, in virtual time."""
+    """Set the management namespace and virtual time on a scenario."""
     annotations = {**(document["metadata"].get("annotations") or {}), "scenariokit.io/clock": "Virtual"}
     metadata = {**document["metadata"], "namespace": "scenario-kit", "annotations": annotations}
     return {**document, "metadata": metadata}

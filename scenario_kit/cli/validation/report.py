@@ -1,4 +1,4 @@
-"""``report``: renderings of a validation's evidence."""
+"""``report``: render the report of a validation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def register(app: typer.Typer) -> None:
         format: Annotated[
             str, declare_choice("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
         ] = "md",
-        record: Annotated[bool, typer.Option("--record", help="Write evidence.json beside the scenario.")] = False,
+        record: Annotated[bool, typer.Option("--record", help="Write evidence.json next to the scenario.")] = False,
     ) -> None:
         """Render the report of a validation.
 
-        With --record, a pass of plan standard or thorough becomes the evidence to commit beside the scenario.
+        With --record, a pass of plan standard or thorough is written as evidence to commit next to the scenario.
         The scenario must not have changed since the run.
 
         Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.report import html, junit, markdown, read_report, sarif
 
         if not run.exists():
-            raise UsageError(f"there is no {run}", fix="name a folder that `scenario-kit verify` printed")
+            raise UsageError(f"{run} does not exist", fix="pass a folder printed by `scenario-kit verify`")
         document = read_report(run)
         if record:
             typer.echo(f"wrote {_record(document)}")
@@ -56,10 +56,10 @@ def register(app: typer.Typer) -> None:
 
 
 def _record(report: Report) -> Path:
-    """Write the evidence that a report gives; answers where.
+    """Write the evidence of a report and return its path.
 
     Raises:
-        UsageError: it gives none, or the scenario is not where it was.
+        UsageError: the report is not evidence, or the scenario file is missing.
     """
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.evidence import read_evidence, write_evidence
@@ -71,7 +71,8 @@ def _record(report: Report) -> Path:
     path = Path(report.validation.path)
     if not path.is_file():
         raise UsageError(
-            f"there is no {path}, of which the run is", fix="record where `scenario-kit verify` was called"
+            f"{path}, the scenario of this run, does not exist",
+            fix="run it in the folder in which `scenario-kit verify` ran",
         )
     catalog = Catalog()
     scenario = load_scenario(path).scenario

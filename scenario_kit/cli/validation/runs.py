@@ -1,4 +1,4 @@
-"""``runs``: a list of past runs, and what changed between two."""
+"""``runs``: list past runs and compare two."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
         folder: Folder = Path("runs"),
         format: Format = "text",
     ) -> None:
-        """List past runs, newest first; `runs diff A B` tells what changed between two.
+        """List past runs, newest first; `runs diff A B` compares two.
 
         Example: scenario-kit runs --scenario product-catalog-wrong-target-port
         """
@@ -38,13 +38,13 @@ def register(app: typer.Typer) -> None:
     @group.command()
     def diff(
         before: Annotated[str, typer.Argument(help="A run's folder, or a scenario (its newest run).")],
-        after: Annotated[str, typer.Argument(help="Another one.")],
+        after: Annotated[str, typer.Argument(help="The run to compare with.")],
         folder: Folder = Path("runs"),
         format: Format = "text",
     ) -> int:
-        """Tell what changed between two runs: verdict, findings, alerts.
+        """Compare two runs: verdict, findings, alerts.
 
-        Exit codes: 0 nothing, 1 something, 3 no such run.
+        Exit codes: 0 no differences, 1 differences, 3 no such run.
 
         Example: scenario-kit runs diff runs/cart-down/20261001T101010000000Z cart-down
         """
@@ -57,7 +57,7 @@ def register(app: typer.Typer) -> None:
         elif rows:
             show_table(("what", "before", "after"), rows)
         else:
-            typer.echo("the runs agree: verdict, findings and alerts are the same")
+            typer.echo("no differences: verdict, findings and alerts are the same")
         return 1 if rows else 0
 
 
@@ -70,14 +70,14 @@ def _list(folder: Path, scenario: str, format: str) -> None:
         show_json([_serialize_run(run) for run in found])
         return
     if not found:
-        typer.echo(f"there are no runs in {folder}")
+        typer.echo(f"no runs in {folder}")
         return
     rows = [
         (
             run.folder.parent.name,
             r.created[:16].replace("T", " ") if (r := run.report) else "",
             r.validation.plan if r else "",
-            str(r.validation.verdict) if r else "of another version",
+            str(r.validation.verdict) if r else "other version",
             str(run.folder),
         )
         for run in found

@@ -1,4 +1,4 @@
-"""``snapshot``: an incident is played, and written as the folder that offline solvers read."""
+"""``snapshot``: run an incident and write its telemetry into a folder for offline solvers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from scenario_kit.snapshot.distortion.policy import TelemetryPolicy
     from scenario_kit.snapshot.folder.manifest import Manifest
 
-#: Trials of snapshots are told apart from those of validations by the name of their plan.
+#: Plan name that distinguishes trials of snapshots from those of validations.
 _PLAN = "snapshot"
 _MINUTE = 60
 
 
 @dataclass(frozen=True)
 class SnapshotOptions:
-    """What a person chose. ``quiet`` and ``hold`` are minutes; None leaves them to the scenario's windows."""
+    """Options of the command. ``quiet`` and ``hold`` are minutes; None uses the scenario's windows."""
 
     out: Path
     seed: int
@@ -55,39 +55,37 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Score it")
     def snapshot(
         scenario: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-        out: Annotated[Path, typer.Option(help="Folder of snapshots; truths go to `truths` in it.")] = Path(
-            "snapshots"
-        ),
+        out: Annotated[
+            Path, typer.Option(help="Folder of snapshots; ground truths go to its subfolder `truths`.")
+        ] = Path("snapshots"),
         seed: Seed = 1,
         name: Lab = "default",
-        quiet_minutes: Annotated[
-            int | None, typer.Option(min=1, max=240, help="Minutes before anything is broken.")
-        ] = None,
+        quiet_minutes: Annotated[int | None, typer.Option(min=1, max=240, help="Minutes before the injection.")] = None,
         hold_minutes: Annotated[
-            int | None, typer.Option(min=1, max=240, help="Minutes to go on once the alerts fire.")
+            int | None, typer.Option(min=1, max=240, help="Minutes to record after the alerts fire.")
         ] = None,
-        first_day: Annotated[str, typer.Option(help="Day that the snapshot begins on, as YYYY-MM-DD.")] = FIRST_DAY,
+        first_day: Annotated[str, typer.Option(help="First day of the snapshot, as YYYY-MM-DD.")] = FIRST_DAY,
         without: Annotated[
-            list[str] | None, typer.Option(help="Leave a signal out: events, logs, metrics or traces; repeatable.")
+            list[str] | None, typer.Option(help="Omit a signal: events, logs, metrics or traces; may be repeated.")
         ] = None,
         trace_share: Annotated[
-            float, typer.Option(min=0.0, max=1.0, help="Share of traces that are kept, each as a whole.")
+            float, typer.Option(min=0.0, max=1.0, help="Fraction of traces to keep; traces are never split.")
         ] = 1.0,
         metric_seconds: Annotated[
-            int, typer.Option(min=15, max=3600, help="Seconds between samples: a multiple of 15.")
+            int, typer.Option(min=15, max=3600, help="Seconds between samples, a multiple of 15.")
         ] = 15,
         telemetry_faults: Annotated[
-            Path | None, typer.Option(help="A file that says what is wrong with the telemetry (docs/snapshot.md).")
+            Path | None, typer.Option(help="A file with defects to apply to the telemetry (docs/snapshot.md).")
         ] = None,
-        no_lite: Annotated[bool, typer.Option("--no-lite", help="Leave the short tables in `lite` out.")] = False,
+        no_lite: Annotated[bool, typer.Option("--no-lite", help="Omit the short tables in `lite`.")] = False,
         control: Annotated[
             bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
         ] = False,
         format: Format = "text",
     ) -> int:
-        """Play an incident and write what was to be seen of it, as a folder that offline solvers read.
+        """Run an incident and write its telemetry into a folder for offline solvers.
 
-        Exit codes: 0 written, 1 the incident did not come or the folder would give the answer away, 2 not evaluated,
+        Exit codes: 0 written, 1 the incident did not occur or the folder would reveal the answer, 2 not evaluated,
         3 usage.
 
         Example: scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero
@@ -102,12 +100,12 @@ def register(app: typer.Typer) -> None:
 
 
 def take_snapshot(path: Path, options: SnapshotOptions) -> int:
-    """Play a scenario in the lab and write its snapshot; the exit code.
+    """Run a scenario in the lab, write its snapshot, and return the exit code.
 
     Raises:
-        AuthoringError: the incident did not come as it is described, or the folder would give the answer away.
-        InfrastructureError: nothing can be said about the scenario.
-        UsageError: there is no such scenario, or the snapshot exists.
+        AuthoringError: the incident did not occur as declared, or the folder would reveal the answer.
+        InfrastructureError: infrastructure failed.
+        UsageError: no such scenario, or the snapshot already exists.
     """
     from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.cli.terminal.terminal import style_text
@@ -118,10 +116,10 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
     started = time.monotonic()
     files = find_scenario_files([path])
     if len(files) != 1:
-        raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")
+        raise UsageError(f"{path} contains {len(files)} scenarios", fix="choose one of them")
     catalog = Catalog(find_collections(files))
     scenario = load_scenario(files[0]).scenario
-    player = _Player(build_control_twin(scenario) if options.control else scenario, files[0], catalog, options)
+    player = _Recorder(build_control_twin(scenario) if options.control else scenario, files[0], catalog, options)
     place = player.choose_place()
     policies = player.read_policies()
     try:
@@ -139,19 +137,19 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
     typer.echo(style_text("WRITTEN ", fg=typer.colors.GREEN, bold=True) + str(place.folder))
     seconds = time.monotonic() - started
     figures = f"{recording.minutes:.0f} minutes, {len(manifest.files)} files, {size / 1e6:.1f} MB, {seconds:.0f} s"
-    typer.echo(fold_text(f"{figures}; the truth: {place.truth}", "  "))
+    typer.echo(fold_text(f"{figures}; ground truth: {place.truth}", "  "))
     return 0
 
 
 def build_name(scenario: str, number: int) -> str:
-    """Build the name of a snapshot: a number, behind the hash of a held-out scenario, which is public already."""
+    """Build the name of a snapshot: a number, prefixed by the public hash of a held-out scenario."""
     from scenario_kit.publication.hashed_name import is_hashed_name
 
     return f"{scenario}-{number}" if is_hashed_name(scenario) else f"Scenario-{number}"
 
 
-class _Player:
-    """Plays one scenario in the lab, with a recorder beside it."""
+class _Recorder:
+    """Runs one scenario in the lab and records its telemetry."""
 
     def __init__(self, scenario: Scenario, file: Path, catalog: Catalog, options: SnapshotOptions) -> None:
         self._scenario = scenario
@@ -162,10 +160,10 @@ class _Player:
         self._clients: list[RecordingClient] = []
 
     def choose_place(self) -> SnapshotPlace:
-        """Choose the folders; the name says nothing of the scenario.
+        """Choose the folders, whose name does not reveal the scenario.
 
         Raises:
-            UsageError: one of them exists.
+            UsageError: one of them already exists.
         """
         from scenario_kit.snapshot import SnapshotPlace
 
@@ -176,15 +174,15 @@ class _Player:
         place = SnapshotPlace(options.out / name, options.out / "truths" / name)
         for folder in place:
             if folder.exists():
-                raise UsageError(f"{folder} exists already", fix="remove it, or name another folder with --out")
+                raise UsageError(f"{folder} already exists", fix="remove it, or choose another folder with --out")
         return place
 
     def read_policies(self) -> tuple[TelemetryPolicy, ...]:
-        """Read what is to be wrong with the telemetry, before anything is played.
+        """Read the telemetry defects before anything runs.
 
         Raises:
-            AuthoringError: with every mistake of the file.
-            UsageError: there is no such file.
+            AuthoringError: the file is invalid; one finding per error.
+            UsageError: no such file.
         """
         from scenario_kit.snapshot.distortion.policy import read_policies
 
@@ -192,20 +190,20 @@ class _Player:
         return read_policies(file, [c.name for c in self._sample.app.components]) if file else ()
 
     def play(self) -> Recording:
-        """Play the incident to the end of hold, and clean up.
+        """Run the incident to the end of the hold, and clean up.
 
         Raises:
-            AuthoringError: it did not come as it is described.
-            InfrastructureError: it could not be played.
+            AuthoringError: it did not occur as declared.
+            InfrastructureError: infrastructure failed.
         """
         return self._play(self._plan(), "hold")
 
     def distort(self, recording: Recording, policies: tuple[TelemetryPolicy, ...]) -> Recording:
-        """Distort a recording, once a run without a fault has shown that the policies raise no alert by themselves.
+        """Apply telemetry defects to a recording after a control run has shown that they raise no alert by themselves.
 
         Raises:
-            AuthoringError: they do.
-            InfrastructureError: that run could not be played.
+            AuthoringError: they raise an alert.
+            InfrastructureError: the control run failed.
         """
         from scenario_kit.snapshot.distortion.alerts import check_control
 
@@ -243,11 +241,11 @@ class _Player:
                 campaign.remove(planned)
                 raise
         if result.outcome != "Held":
-            _refuse(result)
+            _raise_failure(result)
         return self._read(result, lab, client, last)
 
     def drop(self) -> None:
-        """Drop the recordings in the lab."""
+        """Delete the recordings in the lab."""
         for client in self._clients:
             client.drop()
 
@@ -259,7 +257,7 @@ class _Player:
             try:
                 return run([planned], campaign, parallel=1, health=lambda: list_dead_parts(lab), progress=timeline)[0]
             except KeyboardInterrupt:
-                raise typer.Abort("interrupted; the trial is undone, and nothing was written") from None
+                raise typer.Abort("interrupted; the trial was undone, and nothing was written") from None
 
     def _resolve(self, namespace: str, load_percent: int) -> Runbook:
         from scenario_kit.campaign.planning.plans import count_users
@@ -279,7 +277,7 @@ class _Player:
         )
 
     def _plan_control(self, recording: Recording) -> PlannedTrial:
-        """Plan a run in which nothing is broken, of the same length and seed."""
+        """Plan a run without a fault, of the same length and seed."""
         from scenario_kit.campaign import PlannedTrial
         from scenario_kit.campaign.interventions.programs import build_control
 
@@ -302,7 +300,7 @@ class _Player:
         history = result.history
         handover = next((s.finished_at for s in result.steps if s.kind == last), None)
         if history is None or result.started_at is None or handover is None:
-            raise InfrastructureError("the trial left no evidence", fix="give the same command again")
+            raise InfrastructureError("the trial left no evidence", fix="run the same command again")
         return Recording(
             runbook=self._resolve(_find_namespace(client), 100),
             seed=result.seed,
@@ -316,7 +314,7 @@ class _Player:
         )
 
     def describe_source(self, policies: tuple[TelemetryPolicy, ...]) -> SnapshotSource:
-        """Describe what the snapshot is of, and how it was made."""
+        """Describe the source and the settings of the snapshot."""
         from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
         from scenario_kit.render.scenarios.runbook import render_as_written
         from scenario_kit.render.scenarios.version import compute_version_key
@@ -339,27 +337,27 @@ class _Player:
         )
 
 
-def _refuse(result: TrialResult) -> None:
-    """Raise what kept a trial from being what is described.
+def _raise_failure(result: TrialResult) -> None:
+    """Raise the error of a failed trial.
 
     Raises:
         AuthoringError: a step did not hold.
-        InfrastructureError: it could not be played.
+        InfrastructureError: infrastructure failed.
     """
     if result.outcome == "Infra":
-        raise InfrastructureError(f"the incident could not be played: {result.message}", fix="give the command again")
+        raise InfrastructureError(f"the incident could not be run: {result.message}", fix="run the same command again")
     step = next((s for s in result.steps if s.outcome == "Broken"), None)
-    what = f"the incident did not come as it is described: step {step.step if step else ''} did not hold"
-    raise AuthoringError(what, result.findings, fix=f"scenario-kit try shows why: {result.message}")
+    message = f"the incident did not occur as declared: step {step.step if step else ''} did not hold"
+    raise AuthoringError(message, result.findings, fix=f"run scenario-kit try for details: {result.message}")
 
 
 def _find_namespace(client: RecordingClient) -> str:
-    """Find the namespace that the app was in: the shortest one of those that were recorded."""
+    """Return the namespace of the app: the shortest one in the recording."""
     for tick in client.read_ticks():
         found = {o["metadata"].get("namespace", "") for o in tick.objects} - {""}
         if found:
             return str(min(found, key=len))
-    raise InfrastructureError("the lab recorded nothing of the app", fix="give the same command again")
+    raise InfrastructureError("the lab recorded no objects of the app", fix="run the same command again")
 
 
 def _describe(manifest: Manifest, place: SnapshotPlace, seconds: float) -> dict[str, Any]:
@@ -375,19 +373,19 @@ def _describe(manifest: Manifest, place: SnapshotPlace, seconds: float) -> dict[
 
 
 def _choose_settings(without: Sequence[str], share: float, seconds: int, *, lite: bool) -> SnapshotSettings:
-    """Choose what is written.
+    """Build the settings of the snapshot.
 
     Raises:
-        UsageError: there is no such signal, or samples are not taken that often.
+        UsageError: unknown signal, or an invalid sample interval.
     """
     from scenario_kit.model.grid import GRID_SECONDS
     from scenario_kit.snapshot import SIGNALS, SnapshotSettings
 
     for name in without:
         if name not in SIGNALS:
-            raise UsageError(f"--without {name}: there is no such signal", fix=f"one of: {', '.join(SIGNALS)}")
+            raise UsageError(f"--without {name}: unknown signal", fix=f"one of: {', '.join(SIGNALS)}")
     if seconds % GRID_SECONDS:
-        raise UsageError(f"--metric-seconds {seconds} is no multiple of {GRID_SECONDS}", fix="15, 30 or 60")
+        raise UsageError(f"--metric-seconds {seconds} is not a multiple of {GRID_SECONDS}", fix="15, 30 or 60")
     left = tuple(signal for signal in SIGNALS if signal in without)
     return SnapshotSettings(without=left, lite=lite, trace_share=share, metric_seconds=seconds)
 
@@ -398,7 +396,7 @@ def _check_day(text: str) -> None:
     try:
         date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"--first-day {text} is no day", fix="--first-day 2025-01-06") from None
+        raise UsageError(f"--first-day {text} is not a date", fix="--first-day 2025-01-06") from None
 
 
 def _print_line(text: str) -> None:

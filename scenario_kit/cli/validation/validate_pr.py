@@ -1,4 +1,4 @@
-"""``validate-pr``: what a pull request changes, how much evidence it needs, and that evidence. The same in any CI."""
+"""``validate-pr``: determine the evidence that a pull request needs, and produce it. Independent of the CI system."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def register(app: typer.Typer) -> None:
         base: Annotated[str, typer.Option(help="Branch or commit to compare with.")] = "origin/main",
         out: Annotated[Path, typer.Option(help="Folder for the summary and the reports.")] = Path("pr-report"),
         repository: Annotated[Path, typer.Option(help="The checkout.", file_okay=False)] = Path(),
-        sign_off: Annotated[bool, typer.Option(help="Whether every commit must be signed off.")] = True,
+        sign_off: Annotated[bool, typer.Option(help="Require every commit to be signed off.")] = True,
         static_only: Annotated[
-            bool, typer.Option("--static-only", help="Apply the static rules only; run no trials.")
+            bool, typer.Option("--static-only", help="Apply static rules only; run no trials.")
         ] = False,
-        seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
+        seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
         name: Lab = "default",
         parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials to run at the same time.")] = 2,
     ) -> int:
-        """Judge a pull request: one scenario, nothing else, and as much evidence as its changes call for.
+        """Validate a pull request: it may change one scenario only, and needs evidence according to its changes.
 
-        Exit codes: 0 pass (or no scenario was changed), 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
+        Exit codes: 0 pass (or no scenario changed), 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
 
         Example: scenario-kit validate-pr --base origin/main
         """
@@ -58,15 +58,15 @@ def register(app: typer.Typer) -> None:
         start, root = checkout.base(base), checkout.root()
         changes = checkout.changes(start)
         if checkout.has_uncommitted():
-            typer.echo("note: uncommitted changes are not judged", err=True)
+            typer.echo("note: uncommitted changes are ignored", err=True)
         found = shape(changes)
-        _empty(out)
+        _clear_output(out)
         if not found.scenario and not found.findings:
-            return _conclude(out, _build_static_verdict("", "No scenario is changed: nothing to validate", []))
+            return _conclude(out, _build_static_verdict("", "No scenario has changed; nothing to validate", []))
         problems = [*found.findings, *(check_sign_off(checkout.commits(start)) if sign_off else [])]
         if found.removed and not problems:
             return _conclude(
-                out, _build_static_verdict(found.scenario, "it is removed: there is nothing left to run", [])
+                out, _build_static_verdict(found.scenario, "the scenario is removed; nothing to validate", [])
             )
         contribution = _Contribution(checkout, root, start, found, changes, tuple(problems))
         if contribution.incomplete:
@@ -75,7 +75,7 @@ def register(app: typer.Typer) -> None:
 
 
 class _Contribution(NamedTuple):
-    """What a pull request changes since ``start``, and what is wrong with its shape and its commits."""
+    """The changes of a pull request since ``start``, and problems of its scope and commits."""
 
     checkout: Repository
     root: Path
@@ -92,19 +92,19 @@ class _Contribution(NamedTuple):
 
     @property
     def incomplete(self) -> bool:
-        """Whether the folder has no scenario although it was not removed."""
+        """Return whether the folder has no scenario although it was not removed."""
         return bool(self.shape.scenario) and not self.shape.removed and not (self.folder / "scenario.yaml").exists()
 
     @property
     def readable(self) -> bool:
-        """Whether its scenario can be judged beside its shape: there is one, of plain files, under a plain name."""
+        """Return whether the scenario can be linted: it exists, has a valid name, and contains no links."""
         links = any(change.is_link for change in self.changes)
         unnamed = any(finding.code == "SK106" for finding in self.problems)
         return bool(self.shape.scenario) and not (self.shape.removed or links or unnamed or self.incomplete)
 
 
 def _judge(contribution: _Contribution, out: Path, seed: int, name: str, parallel: int, static_only: bool) -> int:
-    """Apply every static layer at once, then run the trials of the lane; each verdict leaves summary and report."""
+    """Apply all static rules, then run the trials of the lane; write summary and report for each verdict."""
     from scenario_kit.cli.terminal.output import show_findings
     from scenario_kit.cli.validation.validate import ValidationOptions, validate
     from scenario_kit.model import Severity
@@ -121,7 +121,11 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
     chosen = _find_lane(contribution)
     lane = f"lane {chosen.name}: {'; '.join(chosen.because)}"
     if not chosen.plan or static_only:
-        what = "only texts differ, earlier evidence holds" if not chosen.plan else "static rules only, as asked"
+        what = (
+            "only texts differ, earlier evidence remains valid"
+            if not chosen.plan
+            else "static rules only, as requested"
+        )
         validation = _build_static_verdict(scenario, f"{lane}. {what[0].upper()}{what[1:]}", findings, incident)
         return _conclude(out, msgspec.structs.replace(validation, exceptions=_list_allowances(contribution.folder)))
     typer.echo(f"{scenario}: {lane}; plan {chosen.plan}")
@@ -131,7 +135,7 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
     report = read_report(find_newest(runs))
     placed = tuple(_relativise(root, finding) for finding in report.validation.findings)
     report = msgspec.structs.replace(report, validation=msgspec.structs.replace(report.validation, findings=placed))
-    _leave(out, report, f"{lane}; plan `{chosen.plan}`")
+    _write_reports(out, report, f"{lane}; plan `{chosen.plan}`")
     _annotate(placed)
     _ask_for_reading(incident)
     return code
@@ -152,7 +156,7 @@ def _lint(folder: Path, root: Path) -> list[Finding]:
 
 
 def _relativise(root: Path, finding: Finding) -> Finding:
-    """Return the finding with its path as the repository names it, as annotations and code scanning want it."""
+    """Make the path of a finding relative to the repository, as annotations and code scanning require."""
     if finding.position is None:
         return finding
     path = Path(finding.position.path).resolve()
@@ -161,7 +165,7 @@ def _relativise(root: Path, finding: Finding) -> Finding:
 
 
 def _describe(folder: Path) -> Incident | None:
-    """Describe what the incident is; None where the file cannot be read, as the findings say."""
+    """Describe the incident; None if the file is unreadable, which the findings report."""
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
     from scenario_kit.catalog import Catalog
     from scenario_kit.errors import AuthoringError
@@ -175,7 +179,7 @@ def _describe(folder: Path) -> Incident | None:
 
 
 def _list_allowances(folder: Path) -> tuple[Allowance, ...]:
-    """List what the faults of the scenario declare that they are allowed beyond the usual."""
+    """List the exceptions that the scenario's faults declare."""
     from scenario_kit.campaign.results.exceptions import list_allowances
     from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.load import load_scenario
@@ -198,7 +202,7 @@ def _find_lane(contribution: _Contribution) -> EvidenceTier:
 
 
 def _document(text: str | None) -> Mapping[str, Any] | None:
-    """Return the scenario as it was; one that this version cannot read is as good as none."""
+    """Return the scenario at the base; None if it did not exist or this version cannot read it."""
     from scenario_kit.errors import AuthoringError
     from scenario_kit.load import read_scenario
 
@@ -211,7 +215,7 @@ def _document(text: str | None) -> Mapping[str, Any] | None:
 
 
 def _read_parts(scenario: Scenario) -> Mapping[str, Any]:
-    """Read what is compared: the values, with defaults that were left out."""
+    """Return the compared values, with defaults filled in."""
     return {"name": scenario.name, "spec": scenario.spec.to_json()}
 
 
@@ -236,11 +240,11 @@ def _build_static_verdict(
 
 
 def _conclude(out: Path, validation: Validation) -> int:
-    """Show a verdict without trials, and leave its summary and its report."""
+    """Print a verdict without trials, and write its summary and report."""
     from scenario_kit.cli.terminal.output import make_printable, show_findings
     from scenario_kit.report.document import Report, format_timestamp
 
-    _leave(out, Report(created=format_timestamp(), validation=validation))
+    _write_reports(out, Report(created=format_timestamp(), validation=validation))
     _annotate(validation.findings)
     show_findings(validation.findings)
     scenario = f"{validation.scenario}: " if validation.scenario else ""
@@ -250,7 +254,7 @@ def _conclude(out: Path, validation: Validation) -> int:
 
 
 def _ask_for_reading(incident: Incident | None) -> None:
-    """Show the brief beside the answer: whether one gives the other away, only a person can tell."""
+    """Print the brief and the answer, so that a reviewer can judge whether the brief reveals it."""
     from scenario_kit.cli.terminal.output import fold_text, make_printable
     from scenario_kit.report.incident import READING
 
@@ -275,11 +279,11 @@ def _annotate(findings: Sequence[Finding]) -> None:
         typer.echo(f"::notice::{len(findings) - _ANNOTATIONS} more findings are in the summary")
 
 
-def _empty(out: Path) -> None:
-    """Remove what an earlier call left, so that nothing of another verdict lies beside this one.
+def _clear_output(out: Path) -> None:
+    """Remove the output of an earlier call.
 
     Raises:
-        UsageError: the folder cannot be made or emptied.
+        UsageError: the folder cannot be created or emptied.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -288,12 +292,12 @@ def _empty(out: Path) -> None:
         if (out / "runs").is_dir():
             shutil.rmtree(out / "runs")
     except OSError as problem:
-        fix = "name a folder of its own with --out"
-        raise UsageError(f"{out} cannot hold the reports: {problem.strerror}", fix=fix) from problem
+        fix = "choose a dedicated folder with --out"
+        raise UsageError(f"cannot write reports to {out}: {problem.strerror}", fix=fix) from problem
 
 
-def _leave(out: Path, report: Report, note: str = "") -> None:
-    """Write the report in every form that CI shows, and the summary."""
+def _write_reports(out: Path, report: Report, note: str = "") -> None:
+    """Write the report in all formats that CI shows, and the summary."""
     from scenario_kit.report import html, markdown
     from scenario_kit.report.document import dump_report
 

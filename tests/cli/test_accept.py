@@ -21,8 +21,8 @@ def step(name, outcome="Held", finished=900.0):
     [
         ({}, "the trial ended before the injection"),
         ({"injected_at": 300.0}, "the trial ended before the injection"),
-        ({"injected_at": 300.0, "history": FIRING, "steps": (step("inject", "Broken"),)}, "had its effect"),
-        ({"injected_at": 300.0, "history": FIRING, "steps": (step("inject", "Infra"),)}, "had its effect"),
+        ({"injected_at": 300.0, "history": FIRING, "steps": (step("inject", "Broken"),)}, "a fault had no effect"),
+        ({"injected_at": 300.0, "history": FIRING, "steps": (step("inject", "Infra"),)}, "a fault had no effect"),
         ({"injected_at": 950.0, "history": FIRING, "steps": (step("inject"), step("hold"))}, "no alert fired"),
     ],
     ids=["nothing", "no history", "a fault without effect", "infrastructure", "silence"],

@@ -43,4 +43,4 @@ def test_doctor_shows_what_a_lab_offers() -> None:
 
     assert shown.fine
     assert shown.observed.startswith("wall-clock, nodes>=3, cni-network-policy")
-    assert "; not real-nodes" in shown.observed
+    assert "; it lacks real-nodes" in shown.observed

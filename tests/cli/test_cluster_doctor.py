@@ -28,7 +28,7 @@ def faults(**changes):
 def test_a_good_cluster_has_nothing_to_fix():
     checks = judge_facts(GOOD)
     assert all(check.fine and not check.fix for check in checks)
-    assert checks[-1].observed == "netem; not calico"
+    assert checks[-1].observed == "netem; it lacks calico"
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_the_report_for_programs(capsys: pytest.CaptureFixture[str], tmp_path: P
         (("gremlin", EXAMPLE, "--dry-run"), 3, "unknown format 'gremlin'"),
         (("chaos-mesh", "absent.yaml", "--dry-run"), 3, "absent.yaml"),
         (("chaos-mesh", EXAMPLE), 3, "no output folder for the drafts"),
-        (("chaos-mesh", EXAMPLE, "--out", EXAMPLE), 3, "is no folder"),
+        (("chaos-mesh", EXAMPLE, "--out", EXAMPLE), 3, "is not a folder"),
         (("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-dmo"), 3, "there is no app 'otel-dmo'"),
         (("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-demo", "--version", "1"), 3, "there is no version '1'"),
         (("litmus", EXAMPLE, "--dry-run"), 1, "nothing could be converted"),

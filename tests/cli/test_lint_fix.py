@@ -37,7 +37,7 @@ def test_fix_corrects_the_file_and_tells_what_it_did(path: Path, capsys: pytest.
     out = capsys.readouterr().out
     assert path.read_text() == TEXT
     assert f"fixed SK108 {path}:19:11: there is no fault type 'deployment-scaled-to-zeor'" in out
-    assert out.endswith("1 fix made; 1 scenario checked: no findings\n")
+    assert out.endswith("1 fix applied; 1 scenario checked: no findings\n")
 
 
 def test_fix_exits_by_what_is_left(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,7 +48,7 @@ def test_fix_exits_by_what_is_left(path: Path, capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert path.read_text() == TEXT.replace("title: Carts", "title: TODO carts")
     assert "SK602 error" in out
-    assert "1 fix made; 1 scenario checked: 1 error" in out
+    assert "1 fix applied; 1 scenario checked: 1 error" in out
 
 
 def test_fix_leaves_a_good_file_alone(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +57,7 @@ def test_fix_leaves_a_good_file_alone(path: Path, capsys: pytest.CaptureFixture[
 
     assert run(["lint", "--fix", str(path)]) == 0
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert "0 fixes made" in capsys.readouterr().out
+    assert "0 fixes applied" in capsys.readouterr().out
 
 
 def test_fix_has_json(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +77,7 @@ def test_diff_writes_nothing_and_can_be_applied(path: Path, capsys: pytest.Captu
     assert path.read_text() == SLIP
     removed = [line for line in captured.out.splitlines() if re.match(r"[-+] ", line)]
     assert removed == ["-    type: deployment-scaled-to-zeor", "+    type: deployment-scaled-to-zero"]
-    assert "1 fix to make; 1 scenario checked: no findings left then" in captured.err
+    assert "1 fix possible; 1 scenario checked: no findings after fixing" in captured.err
 
 
 def test_diff_of_a_good_file_is_empty(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

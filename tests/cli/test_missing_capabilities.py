@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.authoring.missing_capabilities import find_missing_for
-from scenario_kit.cli.authoring.questions import _choose_type
+from scenario_kit.cli.authoring.questions import _list_types
 from scenario_kit.render.faults.golden import find_first_offer
 
 CATALOG = Catalog()
@@ -38,4 +38,4 @@ def test_each_capability_once(fault, app, needs):
     ],
 )
 def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):
-    assert _choose_type([offer("pod-failure"), offer("noisy-neighbor")], app, CATALOG) == listed
+    assert _list_types([offer("pod-failure"), offer("noisy-neighbor")], app, CATALOG) == listed

@@ -48,7 +48,7 @@ def test_nothing_is_overwritten(folder, capsys):
     ("arguments", "said"),
     [
         (["--app", "otel-dmeo"], "did you mean"),
-        (["--app", "otel-demo"], "what breaks? there is:"),
+        (["--app", "otel-demo"], "no target given; possible:"),
         (["--app", "otel-demo", "--target", "crat"], "cart"),
         (["--app", "otel-demo", "--target", "cart"], "no fault given; cart supports:"),
         (["--app", "otel-demo", "--target", "cart", "--fault", "pod-failur"], "pod-failure"),
@@ -59,11 +59,11 @@ def test_nothing_is_overwritten(folder, capsys):
         (["--app", "otel-demo", "--target", "cart", "--fault", "service-target-port-wrong", "--parameter", "port"],
          "NAME=VALUE"),
         (["--app", "otel-demo", "--target", "flagd", "--fault", "feature-flag-changed"],
-         "choose another target (feature-flag-changed fits ConfigMap/flagd-config), or break flagd in another way: "),
+         "choose another target (valid targets: ConfigMap/flagd-config), or another fault: "),
         (["--app", "hotel-reservation", "--target", "search", "--fault", "configmap-field-wrong"],
-         "(configmap-field-wrong fits ConfigMap/"),
+         "(valid targets: ConfigMap/"),
         (["--app", "hotel-reservation", "--target", "geo", "--fault", "feature-flag-changed"],
-         "(feature-flag-changed fits nothing of hotel-reservation)"),
+         "(valid targets: none in hotel-reservation)"),
         (["Bad_Name", "--app", "otel-demo", "--target", "cart", "--fault", "pod-failure"], "cannot be the name"),
     ],
 )  # fmt: skip
@@ -175,7 +175,7 @@ def test_a_part_of_a_word_narrows_the_choice_and_a_refused_answer_is_asked_again
     assert result.exit_code == 0, result.output
     for refused in (
         "no choice contains 'zzzz'", "999999 is greater than the maximum of 60000", "has no parameter 'latency'",
-        "'Bad Name' cannot be the name of a scenario", "there is no load profile 'nothing'",
+        "'Bad Name' cannot be the name of a scenario", "unknown load profile 'nothing'",
         "'0' is not a valid number of users", "unknown alert pack 'nope'",
     ):  # fmt: skip
         assert refused in " ".join(result.output.split())
@@ -286,7 +286,7 @@ def test_what_cannot_be_judged_is_said_of_a_file_that_is_only_printed(folder, ca
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "clock-skew", "--dry-run"]) == 0
     reported = capsys.readouterr()
     assert "warning:" not in reported.out
-    assert "it needs real-data-plane" in reported.err
+    assert "requires real-data-plane" in reported.err
 
 
 def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monkeypatch):
@@ -297,4 +297,4 @@ def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monk
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
     said = capsys.readouterr().err
     assert "limitMillicores 100" in said
-    assert "--parameter NAME=VALUE (cpu-stress fits nothing of otel-demo), or break cart in another way:" in said
+    assert "--parameter NAME=VALUE (valid targets: none in otel-demo), or another fault:" in said

@@ -100,7 +100,7 @@ def test_agreement_with_the_evaluator(capsys: pytest.CaptureFixture[str], tmp_pa
     lines = [line.split() for line in out.splitlines()]
     assert ["root_cause_entity_f1", "2", "1", "-0.1667"] in lines
     assert ["claims", "that", "are", "roots", "3", "2", "-0.3333"] in lines
-    assert "runs only here: 1, only there: 0" in out
+    assert "runs only in ours: 1, only in its: 0" in out
 
 
 def test_a_scenario_has_the_calls_of_its_app(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ _NAMED: Final = (*NOWHERE, *PRIVATE, ip_network("127.0.0.0/8"), ip_network("::1/
 _EXPECTED: Final = "an address for documentation, such as 192.0.2.1, or a selector of the app's pods"
 _WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 #: Resources that a webhook may intercept: plain objects of the app.
-_ASKED: Final = frozenset(
+_INTERCEPTABLE: Final = frozenset(
     {
         "configmaps", "cronjobs", "daemonsets", "deployments", "endpoints", "horizontalpodautoscalers", "ingresses",
         "jobs", "persistentvolumeclaims", "poddisruptionbudgets", "pods", "replicasets", "services", "statefulsets",
@@ -46,41 +46,41 @@ def check_addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     elif kind == "PersistentVolume":
         claim = (obj.get("spec") or {}).get("claimRef") or {}
         if claim and claim.get("namespace") not in bounds.namespaces:
-            note = f"is kept for a claim in '{claim.get('namespace')}', which is not the app's namespace"
+            note = f"is reserved for a claim in '{claim.get('namespace')}', which is not the app's namespace"
             yield Breach("SK236", ("spec", "claimRef", "namespace"), claim.get("namespace"), note)
     for keys, spec in find_pod_specs(obj):
         for i, alias in enumerate(spec.get("hostAliases") or ()):
             address = alias.get("ip") if isinstance(alias, Mapping) else alias
             if not is_within(address, _NAMED):
-                note = f"gives names to {address}, which is no address of the cluster"
+                note = f"maps host names to {address}, which is not an address of the cluster"
                 yield Breach("SK237", (*keys, "hostAliases", i, "ip"), address, note, expected=_EXPECTED)
 
 
 def _check_service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     spec: Mapping[str, Any] = obj.get("spec") or {}
     for i, address in enumerate(spec.get("externalIPs") or ()):
-        note = f"takes over {address} on every node, whoever it belongs to"
+        note = f"takes over {address} on every node, regardless of its owner"
         yield Breach(
             "SK237", ("spec", "externalIPs", i), address, note, expected="a Service without external addresses"
         )
     for field in ("loadBalancerIP", "externalName"):
         value = str(spec.get(field) or "")
         if value and not (field == "externalName" and is_own_name(value, bounds)):
-            note = f"stands for '{value}', which is not the app's"
+            note = f"refers to '{value}', which is not the app's"
             expected = "<service>.<namespace of the app>.svc.cluster.local, or a name below .invalid"
             yield Breach("SK237", ("spec", field), value, note, expected=expected)
     for i, address in enumerate((spec.get("clusterIP"), *(spec.get("clusterIPs") or ()))):
         if address and address != "None" and not bounds.of_app:
             place: Keys = ("spec", "clusterIPs", i - 1) if i else ("spec", "clusterIP")
-            note = f"asks for the cluster's address {address}"
-            yield Breach("SK237", place, address, note, expected="None, or whatever the API server gives")
+            note = f"requests the cluster address {address}"
+            yield Breach("SK237", place, address, note, expected="None, or an address assigned by the API server")
     if not bounds.of_app and spec.get("type") in ("NodePort", "LoadBalancer"):
-        note = f"has `type: {spec['type']}`, which opens the app to machines outside"
+        note = f"has `type: {spec['type']}`, which exposes the app outside the cluster"
         yield Breach("SK202", ("spec", "type"), spec["type"], note, CLUSTER)
 
 
 def _check_ingress(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check that an Ingress takes no requests for hosts of others."""
+    """Check that an Ingress takes requests only for hosts of the app."""
     of_app = {
         rule.get("host")
         for o in bounds.before
@@ -90,8 +90,8 @@ def _check_ingress(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     for i, rule in enumerate((obj.get("spec") or {}).get("rules") or ()):
         host = str(rule.get("host") or "") if isinstance(rule, Mapping) else ""
         if host and not bounds.of_app and host not in of_app and not is_own_name(host, bounds):
-            note = f"takes the requests for the host '{host}', which is not the app's"
-            expected = "a host that the app's Ingress has, or one below .example"
+            note = f"takes requests for host '{host}', which is not the app's"
+            expected = "a host of the app's Ingress, or one below .example"
             yield Breach("SK237", ("spec", "rules", i, "host"), host, note, expected=expected)
 
 
@@ -114,7 +114,7 @@ def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         client: Mapping[str, Any] = hook.get("clientConfig") or {}
         place: Keys = ("webhooks", i, "clientConfig")
         if client.get("url"):
-            yield Breach("SK220", (*place, "url"), client["url"], "sends objects to an address outside")
+            yield Breach("SK220", (*place, "url"), client["url"], "sends objects to an external address")
         home = (client.get("service") or {}).get("namespace")
         if client.get("service") and home not in bounds.namespaces:
             note = f"sends objects to a Service in '{home}', which is not the app's namespace"
@@ -122,20 +122,20 @@ def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         selector: Mapping[str, Any] = hook.get("namespaceSelector") or {}
         name = (selector.get("matchLabels") or {}).get(_NAME, "")
         if name not in bounds.homes:
-            note = f"is asked about more than the app: no `{_NAME}`"
+            note = f"intercepts more than the app: no `{_NAME}`"
             yield Breach("SK220", ("webhooks", i, "namespaceSelector"), name, note)
         for j, rule in enumerate(hook.get("rules") or ()):
             # A namespace selector does not restrict cluster-scoped objects.
             if not isinstance(rule, Mapping):
                 continue
             if rule.get("scope") != "Namespaced":
-                note = "is asked about objects of the whole cluster, too: no `scope: Namespaced`"
+                note = "also intercepts cluster-scoped objects: no `scope: Namespaced`"
                 yield Breach("SK220", ("webhooks", i, "rules", j, "scope"), rule.get("scope", "*"), note)
             for k, resource in enumerate(rule.get("resources") or ()):
-                if resource not in _ASKED:
-                    note = f"is asked about {resource}, by which rights and secrets are given"
+                if resource not in _INTERCEPTABLE:
+                    note = f"intercepts {resource}, which may grant permissions or hold secrets"
                     place = ("webhooks", i, "rules", j, "resources", k)
-                    yield Breach("SK220", place, resource, note, expected=" | ".join(sorted(_ASKED)))
+                    yield Breach("SK220", place, resource, note, expected=" | ".join(sorted(_INTERCEPTABLE)))
     if obj["kind"] == _WEBHOOKS[1] and obj.get("webhooks"):
-        note = "may rewrite the app's pods, so that they reach their node"
+        note = "may rewrite the app's pods to access their node"
         yield Breach("SK202", ("kind",), obj["kind"], note, NODE, _WEBHOOKS[0])

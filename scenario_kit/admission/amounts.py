@@ -10,10 +10,10 @@ from scenario_kit.admission.claims import find_claims
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 
-#: The same as the operation `scale` allows.
-MOST_PODS: Final = 1000
-#: Larger claims would provision costly disks.
-MOST_DISK: Final = "1Ti"
+#: Maximum number of pods, as for the operation `scale`.
+MAX_PODS: Final = 1000
+#: Maximum disk size; larger claims would provision costly disks.
+MAX_DISK: Final = "1Ti"
 _FIELDS: Final = ("replicas", "minReplicas", "parallelism", "completions")
 
 
@@ -22,20 +22,20 @@ def check_amounts(obj: Object) -> Iterator[Breach]:
     for keys, spec in _list_specs(obj):
         for field in _FIELDS:
             count = spec.get(field)
-            if isinstance(count, int) and count > MOST_PODS:
-                note = f"asks for {count} pods (`{field}`)"
-                yield Breach("SK226", (*keys, field), count, note, expected=f"at most {MOST_PODS}")
+            if isinstance(count, int) and count > MAX_PODS:
+                note = f"requests {count} pods (`{field}`)"
+                yield Breach("SK226", (*keys, field), count, note, expected=f"at most {MAX_PODS}")
     for keys, claim in find_claims(obj):
         size = ((claim.get("resources") or {}).get("requests") or {}).get("storage")
         if size is not None and _is_more(size):
-            note = f"asks for a disk of {size}"
+            note = f"requests a disk of {size}"
             place: Keys = (*keys, "resources", "requests", "storage")
-            yield Breach("SK226", place, size, note, expected=f"at most {MOST_DISK}")
+            yield Breach("SK226", place, size, note, expected=f"at most {MAX_DISK}")
 
 
 def _is_more(size: Any) -> bool:
     try:
-        return parse_quantity(size) > parse_quantity(MOST_DISK)
+        return parse_quantity(size) > parse_quantity(MAX_DISK)
     except ValueError:
         return False  # the API server rejects such a quantity
 

@@ -22,13 +22,14 @@ class AdmissionBounds:
     """The bounds that changes are judged by.
 
     Attributes:
-        app: as it is rendered; its conventional namespace stands for the real one.
+        app: the app.
         namespace: the real namespace of the app.
         before: the objects before any change.
-        objects: those, and all that the changes create.
-        ready: those, and what is created before the judged change; the source of permissions and namespaces.
-        declared: what the faults declare.
-        of_app: whether the app itself is judged, whose roles bound all others.
+        objects: ``before``, and all objects that the changes create.
+        ready: ``before``, and objects that are created before the judged change; the source of permissions and
+            namespaces.
+        declared: capabilities, exceptions and scope that the faults declare.
+        of_app: whether the app itself is judged; its roles bound all others.
     """
 
     app: App
@@ -41,39 +42,39 @@ class AdmissionBounds:
 
     @cached_property
     def homes(self) -> frozenset[str]:
-        """The real names of the app's own namespaces."""
+        """Return the real names of the app's own namespaces."""
         return resolve_homes(self.namespace, self.app.namespaces)
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
-        """Those, and the ones that earlier changes create."""
+        """Return ``homes``, and the namespaces that earlier changes create."""
         made = {o["metadata"]["name"] for o in self.ready if o["kind"] == "Namespace"}
         return self.homes | made
 
     @cached_property
     def known(self) -> Mapping[tuple[str, str], Object]:
-        """Objects of the app, and those that changes create, by kind and name."""
+        """Return all objects of the app and its changes, by kind and name."""
         return {(o["kind"], o["metadata"]["name"]): o for o in self.objects}
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """Keys of labels and annotations that the app uses itself."""
+        """Return the keys of labels and annotations that the app uses itself."""
         return frozenset(key for o in self.before for _, marks in find_metadata(o) for key in marks)
 
     @cached_property
     def hosts(self) -> frozenset[str]:
-        """The hosts that the app's own containers and files name."""
+        """Return the hosts that the app's own containers and files name."""
         return collect_hosts(self.before)
 
     @cached_property
     def rules(self) -> tuple[Mapping[str, Any], ...]:
-        """What the app's own roles allow in its namespaces."""
+        """Return the rules of the app's own roles."""
         roles = (o for o in self.before if o["kind"] in _ROLES)
         return tuple(rule for role in roles for rule in role.get("rules") or ())
 
 
 def collect_declared(faults: Iterable[Fault]) -> frozenset[str]:
-    """Collect what rendered faults declare together."""
+    """Collect the capabilities, exceptions and scopes that rendered faults declare."""
     found: set[str] = set()
     for fault in faults:
         found |= {*fault.requires, *(each.allow for each in fault.exceptions)}
@@ -93,7 +94,7 @@ def derive_bounds(
 ) -> AdmissionBounds:
     """Derive the bounds of a change on top of an app.
 
-    ``made`` is what all changes create, ``ready`` what of it exists when this change is made.
+    ``made`` are the objects that all changes create, ``ready`` those that exist when this change is made.
     """
     return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app, (*before, *ready))
 

@@ -20,7 +20,7 @@ def check_claims(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     for keys, claim in find_claims(obj):
         volume = claim.get("volumeName")
         if volume and ("PersistentVolume", volume) not in bounds.known:
-            note = f"asks for the volume '{volume}', which neither the app nor a change brought"
+            note = f"requests volume '{volume}', which neither the app nor a change created"
             yield Breach("SK236", (*keys, "volumeName"), volume, note, expected="a volume of the app, or no name")
         for field in _SOURCES:
             source = claim.get(field)
@@ -28,7 +28,7 @@ def check_claims(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
                 continue
             home = source.get("namespace")
             if home and home not in bounds.namespaces:
-                note = f"copies data of '{home}', which is no namespace of the app"
+                note = f"copies data from '{home}', which is not a namespace of the app"
                 yield Breach("SK236", (*keys, field, "namespace"), home, note, expected="a claim of the app")
 
 

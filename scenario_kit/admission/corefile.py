@@ -50,17 +50,17 @@ def _list_foreign(text: str, bounds: AdmissionBounds) -> Iterator[tuple[str, str
     for first, *rest in filter(None, statements):
         for word in (first, *rest):
             if _is_address(word) and not is_within(word, (*NOWHERE, *LOOPBACK)):
-                yield word, f"has the name server of the whole cluster use {word}"
+                yield word, f"makes the cluster's name server use {word}"
         if first == "forward":
             for word in rest[1:]:
                 if word != _RESOLVER and not _is_address(word):
-                    yield word, f"has the name server of the whole cluster ask {word}"
+                    yield word, f"makes the cluster's name server forward to {word}"
         elif first == "rewrite":
             for word in rest:
                 if _NAMED.fullmatch(word) and not is_own_name(word, bounds):
-                    yield word, f"rewrites '{word}', which is no name of the app"
+                    yield word, f"rewrites '{word}', which is not a name of the app"
         elif first.isalpha() and first.islower() and first not in _PLUGINS | _FIELDS:
-            yield first, f"has the name server use `{first}`, which answers more than the cluster's own names"
+            yield first, f"makes the name server use `{first}`, which answers more than the cluster's own names"
 
 
 def _is_address(word: str) -> bool:

@@ -28,13 +28,11 @@ def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     for keys, text in list_texts(obj):
         for host in find_hosts(text):
             if not is_own_host(host, bounds) and host not in bounds.hosts:
-                yield Breach(
-                    "SK237", keys, host, f"names the host '{host}', which is not the app's", expected=_EXPECTED
-                )
+                yield Breach("SK237", keys, host, f"names host '{host}', which is not the app's", expected=_EXPECTED)
     for keys, spec in find_pod_specs(obj):
         for i, server in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
             if not is_within(server, (*NOWHERE, *LOOPBACK, *PRIVATE)):
-                note = f"asks the name server {server}, which is outside of the cluster"
+                note = f"uses the name server {server}, which is outside the cluster"
                 yield Breach("SK237", (*keys, "dnsConfig", "nameservers", i), server, note, expected=_EXPECTED)
         yield from _check_probes(spec, keys)
 
@@ -45,7 +43,7 @@ def _check_probes(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
         for way in ("httpGet", "tcpSocket"):
             host = (action.get(way) or {}).get("host")
             if host and not is_within(host, (*NOWHERE, *LOOPBACK)) and str(host) != "localhost":
-                note = f"has the node ask '{host}' instead of the pod"
+                note = f"makes the node call '{host}' instead of the pod"
                 yield Breach("SK237", (*place, way, "host"), host, note, expected=f"no `{way}.host`: the pod itself")
 
 

@@ -32,7 +32,7 @@ _CONFIGURED: Final = ("ConfigMap", "coredns")
 
 
 class Aim(NamedTuple):
-    """The object that a change is about, with its real namespace."""
+    """The target of a change, with its real namespace."""
 
     kind: str
     name: str
@@ -41,7 +41,7 @@ class Aim(NamedTuple):
 
     @property
     def bare(self) -> Aim:
-        """Without the group, which references may leave out."""
+        """Return it without the group, which references may omit."""
         return self._replace(group="")
 
 
@@ -74,7 +74,7 @@ def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     if not bounds.of_app:
         yield from check_amounts(obj)
     if obj["kind"] == "Secret" and (type_ := str(obj.get("type") or "")) not in SECRET_TYPES:
-        note = f"is of the type '{type_}', a credential of the cluster"
+        note = f"has type '{type_}', a credential of the cluster"
         yield Breach("SK203", ("type",), type_, note, expected="Opaque, or another type that only the app reads")
 
 
@@ -86,7 +86,7 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     known = _BY_KIND.get(kind)
     # Only the kind of an object that is not rendered is known, without its group.
     if known is None or (group and group != known.group):
-        yield Breach("SK235", ("kind",), kind, "is of a kind that no change may write", expected=_find_alike(group))
+        yield Breach("SK235", ("kind",), kind, "has a kind that no change may write", expected=_find_alike(group))
     elif known.declared and not _is_at_home(obj, bounds):
         yield Breach("SK202", ("kind",), kind, "belongs to the whole cluster", known.declared)
     if kind == SCHEDULE and group == CHAOS_GROUP:
@@ -96,9 +96,7 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
-    """Return whether an object without a namespace is the app's all the same, or is judged by the rights that it
-    gives.
-    """
+    """Return whether a cluster-scoped object belongs to the app, or is judged by the permissions that it grants."""
     kind, name = obj["kind"], obj["metadata"]["name"]
     if (
         bounds.of_app
@@ -114,11 +112,11 @@ def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
 
 def _explain_forbidden(kind: str, group: str) -> str:
     if group == GROUP:
-        return f"is an object of {GROUP}: it decides what is run and judged"
+        return f"is an object of {GROUP}, which controls trials and verdicts"
     if kind in GOVERNING:
-        return "decides for everybody what the API server takes"
+        return "controls admission for the whole cluster"
     if kind in REQUESTS:
-        return "is a request, not an object: what it does cannot be undone"
+        return "is a request, not an object, and cannot be undone"
     return ""
 
 
@@ -134,17 +132,17 @@ def _check_place(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     home = obj["metadata"].get("namespace")
     if obj["kind"] == "Namespace" and str(obj["metadata"]["name"]).startswith("kube-"):
         yield Breach(
-            "SK236", ("metadata", "name"), obj["metadata"]["name"], "has a name of the cluster's own namespaces"
+            "SK236", ("metadata", "name"), obj["metadata"]["name"], "has a name reserved for namespaces of the cluster"
         )
     if known is None or not known.namespaced or not home or home in bounds.namespaces:
         return
     if known.group == CHAOS_GROUP and home in _OURS:
         return  # the namespace of hidden experiments; another rule reports authors who name it
     if _is_system(obj, home):
-        yield Breach("SK202", ("metadata", "namespace"), home, f"lies in {home}", "SystemComponent")
+        yield Breach("SK202", ("metadata", "namespace"), home, f"is in {home}", "SystemComponent")
         return
     yield Breach(
-        "SK236", ("metadata", "namespace"), home, f"lies in {home}, which is no namespace of the app",
+        "SK236", ("metadata", "namespace"), home, f"is in {home}, which is not a namespace of the app",
         expected=" | ".join(sorted(bounds.homes)),
     )  # fmt: skip
 
@@ -154,7 +152,7 @@ def _is_system(obj: Object, home: str) -> bool:
 
 
 def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
-    """Find the object that a change is about; None if it names none."""
+    """Return the target of a change; None if it has none."""
     if body := change.operation.manifest:
         if not is_whole(body):
             return None
@@ -176,54 +174,54 @@ def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
     if aim is None or change.operation.creates:
         return None
     if change.operation.manifest:
-        return _check_taken_over(aim, bounds)
+        return _check_takeover(aim, bounds)
     keys: Keys = (change.operation.keyword, "target")
-    reported = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
+    target = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
     breach = _check_aim(change, aim, bounds)
     if breach is None or breach.declared in (bounds.declared - {""}):
         return None
-    return breach._replace(keys=keys, value=reported)
+    return breach._replace(keys=keys, value=target)
 
 
-def _check_taken_over(aim: Aim, bounds: AdmissionBounds) -> Breach | None:
+def _check_takeover(aim: Aim, bounds: AdmissionBounds) -> Breach | None:
     """Check that `apply` writes no cluster-scoped object that may belong to others."""
     known = _BY_KIND.get(aim.kind)
     own = any((o["kind"], o["metadata"]["name"]) == (aim.kind, aim.name) for o in bounds.before)
     if known is None or known.namespaced or own or aim.name in bounds.homes:
         return None
-    note = "belongs to the whole cluster, and `apply` would take it over from whoever has it"
+    note = "belongs to the whole cluster, and `apply` would take it over from its owner"
     keys: Keys = ("apply", "kind")
-    return Breach("SK236", keys, f"{aim.kind}/{aim.name}", note, expected="`create`, which fails where it is there")
+    return Breach("SK236", keys, f"{aim.kind}/{aim.name}", note, expected="`create`, which fails if it exists")
 
 
 def _check_aim(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
-    def refused(code: str, note: str, declared: str = "", expected: str = "") -> Breach:
+    def refuse(code: str, note: str, declared: str = "", expected: str = "") -> Breach:
         return Breach(code, (), "", note, declared, expected)
 
     if refusal := _explain_forbidden(aim.kind, aim.group):
-        return refused("SK220", refusal)
+        return refuse("SK220", refusal)
     known = _BY_KIND.get(aim.kind)
     if known is None or (aim.group and aim.group != known.group):
-        return refused("SK235", "is of a kind that no change may write")
+        return refuse("SK235", "has a kind that no change may write")
     if aim.kind == "Node":
         if change.operation.on_nodes:
-            return refused("SK202", "belongs to the whole cluster", CLUSTER)
-        return refused("SK220", "is a node, which a change may only cordon, drain and taint")
+            return refuse("SK202", "belongs to the whole cluster", CLUSTER)
+        return refuse("SK220", "is a node, which a change may only cordon, drain and taint")
     if (aim.kind, aim.name) in bounds.known and (not known.namespaced or aim.namespace in bounds.namespaces):
         return None
     if change.operation.patches and change.operation.merged is None:
-        note = "is not among the rendered objects, so that what a JSON patch makes of it cannot be judged"
-        return refused("SK236", note, expected="a patch of type Merge, or an object of the app")
+        note = "is not among the rendered objects, so that the result of a JSON patch is unknown"
+        return refuse("SK236", note, expected="a patch of type Merge, or an object of the app")
     if known.namespaced:
         return _check_outside(change, aim, bounds)
     if aim.kind == "Namespace":
         home = aim.name in bounds.homes
-        return None if home and change.operation.patches else refused("SK220", "is somebody else's namespace")
+        return None if home and change.operation.patches else refuse("SK220", "is not a namespace of the app")
     if aim.kind == "IPPool" and change.operation.patches:
-        return refused("SK202", "belongs to the whole cluster", CLUSTER)
+        return refuse("SK202", "belongs to the whole cluster", CLUSTER)
     if aim.kind in _RIGHTS:
-        return refused("SK220", "holds rights or secrets of somebody else")
-    return refused("SK236", "belongs to the whole cluster, and neither the app nor a fault brought it")
+        return refuse("SK220", "holds permissions or secrets that are not the app's")
+    return refuse("SK236", "belongs to the whole cluster, and neither the app nor a fault created it")
 
 
 def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
@@ -231,16 +229,16 @@ def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach 
     if aim.namespace in bounds.namespaces:
         return None
     if aim.namespace in _OURS:
-        return Breach("SK220", (), "", f"lies in {aim.namespace}, where the trial itself is run from")
+        return Breach("SK220", (), "", f"is in {aim.namespace}, the namespace of the trial itself")
     if aim.kind in _RIGHTS:
-        return Breach("SK220", (), "", "holds rights or secrets of somebody else")
+        return Breach("SK220", (), "", "holds permissions or secrets that are not the app's")
     component = aim.kind in WORKLOADS or (aim.kind, aim.name) == _CONFIGURED
     disturbs = aim.kind in WORKLOADS and change.operation.disturbs
     configures = (aim.kind, aim.name) == _CONFIGURED and change.operation.patches and _is_data_merge(change)
     undeclared = "SystemComponent" not in bounds.declared
     if aim.namespace in SYSTEM_NAMESPACES and component and (undeclared or disturbs or configures):
-        return Breach("SK202", (), "", f"lies in {aim.namespace}", "SystemComponent")
-    return Breach("SK236", (), "", f"lies in {aim.namespace}, which is no namespace of the app")
+        return Breach("SK202", (), "", f"is in {aim.namespace}", "SystemComponent")
+    return Breach("SK236", (), "", f"is in {aim.namespace}, which is not a namespace of the app")
 
 
 def _is_data_merge(change: Change) -> bool:

@@ -52,14 +52,14 @@ _OF_NAMESPACES: Final = frozenset(
 
 
 def check_marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check metadata of an object that makes others keep, remove or act on it."""
+    """Check metadata that makes cluster components keep, remove or act on an object."""
     metadata: Mapping[str, Any] = obj["metadata"]
     for i, text in enumerate(metadata.get("finalizers") or ()):
-        note = f"has the finalizer '{text}', without which it cannot go"
+        note = f"has the finalizer '{text}', which blocks its deletion"
         yield Breach("SK220", ("metadata", "finalizers", i), text, note)
     for i, owner in enumerate(metadata.get("ownerReferences") or ()):
         kind = owner.get("kind") if isinstance(owner, Mapping) else owner
-        yield Breach("SK220", ("metadata", "ownerReferences", i, "kind"), kind, "names an owner, who would remove it")
+        yield Breach("SK220", ("metadata", "ownerReferences", i, "kind"), kind, "has an owner, which would delete it")
     if obj["kind"] == "PriorityClass" and obj.get("globalDefault"):
         yield Breach("SK220", ("globalDefault",), True, "is the priority of every new pod in the cluster")
     for keys, found in find_metadata(obj):
@@ -70,7 +70,7 @@ def check_marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
     domain = key.partition("/")[0] if "/" in key else ""
     if domain == GROUP:
-        yield Breach("SK220", keys, key, f"has '{key}', by which the kit finds what is its own")
+        yield Breach("SK220", keys, key, f"has '{key}', by which the kit recognises its own objects")
     elif obj["kind"] == "Namespace" and keys[:2] == ("metadata", "labels"):
         yield from _check_namespace_label(keys, key, value, bounds)
     elif "." in domain and domain not in _DOMAINS and key not in _KEYS and key not in bounds.keys:
@@ -80,7 +80,7 @@ def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionB
         note = f"has the {str(keys[-2]).rstrip('s')} '{key}', on which a component of the cluster may act"
         yield Breach("SK238", keys, key, note, expected="a key without a domain, or one that the app uses")
     elif domain == _NGINX and not bounds.of_app and not _PLAIN.fullmatch(value):
-        note = f"has the {str(keys[-2]).rstrip('s')} '{key}' with a value that is more than one word of nginx"
+        note = f"has the {str(keys[-2]).rstrip('s')} '{key}' with a value that could inject nginx directives"
         yield Breach("SK238", keys, value, note, expected="one number, word or path, without spaces and ;{}")
 
 
@@ -89,8 +89,8 @@ def _check_namespace_label(keys: Keys, key: str, value: str, bounds: AdmissionBo
         if key.endswith("-version") or value in _STANDARDS:
             yield Breach("SK202", keys, key, f"has the label '{key}: {value}'", "PodSecurity")
         else:
-            note = f"has the label '{key}: {value}', under which pods may do anything to their node"
+            note = f"has the label '{key}: {value}', which gives pods full access to their node"
             yield Breach("SK220", keys, value, note, expected=" | ".join(_STANDARDS))
     elif key not in _OF_NAMESPACES and key not in bounds.keys and not key.startswith("app.kubernetes.io/"):
-        note = f"has the label '{key}', by which policies of others may select the namespace"
+        note = f"has the label '{key}', by which other policies may select the namespace"
         yield Breach("SK238", keys, key, note, expected=" | ".join(sorted(_OF_NAMESPACES)))

@@ -55,9 +55,9 @@ _CONTEXT: Final = frozenset(
         "supplementalGroupsPolicy", "sysctls",
     }
 )  # fmt: skip
-#: Host directories in which a volume may have its own directory with a drawn name.
+#: Host directories in which a volume may have its own directory with a generated name.
 _FOLDERS: Final = ("/var/lib/", "/mnt/", "/srv/", "/data/")
-_DRAWN_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{GENERATED_SUFFIX}")
+_GENERATED_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{GENERATED_SUFFIX}")
 #: Sources of a projected volume: objects of the namespace, but no credentials for other systems.
 _PROJECTED: Final = frozenset({"clusterTrustBundle", "configMap", "downwardAPI", "secret", "serviceAccountToken"})
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
@@ -112,8 +112,8 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
             if source not in _VOLUMES and body is not None:
                 path = body.get("path") if source == "hostPath" and isinstance(body, Mapping) else None
                 place = (*keys, "volumes", i, source, *(("path",) if path else ()))
-                reported = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shorten(body)}"
-                yield Breach("SK202", place, path or source, f"has `{reported}`", NODE, "a pod without it")
+                field = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shorten(body)}"
+                yield Breach("SK202", place, path or source, f"has `{field}`", NODE, "a pod without it")
     yield from _check_security_context(spec.get("securityContext"), (*keys, "securityContext"))
     for place, container in list_containers(spec, keys):
         yield from _check_container(container, place)
@@ -126,7 +126,7 @@ def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
             place: Keys = (*keys, "volumes", i, "projected", "sources", j)
             audience = (source.get("serviceAccountToken") or {}).get("audience")
             if audience:
-                note = f"gets a token for '{audience}', which that takes for the account of the app"
+                note = f"gets a token for '{audience}', which is valid outside this cluster's API server"
                 yield Breach("SK203", (*place, "serviceAccountToken", "audience"), audience, note)
             for name in sorted(set(source) - _PROJECTED):
                 yield Breach("SK203", (*place, name), name, f"gets a credential by `projected.{name}`")
@@ -177,24 +177,24 @@ def _check_volume(obj: Object, *, of_app: bool) -> Iterator[Breach]:
     for source in ("hostPath", "local"):
         path = str((spec.get(source) or {}).get("path", ""))
         if path and not _is_own_folder(path, str(obj["metadata"]["name"]), of_app=of_app):
-            note = f"has `{source}.path: {path}`, a folder of the node that is not its own"
-            expected = "/var/lib/<name of the volume>, where `neutral(prefix)` draws the name"
+            note = f"has `{source}.path: {path}`, a shared folder of the node"
+            expected = "/var/lib/<name of the volume>, with a name from `neutral(prefix)`"
             yield Breach("SK202", ("spec", source, "path"), path, note, NODE, expected)
     for source, body in spec.items():
         if isinstance(body, Mapping) and source not in ("hostPath", "local", "capacity", "claimRef", "nodeAffinity"):
-            note = f"has `{source}`, which comes from outside of the cluster"
+            note = f"has `{source}`, storage outside the cluster"
             yield Breach("SK202", ("spec", source), source, note, NODE, "hostPath or local")
 
 
 def _is_own_folder(path: str, name: str, *, of_app: bool) -> bool:
-    """Return whether a host path is exclusive to a volume: only a drawn name cannot collide with another."""
+    """Return whether a host path is exclusive to a volume: only a generated name cannot collide."""
     folder = next((each for each in _FOLDERS if path.startswith(each)), "")
     first, *below = path.removeprefix(folder).split("/")
     if not folder or not first or "" in below[:-1] or {first, *below} & {"..", "."}:
         return False
     if of_app and folder != _FOLDERS[0]:
         return True
-    return first == name and (of_app or _DRAWN_NAME.fullmatch(name) is not None)
+    return first == name and (of_app or _GENERATED_NAME.fullmatch(name) is not None)
 
 
 def _name_place(place: Keys) -> str:

@@ -65,7 +65,7 @@ _OF_APP: Final = (*_IN_NAMESPACE, _build_rule("", "secrets", READ))
 
 
 def list_most_rules(kind: Literal["Role", "ClusterRole"]) -> Sequence[Rule]:
-    """List the most that a fault may give with a role of that kind; the operator must hold it to be able to."""
+    """List the maximum permissions of a role of that kind in a fault; the operator must hold them to grant them."""
     return _IN_CLUSTER if kind == "ClusterRole" else _IN_NAMESPACE
 
 
@@ -123,11 +123,11 @@ def check_granted(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 def _check_role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     everywhere = obj["kind"] == "ClusterRole"
     if obj.get("aggregationRule") is not None:
-        note = "has an aggregation rule, so that its rights are those of roles which others write"
+        note = "has an aggregation rule, so that its permissions depend on roles of others"
         yield Breach("SK203", ("aggregationRule",), "aggregationRule", note)
     for key in obj["metadata"].get("labels") or ():
         if str(key).startswith(f"{RBAC}/aggregate-to-"):
-            yield Breach("SK203", ("metadata", "labels", key), key, "becomes part of what other accounts may do")
+            yield Breach("SK203", ("metadata", "labels", key), key, "extends the permissions of other accounts")
     owned = () if everywhere else bounds.rules
     most = _IN_CLUSTER if everywhere else _OF_APP if bounds.of_app else _IN_NAMESPACE
     for i, rule in enumerate(obj.get("rules") or ()):
@@ -143,8 +143,7 @@ def _check_role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         for part in find_uncovered(rule, owned)[:1]:
             if part.group not in _ANSWERS:
                 note = (
-                    f"allows to {_describe_part(part)}{' everywhere' if everywhere else ''}, which no role of the "
-                    f"app does"
+                    f"allows {_describe_part(part)}{' everywhere' if everywhere else ''}, which no role of the app does"
                 )
                 yield Breach("SK202", ("rules", i, "verbs"), part.verb, note, declared)
 
@@ -152,27 +151,28 @@ def _check_role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 def _check_own_answers(rule: Rule, i: int) -> Iterator[Breach]:
     for j, group in enumerate(rule.get("apiGroups") or ()):
         if group in _ANSWERS:
-            yield Breach("SK213", ("rules", i, "apiGroups", j), group, f"grants rights on objects of '{group}'")
+            yield Breach("SK213", ("rules", i, "apiGroups", j), group, f"grants permissions on objects of '{group}'")
 
 
 def _build_breach(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Breach:
     """Build the breach for an excessive rule: at the verb if read access would be admitted, else at the resource."""
-    where = "in every namespace" if everywhere else "beyond what a declared exception may give"
+    where = "in every namespace" if everywhere else "beyond the maximum of a declared exception"
     if part.url:
         place: tuple[str | int, ...] = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))
-        return Breach("SK203", place, part.url, f"allows to {part.verb} {part.url} of the API server")
+        return Breach("SK203", place, part.url, f"allows {part.verb} on {part.url} of the API server")
     readable = not find_uncovered({**rule, "resources": [part.resource], "apiGroups": [part.group], "verbs": READ},
                              _IN_CLUSTER if everywhere else _IN_NAMESPACE)  # fmt: skip
     field, value = ("verbs", part.verb) if readable else ("resources", part.resource)
     at = [str(each) for each in rule[field]].index(value)
-    return Breach("SK203", ("rules", i, field, at), value, f"allows to {_describe_part(part)} {where}")
+    return Breach("SK203", ("rules", i, field, at), value, f"allows {_describe_part(part)} {where}")
 
 
 def _describe_part(part: _RulePart) -> str:
     if part.url:
-        return f"{part.verb} {part.url}"
+        return f"{part.verb} on {part.url}"
     resource = f"{part.resource}.{part.group}" if part.group else part.resource
-    return f"{'do everything with' if part.verb == '*' else part.verb} {'everything' if resource == '*' else resource}"
+    verb = "every verb" if part.verb == "*" else part.verb
+    return f"{verb} on {'all resources' if resource == '*' else resource}"
 
 
 def _check_binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
@@ -182,11 +182,11 @@ def _check_binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     role = next((o for o in bounds.ready if (o["kind"], o["metadata"]["name"]) == (kind, name)), None)
     everywhere = obj["kind"] == "ClusterRoleBinding"
     if not everywhere and kind == "ClusterRole":
-        note = f"binds ClusterRole '{name}' in the app's namespace, where a Role would say what it allows"
+        note = f"binds ClusterRole '{name}' in the app's namespace instead of a Role"
         yield Breach("SK203", ("roleRef", "name"), name, note, expected="a Role of the app, or of the fault")
     elif role is None:
         what = "of the whole cluster" if everywhere else "in the app's namespace"
-        note = f"binds {kind} '{name}' {what}, whose rights are not the app's"
+        note = f"binds {kind} '{name}' {what}, which is not a role of the app"
         yield Breach(
             "SK203", ("roleRef", "name"), name, note, expected="a role of the app, or one that the fault creates"
         )
@@ -202,8 +202,8 @@ def _check_subject(subject: Mapping[str, Any], i: int, obj: Object, bounds: Admi
     kind, name = str(subject.get("kind", "")), str(subject.get("name", ""))
     home = str(subject.get("namespace") or obj["metadata"].get("namespace") or bounds.namespace)
     if kind != "ServiceAccount":
-        note = f"grants rights to the {kind or 'subject'} '{name}', which is no account of the app"
+        note = f"grants permissions to the {kind or 'subject'} '{name}', which is not an account of the app"
         yield Breach("SK203", ("subjects", i, "name"), name, note, expected="a ServiceAccount of the app")
     elif home not in bounds.namespaces:
-        note = f"grants rights to '{name}' of the namespace '{home}', which is not the app's"
+        note = f"grants permissions to '{name}' of namespace '{home}', which is not the app's"
         yield Breach("SK203", ("subjects", i, "namespace"), home, note, expected="a ServiceAccount of the app")

@@ -1,4 +1,4 @@
-"""Finds apps, faults, scenarios and alert packs. A folder is the registration and its name the id; no list is kept."""
+"""Discovery of apps, fault types, scenarios and alert packs: a folder is the registration, and its name the id."""
 
 from scenario_kit.catalog.alerts import find_longest_range
 from scenario_kit.catalog.index import Catalog

@@ -1,4 +1,4 @@
-"""Alert packs: Prometheus rules, and which label of each names the entity."""
+"""Alert packs: Prometheus rules with the label that names the entity."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from scenario_kit.model import AlertRule, EntityLabel, Object
 from scenario_kit.model.authored.alert_rule import EVALUATION
 from scenario_kit.model.base import convert
 
-#: What Prometheus knows of a group of rules, and of a rule.
+#: Fields of Prometheus rule groups and rules.
 _GROUP_FIELDS: Final = ("name", "interval", "labels")
 _RULE_FIELDS: Final = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
 _UNITS: Final = {"y": 31_536_000, "w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1, "ms": 0.001}
 _PART: Final = re.compile(r"([0-9]+)(ms|[ywdhms])")
 
-#: Where something stands in the document of a pack.
+#: Path within the document of a pack.
 Place = tuple[str | int, ...]
 
 
 class WrittenRule(NamedTuple):
-    """A rule as it is written, where it stands, and the group that it belongs to."""
+    """A rule as authored, its path and its group."""
 
     place: Place
     rule: Object
     group: Object
 
 
-class Unread(NamedTuple):
-    """A rule that cannot be read: where, why, and what helps."""
+class InvalidRule(NamedTuple):
+    """An invalid rule: path, message and fix."""
 
     place: Place
     message: str
@@ -41,10 +41,10 @@ class Unread(NamedTuple):
 
 
 def parse_rules(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
-    """Parse the alerting rules of a pack's document, recorded series written out.
+    """Parse the alerting rules of a pack and inline recorded series.
 
     Raises:
-        AuthoringError: a rule lacks a field, or its expression or a duration cannot be parsed.
+        AuthoringError: a missing field, or an invalid expression or duration.
     """
     if not isinstance(get_groups(document), list | tuple) or not all(
         _is_group(group) for group in get_groups(document)
@@ -52,15 +52,13 @@ def parse_rules(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...
         raise AuthoringError(f"{path}: expected `groups`, each with a list of `rules` that are mappings")
     read = read_rules(pack, document)
     for _, rule in read:
-        if isinstance(rule, Unread):
+        if isinstance(rule, InvalidRule):
             raise AuthoringError(f"{path}: {rule.message}", fix=rule.fix)
     return tuple(rule for _, rule in read if isinstance(rule, AlertRule))
 
 
-def read_rules(pack: str, document: Object) -> list[tuple[WrittenRule, AlertRule | Unread | None]]:
-    """Read every rule as it is written with the alert that it means: none for a recording rule, or why it cannot be
-    read.
-    """
+def read_rules(pack: str, document: Object) -> list[tuple[WrittenRule, AlertRule | InvalidRule | None]]:
+    """Parse each rule: None for a recording rule, ``InvalidRule`` for an invalid one."""
     records = {
         str(written.rule["record"]): build_recorded_expression(str(written.rule.get("expr", "")), _read_labels(written))
         for written in list_rules(document)
@@ -70,7 +68,7 @@ def read_rules(pack: str, document: Object) -> list[tuple[WrittenRule, AlertRule
 
 
 def get_groups(document: Object) -> Any:
-    """Get the groups of a rule file, or of a PrometheusRule object."""
+    """Return the groups of a rule file or a PrometheusRule object."""
     spec = document.get("spec")
     return (
         (spec.get("groups", ()) if isinstance(spec, dict) else ()) if "kind" in document else document.get("groups", ())
@@ -78,21 +76,21 @@ def get_groups(document: Object) -> Any:
 
 
 def list_groups(document: Object) -> Iterator[tuple[Place, Object]]:
-    """List every group, and where it stands."""
+    """List every group with its path."""
     above: Place = ("spec", "groups") if "kind" in document else ("groups",)
     for i, group in enumerate(get_groups(document) or ()):
         yield (*above, i), group
 
 
 def list_rules(document: Object) -> Iterator[WrittenRule]:
-    """List every rule, alerting and recording, in the order of the file."""
+    """List all alerting and recording rules in file order."""
     for place, group in list_groups(document):
         for j, rule in enumerate(group.get("rules") or ()):
             yield WrittenRule((*place, "rules", j), rule, group)
 
 
 def build_prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
-    """Build the groups as Prometheus takes them, without what only we know; their names begin with the prefix."""
+    """Build the groups for Prometheus, without our own fields and with prefixed names."""
     found = []
     for group in get_groups(document):
         rules = [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]]
@@ -102,10 +100,10 @@ def build_prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
 
 
 def parse_duration(text: Any) -> float:
-    """Parse the seconds of a duration as Prometheus writes it.
+    """Parse a Prometheus duration into seconds.
 
     Raises:
-        ValueError: it is none.
+        ValueError: not a duration.
     """
     if text == "0":
         return 0.0
@@ -121,10 +119,10 @@ def _is_group(group: Any) -> bool:
 
 
 def find_longest_range(expr: str) -> int:
-    """Find how far back an expression looks, in seconds: range, subquery and offset, added up along each branch.
+    """Return how far back an expression looks, in seconds: ranges, subqueries and offsets, summed along each branch.
 
     Raises:
-        ValueError: not PromQL.
+        ValueError: invalid PromQL.
     """
 
     def reach(node: Any) -> float:
@@ -142,10 +140,10 @@ def _read_labels(written: WrittenRule) -> dict[str, str]:
     return {**(written.group.get("labels") or {}), **(written.rule.get("labels") or {})}
 
 
-def _read(pack: str, written: WrittenRule, records: dict[str, str]) -> AlertRule | Unread | None:
+def _read(pack: str, written: WrittenRule, records: dict[str, str]) -> AlertRule | InvalidRule | None:
     rule, place = written.rule, written.place
     if "record" in rule:
-        return _explain_unrecorded(rule, place, records)
+        return _check_recording_rule(rule, place, records)
     whose = f"rule '{rule.get('alert', '?')}'"
     try:
         expr = rule["expr"].strip()
@@ -164,19 +162,19 @@ def _read(pack: str, written: WrittenRule, records: dict[str, str]) -> AlertRule
             pack=pack,
         )
     except KeyError as error:
-        return Unread(place, f"{whose} lacks {error}", f"add {error}")
+        return InvalidRule(place, f"{whose} lacks {error}", f"add {error}")
     except AuthoringError as error:
-        return Unread((*place, "expr"), f"{whose}: {error.message}", error.fix)
+        return InvalidRule((*place, "expr"), f"{whose}: {error.message}", error.fix)
     except (ValueError, TypeError, AttributeError) as error:  # the first is also msgspec's ValidationError
-        return Unread((*place, "expr"), f"{whose}: {error}", "correct the expression")
+        return InvalidRule((*place, "expr"), f"{whose}: {error}", "correct the expression")
 
 
-def _explain_unrecorded(rule: Object, place: Place, records: dict[str, str]) -> Unread | None:
-    """Explain why a recording rule cannot be read."""
+def _check_recording_rule(rule: Object, place: Place, records: dict[str, str]) -> InvalidRule | None:
+    """Return why a recording rule is invalid; None if it is valid."""
     try:
         inline(str(rule["expr"]), {name: expr for name, expr in records.items() if name != rule["record"]})
     except KeyError as error:
-        return Unread(place, f"rule '{rule['record']}' lacks {error}", f"add {error}")
+        return InvalidRule(place, f"rule '{rule['record']}' lacks {error}", f"add {error}")
     except AuthoringError as error:
-        return Unread((*place, "expr"), f"rule '{rule['record']}': {error.message}", error.fix)
+        return InvalidRule((*place, "expr"), f"rule '{rule['record']}': {error.message}", error.fix)
     return None

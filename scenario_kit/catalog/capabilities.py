@@ -1,4 +1,4 @@
-"""The vocabulary of capabilities: ``catalog/capabilities/*.yaml``."""
+"""Known capabilities: ``catalog/capabilities/*.yaml``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class _File(Value, frozen=True, kw_only=True):
     capabilities: tuple[Capability, ...]
 
 
-@lru_cache(maxsize=8)  # the operator asks once a second for each Scenario
+@lru_cache(maxsize=8)  # the operator calls it every second for each Scenario
 def list_capabilities(catalog: Catalog) -> tuple[Capability, ...]:
-    """List every capability, by file and in the order of each; earlier roots win.
+    """List all capabilities, by file and in file order; earlier roots take precedence.
 
     Raises:
-        AuthoringError: a file does not have the shape of one.
+        AuthoringError: a file is invalid.
     """
     found: dict[str, Capability] = {}
     for root in catalog.roots:

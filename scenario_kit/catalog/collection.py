@@ -1,7 +1,7 @@
-"""Collections of one's own: which one a file lies in, and what it demands of its scenarios.
+"""Collections: locate the collection of a file, and read its requirements for scenarios.
 
-A collection is a folder with ``catalog/`` and, for apps, ``templates/``. It is found from any of its files upwards.
-What it demands stands in ``collection.yaml``, and does not follow from the name of a folder.
+A collection is a folder with ``catalog/`` and, for apps, ``templates/``; it is searched upwards from any of its files.
+Its requirements are declared in ``collection.yaml``.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Final
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.yaml.document import read_document
 
-#: The file in which a collection says what it demands; it counts for everything below its folder.
+#: The file with the requirements of a collection, which apply to everything below its folder.
 FILE: Final = "collection.yaml"
-#: What lies in the folder `catalog` of a collection; a folder of that name without any of these is something else.
+#: Subfolders of `catalog` in a collection; a folder without any of them is not a collection.
 FAMILIES: Final = ("apps", "faults", "alerts", "scenarios")
 _DEMANDS: Final = ("Merged", "Draft")
 
 
 def find_collection(path: Path) -> Path | None:
-    """Find the root of the collection in which a file or folder lies; None where it lies in none."""
+    """Find the root of the collection that contains a path; None if there is none."""
     here = path.absolute()
     return next((folder for folder in (here, *here.parents) if _is_root(folder)), None)
 
 
 def _is_root(folder: Path) -> bool:
-    """Return whether a folder holds a catalogue; one that may not be looked into holds none."""
+    """Return whether a folder contains a catalogue; an unreadable folder does not."""
     try:
         return (folder / "catalog").is_dir() and any((folder / "catalog" / family).is_dir() for family in FAMILIES)
     except PermissionError:
@@ -35,19 +35,18 @@ def _is_root(folder: Path) -> bool:
 
 
 def requires_merge(path: Path) -> bool:
-    """Return whether a scenario that lies there has to be complete, as its collection says; where none says so, it may
-    lack.
+    """Return whether the collection of a scenario requires it to be complete; False without a declaration.
 
     Raises:
-        UsageError: the collection's file does not say it.
+        UsageError: the collection's file is invalid.
     """
     here = path.absolute()
     found = next((folder / FILE for folder in here.parents if (folder / FILE).is_file()), None)
-    return found is not None and _demand(found, found.stat().st_mtime_ns) == "Merged"
+    return found is not None and _read_requirement(found, found.stat().st_mtime_ns) == "Merged"
 
 
 @lru_cache(maxsize=64)
-def _demand(file: Path, _version: int) -> str:
+def _read_requirement(file: Path, _version: int) -> str:
     try:
         data = read_document(file).data
     except AuthoringError:
@@ -55,7 +54,7 @@ def _demand(file: Path, _version: int) -> str:
     demand = data.get("scenarios") if isinstance(data, dict) and set(data) == {"scenarios"} else None
     if demand not in _DEMANDS:
         raise UsageError(
-            f"{file} does not say what the collection demands of its scenarios",
-            fix=f"write `scenarios: {' or `scenarios: '.join(f'{d}`' for d in _DEMANDS)}, and nothing else",
+            f"{file} does not declare the collection's requirement for scenarios",
+            fix=f"write only `scenarios: {' or `scenarios: '.join(f'{d}`' for d in _DEMANDS)}",
         )
     return str(demand)

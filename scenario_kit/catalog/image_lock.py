@@ -1,6 +1,6 @@
-"""Locked digests: ``images.lock.yaml`` beside an app's definition says which digest each of its images has.
+"""Locked digests: ``images.lock.yaml`` next to an app's definition maps each image to its digest.
 
-``ci/lock`` writes it. Where it is there, rendered objects name each image with its tag and its digest.
+``ci/lock`` writes it. If it exists, rendered objects name each image with its tag and its digest.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _NOTE: Final = "# written by ci/lock: the digests that the tags had then; do not
 
 
 def read_locks(definition: Path) -> dict[str, str]:
-    """Read image → digest, from the file beside an app's definition; nothing where there is none.
+    """Read the digests of an app's images; empty without a lock file.
 
     Raises:
-        AuthoringError: the file does not have that shape.
+        AuthoringError: the file is invalid.
     """
     path = definition.with_name(FILE)
     if not path.is_file():
@@ -38,7 +38,7 @@ def read_locks(definition: Path) -> dict[str, str]:
 
 
 def write(definition: Path, digests: Mapping[str, str]) -> bool:
-    """Write the file beside an app's definition, all of it or nothing; answers whether it changed."""
+    """Write the lock file of an app atomically and return whether it changed."""
     path = definition.with_name(FILE)
     text = _NOTE + yaml.safe_dump({"images": dict(sorted(digests.items()))}, width=1000)
     if path.is_file() and path.read_text(encoding="utf-8") == text:

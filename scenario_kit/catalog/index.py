@@ -1,7 +1,7 @@
-"""The entries of some roots.
+"""Access to the entries of several roots.
 
-A *root* is a folder that holds ``catalog/`` and ``templates/``: this repository, the data of the installed package, or
-a collection of one's own, which ``SCENARIO_KIT_CATALOG`` names or in which one works. Earlier roots win.
+A *root* is a folder with ``catalog/`` and ``templates/``: this repository, the data of the installed package, or a
+collection, named by ``SCENARIO_KIT_CATALOG`` or containing the working directory. Earlier roots take precedence.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _T = TypeVar("_T")
 
 
 class Catalog:
-    """Read access to all entries of some roots. Entries are read once and kept.
+    """Read access to all entries of several roots, with caching.
 
-    ``merging`` says that somebody is about to merge what is judged with it, so that nothing may be missing.
+    ``merging`` requires scenarios to be complete because they are about to be merged.
     """
 
     def __init__(self, roots: Sequence[Path] | None = None, *, merging: bool = False) -> None:
@@ -49,24 +49,24 @@ class Catalog:
         self._held: Mapping[str, FaultType] = {}
 
     def apps(self) -> tuple[str, ...]:
-        """Return names of the apps."""
+        """Return the names of the apps."""
         return self._names("apps", "app.yaml")
 
     def versions(self, app: str) -> tuple[str, ...]:
-        """Return versions of one app, as its definition orders them."""
+        """Return the versions of an app, in the order of its definition."""
         return tuple(self._app_document(app).get("versions", {}))
 
     def app(self, name: str, version: str) -> App:
-        """Return one app in one version, with the twin's parameters from ``twin.yaml`` beside it where that exists.
+        """Return one version of an app, with the twin from ``twin.yaml`` if it exists.
 
         Raises:
-            UnknownEntry: no such app, or no such version of it.
-            AuthoringError: its definition does not have the shape of an app.
+            UnknownEntry: no such app or version.
+            AuthoringError: its definition is invalid.
         """
         return self._keep(("app", name, version), lambda: self._read_app(name, version))
 
     def app_path(self, name: str) -> Path:
-        """Return the file that defines an app.
+        """Return the path of an app's definition.
 
         Raises:
             UnknownEntry: no such app.
@@ -88,25 +88,25 @@ class Catalog:
         raise UnknownEntry("app with templates", app, self.apps())
 
     def matrix(self, app: App, fault: str = "") -> tuple[MatrixRow, ...]:
-        """Return what each fault type, as it is now, showed on each target of the app; nothing where nobody has tried.
+        """Return the measured results of each current fault type on each target of the app.
 
-        With ``fault`` only the rows of that type: the definitions of all others are not read.
+        With ``fault``, only rows of that type are returned, and other definitions are not read.
 
         Raises:
-            AuthoringError: a line of the app's matrix is no record.
+            AuthoringError: a line of the app's matrix is invalid.
         """
         return self._keep(("matrix", app.name, app.version, fault), lambda: self._list_tried(app, fault))
 
     def faults(self) -> tuple[str, ...]:
-        """Return names of the fault types."""
+        """Return the names of the fault types."""
         return self._names("faults", "fault.yaml")
 
     def fault(self, type: str, beside: Path | None = None) -> FaultType:
-        """Return a fault type; ``beside`` is a scenario's file or folder, whose own ``faults/`` is searched first.
+        """Return a fault type; ``beside`` is a scenario's file or folder, whose ``faults/`` is searched first.
 
         Raises:
             UnknownEntry: no such fault type.
-            AuthoringError: its definition does not have the shape of a fault.
+            AuthoringError: its definition is invalid.
         """
         if type in self._held:
             return self._held[type]
@@ -116,8 +116,9 @@ class Catalog:
         )
 
     def fault_path(self, type: str, beside: Path | None = None) -> Path:
-        """Return the file that defines a fault type; see ``fault``. One that the scenario holds has the path that it
-        would have beside it.
+        """Return the path of a fault type's definition; see ``fault``.
+
+        A fault type that the scenario itself holds has the path that it would have beside the scenario.
         """
         own = [] if beside is None else [(beside if beside.is_dir() else beside.parent) / "faults"]
         if type in self._held:
@@ -131,22 +132,22 @@ class Catalog:
         )
 
     def scenarios(self) -> tuple[Path, ...]:
-        """Return files of the scenarios, by name."""
+        """Return the files of the scenarios, by name."""
         found = {
             p.parent.name: p for root in reversed(self.roots) for p in root.glob("catalog/scenarios/*/scenario.yaml")
         }
         return tuple(found[name] for name in sorted(found))
 
     def demands_merged(self, path: Path) -> bool:
-        """Return whether a scenario that lies there has to be complete.
+        """Return whether a scenario at this path must be complete.
 
         Raises:
-            UsageError: the file in which its collection says so says something else.
+            UsageError: the file of its collection is invalid.
         """
         return self.merging or requires_merge(path)
 
     def behind(self, root: Path) -> Catalog:
-        """Return this catalogue with another root before its own."""
+        """Return this catalogue with another root in front."""
         return Catalog((root, *self.roots), merging=self.merging)
 
     def extend(self, documents: Sequence[Object]) -> Catalog:
@@ -162,7 +163,7 @@ class Catalog:
         return extended
 
     def alert_packs(self) -> tuple[str, ...]:
-        """Return names of the alert packs."""
+        """Return the names of the alert packs."""
         return self._keep(
             ("names", "alerts"),
             lambda: tuple(sorted({p.stem for root in self.roots for p in root.glob("catalog/alerts/*.yaml")})),
@@ -173,12 +174,12 @@ class Catalog:
 
         Raises:
             UnknownEntry: no such pack.
-            AuthoringError: a rule is incomplete, or its expression is not PromQL.
+            AuthoringError: a rule is incomplete, or its expression is invalid PromQL.
         """
         return self._keep(("pack", name), lambda: self._rules(name))
 
     def alert_pack_path(self, name: str) -> Path:
-        """Return the file of a pack.
+        """Return the path of a pack.
 
         Raises:
             UnknownEntry: no such pack.
@@ -189,15 +190,18 @@ class Catalog:
         return path
 
     def packs_with(self, chosen: Sequence[str], pack: str) -> tuple[str, ...]:
-        """Return the chosen packs and this one, without those that define one of its alerts, too (SK313). Raises as
-        above.
+        """Return the chosen packs and this one, without chosen packs that define the same alerts (SK313).
+
+        Raises:
+            UnknownEntry: no such pack.
+            AuthoringError: a rule is invalid.
         """
         names = {rule.name for rule in self.alert_pack(pack)}
         apart = [c for c in chosen if c != pack and names.isdisjoint(rule.name for rule in self.alert_pack(c))]
         return (*apart, pack)
 
     def prometheus_rules(self, *packs: str) -> Object:
-        """Return the packs as one Prometheus rule file, without what only we know.
+        """Return the packs as one Prometheus rule file, without our own fields.
 
         Raises:
             UnknownEntry: no such pack.
@@ -257,15 +261,13 @@ class Catalog:
 
 
 def _check_document(path: Path, check: Callable[[Path], Object]) -> Object:
-    """Return the document of a definition. What others wrote is checked by its schema first; what we ship, by our
-    tests.
-    """
+    """Return the document of a definition, validated by schema unless it is shipped, which tests cover."""
     shipped = path.is_relative_to(find_data_root())
     try:
         document: Object = cache_json(
             "yaml", [path], [str(shipped)], lambda: (read_mapping if shipped else check)(path)
         )
-    except Mistaken as error:  # its message only counts them
+    except Mistaken as error:  # its message only counts the findings
         first = error.findings[0]
         raise AuthoringError(f"{first.position}: {first.message}", error.findings) from error
     return document

@@ -1,4 +1,4 @@
-"""Where the data lies, and how one file of it becomes a value."""
+"""Locate catalogue data and convert files into values."""
 
 from __future__ import annotations
 
@@ -16,54 +16,52 @@ from scenario_kit.model import Object
 from scenario_kit.model.base import convert
 
 _T = TypeVar("_T")
-#: Names folders with collections of one's own, each with ``catalog/`` and, for apps, ``templates/``.
+#: Environment variable with folders of collections, each with ``catalog/`` and, for apps, ``templates/``.
 VARIABLE: Final = "SCENARIO_KIT_CATALOG"
 
 
 class UnknownEntry(AuthoringError, LookupError):
-    """No entry of that name. ``what`` is the kind of entry, ``suggestions`` the closest names there are."""
+    """Unknown entry. ``what`` is the kind of entry, ``suggestions`` are the closest known names."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.what, self.name, self.known = what, name, tuple(sorted(known))
         self.suggestions = _find_closest(name, self.known)
         fix = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
-        there = ", ".join(self.known) or "none"
-        super().__init__(f"there is no {what} '{name}'; there is: {there}", fix=fix)
+        super().__init__(f"there is no {what} '{name}'; known: {', '.join(self.known) or 'none'}", fix=fix)
 
 
 def find_data_root() -> Path:
     """Find the folder with ``catalog/`` and ``templates/``: the checkout, or the data inside the installed package.
 
     Raises:
-        LookupError: neither is there; the installation is incomplete.
+        LookupError: neither exists; the installation is incomplete.
     """
     package = Path(__file__).resolve().parent.parent
     for candidate in (package / "_data", package.parent):
         if (candidate / "catalog").is_dir() and (candidate / "templates").is_dir():
             return candidate
-    raise LookupError(f"no catalog and templates beside {package} nor in {package / '_data'}; reinstall scenario-kit")
+    raise LookupError(f"no catalog and templates next to {package} nor in {package / '_data'}; reinstall scenario-kit")
 
 
 def find_collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Find the roots to look in: what ``SCENARIO_KIT_CATALOG`` names, where these files or the command lie, and the
-    kit's.
+    """Find the roots: those of ``SCENARIO_KIT_CATALOG``, of these files, of the working directory, and the kit's.
 
     Raises:
-        UsageError: it names a folder that holds no ``catalog/``.
+        UsageError: a folder of the variable has no ``catalog/``.
     """
     own = [Path(name).absolute() for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
     for folder in own:
         if not (folder / "catalog").is_dir():
             raise UsageError(
-                f"{VARIABLE} names {folder}, which holds no folder `catalog`",
-                fix="name the folder that holds catalog/ and templates/; several are separated by colons",
+                f"{VARIABLE} contains {folder}, which has no folder `catalog`",
+                fix="set it to folders with catalog/ and templates/, separated by colons",
             )
     around = [root for path in (*paths, Path.cwd()) if (root := find_collection(path))]
     return tuple(dict.fromkeys((*own, *around, find_data_root())))
 
 
 def list_folders(parent: Path, file: str) -> set[str]:
-    """List names of the folders of ``parent`` that hold such a file."""
+    """List the names of the subfolders of ``parent`` that contain such a file."""
     return {path.parent.name for path in parent.glob(f"*/{file}")}
 
 
@@ -74,11 +72,11 @@ def _find_closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_mapping(path: Path) -> Object:
-    """Read the mapping that a YAML file holds, read as narrowly as a scenario.
+    """Read a YAML file that contains a mapping, as strictly as a scenario.
 
     Raises:
-        UsageError: there is no such file.
-        AuthoringError: it is not YAML, or not a mapping.
+        UsageError: no such file.
+        AuthoringError: not valid YAML, or not a mapping.
     """
     document = read_document(path)
     if document.findings:
@@ -90,10 +88,10 @@ def read_mapping(path: Path) -> Object:
 
 
 def convert_value(document: Object, to: type[_T], path: Path, name: str) -> _T:
-    """Build the value that a document describes.
+    """Convert a document into a value.
 
     Raises:
-        AuthoringError: it names itself otherwise than its folder does, or has another shape.
+        AuthoringError: its name differs from its folder's, or it is invalid.
     """
     if document.get("name") != name:
         raise AuthoringError(

@@ -1,6 +1,6 @@
 """The matrix of an app: ``matrix.jsonl`` beside its definition, one line for each fault type on each target.
 
-`ci/matrix` writes it. It is what drafts promise and what incidents are compared with; an app without it has neither.
+`ci/matrix` writes it. Drafts take their expectations from it, and incidents are compared with it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ FILE: Final = "matrix.jsonl"
 
 
 def read_rows(path: Path) -> list[MatrixRow]:
-    """Read the records of a file, the last one for each fault type, version of it, and target; none where there is no
-    file.
+    """Read the latest record per fault type, version and target; empty without a file.
 
-    Half a line, which whoever was interrupted leaves, is no record.
+    Partial lines from an interrupted write are skipped.
 
     Raises:
-        AuthoringError: a line is none.
+        AuthoringError: a line is invalid.
     """
     if not path.is_file():
         return []
@@ -36,14 +35,12 @@ def read_rows(path: Path) -> list[MatrixRow]:
         try:
             row = decoder.decode(line)
         except msgspec.ValidationError as problem:
-            reported = f"{path}:{number}: no record of a trial: {problem}"
-            raise AuthoringError(reported, fix="take the line out; ci/matrix tries the pair again") from problem
+            message = f"{path}:{number}: invalid record: {problem}"
+            raise AuthoringError(message, fix="remove the line and run ci/matrix again") from problem
         found[row.app, row.version, row.fault, row.change, row.target] = row
     return list(found.values())
 
 
 def select_current(found: Iterable[MatrixRow], version: str, changes: dict[str, int]) -> tuple[MatrixRow, ...]:
-    """Select those of one version of the app whose fault types are still the same; ``changes`` are their versions by
-    name.
-    """
+    """Select the rows of one app version whose fault types have not changed; ``changes`` maps types to versions."""
     return tuple(row for row in found if row.version == version and changes.get(row.fault) == row.change)

@@ -1,4 +1,4 @@
-"""The tests of an alert pack: the kit's own cases, or a file of promtool's; both become what promtool runs."""
+"""Tests of alert packs, in the kit's format or promtool's; both are converted for promtool."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from scenario_kit.model import AlertRule, Finding, Object
 from scenario_kit.model.grid import GRID_DURATION
 from scenario_kit.schema import build_authoring_schema
 
-#: Where the tests of a pack lie, beside it.
+#: Folder of tests, next to the packs.
 TESTS: Final = "tests"
-#: The kit's cases have samples this far apart.
+#: Sample interval of the kit's cases.
 _STEP: Final = GRID_DURATION
 
 
 def locate_tests(pack: Path) -> Path:
-    """Locate where the tests of a pack belong."""
+    """Return the path of a pack's tests."""
     return pack.parent / TESTS / pack.name
 
 
 def is_promtool(document: Any) -> bool:
-    """Return whether tests are in promtool's own format."""
+    """Return whether tests are in promtool's format."""
     return isinstance(document, Mapping)
 
 
 def read_tests(path: Path) -> tuple[Document, tuple[Finding, ...]]:
-    """Read the document of a file of tests, and what is wrong with its form.
+    """Read a test file and the findings on its form.
 
     Raises:
-        UsageError: there is no such file.
-        AuthoringError: it is not YAML.
+        UsageError: no such file.
+        AuthoringError: not valid YAML.
     """
     document = read_document(path)
     schema = build_authoring_schema("PromtoolTests" if is_promtool(document.data) else "PackCases")
@@ -43,7 +43,7 @@ def read_tests(path: Path) -> tuple[Document, tuple[Finding, ...]]:
 
 
 def list_firing(document: Any) -> set[str]:
-    """List names of the alerts that some test shows firing."""
+    """List the alerts that fire in some test."""
     if not is_promtool(document):
         return {str(case.get("alert")) for case in _keep_mappings(document) if "fires" in case}
     shown = {str(test.get("alertname")) for test in _list_all(document, "alert_rule_test") if test.get("exp_alerts")}
@@ -54,14 +54,14 @@ def list_firing(document: Any) -> set[str]:
 
 
 def list_named(document: Any) -> set[str]:
-    """List names of all alerts that are tested."""
+    """List all tested alerts."""
     if not is_promtool(document):
         return {str(case.get("alert")) for case in _keep_mappings(document)}
     return {str(test.get("alertname")) for test in _list_all(document, "alert_rule_test")}
 
 
 def build_promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: str) -> list[tuple[str, Object]]:
-    """Build each test with its name, as a whole file for promtool that reads the rules from ``rule_file``."""
+    """Build a complete promtool file per test, with its name; the rules are read from ``rule_file``."""
     if is_promtool(document):
         own = {key: value for key, value in document.items() if key not in ("tests", "rule_files")}
         return [
@@ -79,7 +79,7 @@ def build_promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: s
 
 
 def _test(case: Mapping[str, Any], rule: AlertRule | None) -> Object:
-    """Return one of the kit's cases as a test of promtool's."""
+    """Convert one of the kit's cases into a promtool test."""
     label = rule.entity.label if rule is not None and rule.entity else ""
     entity = f'{{{label}="{case["fires"]}"}}' if label and "fires" in case else "{}"
     alerts = f'ALERTS{{alertname="{case["alert"]}",alertstate="firing"}}'
@@ -103,7 +103,7 @@ def _keep_mappings(parts: Any) -> list[Mapping[str, Any]]:
 
 
 def _find_alerts(expr: str) -> set[str]:
-    """Find names of the alerts whose firing an expression asks for."""
+    """Return the alerts whose firing state an expression queries."""
     try:
         nodes = [node for node in walk(parse_expression(expr)) if getattr(node, "name", None) == "ALERTS"]
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a pull request changes, whether its shape allows it to be judged, and how much evidence it needs."""
+"""Scope of a pull request and the evidence that it needs."""
 
 from scenario_kit.contribution.evidence_tier import EvidenceTier, LaneName, choose_lane
 from scenario_kit.contribution.pull_request_scope import (

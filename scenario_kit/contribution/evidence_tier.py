@@ -1,6 +1,6 @@
-"""How much evidence a changed scenario needs, by what differs in the parsed files, not in text (docs/contributions.md).
+"""The evidence that a changed scenario needs, by differences in parsed values rather than text (docs/contributions.md).
 
-A faster lane is a promise that older evidence still holds, so every doubt chooses the slower one, and says why.
+A faster lane relies on older evidence, so that any doubt selects a slower lane, with the reason.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from scenario_kit.model import Value
 
-#: Texts and metadata: nothing that runs reads them.
+#: Texts and metadata without influence on trials.
 _TEXT: Final = ("title", "description", "authors", "license", "domain", "tags", "references", "suspend", "suppress")
-#: What is judged, and what is tried against it: the incident itself stays the same.
+#: Fields that affect verdicts but not the incident itself.
 _JUDGED: Final = ("brief", "expect", "groundTruth", "solutions", "decoys")
 
 
@@ -27,14 +27,14 @@ class LaneName(StrEnum):
 
 
 class EvidenceTier(Value, frozen=True, kw_only=True):
-    """A lane, and the parts of the file that put the contribution in it."""
+    """A lane, and the reasons for it."""
 
     name: LaneName
     because: tuple[str, ...]
 
     @property
     def plan(self) -> str:
-        """The plan of trials that the lane demands; none for text."""
+        """Return the plan that the lane requires; empty for text."""
         return {LaneName.TEXT: "", LaneName.VERSION: "quick"}.get(self.name, "standard")
 
 
@@ -43,7 +43,7 @@ def choose_lane(
 ) -> EvidenceTier:
     """Choose the lane of a change from the document ``before`` (None: it is new) to ``after``.
 
-    ``other_files`` are changed files of the folder beside ``scenario.yaml``; faults of its own are among them.
+    ``other_files`` are the other changed files of the scenario's folder, including local fault types.
     """
     if before is None:
         return EvidenceTier(name=LaneName.FULL, because=("it is new",))
@@ -66,12 +66,12 @@ def choose_lane(
     if "app" in changed:
         return EvidenceTier(name=LaneName.VERSION, because=("spec.app.version moved forward",))
     return EvidenceTier(
-        name=LaneName.TEXT, because=tuple(f"spec.{k} changed" for k in changed) or ("nothing that is read changed",)
+        name=LaneName.TEXT, because=tuple(f"spec.{k} changed" for k in changed) or ("no parsed value changed",)
     )
 
 
 def _is_different(one: Any, other: Any) -> bool:
-    """Return whether two parts of a document say different things; for Python alone, 1 and true are equal."""
+    """Return whether two values differ; unlike in Python, 1 and true are different."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() != other.keys() or any(_is_different(one[k], other[k]) for k in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -80,7 +80,7 @@ def _is_different(one: Any, other: Any) -> bool:
 
 
 def _is_version_bump(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether only the version differs, and is a later one."""
+    """Return whether only the version differs and is newer."""
     if {k for k in {*old, *new} if _is_different(old.get(k), new.get(k))} != {"version"}:
         return False
     before, after = _parse_version(old.get("version")), _parse_version(new.get("version"))

@@ -1,4 +1,4 @@
-"""The shape of a contribution: one scenario, nothing else (rules SK001, SK002, SK004, SK006). Pure."""
+"""The scope of a contribution: one scenario and nothing else (rules SK001, SK002, SK004, SK006). Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from scenario_kit.model import Finding, Severity, Value
 
 SCENARIOS: Final = "catalog/scenarios/"
-#: What a scenario's folder may hold that only the maintainers' machine writes, after the merge.
+#: Files of a scenario's folder that only the maintainers' machine writes, after the merge.
 _EVIDENCE: Final = re.compile(r"evidence\.json|evidence/.*", re.DOTALL)
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _SYMLINK, _SUBMODULE = "120000", "160000"
@@ -17,7 +17,7 @@ _SHOWN: Final = 3
 
 
 class FileChange(Value, frozen=True, kw_only=True):
-    """A file that differs from the base: its path, what became of it (A, M, D), and its mode afterwards."""
+    """A file that differs from the base: its path, its status (A, M, D), and its new mode."""
 
     path: str
     status: str
@@ -25,19 +25,19 @@ class FileChange(Value, frozen=True, kw_only=True):
 
     @property
     def is_link(self) -> bool:
-        """Whether it leads to files that are not in the change: a symbolic link or a submodule."""
+        """Return whether it refers to files outside the change: a symbolic link or a submodule."""
         return self.mode in (_SYMLINK, _SUBMODULE)
 
 
 class Commit(Value, frozen=True, kw_only=True):
-    """A commit of the contribution: its abbreviated hash and its whole message."""
+    """A commit of the contribution: abbreviated hash and full message."""
 
     hash: str
     message: str
 
 
 class PullRequestScope(Value, frozen=True, kw_only=True):
-    """Which scenario a contribution is about, and what is wrong with its shape; without a name it is about none."""
+    """The scenario that a contribution changes, empty for none, and findings on its scope."""
 
     scenario: str = ""
     removed: bool = False
@@ -45,31 +45,30 @@ class PullRequestScope(Value, frozen=True, kw_only=True):
 
 
 def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullRequestScope:
-    """Return the shape of a set of changed files.
+    """Determine the scope of a set of changed files.
 
-    A contribution without any scenario is not ours to judge, and has no findings. One with a scenario may touch nothing
-    but this scenario's folder.
+    A contribution without a scenario has no findings. One with a scenario may only touch this scenario's folder.
     """
     names = list(dict.fromkeys(n for c in changes if (n := _find_scenario(c.path, scenarios))))
     if not names:
         return PullRequestScope(findings=tuple(_check_links(c for c in changes if c.path.startswith(scenarios))))
     if len(names) > 1:
-        reported = f"this pull request changes {len(names)} scenarios: {_join_names(names)}"
+        message = f"this pull request changes {len(names)} scenarios: {_join_names(names)}"
         return PullRequestScope(
-            findings=(_build_finding("SK001", reported, "one", "open one pull request per scenario"),)
+            findings=(_build_finding("SK001", message, "one", "open one pull request per scenario"),)
         )
     folder = f"{scenarios}{names[0]}/"
     others = [c.path for c in changes if not c.path.startswith(folder)]
     if others:
-        reported = f"this pull request touches more than {folder}: {_join_names(others)}"
+        message = f"this pull request touches files outside {folder}: {_join_names(others)}"
         return PullRequestScope(
             scenario=names[0],
             findings=(
                 _build_finding(
                     "SK002",
-                    reported,
+                    message,
                     f"changes in {folder} only",
-                    ("move everything else to a pull request of its own"),
+                    "move everything else to a separate pull request",
                 ),
             ),
         )
@@ -77,19 +76,17 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullR
     removed = gone and all(c.status == "D" for c in changes)
     findings = [*_check_links(changes), *_check_evidence(changes, folder, removed=removed)]
     if not _NAME.fullmatch(names[0]):
-        reported = f"'{_make_printable(names[0])}' is not a name for a scenario"
-        findings.append(
-            _build_finding("SK106", reported, "lower-case letters, digits and hyphens", "rename the folder")
-        )
+        message = f"'{_make_printable(names[0])}' is not a valid scenario name"
+        findings.append(_build_finding("SK106", message, "lower-case letters, digits and hyphens", "rename the folder"))
     return PullRequestScope(scenario=names[0], removed=removed, findings=tuple(findings))
 
 
 def report_missing_scenario(name: str, *, scenarios: str = SCENARIOS) -> Finding:
-    """Report SK002 for a folder that has no ``scenario.yaml`` and is there all the same."""
+    """Report SK002 for a scenario folder without ``scenario.yaml``."""
     return _build_finding(
         "SK002",
         f"{scenarios}{_make_printable(name)}/ has no scenario.yaml",
-        "a folder with its scenario.yaml, or none at all",
+        "a folder with scenario.yaml, or no folder",
         "add the file, or remove the whole folder",
     )
 
@@ -120,22 +117,20 @@ def _check_links(changes: Iterable[FileChange]) -> list[Finding]:
     for change in changes:
         if change.is_link:
             what = "a symbolic link" if change.mode == _SYMLINK else "a submodule"
-            reported = f"{_make_printable(change.path)} is {what}"
-            found.append(_build_finding("SK002", reported, "ordinary files", "replace it with the file itself"))
+            message = f"{_make_printable(change.path)} is {what}"
+            found.append(_build_finding("SK002", message, "regular files", "replace it with the file itself"))
     return found
 
 
 def _check_evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> list[Finding]:
-    """Return whoever contributes a scenario does not say how well it did; evidence goes only together with its
-    scenario.
-    """
+    """Report SK006 for evidence that was edited by hand; it may only be removed with its scenario."""
     words = {"A": "added", "D": "removed"}
     return [
         _build_finding(
             "SK006",
             f"{_make_printable(c.path)} was {words.get(c.status, 'changed')} by hand",
-            "evidence is written by ci/evidence alone, on the maintainers' machine, after the merge",
-            "take this file back to what it is on the base",
+            "evidence is written only by ci/evidence, on the maintainers' machine, after the merge",
+            "restore this file from the base",
         )
         for c in changes
         if _EVIDENCE.fullmatch(c.path.removeprefix(folder)) and not (removed and c.status == "D")
@@ -152,5 +147,5 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _make_printable(text: str) -> str:
-    """Make a name from a stranger's repository, without anything that a terminal or a log would act on."""
+    """Neutralise control characters in a name from an untrusted repository."""
     return "".join(c if c.isprintable() else "?" for c in text)[:120]

@@ -1,4 +1,4 @@
-"""Verb *observe*: alert timelines, checks and served traffic, from a cluster and its metrics. Changes nothing."""
+"""Observation of alerts, checks and traffic from a cluster and its metrics. Read-only."""
 
 from scenario_kit.observe.alert_evaluator import AlertEvaluator, AlertScope
 from scenario_kit.observe.checks import evaluate_check

@@ -1,4 +1,4 @@
-"""The alert evaluator, live and virtual: PromQL by the real engine, ``for`` by our own state."""
+"""Alert evaluation in wall-clock and virtual time: Prometheus evaluates PromQL, this module tracks ``for``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from scenario_kit.ports import Metrics
 
 #: Seconds between evaluations, the same as between scrapes.
 STEP: Final = GRID_SECONDS
-#: Says whether there is any telemetry about the namespace: every deployed app has workloads, so it has these series.
+#: Query that detects missing telemetry: every deployed app has workloads and therefore these series.
 PRESENCE = 'count({__name__=~"kube_deployment_spec_replicas|kube_statefulset_replicas|kube_pod_info"})'
 _PARALLEL = 4
 
 
 class AlertScope(NamedTuple):
-    """Whose alerts are evaluated: an app, its namespace, and the ``others`` that it has besides."""
+    """The app whose alerts are evaluated, its namespace, and its additional namespaces (``others``)."""
 
     app: App
     namespace: str
@@ -33,18 +33,18 @@ class AlertScope(NamedTuple):
 class AlertEvaluator:
     """Evaluates the rules of one trial on the 15 s grid and keeps the history since ``start``.
 
-    All of its state follows from the stored samples: ``replay`` after a restart gives what ``advance`` gave before.
+    Its state is derived from stored samples only: ``replay`` after a restart equals the earlier ``advance``.
 
     Args:
-        metrics: where the samples are.
+        metrics: the source of samples.
         rules: the app's alert rules, without a namespace.
-        deployed: the app whose components the rules' entities are; its namespaces are injected into every selector.
-        owner_of: the workload that owns a pod of that name, None where it is not known (any more).
+        deployed: the app; its namespaces are injected into every selector.
+        owner_of: returns the workload that owns a pod, None if unknown.
         start: seconds since the epoch; the first tick is the next multiple of 15 s.
-        lag: seconds that samples take to be stored; younger ticks wait, or a replay would see more than the first look.
+        lag: delay of storage in seconds; younger ticks are deferred, so that a replay sees the same samples.
 
     Raises:
-        AuthoringError: a rule is not PromQL.
+        AuthoringError: a rule is not valid PromQL.
     """
 
     def __init__(
@@ -74,15 +74,15 @@ class AlertEvaluator:
         self._gaps: tuple[Interval, ...] = ()
 
     def replay(self, start: float, until: float) -> AlertHistory:
-        """Forget everything and evaluate from ``start``."""
+        """Reset the state and evaluate from ``start``."""
         self._restart(start)
         return self.advance(until)
 
     def advance(self, until: float) -> AlertHistory:
-        """Evaluate the new ticks up to and including ``until`` less the lag; the whole history so far.
+        """Evaluate the new ticks up to ``until`` minus the lag and return the complete history.
 
         Raises:
-            MetricsError: Prometheus does not answer; nothing is lost, the next call goes on from the same tick.
+            MetricsError: Prometheus does not answer; the next call continues at the same tick.
         """
         grid = [float(at) for at in range(self._next, math.floor(until - self._lag) + 1, STEP)]
         if grid:
@@ -98,7 +98,7 @@ class AlertEvaluator:
         return self.history()
 
     def history(self) -> AlertHistory:
-        """Return everything from the first tick to the last one evaluated."""
+        """Return the history from the first to the last evaluated tick."""
         timelines = [
             self._timeline(index, rule, labels, alert)
             for index, rule in enumerate(self._rules)
@@ -128,7 +128,7 @@ class AlertEvaluator:
 
 
 def extend(gaps: tuple[Interval, ...], blind: Sequence[float], step: float) -> tuple[Interval, ...]:
-    """Return ``gaps`` with one more step at each blind tick, adjacent stretches joined; both are in order of time."""
+    """Extend ``gaps`` by one step per blind tick and merge adjacent intervals; both are in order of time."""
     joined = list(gaps)
     for at in blind:
         if joined and joined[-1].end == at:

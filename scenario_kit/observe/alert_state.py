@@ -1,9 +1,8 @@
-"""What Prometheus makes of a rule's samples: inactive, pending, firing. Pure; the state is a value.
+"""Alert state machine of Prometheus: inactive, pending, firing. Pure; the state is a value.
 
 Semantics of ``rules/alerting.go`` of Prometheus 3: an alert is pending from the first tick at which its label set is in
-the result, fires at the first tick that is ``for`` or more later, and is over at the first tick without it, or, once it
-has fired, at the first tick ``keep_firing_for`` or more after that. A tick at which the evaluation fails leaves
-everything as it was.
+the result, fires at the first tick that is ``for`` or more later, and ends at the first tick without it, or, once it
+has fired, at the first tick ``keep_firing_for`` or more after that. A failed evaluation leaves the state unchanged.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ LabelSet = tuple[tuple[str, str], ...]
 
 
 class RuleEvaluation(NamedTuple):
-    """One evaluation: the label sets in the result, or None where it failed."""
+    """One evaluation: the label sets in the result, or None if it failed."""
 
     at: float
     active: frozenset[LabelSet] | None
 
 
 class Alert(NamedTuple):
-    """One alert: since when it is active and firing now, since when it only goes on firing, and what is over."""
+    """One alert: start of its active and firing states, start of ``keep_firing_for``, and past intervals."""
 
     active_at: float | None = None
     fired_at: float | None = None
@@ -34,18 +33,18 @@ class Alert(NamedTuple):
     firing: tuple[Interval, ...] = ()
 
     def begin(self, at: float) -> Alert:
-        """Become active from now on."""
+        """Become active."""
         return self._replace(active_at=at)
 
     def age(self, at: float, for_seconds: float) -> Alert:
-        """Stay active; fire after having been active long enough."""
+        """Stay active; fire once active for ``for_seconds``."""
         assert self.active_at is not None
         if self.fired_at is not None or at - self.active_at < for_seconds:
             return self._replace(absent_at=None)
         return self._replace(fired_at=at, pending=self._pending_until(at))
 
     def end(self, at: float, keep_firing_seconds: float = 0) -> Alert:
-        """Leave the result: over, unless it goes on firing for a while."""
+        """Leave the result: end, unless ``keep_firing_seconds`` have not passed."""
         absent_at = at if self.absent_at is None else self.absent_at
         if self.fired_at is not None and at - absent_at < keep_firing_seconds:
             return self._replace(absent_at=absent_at)
@@ -59,7 +58,7 @@ class Alert(NamedTuple):
 
     @property
     def intervals(self) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-        """Pending and firing, the open ones included."""
+        """Return pending and firing intervals, including open ones."""
         if self.fired_at is not None:
             return self.pending, (*self.firing, Interval(start=self.fired_at))
         if self.active_at is not None:
@@ -73,7 +72,7 @@ State = Mapping[LabelSet, Alert]
 def fire(
     state: State, ticks: Iterable[RuleEvaluation], for_seconds: float, keep_firing_seconds: float = 0
 ) -> dict[LabelSet, Alert]:
-    """Return the state after some more ticks of one rule, in order."""
+    """Return the state after further ticks of one rule, in order."""
     alerts = dict(state)
     for at, active in ticks:
         if active is None:

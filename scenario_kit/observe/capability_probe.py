@@ -1,4 +1,4 @@
-"""Whether a cluster offers a capability: one cheap question through its API."""
+"""Detect capabilities of a cluster with one cheap API request each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _ARGUMENT = "{argument}"
 
 
 def has_capability(canary: Canary, argument: str, cluster: Cluster) -> bool:
-    """Return whether the canary finds what it looks for. What is no matter of the cluster (clock, app, declared) is
-    false.
+    """Return whether a canary finds its objects; False for capabilities independent of the cluster.
 
     Raises:
-        ClusterError: the API server does not answer, so nothing is known.
+        ClusterError: the API server does not answer.
     """
     if canary.served is not None:
         served = {k.kind for k in cluster.kinds() if k.group == canary.served.group}
@@ -33,13 +32,13 @@ def _finds(desired: Find, argument: str, cluster: Cluster) -> bool:
     except NotFound:
         return False  # the kind is not served
     names = [n.replace(_ARGUMENT, argument) for n in desired.names]
-    there = [
+    found = [
         o
         for o in objects
         if (not names or any(fnmatchcase(o["metadata"]["name"], n) for n in names))
         and all(_holds(c, o) for c in desired.where)
     ]
-    return len(there) >= int(desired.at_least.replace(_ARGUMENT, argument))
+    return len(found) >= int(desired.at_least.replace(_ARGUMENT, argument))
 
 
 def _holds(condition: FieldCondition, obj: Object) -> bool:

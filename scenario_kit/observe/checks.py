@@ -1,4 +1,4 @@
-"""Checks: proof that a fault bites, or is gone. True, false, or unknown where the evidence cannot be had."""
+"""Evaluate checks, which show that a fault is effective or gone: True, False, or Unknown without evidence."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _COMPARISONS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "AtMost": ("at most", operator.le),
     "Equal": ("equal to", operator.eq),
 }
-#: What controllers put behind the name of a workload: that of a pod, or of what owns it.
-_DRAWN: Final = re.compile(r"(-[a-z0-9]{1,10}){1,2}")
+#: Suffixes that controllers append to the name of a workload for pods and their owners.
+_GENERATED_SUFFIX: Final = re.compile(r"(-[a-z0-9]{1,10}){1,2}")
 _Outcome = tuple[Answer, str, str]  # answer, observed, expected
 _NONE: Final[Mapping[str, str]] = {}
 
 
 class _Names(NamedTuple):
-    """The real namespaces of the app, the further ones by their symbolic names."""
+    """The real namespaces of the app; ``others`` maps symbolic to real names."""
 
     app: str
     others: Mapping[str, str]
@@ -53,14 +53,13 @@ def evaluate_check(
     since: float = 0.0,
     others: Mapping[str, str] = _NONE,
 ) -> CheckResult:
-    """Evaluate the answer at ``now``, for the app in ``namespace``; log lines before ``since`` do not count.
+    """Evaluate a check at ``now`` for the app in ``namespace``, ignoring log lines before ``since``.
 
-    ``others`` are the real names of the app's further namespaces, by the symbolic ones.
-
-    Infrastructure that does not answer makes it Unknown, with the reason under ``observed``.
+    ``others`` maps the app's additional namespaces from symbolic to real names. If infrastructure does not answer, the
+    result is Unknown, with the reason in ``observed``.
 
     Raises:
-        AuthoringError: the check's PromQL, reference, path or pattern cannot be read.
+        AuthoringError: invalid PromQL, reference, path or pattern.
     """
     try:
         answer, observed, expected = _evaluate(check, cluster, metrics, _Names(namespace, others), now, since)
@@ -74,7 +73,7 @@ def evaluate_check(
 
 
 def describe(check: Check) -> str:
-    """Describe a check in words, where its author gave none."""
+    """Describe a check whose author gave no description."""
     if check.object:
         return f"{check.object.ref}: {describe_expectation(check.object)}"
     if check.endpoints:
@@ -155,25 +154,27 @@ def _evaluate_event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outc
 
 
 def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
-    """Return pods and ReplicaSets that are gone left events behind; their names begin with the workload's."""
+    """Return whether an event concerns a workload or its pods, including deleted ones, by name."""
     kind, name = involved.get("kind", ""), involved.get("name", "")
     if (kind, name) == (ref.kind, ref.name) or (kind == "Pod" and name in pods):
         return True
     generated = kind in ("Pod", "ReplicaSet", "Job") and ref.kind not in ("Pod", "Service")
-    return generated and name.startswith(f"{ref.name}-") and _DRAWN.fullmatch(name[len(ref.name) :]) is not None
+    return (
+        generated and name.startswith(f"{ref.name}-") and _GENERATED_SUFFIX.fullmatch(name[len(ref.name) :]) is not None
+    )
 
 
 def _evaluate_log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
-    desired_line = compile_pattern(check.pattern)
+    pattern = compile_pattern(check.pattern)
     lines = 0
     for pod in list_owned_pods(cluster, names.reference(check.entity)):
         try:
             found = cluster.logs(pod, since=since)
         except NotFound:
-            continue  # replaced between listing and reading; its successor is or will be in the list
+            continue  # replaced between listing and reading
         lines += len(found)
         for line in found:
-            if desired_line.found_in(line.text):
+            if pattern.found_in(line.text):
                 return "True", line.text[:300], f"a line matching '{check.pattern}'"
     return "False", f"none of {lines} lines", f"a line matching '{check.pattern}'"
 

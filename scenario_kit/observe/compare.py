@@ -14,8 +14,8 @@ from scenario_kit.observe.jsonpath import find
 def matches_object(check: ObjectCheck, obj: Any) -> bool:
     """Return whether an object (None: it does not exist) satisfies a check.
 
-    Every value at the path must satisfy the comparison. Without a value only ``exists: false`` holds, numeric bounds,
-    which read it as 0, and what is compared with true or false, which reads it as false: the API leaves those out.
+    Every value at the path must satisfy the comparison. A missing value counts as 0 for numeric bounds and as false for
+    booleans, because the API omits these; it satisfies no other comparison except ``exists: false``.
 
     Raises:
         ValueError: the check's path or pattern is malformed.
@@ -33,7 +33,7 @@ def matches_object(check: ObjectCheck, obj: Any) -> bool:
 
 
 def describe_expectation(check: ObjectCheck) -> str:
-    """Describe what the check asks for, in words."""
+    """Describe the expectation of a check."""
     where = check.path or "it"
     if check.exists is not None:
         return f"{where} {'exists' if check.exists else 'does not exist'}"
@@ -62,9 +62,7 @@ def _build_comparison(check: ObjectCheck) -> Callable[[Any], bool]:
 
 
 def _is_same(value: Any, desired: Any) -> bool:
-    """Return whether two values are equal, and of one type. Quantities are compared by amount, as the API server spells
-    them.
-    """
+    """Return whether two values have the same type and are equal; quantities are compared by amount."""
     return type(value) is type(desired) and quantity.is_same_quantity(value, desired)
 
 

@@ -1,4 +1,4 @@
-"""From labels of alerts to workloads, and from workloads to their pods."""
+"""Map labels of alerts to workloads, and workloads to pods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenario_kit.model import AlertRule, App, Object, Reference
 from scenario_kit.model.kubernetes.reference import strip_group
 from scenario_kit.ports import Cluster
 
-#: What controllers append to the name of a workload for its pods: ReplicaSet hash and suffix, ordinal, or suffix.
+#: Pod name suffixes by kind of workload: ReplicaSet hash and suffix, ordinal, or suffix.
 _GENERATED = (
     ("Deployment", re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{1,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$")),
     ("StatefulSet", re.compile(r"-\d+$")),
@@ -21,9 +21,9 @@ _GENERATED = (
 def find_entity(
     rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Callable[[str], Reference | None]
 ) -> str:
-    """Find the reference of what an alert is about, in the app's namespace; empty where the rule names no entity.
+    """Find the entity of an alert in the app's namespace; empty if the rule declares none.
 
-    A pod stands for the workload that owns it. One that has vanished is recognised by its name.
+    A pod is mapped to the workload that owns it; a deleted pod is recognised by name.
     """
     value = labels.get(rule.entity.label, "") if rule.entity else ""
     if not rule.entity or not value:
@@ -39,13 +39,13 @@ def find_entity(
 
 
 def _spell_app_reference(bare: str, app: App) -> str:
-    """Return the reference with the symbolic namespace of the component whose workload it is."""
+    """Qualify a reference with the symbolic namespace of its component."""
     found = (strip_group(c.workload) for c in app.components)
     return next((text for text in found if text.endswith(f"/{bare}")), bare)
 
 
 def find_by_name(pod: str, app: App) -> str:
-    """Find the workload of the app whose pods are named like this one; the pod itself where there is none."""
+    """Find the workload of the app that a pod belongs to by name; the pod itself if there is none."""
     refs = [Reference.parse(c.workload) for c in app.components]
     workloads = {f"{ref.kind}/{ref.name}" for ref in refs}
     for kind, suffix in _GENERATED:
@@ -56,7 +56,7 @@ def find_by_name(pod: str, app: App) -> str:
 
 
 class Owners:
-    """Owners of pods by name, remembered after the pods are gone; the ``owner_of`` of an evaluator."""
+    """Cache of pod owners by name, which survives deletion of the pods; used as ``owner_of`` of an evaluator."""
 
     def __init__(self, cluster: Cluster, *namespaces: str) -> None:
         self._cluster = cluster
@@ -64,7 +64,7 @@ class Owners:
         self._known: dict[str, Reference] = {}
 
     def __call__(self, pod: str) -> Reference | None:
-        """Return the top-most controller of the pod, None where neither it nor a memory of it exists."""
+        """Return the top-level controller of a pod; None if it is unknown."""
         if pod not in self._known:
             self._refresh()
         return self._known.get(pod)
@@ -78,7 +78,7 @@ class Owners:
 
 
 def list_owned_pods(cluster: Cluster, ref: Reference) -> list[Object]:
-    """List the pods of a workload, of a Service (by its selector), or the pod itself; ``ref`` has a real namespace."""
+    """List the pods of a workload or Service, or the pod itself; ``ref`` has a real namespace."""
     pods = cluster.list("Pod", ref.namespace)
     if ref.kind == "Pod":
         return [p for p in pods if p["metadata"]["name"] == ref.name]
@@ -96,9 +96,9 @@ def _find_controller(obj: Object) -> tuple[str, str] | None:
 
 
 def _find_top_controller(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | None:
-    """Find the Deployment above the ReplicaSet above the pod, or whatever controls the pod directly.
+    """Find the Deployment of a pod's ReplicaSet, or the direct controller of the pod.
 
-    None also where the ReplicaSet is gone already: what was above it is not known then.
+    None also if the ReplicaSet was deleted, as its owner is then unknown.
     """
     owner = _find_controller(pod)
     if owner is None or owner[0] != "ReplicaSet":

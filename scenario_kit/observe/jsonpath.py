@@ -1,4 +1,4 @@
-"""The part of kubectl's JSONPath that names fields.
+"""The subset of kubectl's JSONPath that selects fields.
 
 Names, ``['quoted names']``, ``[0]``, ``[*]`` and one filter: ``.spec.ports[?(@.name=="http")].port``.
 """
@@ -28,7 +28,7 @@ def find(document: Any, path: str) -> list[Any]:
     """Find the values at ``path``; null counts as absent. The empty path is the document itself.
 
     Raises:
-        ValueError: ``path`` is not of the form above.
+        ValueError: ``path`` is not in this subset.
     """
     values = [document]
     for step in _parse_steps(path):
@@ -68,14 +68,14 @@ def _filter(field: str, equal: bool, literal: str) -> _Step:
     if desired is None:
         desired = int(literal)
 
-    def chosen(value: Any) -> list[Any]:
+    def select(value: Any) -> list[Any]:
         items = value if isinstance(value, list) else []
         return [item for item in items if matches(find(item, field)) is equal]
 
     def matches(found: list[Any]) -> bool:
         return len(found) == 1 and quantity.is_same_quantity(found[0], desired)
 
-    return chosen
+    return select
 
 
 def _list_everything(value: Any) -> list[Any]:

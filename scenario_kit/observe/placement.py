@@ -1,7 +1,7 @@
-"""Placement: on which nodes the pods of each workload run. Pure.
+"""Placement of pods on nodes. Pure.
 
-The scheduler draws among equally good nodes by itself, and no seed reaches it; so where pods were is not chosen, but
-written down, and a report says on how many different placements its repeats rest.
+The scheduler chooses randomly among equally good nodes and has no seed. Placements are therefore recorded, and a report
+states how many different ones its repeats covered.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scenario_kit.observe.entities import find_by_name
 
 
 def map_placement(pods: Iterable[Object], app: App) -> dict[str, tuple[str, ...]]:
-    """Return the nodes of each workload, one for each of its pods, in order of name; without pods that have none."""
+    """Map each workload to the nodes of its scheduled pods, sorted by name."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         if node := pod["spec"].get("nodeName"):

@@ -1,4 +1,4 @@
-"""Probe checks: which pods stand behind a target, and what their ports answer."""
+"""Probe checks: send requests to the pods of a target."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from scenario_kit.ports import Cluster, Probed
 
 
 def probe(check: ProbeCheck, ref: Reference, cluster: Cluster) -> tuple[Answer, str, str]:
-    """Answer, what was observed, what was expected. Nobody behind the target is a failure, not a lack of evidence.
+    """Return answer, observation and expectation. A target without pods is a failure, not missing evidence.
 
     ``ref`` is the target with its real namespace.
     """
-    asked: list[tuple[str, Probed]] = []
+    probed_ports: list[tuple[str, Probed]] = []
     for pod, port in _find_pods_behind(check, ref, cluster):
         try:
-            asked.append((f"{pod.name}:{port}", cluster.probe(pod, port, check.path)))
+            probed_ports.append((f"{pod.name}:{port}", cluster.probe(pod, port, check.path)))
         except NotFound:
-            continue  # replaced between listing and asking
-    answers = [_succeeds(check, probed) for _, probed in asked]
+            continue  # replaced between listing and probing
+    answers = [_succeeds(check, probed) for _, probed in probed_ports]
     observed = (
-        "; ".join(f"{where} {_describe_probed(probed)}" for where, probed in asked[:5])
+        "; ".join(f"{where} {_describe_probed(probed)}" for where, probed in probed_ports[:5])
         or f"no pod behind {check.target}"
     )
     if check.succeeds is False:
@@ -34,7 +34,7 @@ def probe(check: ProbeCheck, ref: Reference, cluster: Cluster) -> tuple[Answer, 
 
 
 def describe_expected(check: ProbeCheck) -> str:
-    """Describe what the check asks for, in words."""
+    """Describe the expectation of a check."""
     if not check.path:
         return "a connection" if check.succeeds else "no connection"
     answer = f"an answer with a status from {check.status_at_least} to {check.status_at_most}"
@@ -53,8 +53,7 @@ def _describe_probed(probed: Probed) -> str:
     if probed.status is not None:
         return f"answers {probed.status}"
     return (
-        probed.reported
-        or {True: "accepts connections", False: "does not answer", None: "is not known"}[probed.connected]
+        probed.reported or {True: "accepts connections", False: "does not answer", None: "is unknown"}[probed.connected]
     )
 
 
@@ -68,7 +67,7 @@ def _find_pods_behind(check: ProbeCheck, ref: Reference, cluster: Cluster) -> li
 
 
 def _list_endpoints(ref: Reference, port: int, cluster: Cluster) -> list[tuple[Reference, int]]:
-    """List the ready pods behind a port of a Service, with the port that it forwards to on each."""
+    """List the ready pods of a Service port, with the target port on each."""
     service = cluster.get(ref)
     entry = next((p for p in (service or {}).get("spec", {}).get("ports") or () if p["port"] == port), None)
     if entry is None:

@@ -1,4 +1,4 @@
-"""Samples of one rule, tick by tick, out of range queries in chunks."""
+"""Evaluate a rule tick by tick with chunked range queries."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from scenario_kit.model import AlertRule
 from scenario_kit.observe.alert_state import LabelSet, RuleEvaluation
 from scenario_kit.ports import Metrics, Series
 
-#: Ticks per query: long enough that a query's fixed cost does not matter, short enough that one failing tick is cheap.
+#: Ticks per query: large enough to amortise its fixed cost, small enough to retry tick by tick after a failure.
 CHUNK = 80
 
 
 def label_set(rule: AlertRule, series: Mapping[str, str]) -> LabelSet:
-    """Build the labels of the alert that a series raises: without the metric's name, the rule's own labels on top."""
+    """Build the labels of an alert from a series: without the metric name, overridden by the rule's labels."""
     labels = {name: value for name, value in series.items() if name != "__name__" and value}
     return tuple(sorted({**labels, **rule.labels}.items()))
 
@@ -24,7 +24,7 @@ def evaluate_ticks(
 ) -> Iterator[RuleEvaluation]:
     """Evaluate one tick per instant of ``grid``, which is ascending with distance ``step``.
 
-    A chunk whose query fails is evaluated tick by tick, and what fails then is a failed tick, as for Prometheus itself.
+    A chunk whose query fails is evaluated tick by tick; ticks that fail again are failed evaluations, as in Prometheus.
 
     Raises:
         MetricsError: Prometheus does not answer.
@@ -60,6 +60,6 @@ def _split(rule: AlertRule, result: Sequence[Series], chunk: Sequence[float], st
 
 
 def _check_distinct(labels: Sequence[LabelSet]) -> frozenset[LabelSet] | None:
-    """Return two series that become the same alert are an error of that evaluation (``ErrDuplicateAlertLabelSet``)."""
+    """Return the label sets; None for duplicates, which Prometheus rejects (``ErrDuplicateAlertLabelSet``)."""
     distinct = frozenset(labels)
     return distinct if len(distinct) == len(labels) else None

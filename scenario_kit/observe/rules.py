@@ -1,4 +1,4 @@
-"""PromQL of rules, made to fit a trial: scoped to its namespace."""
+"""Scope the PromQL of rules to the namespaces of a trial."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.errors import KitError
 from scenario_kit.load.promql.recording import find_vector_selectors
 from scenario_kit.load.promql.rewrite import find_selectors
 
-#: Series about machines and cluster-wide objects; they carry no namespace of an app.
+#: Metric prefixes of machines and cluster-scoped objects, which have no app namespace.
 CLUSTER_METRICS = (
     "apiserver_", "etcd_", "kube_clusterrole", "kube_node_", "kube_persistentvolume_", "kube_storageclass_", "machine_",
     "node_", "prometheus_", "scheduler_", "scrape_",
@@ -18,7 +18,7 @@ CLUSTER_METRICS = (
 
 
 def scope(expr: str, namespace: str, *others: str) -> str:
-    """Return ``expr`` with ``namespace="<namespace>"`` in every selector of series that belong to a namespace.
+    """Add ``namespace="<namespace>"`` to every selector of namespaced series.
 
     With ``others``, series of any of these namespaces are selected.
 
@@ -45,7 +45,7 @@ def scope(expr: str, namespace: str, *others: str) -> str:
 
 
 def _read_metric(node: Any) -> str:
-    """Read the name of the series; empty where a pattern says it, which may stand for any."""
+    """Return the metric name; empty if it is given by a pattern."""
     named = (m.value for m in node.matchers.matchers if m.name == "__name__" and m.op == promql_parser.MatchOp.Equal)
     return str(node.name or next(named, ""))
 
@@ -59,11 +59,11 @@ def _list_matchers(node: Any) -> list[tuple[str, str, str]]:
 
 
 def _verify(expr: str, scoped: str, before: list[Any], namespace: str, operator: Any) -> None:
-    """Verify the parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
+    """Verify that the rewritten expression parses to the same selectors plus the matcher."""
     desired = []
     for node in before:
         extra = [("namespace", str(operator), namespace)] if _has_namespace(node) else []
         desired.append((node.name, sorted([*_list_matchers(node), *extra])))
     got = [(node.name, _list_matchers(node)) for node in find_vector_selectors(scoped)]
     if got != desired:
-        raise KitError(f"scoping {expr} to {namespace} gave {scoped}, which selects something else")
+        raise KitError(f"scoping {expr} to {namespace} gave {scoped}, which selects other series")

@@ -1,4 +1,4 @@
-"""What each component of an app did, by its spans."""
+"""Throughput of each component, measured by its spans."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scenario_kit.model.runtime.observation import Work
 from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics
 
-#: Spans of those who are asked; of those who ask, a component has as many as it has callees.
-_ASKED: Final = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"'
+#: Server and consumer spans; client spans would count once per callee.
+_INBOUND: Final = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"'
 
 
 def measure_work(metrics: Metrics, namespaces: Iterable[str], app: App, start: float, end: float) -> dict[str, Work]:
-    """Measure the work of the app's components between two instants, by their names; those without spans are left out.
+    """Measure the work of components between two instants, by name; components without spans are omitted.
 
     Raises:
         MetricsError: Prometheus does not answer.
@@ -25,7 +25,7 @@ def measure_work(metrics: Metrics, namespaces: Iterable[str], app: App, start: f
     spaces = tuple(namespaces)
 
     def increases(by: str, series: str) -> list[tuple[str, str, float]]:
-        expr = f"sum by (service_name, {by}) (increase(traces_span_metrics_{series}{{{_ASKED}}}[{seconds}s]))"
+        expr = f"sum by (service_name, {by}) (increase(traces_span_metrics_{series}{{{_INBOUND}}}[{seconds}s]))"
         found = metrics.instant(scope(expr, *spaces), end)
         return [(s.labels.get("service_name", ""), s.labels.get(by, ""), s.points[0][1]) for s in found]
 

@@ -1,7 +1,7 @@
-"""Signs: what whoever investigates finds beside alerts, as short texts that can be compared between runs. Pure.
+"""Symptoms beyond alerts, as short texts that are comparable between runs. Pure.
 
-Names that differ from run to run (pods, hashes, numbers, addresses) are left out, so that the same trouble gives the
-same signs: ``event BackOff on Deployment/cart``, ``state OOMKilled on Deployment/cart``, ``log of Deployment/cart: …``.
+Values that vary between runs (pods, hashes, numbers, addresses) are stripped, so that the same problem yields the same
+symptoms: ``event BackOff on Deployment/cart``, ``state OOMKilled on Deployment/cart``, ``log of Deployment/cart: …``.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import LogLine
 
-#: Lines that tell of trouble, in whatever language they were printed.
-_TROUBLE: Final = re.compile(
+#: Log lines that indicate a problem, for any programming language.
+_PROBLEM: Final = re.compile(
     r"error|fail|exception|refus|time[d ]*out|deadline|unavailable|denied|no such|not found|panic|fatal|killed|reset",
     re.IGNORECASE,
 )
-#: What differs between two lines of the same kind: times, ids, addresses, numbers, and quoted values.
+#: Variable parts of log lines: times, ids, addresses and numbers.
 _VARIES: Final = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b(?=[a-z]*\d)[0-9a-f]{8,}\b|\d+", re.IGNORECASE)
-_LONGEST: Final = 90
-#: Kinds of lines kept for each workload, the most frequent first.
+_MAX_LENGTH: Final = 90
+#: Maximum number of log templates per workload, most frequent first.
 _LINES: Final = 6
-#: Reasons for which a container waits in a healthy app as well.
+#: Waiting reasons that also occur in healthy apps.
 _USUAL: Final = ("ContainerCreating", "PodInitializing", "Completed", "")
 
 
 def find_event_symptoms(events: Iterable[Object], app: App) -> set[str]:
-    """Find warnings, by reason and by the object that they are about; pods stand for their workloads."""
+    """Find warning events by reason and object; pods are mapped to workloads."""
     found = set()
     for event in events:
         if event.get("type") == "Warning":
@@ -42,7 +42,7 @@ def find_event_symptoms(events: Iterable[Object], app: App) -> set[str]:
 
 
 def find_pod_symptoms(pods: Iterable[Object], app: App) -> set[str]:
-    """Find why containers wait or ended, and pods that are not scheduled."""
+    """Find reasons of waiting and terminated containers, and unschedulable pods."""
     found = set()
     for pod in pods:
         owner = find_by_name(pod["metadata"]["name"], app)
@@ -63,7 +63,7 @@ def _list_reasons(status: Object) -> Iterator[str]:
 
 
 def list_unready(pods: Iterable[Object]) -> list[str]:
-    """List pods that should serve and are not ready, each with the reason that its status gives."""
+    """List pods that are not ready, with the reason from their status; completed pods are omitted."""
     found = []
     for pod in pods:
         status = pod.get("status") or {}
@@ -83,9 +83,7 @@ def list_unready(pods: Iterable[Object]) -> list[str]:
 
 
 def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
-    """Explain why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3 nodes
-    …``.
-    """
+    """List the reasons and messages of a workload's waiting pods, such as ``Unschedulable: 0/3 nodes …``."""
     found = set()
     for pod in pods:
         if find_by_name(pod["metadata"]["name"], app) != workload:
@@ -101,7 +99,7 @@ def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[st
 
 
 def list_started(pods: Iterable[Object], app: App, after: float, before: float) -> list[str]:
-    """List workloads with a container that runs since then: from ``after`` until ``before``, in Unix seconds."""
+    """List workloads with a container that started between ``after`` and ``before``, in Unix seconds."""
     found = set()
     for pod in pods:
         for container in (pod.get("status") or {}).get("containerStatuses") or []:
@@ -112,10 +110,10 @@ def list_started(pods: Iterable[Object], app: App, after: float, before: float) 
 
 
 def find_log_symptoms(lines: Iterable[LogLine], app: App) -> set[str]:
-    """Find the most frequent kinds of lines that tell of trouble, for each workload."""
+    """Find the most frequent templates of problem log lines per workload."""
     kinds: dict[str, Counter[str]] = {}
     for line in lines:
-        if _TROUBLE.search(line.text):
+        if _PROBLEM.search(line.text):
             kinds.setdefault(find_by_name(line.pod, app), Counter())[extract_template(line.text)] += 1
     return {
         f"log of {owner}: {kind}"
@@ -125,13 +123,13 @@ def find_log_symptoms(lines: Iterable[LogLine], app: App) -> set[str]:
 
 
 def is_about(sign: str, workload: str) -> bool:
-    """Return whether a sign is about a workload, spelled as references usually are."""
+    """Return whether a symptom concerns a workload, given as a reference."""
     return sign.endswith(f" on {workload}") or sign.startswith(f"log of {workload}:")
 
 
 def extract_template(line: str) -> str:
-    """Extract a line without what differs from one of its kind to the next."""
-    return " ".join(_VARIES.sub("#", line).split())[:_LONGEST]
+    """Replace the variable parts of a log line."""
+    return " ".join(_VARIES.sub("#", line).split())[:_MAX_LENGTH]
 
 
 def _find_subject(about: Object, app: App) -> str:

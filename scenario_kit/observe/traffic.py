@@ -1,4 +1,4 @@
-"""How much traffic the app's entry served."""
+"""Traffic served by the app's entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CALLS = "traces_span_metrics_calls_total"
 
 
 class Traffic(Value, frozen=True, kw_only=True):
-    """Requests that the entry finished in ``seconds``, and those of them that failed; None without data."""
+    """Requests that the entry completed in ``seconds``, and failed ones; None without data."""
 
     seconds: float
     requests: float | None = None

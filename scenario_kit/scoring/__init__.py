@@ -1,1 +1,1 @@
-"""Scores of answers: pure functions over truth, answer and topology (docs/scoring.md). Only ``files`` reads files."""
+"""Scoring of answers: pure functions of truth, answer and topology (docs/scoring.md). Only ``files`` does I/O."""

@@ -30,7 +30,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["1", "1", "answered", "yes", "1.0000"] in lines
     assert ["recall_gated_precision", "0.5000", "0.0000", "to", "1.0000", "Bootstrap"] in [line[:6] for line in lines]
     assert ["1", "2", "shop/Deployment/flagd", "Unmatched"] in [line[:4] for line in lines]
-    assert "there is no agent_output.json" in out
+    assert "no agent_output.json" in out
     assert "1 of 3 runs gave no answer and count as 0" in out
 
 
@@ -184,7 +184,7 @@ def test_an_answer_with_a_mistake_counts_as_none_and_says_where(
         ((TRUTHS, ANSWER, "--ntam", "length.owns=nan"), 3, ("--ntam length.owns=nan",)),
         ((TRUTHS, ANSWER, "--cap", "0"), 3, ("--cap",)),
         ((TRUTHS,), 3, ("Missing argument",)),
-        ((ANSWER, ANSWER), 1, ("SK103 error", "this is no truth")),
+        ((ANSWER, ANSWER), 1, ("SK103 error", "not a ground truth")),
         ((TRUTHS, ANSWER, "--topology", ANSWER), 1, ("SK103 error", "`nodes` is missing")),
     ],
 )

@@ -76,15 +76,15 @@ def test_what_is_new_runs_everything():
     [
         (["faults/mine/fault.yaml"], ("faults/mine/fault.yaml changed",)),
         (["NOTES.md", "a.sh", "b"], ("a.sh changed", "b changed")),
-        (["NOTES.md"], ("nothing that is read changed",)),
-        (["notes.TXT", "Readme.Md"], ("nothing that is read changed",)),
+        (["NOTES.md"], ("no parsed value changed",)),
+        (["notes.TXT", "Readme.Md"], ("no parsed value changed",)),
         (["md", "txt", "notes.txt.py"], ("md changed", "txt changed", "notes.txt.py changed")),
     ],
 )
 def test_files_beside_the_scenario_count_but_for_texts(files, because):
     found = choose_lane(scenario(), scenario(), files)
     assert found.because == because
-    assert (found.name == LaneName.FULL) is (because != ("nothing that is read changed",))
+    assert (found.name == LaneName.FULL) is (because != ("no parsed value changed",))
 
 
 def both(*edits):

@@ -70,9 +70,9 @@ def error(code: str, message: str, expected: str, fix: str) -> Finding:
             "100644",
             error(
                 "SK002",
-                f"this pull request touches more than {ONE}: README.md",
+                f"this pull request touches files outside {ONE}: README.md",
                 f"changes in {ONE} only",
-                "move everything else to a pull request of its own",
+                "move everything else to a separate pull request",
             ),
         ),
         (
@@ -81,21 +81,21 @@ def error(code: str, message: str, expected: str, fix: str) -> Finding:
             error(
                 "SK002",
                 f"{ONE}scenario.yaml is a symbolic link",
-                "ordinary files",
+                "regular files",
                 "replace it with the file itself",
             ),
         ),
         (
             [ONE + "faults"],
             "160000",
-            error("SK002", f"{ONE}faults is a submodule", "ordinary files", "replace it with the file itself"),
+            error("SK002", f"{ONE}faults is a submodule", "regular files", "replace it with the file itself"),
         ),
         (
             ["catalog/scenarios/Web_Errors/scenario.yaml"],
             "100644",
             error(
                 "SK106",
-                "'Web_Errors' is not a name for a scenario",
+                "'Web_Errors' is not a valid scenario name",
                 "lower-case letters, digits and hyphens",
                 "rename the folder",
             ),
@@ -106,8 +106,8 @@ def error(code: str, message: str, expected: str, fix: str) -> Finding:
             error(
                 "SK006",
                 f"{ONE}evidence.json was changed by hand",
-                "evidence is written by ci/evidence alone, on the maintainers' machine, after the merge",
-                "take this file back to what it is on the base",
+                "evidence is written only by ci/evidence, on the maintainers' machine, after the merge",
+                "restore this file from the base",
             ),
         ),
     ],
@@ -120,7 +120,7 @@ def test_what_a_folder_without_its_scenario_is_told():
     assert report_missing_scenario("web-errors") == error(
         "SK002",
         "catalog/scenarios/web-errors/ has no scenario.yaml",
-        "a folder with its scenario.yaml, or none at all",
+        "a folder with scenario.yaml, or no folder",
         "add the file, or remove the whole folder",
     )
 
@@ -203,7 +203,7 @@ def test_another_file_called_like_it_is_not_the_scenario():
 )
 def test_names_cannot_write_into_a_log(path, shown):
     found = shape(changes(ONE + "scenario.yaml", path))
-    assert found.findings[0].message == f"this pull request touches more than {ONE}: {shown}"
+    assert found.findings[0].message == f"this pull request touches files outside {ONE}: {shown}"
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_more_than_the_folder_is_refused_in_one_sentence(checkout):
     commit(checkout)
     code, summary = validate(checkout)
     assert code == 1
-    assert summary.splitlines()[2] == f"this pull request touches more than catalog/scenarios/{NAME}/: README.md."
+    assert summary.splitlines()[2] == f"this pull request touches files outside catalog/scenarios/{NAME}/: README.md."
 
 
 def test_a_mistake_is_a_finding_at_its_line(checkout, capsys):

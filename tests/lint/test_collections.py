@@ -51,7 +51,7 @@ def test_the_nearest_collection_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "scenarios: merged\n", "scenarios: [Merged]\n", "Merged\n", "strict: true\n"])
 def test_a_demand_that_cannot_be_read_is_told(text: str, tmp_path: Path) -> None:
     (tmp_path / "collection.yaml").write_text(text)
-    with pytest.raises(UsageError, match="does not say what the collection demands") as reported:
+    with pytest.raises(UsageError, match="does not declare the collection's requirement") as reported:
         lint_file(incomplete(tmp_path), Catalog())
     assert "`scenarios: Merged` or `scenarios: Draft`" in reported.value.fix
 

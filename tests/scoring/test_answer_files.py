@@ -88,7 +88,7 @@ def test_edges_of_a_chain_and_resources() -> None:
         ({"entities": [], "propagations": []}, "`alerts_explained` is missing"),
         ({"entities": {}, "propagations": [], "alerts_explained": []}, "`entities` is an object, not a list"),
         ({"contributing_factors": [CART]}, "`contributing_factors[0]` is text, not an object"),
-        ({"diagnosis": "the cart"}, "none of the fields"),
+        ({"diagnosis": "the cart"}, "unknown answer format"),
         ([], "the document` is a list, not an object"),
         ("text", "the document` is text, not an object"),
     ],
@@ -128,7 +128,7 @@ def test_a_record_without_an_answer_and_one_with_a_bad_one() -> None:
     [
         ({"turns": -1}, "`turns` is -1"),
         ({"turns": True}, "`turns` is true or false, not a number"),
-        ({"start": "yesterday"}, "`start` is no time"),
+        ({"start": "yesterday"}, "`start` is not a timestamp"),
         ({"end": "2026-11-25T09:00:00Z"}, "`end` is before the start"),
         ({"stop_reason": "bored"}, "`stop_reason` is 'bored'"),
         ({"tokens": 5}, "`tokens` is a number, not an object"),
@@ -187,8 +187,8 @@ def test_a_broken_line_is_told_with_its_number(tmp_path: Path) -> None:
     ("name", "data", "message"),
     [
         ("missing.json", None, "there is no"),
-        ("x.json", ITBENCH, "it is not known of which incident"),
-        ("x.json", {**RECORD, "scenario": "gone"}, "of which there is no truth"),
+        ("x.json", ITBENCH, "the incident of this answer is unknown"),
+        ("x.json", {**RECORD, "scenario": "gone"}, "no ground truth for incident"),
         ("empty/readme.txt", "hello", "holds no runs"),
     ],
 )

@@ -61,13 +61,13 @@ def test_the_static_graph(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"nodes": NODES, "edges": [{"source": "x", "target": "Node/one"}]}, "the edge leads to 'x', which is no node"),
-        ({"nodes": [*NODES, NODES[0]], "edges": []}, "two nodes have the id 'Deployment/cart'"),
+        ({"nodes": NODES, "edges": [{"source": "x", "target": "Node/one"}]}, "the edge refers to 'x', which is not a node"),
+        ({"nodes": [*NODES, NODES[0]], "edges": []}, "duplicate node id 'Deployment/cart'"),
         ({"nodes": [{"id": 5}], "edges": []}, "`nodes[0].id` is a number, not text"),
         ({"nodes": []}, "`edges` is missing"),
         ([1], "`the document` is a list, not an object"),
         ({"components": {"services": [{}]}}, "`components.services[0].name` is missing"),
-        ({**STATIC, "dependencies": [{"source": "cart", "target": "gone"}]}, "the edge leads to 'gone'"),
+        ({**STATIC, "dependencies": [{"source": "cart", "target": "gone"}]}, "the edge refers to 'gone'"),
     ],
 )
 def test_a_topology_with_a_mistake(tmp_path: Path, data: Any, message: str) -> None:

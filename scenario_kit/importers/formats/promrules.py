@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from scenario_kit.catalog.alerts import Unread, find_longest_range, parse_duration, read_rules
+from scenario_kit.catalog.alerts import InvalidRule, find_longest_range, parse_duration, read_rules
 from scenario_kit.draft.document import dump_document
 from scenario_kit.importers.decisions import ImportedFile
 from scenario_kit.importers.drafting import make_name
@@ -177,7 +177,7 @@ def _guess_entity(rule: Object) -> dict[str, str] | None:
 def _find_problem(context: ImportContext, pack: str, rule: Object) -> str:
     """Find why a rule cannot be part of a pack; empty where it can."""
     document: Any = {"groups": [{"name": "rules", "rules": [rule]}]}
-    unread = next((each for _, each in read_rules(pack, document) if isinstance(each, Unread)), None)
+    unread = next((each for _, each in read_rules(pack, document) if isinstance(each, InvalidRule)), None)
     if unread is not None:
         return unread.message
     found = lint_text(dump_document(document), Path("alerts", f"{pack}.yaml"), context.catalog)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.alerts import Unread, WrittenRule, read_rules
+from scenario_kit.catalog.alerts import InvalidRule, WrittenRule, read_rules
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written_objects
@@ -158,7 +158,7 @@ class PackCase:
     kind: ClassVar = "Pack"
 
     @cached_property
-    def read(self) -> tuple[tuple[WrittenRule, AlertRule | Unread | None], ...]:
+    def read(self) -> tuple[tuple[WrittenRule, AlertRule | InvalidRule | None], ...]:
         """Every rule as written, with the alert it defines, or the reason why it cannot be used."""
         return tuple(read_rules(self.name, self.document))
 

@@ -1,1 +1,1 @@
-"""The values that are scored: names of entities, the truth of an incident, the answer of a solver."""
+"""Scored values: entity names, ground truths and answers."""

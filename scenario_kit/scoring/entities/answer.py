@@ -1,4 +1,4 @@
-"""The answer of a solver, as every format of it is read."""
+"""The answer of a solver, common to all formats."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from scenario_kit.scoring.entities.truth import FinopsResource
 
 
 class AnswerEdge(Value, frozen=True, kw_only=True):
-    """A claim that ``source`` hurts ``target``."""
+    """A claimed effect of ``source`` on ``target``."""
 
     source: str
     target: str
 
 
 class SolverAnswer(Value, frozen=True, kw_only=True):
-    """``claims`` are what the answer calls root causes, in its order; ``chain`` every entity that it names on the way.
+    """An answer: ``claims`` are its root causes in order, ``chain`` all entities of its propagation.
 
-    Texts are names as the answer spells them.
+    Names are spelled as in the answer.
     """
 
     claims: tuple[str, ...] = ()

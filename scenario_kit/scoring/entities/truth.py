@@ -1,4 +1,4 @@
-"""The truth of an incident, as every format of it is read: groups of objects, which of them are one, who hurts whom."""
+"""The ground truth of an incident, common to all formats: groups of objects, aliases and propagation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Outcome = Literal["Incident", "Benign", "NoIncident"]
 
 
 class TruthGroup(Value, frozen=True, kw_only=True):
-    """Objects that the truth names: by ``names``, or by ``patterns`` that match a whole name."""
+    """A group of objects, given by ``names`` or by ``patterns`` that match a whole name."""
 
     id: str
     kind: str
@@ -21,7 +21,7 @@ class TruthGroup(Value, frozen=True, kw_only=True):
 
 
 class CausalEdge(Value, frozen=True, kw_only=True):
-    """``source`` hurts ``target``; both are ids of groups."""
+    """An effect of ``source`` on ``target``, both ids of groups."""
 
     source: str
     target: str
@@ -30,16 +30,16 @@ class CausalEdge(Value, frozen=True, kw_only=True):
 
 
 class FinopsResource(Value, frozen=True, kw_only=True):
-    """What an anomaly of cost is traced to: a name on one level of the account."""
+    """A resource that explains a cost anomaly: a name at one level of the account."""
 
     name: str
     type: str
 
 
 class IncidentTruth(Value, frozen=True, kw_only=True):
-    """What an answer is compared with. Any outcome but ``Incident`` is a control: nothing is to be claimed.
+    """The ground truth of an incident. Outcomes other than ``Incident`` are controls, for which any claim is wrong.
 
-    ``steps`` is the number of changes of the shortest documented repair, ``repaired`` are the objects that documented
+    ``steps`` is the number of changes of the shortest documented repair; ``repaired`` are the objects that documented
     repairs change.
     """
 

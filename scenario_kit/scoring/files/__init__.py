@@ -1,1 +1,1 @@
-"""Files of truths, answers, runs, topologies and prices, ours and other benchmarks'; the only part that reads."""
+"""Readers of ground truths, answers, runs, topologies and price lists, in our formats and those of other benchmarks."""

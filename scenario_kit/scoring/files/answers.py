@@ -1,4 +1,4 @@
-"""Answers in the formats of the field, each read whole or not at all."""
+"""Read answers in the common formats; an invalid answer is rejected as a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.scoring.entities.truth import FinopsResource
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.source import Source
 
-#: The field by which each format is known: ITBench-Lite, ITBench-AA, Harbor's adapter, FinOps.
+#: The field that identifies each format: ITBench-Lite, ITBench-AA, Harbor's adapter, FinOps.
 FORMATS: Final = ("entities", "contributing_factors", "root_causes", "resource")
 
 
@@ -20,10 +20,10 @@ def read_answer(source: Source, place: tuple[str | int, ...] = ()) -> SolverAnsw
 
     Args:
         source: the file.
-        place: where in it the answer stands.
+        place: path to the answer within the file.
 
     Raises:
-        AuthoringError: with every mistake; nothing of such an answer counts.
+        AuthoringError: the answer is invalid; one finding per error.
     """
     mistakes = Mistakes(source)
     data: Any = source.data
@@ -37,7 +37,7 @@ def read_answer(source: Source, place: tuple[str | int, ...] = ()) -> SolverAnsw
     }.get(found)  # fmt: skip
     if read is None:
         expected = " | ".join(FORMATS)
-        message = "the answer has none of the fields by which its format is known"
+        message = "unknown answer format"
         mistakes.note_missing(place, message, expected=expected, fix=f"write one of {expected}")
         mistakes.raise_errors()
         raise AssertionError  # there is one
@@ -47,7 +47,7 @@ def read_answer(source: Source, place: tuple[str | int, ...] = ()) -> SolverAnsw
 
 
 def build_agent_output(answer: SolverAnswer) -> dict[str, Any]:
-    """Build ITBench's ``agent_output.json`` of an answer; what stands in texts is not kept, since it is not scored."""
+    """Build ITBench's ``agent_output.json`` from an answer; free text, which is not scored, is dropped."""
     claimed = set(answer.claims)
     entities = [
         {"name": name, "contributing_factor": name in claimed, "reasoning": "", "evidence": ""}
@@ -57,14 +57,14 @@ def build_agent_output(answer: SolverAnswer) -> dict[str, Any]:
     return {"entities": entities, "propagations": edges, "alerts_explained": []}
 
 
-def tell_problem(error: AuthoringError) -> str:
-    """Return what is wrong with an answer in one line, with its place."""
+def format_problem(error: AuthoringError) -> str:
+    """Format the first problem of an answer in one line, with its position."""
     first: Finding | None = error.findings[0] if error.findings else None
     return f"{first.position}: {first.message}" if first else error.message
 
 
 def _read_itbench(fields: Fields) -> SolverAnswer:
-    """Read ITBench-Lite's answer, or the one of the paper, in which entities have an ``id`` and ``root_cause``."""
+    """Read an ITBench-Lite answer, or the paper's variant, whose entities have ``id`` and ``root_cause``."""
     entities = fields.read_list("entities", required=True)
     paper = any("id" in each and "name" not in each for each in entities) or "alert_start_time" in fields
     name, flag = ("id", "root_cause") if paper else ("name", "contributing_factor")
@@ -118,7 +118,7 @@ def _read_edges(fields: Fields) -> tuple[AnswerEdge, ...]:
 
 
 def _spell_entity(fields: Fields) -> str:
-    """Spell an object of fields: ``namespace/Kind/name``; a name that already is one stays."""
+    """Format an object as ``namespace/Kind/name``; a name that already has this form is kept."""
     name, kind, namespace = fields.read_text("name", required=True), fields.read_text("kind"), ""
     namespace = fields.read_text("namespace")
     return name if "/" in name else "/".join(part for part in (namespace, kind, name) if part)

@@ -1,4 +1,4 @@
-"""The topology of an app of the catalogue: its components, and who calls whom."""
+"""The topology of a catalogue app: components and calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scenario_kit.scoring.graph.topology import Topology, TopologyEdge, Topology
 
 
 def build_app_topology(app: App) -> Topology:
-    """Build the graph of an app's components, by the names of their workloads."""
+    """Build the call graph of an app, with nodes named after workloads."""
     nodes = [TopologyNode(each.name, strip_reference(each.workload)[1]) for each in app.components]
     known = {node.id for node in nodes}
     edges = [

@@ -1,4 +1,4 @@
-"""The results of ITBench's evaluator, in both directions: its keys are those of its repository, ITBench-Evaluations."""
+"""Read and write results of ITBench's evaluator, with the keys of its repository, ITBench-Evaluations."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _SINGLES: Final = {
     "fault_localization_component_identification": "component_identification",
     "root_cause_resource": "root_cause_resource",
 }
-#: The metrics of which the evaluator counts the share of runs that score exactly 1.
+#: The metrics for which the evaluator reports the share of runs that score exactly 1.
 _PASSING: Final = ("root_cause_entity", "fault_localization_component_identification", "root_cause_resource")
 
 
 def flatten_scores(values: Mapping[str, float]) -> dict[str, float]:
-    """Return our values by the evaluator's keys, as its ``flat_scores`` have them."""
+    """Map our values to the evaluator's keys, as in its ``flat_scores``."""
     pairs = {f"{name}_{part}": key for name, keys in _TRIPLES.items() for part, key in zip(_PARTS, keys, strict=True)}
     return {name: values[key] for name, key in (pairs | _SINGLES).items() if key in values}
 
 
 def list_evaluated_runs(report: ScoreReport) -> list[EvaluatedRun]:
-    """List our runs as the evaluator would have them, to be compared with its own."""
+    """List our runs in the evaluator's form, for comparison."""
     return [
         EvaluatedRun(
             incident=run.incident, trial=run.trial, values=flatten_scores(run.values),
@@ -54,9 +54,9 @@ def list_evaluated_runs(report: ScoreReport) -> list[EvaluatedRun]:
 
 
 def build_evaluator_result(report: ScoreReport, truth_path: str, outputs_path: str) -> dict[str, Any]:
-    """Build the result file. Runs without an answer are zeros here, where the evaluator leaves them out.
+    """Build the result file. Runs without an answer score zero, whereas the evaluator omits them.
 
-    Errors are the evaluator's: per incident from the standard deviation with n, over incidents with n-1.
+    Standard errors follow the evaluator: per incident with n, over incidents with n-1.
     """
     runs = [run for run in report.runs if not run.control]
     values: dict[str, dict[str, list[float]]] = {}
@@ -83,7 +83,7 @@ def read_evaluator_result(source: Source) -> list[EvaluatedRun]:
     """Read the runs of a result file.
 
     Raises:
-        AuthoringError: with every mistake.
+        AuthoringError: the file is invalid; one finding per error.
     """
     mistakes = Mistakes(source)
     runs = [_read_run(each) for each in Fields(mistakes, (), source.data).read_list("raw_results", required=True)]
@@ -138,7 +138,7 @@ def _measure_passes(values: Sequence[float]) -> float:
 
 
 def _list_criteria(keys: Mapping[str, object]) -> Sequence[str]:
-    """List the evaluator's names of what was scored."""
+    """List the evaluator's names of the scored criteria."""
     names = [*_TRIPLES, *_SINGLES]
     return [name for name in names if "@" not in name and any(key.startswith(name) for key in keys)]
 
@@ -163,7 +163,7 @@ def _read_run(field: Fields) -> EvaluatedRun:
 
 
 def _read_calculations(name: str, data: Mapping[str, Any]) -> dict[str, float]:
-    """Read what a metric was calculated to; texts of calculations that a judge left are none."""
+    """Read the numeric results of a metric, ignoring text that a judge left."""
     keys = {"calculation": name, **{f"calculation_{part}": f"{name}_{part}" for part in _PARTS}}
     numbers = {key: data.get(field) for field, key in keys.items()}
     return {key: float(value) for key, value in numbers.items() if isinstance(value, int | float)}

@@ -1,4 +1,4 @@
-"""Fields of a document whose format is not ours: each is asked for by name and type, and what does not fit is noted."""
+"""Typed access to fields of foreign documents that collects all errors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scenario_kit.model import Finding, Severity
 from scenario_kit.scoring.files.source import Source
 
 _TYPES: Final = {
-    dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number",
+    dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number",
     type(None): "null",
 }  # fmt: skip
 
 
 class Mistakes:
-    """What is wrong with a file: errors, after which nothing of it is used, and warnings."""
+    """Collected findings on a file: errors, which make it unusable, and warnings."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -27,7 +27,7 @@ class Mistakes:
         self, place: Path_, message: str, *, fix: str, observed: str = "", expected: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:  # fmt: skip
-        """Note a value that cannot be used."""
+        """Add a finding on an invalid value."""
         self.findings.append(
             Finding(
                 code="SK104", severity=severity, message=message, position=self.source.locate(place),
@@ -36,7 +36,7 @@ class Mistakes:
         )  # fmt: skip
 
     def note_missing(self, place: Path_, message: str, *, fix: str, expected: str) -> None:
-        """Note that something is not there."""
+        """Add a finding on a missing field."""
         position = self.source.locate(place)
         self.findings.append(
             Finding(
@@ -45,19 +45,19 @@ class Mistakes:
         )  # fmt: skip
 
     def raise_errors(self) -> None:
-        """Raise what is wrong.
+        """Raise if there are errors.
 
         Raises:
-            AuthoringError: there are errors; with all of them.
+            AuthoringError: with all findings.
         """
         errors = [finding for finding in self.findings if finding.severity is Severity.ERROR]
         if errors:
-            count = "1 mistake" if len(errors) == 1 else f"{len(errors)} mistakes"
+            count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
             raise AuthoringError(f"{self.source.path}: {count}", self.findings)
 
 
 class Fields:
-    """The fields of one object of a document; fields that nobody asks for are not looked at."""
+    """The fields of one object of a document; unread fields are not validated."""
 
     def __init__(self, mistakes: Mistakes, place: Path_, data: Any) -> None:
         self.mistakes, self.place = mistakes, place
@@ -69,29 +69,31 @@ class Fields:
         return self.data.get(name) is not None
 
     def read_text(self, name: str, *, required: bool = False, numbers: bool = False) -> str:
-        """Read a text; of ``numbers``, also one that is written as a number. Empty where it is not there, or null."""
+        """Read a string; with ``numbers``, numbers are converted. Empty if missing or null."""
         value = self._get(name, required)
         if numbers and isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
-        return value if isinstance(value, str) else self._default(name, value, "text", "")
+        return value if isinstance(value, str) else self._default(name, value, "a string", "")
 
     def read_flag(self, name: str, default: bool = False) -> bool:
-        """Read true or false."""
+        """Read a boolean."""
         value = self._get(name)
-        return value if isinstance(value, bool) else self._default(name, value, "true or false", default)
+        return value if isinstance(value, bool) else self._default(name, value, "a boolean", default)
 
     def read_number(self, name: str, *, required: bool = False, least: float = 0.0) -> float | None:
-        """Read a number that is not less than ``least``; None where it is not there."""
+        """Read a number of at least ``least``; None if missing."""
         value = self._get(name, required)
         if isinstance(value, bool) or not isinstance(value, int | float):
             self._default(name, value, "a number", None)
             return None
         if value < least or value != value or value in (float("inf"), float("-inf")):
-            self.refuse(name, f"`{self.spell(name)}` is {value}", f"a number from {least:g} on", "correct the number")
+            self.refuse(
+                name, f"`{self.spell(name)}` is {value}", f"a number of at least {least:g}", "correct the number"
+            )
         return float(value)
 
     def read_texts(self, name: str) -> list[str]:
-        """Read texts: a list of them, or one alone."""
+        """Read a list of strings, or a single one."""
         value = self._get(name)
         if isinstance(value, str):
             return [value]
@@ -103,16 +105,16 @@ class Fields:
         return [Fields(self.mistakes, (*self.place, name, i), value) for i, value in enumerate(values)]
 
     def read_object(self, name: str) -> Fields | None:
-        """Read an object; None where it is not there."""
+        """Read an object; None if missing."""
         value = self._get(name)
         return None if value is None else Fields(self.mistakes, (*self.place, name), value)
 
     def read_values(self, name: str) -> list[Any]:
-        """Read a list of whatever it holds."""
+        """Read a list of any values."""
         return self._read_list(name, self._get(name))
 
     def read_choice(self, name: str, *values: str, default: str = "") -> str:
-        """Read one of a few values."""
+        """Read an enumerated value."""
         value = self.read_text(name) or default
         if value and value not in values:
             self.refuse(name, f"`{self.spell(name)}` is '{shorten_text(value)}'", " or ".join(values), "choose one")
@@ -120,15 +122,15 @@ class Fields:
         return value
 
     def refuse(self, name: str | int, message: str, expected: str, fix: str) -> None:
-        """Note that a field cannot be used."""
+        """Add an error on a field."""
         self.mistakes.note((*self.place, name), message, expected=expected, fix=fix)
 
     def warn(self, name: str | int, message: str, fix: str) -> None:
-        """Note what is left out of a file that is used all the same."""
+        """Add a warning on a field that is ignored."""
         self.mistakes.note((*self.place, name), message, fix=fix, severity=Severity.WARNING)
 
     def spell(self, *steps: str | int) -> str:
-        """Spell the place of a field, as messages show it."""
+        """Format the path of a field for messages."""
         return spell_place((*self.place, *steps))
 
     def _get(self, name: str, required: bool = False) -> Any:
@@ -149,7 +151,7 @@ class Fields:
 
     def _is_text(self, steps: Path_, value: Any) -> bool:
         if not isinstance(value, str):
-            self._refuse_type((*self.place, *steps), value, "text")
+            self._refuse_type((*self.place, *steps), value, "a string")
         return isinstance(value, str)
 
     def _refuse_type(self, place: Path_, value: Any, expected: str) -> None:
@@ -159,7 +161,7 @@ class Fields:
 
 
 def spell_place(place: Path_) -> str:
-    """Spell a place: ``groups[0].kind``."""
+    """Format a path: ``groups[0].kind``."""
     return "".join(_spell_steps(place)).removeprefix(".")
 
 

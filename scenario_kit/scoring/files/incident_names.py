@@ -1,4 +1,4 @@
-"""Names of incidents as folders spell them: ``Scenario-7``, ``scenario_7``, ``scenario-i7`` and ``7`` are one."""
+"""Normalisation of incident names: ``Scenario-7``, ``scenario_7``, ``scenario-i7`` and ``7`` are the same."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ _NUMBERED: Final = re.compile(r"(?i)(?:scenario|incident)[-_]?i?(\d+)$")
 
 
 def normalise_incident(name: str) -> str:
-    """Return the name by which an incident is known, whatever its folder is called."""
+    """Return the canonical name of an incident."""
     match = _NUMBERED.match(name)
     return match[1] if match else name

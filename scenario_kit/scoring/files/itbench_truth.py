@@ -1,7 +1,7 @@
-"""ITBench's ground truths: ``itbench.io/v1`` (wrapped or flat) and ``v2``, in both directions.
+"""Read and write ITBench ground truths: ``itbench.io/v1`` (wrapped or flat) and ``v2``.
 
-Published files hold ids that no group has, nulls, and patterns that do not compile: such parts are left out with a
-warning. What is left is scored only if each root can still be named.
+Published files contain dangling ids, nulls and invalid patterns, which are ignored with a warning. The rest is scored
+only if every root can still be named.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ V2: Final = "itbench.io/v2"
 
 
 def is_itbench_truth(data: Any) -> bool:
-    """Return whether a document is one of ITBench's truths."""
+    """Return whether a document is an ITBench ground truth."""
     if not isinstance(data, dict):
         return False
     return data.get("kind") == "GroundTruth" or "groups" in data or isinstance(data.get("resource"), list)
 
 
 def read_itbench_truth(document: Fields, incident: str) -> IncidentTruth:
-    """Read a truth of either version; ``incident`` is its name where the file gives none."""
+    """Read a truth of either version; ``incident`` is its default name."""
     body = document.read_object("spec") if "spec" in document else document
     assert body is not None  # it is there
     metadata = document.read_object("metadata") if document.data.get("kind") == "GroundTruth" else None
@@ -35,7 +35,7 @@ def read_itbench_truth(document: Fields, incident: str) -> IncidentTruth:
 
 
 def build_truth_v1(truth: IncidentTruth) -> dict[str, Any]:
-    """Build the document of version 1 of a truth."""
+    """Build a version 1 document."""
     spec = {
         "groups": [_build_group(group) for group in truth.groups],
         "aliases": [list(ids) for ids in truth.aliases],
@@ -49,9 +49,9 @@ def build_truth_v1(truth: IncidentTruth) -> dict[str, Any]:
 
 
 def build_truth_v2(truth: IncidentTruth) -> dict[str, Any]:
-    """Build the document of version 2, which has no roles: the roots' objects alone, so that all of it is an answer.
+    """Build a version 2 document, which has no roles and therefore lists only the root causes.
 
-    Objects that have only a pattern have no name to be written, and are left out.
+    Objects given only by a pattern have no name and are omitted.
     """
     entities = [
         {"kind": group.kind, "metadata": {"name": name} | ({"namespace": group.namespace} if group.namespace else {})}
@@ -66,7 +66,7 @@ def _read_v1(body: Fields, incident: str) -> IncidentTruth:
     seen: set[str] = set()
     for group in groups:
         if group.id in seen:
-            body.refuse("groups", f"two groups have the id '{shorten_text(group.id)}'", "one of each id", "rename one")
+            body.refuse("groups", f"duplicate group id '{shorten_text(group.id)}'", "unique ids", "rename one")
         seen.add(group.id)
     edges = tuple(edge for each in body.read_list("propagations") if (edge := _read_edge(each, seen)) is not None)
     aliases = _read_aliases(body, seen)
@@ -84,18 +84,18 @@ def _read_v1(body: Fields, incident: str) -> IncidentTruth:
 def _read_group(field: Fields) -> TruthGroup | None:
     id = field.read_text("id", numbers=True)
     if not id:
-        field.warn("id", f"`{field.spell()}` has no id and is left out", "give it one")
+        field.warn("id", f"`{field.spell()}` has no id and is ignored", "add an id")
         return None
     kind = field.read_text("kind")
     if not kind:
-        field.warn("kind", f"group '{shorten_text(id)}' has no kind and is left out", "give it one")
+        field.warn("kind", f"group '{shorten_text(id)}' has no kind and is ignored", "add a kind")
         return None
     names = tuple(field.read_texts("name"))
     patterns = field.read_texts("filter")
     for pattern in patterns:
         if not is_usable(pattern):
-            message = f"the pattern '{shorten_text(pattern)}' of group '{shorten_text(id)}' cannot be compiled"
-            field.warn("filter", message, "write a regular expression in the syntax of RE2, or `name`")
+            message = f"invalid pattern '{shorten_text(pattern)}' of group '{shorten_text(id)}'"
+            field.warn("filter", message, "write a regular expression in RE2 syntax, or use `name`")
     return TruthGroup(
         id=id, kind=kind, namespace=field.read_text("namespace"), names=names,
         patterns=tuple(pattern for pattern in patterns if is_usable(pattern)), root=field.read_flag("root_cause"),
@@ -106,8 +106,8 @@ def _read_edge(field: Fields, known: set[str]) -> CausalEdge | None:
     ends = {name: field.read_text(name, numbers=True) for name in ("source", "target")}
     for name, id in ends.items():
         if id not in known:
-            message = f"`{field.spell(name)}` names no group: '{shorten_text(id)}'; the edge is left out"
-            field.warn(name, message, "name the id of a group")
+            message = f"`{field.spell(name)}` is not the id of a group: '{shorten_text(id)}'; the edge is ignored"
+            field.warn(name, message, "use the id of a group")
     if not set(ends.values()) <= known:
         return None
     return CausalEdge(**ends, condition=field.read_text("condition"), effect=field.read_text("effect"))
@@ -117,13 +117,15 @@ def _read_aliases(body: Fields, known: set[str]) -> tuple[tuple[str, ...], ...]:
     aliases = []
     for i, ids in enumerate(body.read_values("aliases")):
         if not isinstance(ids, list):
-            body.refuse("aliases", f"`{body.spell('aliases', i)}` is no list", "a list of ids", "write a list of ids")
+            body.refuse(
+                "aliases", f"`{body.spell('aliases', i)}` is not a list", "a list of ids", "write a list of ids"
+            )
             continue
         texts = [str(id) for id in ids]  # ids may be written as numbers
         for id in texts:
             if id not in known:
-                message = f"`{body.spell('aliases', i)}` names no group: '{shorten_text(id)}'; it is left out"
-                body.warn("aliases", message, "name the id of a group")
+                message = f"`{body.spell('aliases', i)}` has an unknown group id '{shorten_text(id)}', which is ignored"
+                body.warn("aliases", message, "use the id of a group")
         aliases.append(tuple(id for id in texts if id in known))
     return tuple(aliases)
 
@@ -131,17 +133,17 @@ def _read_aliases(body: Fields, known: set[str]) -> tuple[tuple[str, ...], ...]:
 def _warn_of_loose_ends(
     body: Fields, groups: Sequence[TruthGroup], edges: Sequence[CausalEdge], aliases: Sequence[Sequence[str]]
 ) -> None:
-    """Warn of edges that begin at neither a root, nor an alias of one, nor at what another edge hurts."""
+    """Warn of edges whose source is neither a root, an alias of one, nor the target of another edge."""
     reached = {group.id for group in groups if group.root} | {edge.target for edge in edges}
     reached |= {id for ids in aliases if reached & set(ids) for id in ids}
     for edge in edges:
         if edge.source not in reached:
-            message = f"a propagation begins at '{edge.source}', which is no root and which nothing hurts"
-            body.warn("propagations", message, "begin at a root, or add the edge that leads there")
+            message = f"a propagation starts at '{edge.source}', which is neither a root nor affected by one"
+            body.warn("propagations", message, "start at a root, or add the edge that leads there")
 
 
 def _read_v2(body: Fields, incident: str) -> IncidentTruth:
-    """Read version 2. Its objects have no roles: each is a root, and counts once where files repeat it."""
+    """Read version 2, in which every object is a root; duplicates are dropped."""
     groups = []
     for each in body.read_list("entities", required=True):
         metadata = each.read_object("metadata") or Fields(each.mistakes, (*each.place, "metadata"), {})

@@ -1,4 +1,4 @@
-"""Where a value stands in a JSON text. Asked only for what is wrong, so that reading costs nothing for it."""
+"""Positions of values in JSON text, computed only for findings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _DECODER: Final = json.JSONDecoder()
 
 
 def find_offset(text: str, place: Path_) -> int:
-    """Find the offset of the value at a place of a valid JSON text; of the nearest thing around it, if it is not there.
+    """Return the offset of the value at a path in valid JSON, or of its nearest existing ancestor.
 
-    Of a name that is written twice the last one counts, as in what was read.
+    Of duplicate keys the last one counts, as in decoding.
     """
     at = _skip(text, 0)
     for step in place:
@@ -27,7 +27,7 @@ def find_offset(text: str, place: Path_) -> int:
 
 
 def count_lines(text: str, offset: int) -> tuple[int, int]:
-    """Count the line and column of an offset, from 1."""
+    """Return the line and column of an offset, from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
@@ -40,7 +40,7 @@ def _find_member(text: str, at: int, step: str | int) -> int | None:
         name: str | int = index
         if opened == "{":
             name, at = _DECODER.raw_decode(text, at)
-            at = _skip(text, _skip(text, at) + 1)  # behind the colon
+            at = _skip(text, _skip(text, at) + 1)  # after the colon
         if name == step:
             found = at
         _, at = _DECODER.raw_decode(text, at)
@@ -53,5 +53,5 @@ def _find_member(text: str, at: int, step: str | int) -> int | None:
 
 def _skip(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
-    assert match is not None  # it matches nothing, too
+    assert match is not None  # the pattern matches the empty string
     return match.end()

@@ -1,4 +1,4 @@
-"""Where the runs of solvers lie: a file each, a file of records, or a folder as ITBench's evaluator reads it."""
+"""Read runs of solvers: single files, files of records, or folders in the layout of ITBench's evaluator."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load import suggest_path
-from scenario_kit.scoring.files.answers import tell_problem
+from scenario_kit.scoring.files.answers import format_problem
 from scenario_kit.scoring.files.incident_names import normalise_incident
 from scenario_kit.scoring.files.run_records import fill_answer, is_run_record, read_run_record
 from scenario_kit.scoring.files.source import read_lines, read_source
 from scenario_kit.scoring.files.stirrup_records import is_stirrup_record, read_stirrup_record
 from scenario_kit.scoring.runs.record import RunRecord
 
-#: Where the answer of a trial is looked for, in this order.
+#: Files of a trial's answer, in order of preference.
 ANSWER_FILES: Final = (
     "outputs/agent_output.json", "outputs/agent_response.json", "agent_output.json", "agent_response.json"
 )  # fmt: skip
 
 
 def read_runs(paths: Sequence[Path], incidents: Sequence[str]) -> list[RunRecord]:
-    """Read the runs that paths mean; a single answer belongs to the only incident, or to the one that its folder names.
+    """Read the runs at paths; a single answer belongs to the only incident, or to the one named by its folder.
 
     Raises:
-        UsageError: a path does not exist, holds no runs, or it is not known of which incident an answer is.
-        AuthoringError: a record cannot be used.
+        UsageError: a path does not exist or contains no runs, or the incident of an answer is unknown.
+        AuthoringError: a record is invalid.
     """
     runs = [run for path in paths for run in _read_path(path, incidents)]
     known = {normalise_incident(name): name for name in incidents}
     for run in runs:
         if normalise_incident(run.incident) not in known:
             raise UsageError(
-                f"run '{run.trial}' is of incident '{run.incident}', of which there is no truth",
-                fix=f"name its truth, too; there are truths of: {', '.join(sorted(incidents)[:20])}",
+                f"no ground truth for incident '{run.incident}' of run '{run.trial}'",
+                fix=f"also pass its ground truth; given are: {', '.join(sorted(incidents)[:20])}",
             )
     return _number_trials(
         [msgspec.structs.replace(run, incident=known[normalise_incident(run.incident)]) for run in runs]
@@ -45,12 +45,13 @@ def read_runs(paths: Sequence[Path], incidents: Sequence[str]) -> list[RunRecord
 
 def _read_path(path: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
     if not path.exists():
-        raise UsageError(f"there is no {path}", fix=suggest_path(path) or "name an answer, or a folder of runs")
+        raise UsageError(f"{path} does not exist", fix=suggest_path(path) or "pass an answer, or a folder of runs")
     if path.is_dir():
         found = list(_read_folder(path, incidents))
         if not found:
             raise UsageError(
-                f"{path} holds no runs", fix="<incident>/<trial>/agent_output.json, or records of runs as *.json"
+                f"{path} contains no runs",
+                fix="expected <incident>/<trial>/agent_output.json, or run records as *.json",
             )
         yield from found
     elif path.suffix == ".jsonl":
@@ -61,7 +62,7 @@ def _read_path(path: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
 
 
 def _read_folder(folder: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
-    """Read ITBench's tree of outputs, one incident of it, or the records below a folder."""
+    """Read ITBench's output tree, one incident of it, or the records below a folder."""
     known = {normalise_incident(name) for name in incidents}
     if normalise_incident(folder.name) in known and _list_trials(folder):
         yield from _read_trials(folder)
@@ -83,7 +84,7 @@ def _read_trials(tree: Path) -> Iterator[RunRecord]:
 
 
 def _list_trials(folder: Path) -> list[Path]:
-    """List the folders of trials, which are called by numbers, as the evaluator reads them."""
+    """List the trial folders, whose names are numbers, as the evaluator does."""
     return [each for each in folder.iterdir() if each.is_dir() and each.name.isdecimal()]
 
 
@@ -95,19 +96,19 @@ def _read_if_record(path: Path) -> RunRecord | None:
 
 
 def _read_trial(incident: str, folder: Path) -> RunRecord:
-    """Read a trial; one without an answer is a run that gave none."""
+    """Read a trial; without an answer file, the run gave no answer."""
     path = next((folder / name for name in ANSWER_FILES if (folder / name).exists()), None)
     if path is None:
-        return RunRecord(incident=incident, trial=folder.name, problem=f"{folder}: there is no agent_output.json")
+        return RunRecord(incident=incident, trial=folder.name, problem=f"{folder}: no agent_output.json")
     return _read_file(path, incident, folder.name)
 
 
 def _read_file(path: Path, incident: str, trial: str) -> RunRecord:
-    """Read a record, or an answer. An answer that is no JSON counts as none."""
+    """Read a record or an answer. An answer that is not JSON counts as no answer."""
     try:
         source = read_source(path)
     except AuthoringError as error:
-        return RunRecord(incident=incident, trial=trial, state="Invalid", problem=tell_problem(error))
+        return RunRecord(incident=incident, trial=trial, state="Invalid", problem=format_problem(error))
     if is_stirrup_record(source.data) or is_run_record(source.data):
         record = read_stirrup_record(source) if is_stirrup_record(source.data) else read_run_record(source)
         return record if record.incident else msgspec.structs.replace(record, incident=incident)
@@ -122,14 +123,14 @@ def _guess_incident(path: Path, incidents: Sequence[str]) -> str:
     found = next((known[name] for name in names if name in known), "")
     if not found:
         raise UsageError(
-            f"{path}: it is not known of which incident this answer is",
-            fix="name one truth, or put the answer below a folder that is called like its incident",
+            f"{path}: the incident of this answer is unknown",
+            fix="pass a single ground truth, or move the answer below a folder named after its incident",
         )
     return found
 
 
 def _number_trials(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Give runs without a name of their own a number, per incident."""
+    """Number unnamed runs, per incident."""
     counts: dict[str, int] = {}
     numbered = []
     for run in runs:

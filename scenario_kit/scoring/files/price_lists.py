@@ -1,4 +1,4 @@
-"""Price lists: per million tokens, as of a date."""
+"""Read price lists: prices per million tokens, as of a date."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def read_price_list(path: Path) -> PriceList:
     """Read a price list.
 
     Raises:
-        UsageError: there is no such file.
-        AuthoringError: with every mistake; a list without a date is one, since prices change.
+        UsageError: no such file.
+        AuthoringError: the list is invalid, for example without a date; one finding per error.
     """
     source = read_source(path)
     mistakes = Mistakes(source)
@@ -33,7 +33,7 @@ def _read_date(fields: Fields) -> str:
     try:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError:
-        fields.refuse("date", f"`date` is '{text[:40]}'", "a day such as 2026-11-25", "write year, month and day")
+        fields.refuse("date", f"`date` is '{text[:40]}'", "a date such as 2026-11-25", "write year, month and day")
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Records of runs: one JSON object for each, or one in each line of a file."""
+"""Read run records: one JSON object per file or per line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.scoring.files.answers import read_answer, tell_problem
+from scenario_kit.scoring.files.answers import format_problem, read_answer
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.source import Source
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
@@ -15,15 +15,15 @@ from scenario_kit.scoring.runs.usage import TokenCounts
 
 
 def is_run_record(data: Any) -> bool:
-    """Return whether a document is the record of a run."""
+    """Return whether a document is a run record."""
     return isinstance(data, dict) and ("run_id" in data or ("answer" in data and "scenario" in data))
 
 
 def read_run_record(source: Source) -> RunRecord:
-    """Read a record. An answer that cannot be read is the solver's mistake; any other mistake is an error.
+    """Read a record. An invalid answer is attributed to the solver; anything else invalid is an error.
 
     Raises:
-        AuthoringError: with every mistake of the record.
+        AuthoringError: the record is invalid; one finding per error.
     """
     mistakes = Mistakes(source)
     fields = Fields(mistakes, (), source.data)
@@ -33,11 +33,11 @@ def read_run_record(source: Source) -> RunRecord:
 
 
 def fill_answer(record: RunRecord, source: Source, place: tuple[str | int, ...] = ()) -> RunRecord:
-    """Fill in the answer of a run; one that cannot be read makes the run invalid."""
+    """Set the answer of a run; an invalid answer makes the run invalid."""
     try:
         answer = read_answer(source, place)
     except AuthoringError as error:
-        return _replace(record, state="Invalid", problem=tell_problem(error))
+        return _replace(record, state="Invalid", problem=format_problem(error))
     named = answer.claims or answer.resources
     return _replace(record, answer=answer, state="Answered" if named else "Empty")
 
@@ -55,7 +55,7 @@ def _read(fields: Fields) -> RunRecord:
     return RunRecord(
         incident=_read_name(fields, "scenario", "id"),
         trial=fields.read_text("run_id", numbers=True) or fields.read_text("repeat", numbers=True),
-        problem="" if "answer" in fields else f"no answer; the run ended by {stop or 'an unknown reason'}",
+        problem="" if "answer" in fields else f"no answer; the run ended with {stop or 'an unknown reason'}",
         stop=stop or None,  # type: ignore[arg-type]  # it is one of the choices
         times=_read_times(fields, resolved),
         turns=None if turns is None else int(turns),
@@ -71,7 +71,7 @@ def _read(fields: Fields) -> RunRecord:
 
 
 def _read_name(fields: Fields, name: str, inner: str) -> str:
-    """Read a name that stands alone, or in a field of an object."""
+    """Read a name, either a string or a field of an object."""
     if isinstance(fields.data.get(name), dict):
         part = fields.read_object(name)
         assert part is not None  # it is there
@@ -80,7 +80,7 @@ def _read_name(fields: Fields, name: str, inner: str) -> str:
 
 
 def _read_times(fields: Fields, resolved: bool | None) -> RunTimes:
-    """Read times since the start. Without a time of its own, an answer is given at the end of a finished run."""
+    """Read times since the start. An answer without a time counts as given at the end of a finished run."""
     start, end = _read_instant(fields, "start"), _read_instant(fields, "end")
     finished = end if fields.data.get("stop_reason") == "finish" else None
     answered = _read_instant(fields, "diagnosis_ts") or (finished if "answer" in fields else None)
@@ -95,14 +95,16 @@ def _read_times(fields: Fields, resolved: bool | None) -> RunTimes:
 
 
 def _read_instant(fields: Fields, name: str) -> float | None:
-    """Read seconds since 1970, or a time as RFC 3339 writes it; without a zone it is UTC."""
+    """Read seconds since 1970 or an RFC 3339 timestamp, in UTC by default."""
     value = fields.data.get(name)
     if not isinstance(value, str):
         return fields.read_number(name)
     try:
         read = datetime.fromisoformat(value)
     except ValueError:
-        fields.refuse(name, f"`{fields.spell(name)}` is no time", "RFC 3339, or seconds since 1970", "correct it")
+        fields.refuse(
+            name, f"`{fields.spell(name)}` is not a timestamp", "RFC 3339, or seconds since 1970", "correct it"
+        )
         return None
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
 
@@ -128,9 +130,9 @@ def _read_calls(fields: Fields) -> tuple[ToolCall, ...] | None:
 
 
 def _list_texts(call: dict[str, Any]) -> list[Any]:
-    """List what a call says: the values of its arguments, and its output."""
+    """List the values of a call's arguments and output."""
     todo, found = [call.get("args"), call.get("output")], []
-    for value in todo:  # grows while it is walked
+    for value in todo:  # grows during iteration
         if isinstance(value, dict):
             todo += value.values()
         elif isinstance(value, list):
@@ -163,7 +165,7 @@ def _read_safeguards(fields: Fields) -> tuple[SafeguardOutcome, ...] | None:
 
 
 def _read_optimum(fields: Fields) -> dict[str, tuple[float, float]]:
-    """Read how near costs and efficiencies came: ``optimum: {cpu_cost: {observed: .62, optimal: .5}}``."""
+    """Read observed and optimal costs and efficiencies: ``optimum: {cpu_cost: {observed: .62, optimal: .5}}``."""
     part = fields.read_object("optimum")
     found = {}
     for name in part.data if part else ():

@@ -1,4 +1,4 @@
-"""The truth of a scenario of ours: labelled causes with their aliases, and the propagation."""
+"""Build the ground truth of a scenario: labelled causes with aliases, and the propagation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from scenario_kit.scoring.entities.truth import CausalEdge, IncidentTruth, Truth
 def build_scenario_truth(
     name: str, spec: ScenarioSpec, resolved: GroundTruth, faults: Sequence[Fault], namespace: str = ""
 ) -> IncidentTruth:
-    """Build the truth of a scenario.
+    """Build the ground truth of a scenario.
 
-    Of conjunctive causes within one fault naming any is a right answer, whether it has a label or not: they are aliases
-    of each other (docs/causes-and-outcomes.md).
+    Conjunctive causes of one fault, labelled or not, are aliases of each other: naming any of them is right
+    (docs/causes-and-outcomes.md).
 
     Args:
-        name: of the scenario.
-        spec: as authored.
-        resolved: its ground truth, in which generated names stand instead of ``Fault/<name>``.
-        faults: as rendered, for causes that join.
-        namespace: where the app was deployed. Empty where that is not known: then names of the app fit anywhere.
+        name: name of the scenario.
+        spec: the authored spec.
+        resolved: its ground truth with ``Fault/<name>`` resolved to generated names.
+        faults: the rendered faults, for conjunctive causes.
+        namespace: namespace in which the app was deployed; if empty, names match in any namespace.
     """
     causes = _list_answers(resolved, faults)
     roots = {name for names in causes for name in names} if resolved.outcome == "Incident" else set()
@@ -42,7 +42,7 @@ def build_scenario_truth(
 
 
 def _list_answers(truth: GroundTruth, faults: Sequence[Fault]) -> list[tuple[str, ...]]:
-    """List what may be named, each cause with all that stands for it; the labelled object first."""
+    """List the accepted answers: each cause with its aliases, the labelled object first."""
     joined = {fault.name: [each.ref for each in fault.causes] for fault in faults if fault.causes_join == "Conjunctive"}
     answers: dict[str, list[str]] = {}
     for cause in truth.root_causes:
@@ -55,14 +55,14 @@ def _list_answers(truth: GroundTruth, faults: Sequence[Fault]) -> list[tuple[str
 
 
 def _count_steps(spec: ScenarioSpec, faults: Sequence[Fault]) -> int | None:
-    """Count the changes of the shortest documented repair: of the scenario, else of its faults together."""
+    """Count the changes of the shortest documented repair: the scenario's own, else the sum over its faults."""
     own = [len(solution.changes) for solution in spec.solutions]
     of_faults = [min(len(each.changes) for each in fault.solutions) for fault in faults if fault.solutions]
     return max(1, min(own)) if own else max(1, sum(of_faults)) if of_faults else None
 
 
 def _list_repaired(spec: ScenarioSpec, faults: Sequence[Fault]) -> Iterable[str]:
-    """List the objects that documented repairs change, of the scenario and of its faults."""
+    """List the objects that documented repairs of the scenario and its faults change."""
     solutions = [*spec.solutions, *(solution for fault in faults for solution in fault.solutions)]
     targets = (change.target for solution in solutions for change in solution.changes)
     return dict.fromkeys(target for target in targets if target)

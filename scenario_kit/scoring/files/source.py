@@ -1,4 +1,4 @@
-"""A file as plain values, and where each of them stands: YAML, or JSON of any size."""
+"""Parse YAML or large JSON files into plain values with positions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scenario_kit.load.yaml.document import Path_, build_syntax_error, parse, re
 from scenario_kit.model import Finding, Position
 from scenario_kit.scoring.files.json_position import count_lines, find_offset
 
-#: Bytes of a file that is read as JSON: a topology of some hundred thousand nodes.
-MOST_BYTES: Final = 512 * 1024 * 1024
+#: Maximum size in bytes; it allows for topologies of some hundred thousand nodes.
+MAX_BYTES: Final = 512 * 1024 * 1024
 _MARK: Final = "\ufeff"
 
 
 class Source(NamedTuple):
-    """What a file holds, and the position of a value by its place."""
+    """The contents of a file, and a function that returns the position of a path."""
 
     path: str
     data: Any
@@ -28,34 +28,34 @@ class Source(NamedTuple):
 
 
 def read_source(path: Path) -> Source:
-    """Read a file as its name says; where that says nothing, as JSON if it looks like that, else as YAML.
+    """Read a file by its extension; without one, as JSON if it looks like JSON, else as YAML.
 
     Raises:
-        UsageError: there is no such file.
-        AuthoringError: it cannot be read; with the place.
+        UsageError: no such file.
+        AuthoringError: a syntax error, with its position.
     """
-    return parse_source(read_text(path, MOST_BYTES).removeprefix(_MARK), str(path))
+    return parse_source(read_text(path, MAX_BYTES).removeprefix(_MARK), str(path))
 
 
 def parse_source(text: str, path: str) -> Source:
-    """Parse a text; ``path`` is what positions show. Raises as ``read_source``."""
+    """Parse text; ``path`` appears in positions. Raises like ``read_source``."""
     unknown = not path.endswith((".json", ".yaml", ".yml"))
     if path.endswith(".json") or (unknown and text.lstrip()[:1] in ("{", "[")):
         return _parse_json(text, path)
     document = parse(text, path)
     if document.findings:
-        raise AuthoringError(f"{path}: the file cannot be read", document.findings)
+        raise AuthoringError(f"{path}: invalid file", document.findings)
     return Source(path, document.data, lambda place: document.positions.value(*place))
 
 
 def read_lines(path: Path) -> list[Source]:
-    """Read a file with one JSON value in each line; empty lines are left out. Raises as ``read_source``."""
-    lines = read_text(path, MOST_BYTES).removeprefix(_MARK).split("\n")
+    """Read a file with one JSON value per line, skipping empty lines. Raises like ``read_source``."""
+    lines = read_text(path, MAX_BYTES).removeprefix(_MARK).split("\n")
     return [_parse_json(line, str(path), number) for number, line in enumerate(lines) if line.strip()]
 
 
 def _parse_json(text: str, path: str, before: int = 0) -> Source:
-    """Parse JSON; ``before`` are lines of the file above the text."""
+    """Parse JSON; ``before`` is the number of preceding lines in the file."""
     try:
         data = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -75,7 +75,7 @@ def _refuse(text: str, path: str, before: int, reason: str) -> AuthoringError:
     except json.JSONDecodeError as error:
         reason, line, column = error.msg, error.lineno, error.colno
     except RecursionError:
-        reason = "it nests too deep"
+        reason = "it is nested too deeply"
     message, fix = f"the file is not JSON: {reason}", "write one valid JSON document"
     finding: Finding = build_syntax_error(path, (line + before - 1, column - 1), message, fix)
     return AuthoringError(f"{finding.position}: {message}", (finding,), fix=fix)

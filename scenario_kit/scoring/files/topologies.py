@@ -1,4 +1,4 @@
-"""Topologies in the three forms of ITBench: recorded objects, the operational graph, the static graph of an app."""
+"""Read topologies in ITBench's three formats: recorded objects, operational graph, and static graph of an app."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class _GraphForm(msgspec.Struct):
 
 
 def read_topology(path: Path) -> Topology:
-    """Read a topology: a file of one of the forms, or a folder with the recorded ``nodes`` and ``edges``.
+    """Read a topology: a file of one of the formats, or a folder with recorded ``nodes`` and ``edges``.
 
-    Of several recordings in a folder the last by name counts.
+    Of several recordings in a folder, the last by name counts.
 
     Raises:
-        UsageError: there is no such path, or the folder holds no recording.
-        AuthoringError: with every mistake: a field of another type, two nodes of one id, an edge that leads nowhere.
+        UsageError: the path does not exist, or the folder contains no recording.
+        AuthoringError: wrong types, duplicate node ids or dangling edges; one finding per error.
     """
     if not path.exists():
-        raise UsageError(f"there is no {path}", fix=suggest_path(path) or "name a topology")
+        raise UsageError(f"{path} does not exist", fix=suggest_path(path) or "pass a topology")
     if path.is_dir():
         return _read_recording(path)
     source = read_source(path)
@@ -56,7 +56,9 @@ def _read_recording(folder: Path) -> Topology:
     nodes = sorted(each for each in folder.iterdir() if each.name.partition("nodes__")[1])
     edges = nodes[-1].with_name("edges__".join(nodes[-1].name.rsplit("nodes__", 1))) if nodes else None
     if edges is None or not edges.exists():
-        raise UsageError(f"{folder} holds no recorded topology", fix="…nodes__<time>.json beside …edges__<time>.json")
+        raise UsageError(
+            f"{folder} contains no recorded topology", fix="expected …nodes__<time>.json and …edges__<time>.json"
+        )
     sources = [read_source(nodes[-1]), read_source(edges)]
     places = {"nodes": sources[0], "edges": sources[1]}
     data = {name: source.data for name, source in places.items()}
@@ -64,11 +66,11 @@ def _read_recording(folder: Path) -> Topology:
 
 
 def _build(source: Source, data: Any) -> Topology:
-    """Build a graph of nodes and edges; the slow way, which tells places, is gone only where something is wrong."""
+    """Build a graph of nodes and edges; positions are only computed after a validation error."""
     try:
         graph = msgspec.convert(data, _GraphForm)
     except msgspec.ValidationError:
-        _tell_types(source)
+        _raise_type_errors(source)
         raise
     nodes = [
         TopologyNode(node.id, node.name or node.id.rpartition("/")[2], node.kind, node.namespace or "")
@@ -96,11 +98,11 @@ def _read_static(source: Source) -> Topology:
     return Topology(nodes, edges)
 
 
-def _tell_types(source: Source) -> None:
-    """Tell what does not have the shape of a graph.
+def _raise_type_errors(source: Source) -> None:
+    """Report all fields of the wrong type.
 
     Raises:
-        AuthoringError: with every mistake.
+        AuthoringError: one finding per error.
     """
     mistakes = Mistakes(source)
     graph = Fields(mistakes, (), source.data)
@@ -121,12 +123,12 @@ def _check_ends(source: Source, nodes: list[TopologyNode], edges: list[TopologyE
     known: set[str] = set()
     for i, node in enumerate(nodes):
         if node.id in known:
-            mistakes.note((names[0], i), f"two nodes have the id '{node.id}'", fix="give each node an id of its own")
+            mistakes.note((names[0], i), f"duplicate node id '{node.id}'", fix="use unique ids")
         known.add(node.id)
     for i, edge in enumerate(edges):
         for end in (edge.source, edge.target):
             if end not in known and len(mistakes.findings) < 100:
                 mistakes.note(
-                    (names[1], i), f"the edge leads to '{end}', which is no node", fix="name the id of a node"
+                    (names[1], i), f"the edge refers to '{end}', which is not a node", fix="use the id of a node"
                 )
     mistakes.raise_errors()

@@ -1,4 +1,4 @@
-"""Where truths lie: a file, a list of them, a table of ITBench-AA, or folders of incidents."""
+"""Read ITBench ground truths: a file, a list, an ITBench-AA table, or folders of incidents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scenario_kit.scoring.files.itbench_truth import is_itbench_truth, read_itbe
 from scenario_kit.scoring.files.source import Source, parse_source, read_lines, read_source
 from scenario_kit.scoring.scores.problems import find_truth_problems
 
-#: What the truth of a folder is called; of several, the first.
+#: File names of the ground truth in a folder, in order of preference.
 TRUTH_FILES: Final = tuple(f"{name}.{kind}" for name in ("ground_truth", "gt") for kind in ("yaml", "yml", "json"))
 LIST_FILE: Final = "ground_truths.json"
 #: What a snapshot of this kit says beside ITBench's truth, which cannot say that nothing is broken.
@@ -26,21 +26,21 @@ OWN_FILE: Final = "scenario_truth.json"
 
 
 class LoadedTruth(NamedTuple):
-    """A truth, and warnings about its file."""
+    """A ground truth, and warnings about its file."""
 
     truth: IncidentTruth
     warnings: tuple[Finding, ...] = ()
 
 
 def read_truths(path: Path) -> list[LoadedTruth]:
-    """Read ITBench's truths at a path.
+    """Read the ITBench ground truths at a path.
 
     Raises:
-        UsageError: there is no such path, or it holds no truth.
-        AuthoringError: a truth cannot be used, or has a root that no answer can name.
+        UsageError: the path does not exist or contains no ground truth.
+        AuthoringError: a ground truth is invalid, or has a root that no answer can name.
     """
     if not path.exists():
-        raise UsageError(f"there is no {path}", fix=suggest_path(path) or "name a truth")
+        raise UsageError(f"{path} does not exist", fix=suggest_path(path) or "pass a ground truth")
     if path.is_dir():
         return _read_folder(path)
     if path.suffix == ".jsonl":
@@ -68,7 +68,7 @@ def _read_outcome(path: Path) -> Outcome:
 
 
 def find_truth_file(folder: Path) -> Path | None:
-    """Find the truth of an incident in its folder."""
+    """Find the ground truth file of an incident in its folder."""
     return next((folder / name for name in TRUTH_FILES if (folder / name).is_file()), None)
 
 
@@ -79,7 +79,10 @@ def _read_folder(folder: Path) -> list[LoadedTruth]:
         return read_truths(folder / LIST_FILE)
     files = [file for each in sorted(folder.iterdir()) if each.is_dir() and (file := find_truth_file(each))]
     if not files:
-        raise UsageError(f"{folder} holds no truth", fix=f"<incident>/{TRUTH_FILES[0]}, {LIST_FILE}, or scenario.yaml")
+        raise UsageError(
+            f"{folder} contains no ground truth",
+            fix=f"expected <incident>/{TRUTH_FILES[0]}, {LIST_FILE}, or scenario.yaml",
+        )
     return [loaded for file in files for loaded in read_truths(file)]
 
 
@@ -91,7 +94,7 @@ def _read(source: Source, place: tuple[str | int, ...], incident: str, outcome: 
     fields = Fields(mistakes, place, data)
     if isinstance(data, dict) and not is_itbench_truth(data):
         expected = "groups, or kind: GroundTruth"
-        mistakes.note_missing(place, "this is no truth", expected=expected, fix="name a ground truth or a scenario")
+        mistakes.note_missing(place, "not a ground truth", expected=expected, fix="pass a ground truth or a scenario")
     mistakes.raise_errors()
     given = next(
         (text for name in ("id", "scenario_id", "incident_id") if (text := fields.read_text(name, numbers=True))), ""
@@ -105,7 +108,7 @@ def _read(source: Source, place: tuple[str | int, ...], incident: str, outcome: 
 
 
 def _read_row(row: Source, number: int) -> LoadedTruth:
-    """Read a row of ITBench-AA's table, whose truth is a text in YAML."""
+    """Read a row of an ITBench-AA table, whose ground truth is YAML text."""
     mistakes = Mistakes(row)
     fields = Fields(mistakes, (), row.data)
     text = fields.read_text("ground_truth_yaml", required=True)
@@ -115,7 +118,7 @@ def _read_row(row: Source, number: int) -> LoadedTruth:
 
 
 def _name_by_folder(path: Path) -> str:
-    """Name an incident by the folder of its truth, where the file is called as truths are."""
+    """Return the incident name from the folder of a ground truth file; empty for other file names."""
     return normalise_incident(path.absolute().parent.name) if path.name in TRUTH_FILES else ""
 
 
@@ -123,10 +126,10 @@ def list_incidents(truths: Sequence[LoadedTruth]) -> list[str]:
     """List the names of incidents.
 
     Raises:
-        UsageError: two truths have one name, so that answers could belong to either.
+        UsageError: two ground truths have the same name.
     """
     names = [loaded.truth.incident for loaded in truths]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"two truths are called '{name}'", fix="name one of them")
+            raise UsageError(f"duplicate ground truth '{name}'", fix="pass only one of them")
     return names

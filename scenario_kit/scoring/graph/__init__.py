@@ -1,1 +1,1 @@
-"""Numbers that need to know how entities hang together: a topology, or the propagation of the truth."""
+"""Metrics that use a graph: the topology, or the propagation of the ground truth."""

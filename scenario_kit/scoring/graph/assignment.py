@@ -1,4 +1,4 @@
-"""The one-to-one assignment with the largest sum: the Hungarian method, for few rows and many columns."""
+"""Maximum-weight one-to-one assignment (Hungarian method), for few rows and many columns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from math import inf
 
 
 def assign_largest(values: Sequence[Sequence[float]]) -> float:
-    """Return the largest sum of values of which no two share a row or a column.
+    """Return the maximum sum of non-negative values of which no two share a row or a column.
 
-    Each row gets at most one column; values are not negative. Takes rows² × columns steps (Kuhn 1955, with potentials).
+    Takes rows² × columns steps (Kuhn 1955, with potentials).
     """
     rows = len(values)
     if not rows:
@@ -26,7 +26,7 @@ def assign_largest(values: Sequence[Sequence[float]]) -> float:
 def _augment(
     cost: Sequence[Sequence[float]], row: int, of_row: list[float], of_column: list[float], taken: list[int]
 ) -> None:
-    """Give one more row a column, moving others along the cheapest alternating way; columns and rows count from 1."""
+    """Assign one more row along the cheapest augmenting path; columns and rows count from 1."""
     columns = len(of_column) - 1
     taken[0] = row
     least, before, used = [inf] * (columns + 1), [0] * (columns + 1), [False] * (columns + 1)

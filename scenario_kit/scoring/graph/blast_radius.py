@@ -1,4 +1,4 @@
-"""What a solver changed beside the repair, and how much of the system that could reach."""
+"""Objects that a solver changed beyond the repair, and their dependants."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from scenario_kit.scoring.graph.topology import Topology
 
 
 class ChangedObjects(msgspec.Struct, frozen=True):
-    """``unneeded``: objects that were changed and that no documented repair changes. ``share``: of all nodes of the
-    topology, those that are such an object or depend on one; None without a topology.
+    """Changes beyond the documented repairs.
+
+    ``unneeded`` counts such objects; ``share`` is the fraction of topology nodes that are such an object or depend on
+    one, None without a topology.
     """
 
     unneeded: int
@@ -19,10 +21,9 @@ class ChangedObjects(msgspec.Struct, frozen=True):
 
 
 def measure_blast_radius(changed: Set[str], repaired: Set[str], topology: Topology | None = None) -> ChangedObjects:
-    """Measure the blast radius of what a run changed.
+    """Measure the blast radius of a run's changes.
 
-    The field has no published definition. Here an object counts once however often it was changed, and dependants are
-    those along directed edges, transitively.
+    There is no published definition. Each object counts once, and dependants follow directed edges transitively.
     """
     unneeded = changed - repaired
     share = None if topology is None else _measure_share(topology, unneeded)

@@ -1,4 +1,4 @@
-"""Chain F1 and edge coverage: how much of the way of the trouble an answer tells, in the right order."""
+"""Chain F1 and edge coverage: how much of the propagation an answer describes, in the right order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.scoring.metrics.precision_recall import compute_f1
 
 
 class ChainMatch(msgspec.Struct, frozen=True):
-    """How one path fits another: by their longest common subsequence."""
+    """Similarity of two paths, by their longest common subsequence."""
 
     precision: float
     recall: float
@@ -26,10 +26,10 @@ class ChainMatch(msgspec.Struct, frozen=True):
 
 
 def order_answer(answer: SolverAnswer) -> list[str]:
-    """Order the entities of an answer from causes to symptoms: by its propagation; without one, as it lists them.
+    """Order the entities of an answer from causes to symptoms by its propagation; without one, as listed.
 
-    The published evaluator lets a model make a path of an answer; here it is the topological order of its edges, claims
-    first, so that the order in which edges are written means nothing, and everything that is named counts.
+    The published evaluator derives the path with a model; here it is the topological order of the answer's edges,
+    claims first, so that the order of edges is irrelevant and every named entity counts.
     """
     if not answer.edges:
         return list(dict.fromkeys([*answer.claims, *answer.chain]))
@@ -37,18 +37,18 @@ def order_answer(answer: SolverAnswer) -> list[str]:
 
 
 def list_model_path(index: TruthIndex, answer: SolverAnswer) -> list[str]:
-    """List the components of an answer's path, contracted."""
+    """List the components of an answer's path without consecutive repeats."""
     return contract([label_entity(index, text) for text in order_answer(answer)])
 
 
 def list_truth_paths(index: TruthIndex) -> list[list[str]]:
-    """List the paths of the truth as components, contracted."""
+    """List the paths of the ground truth as components, without consecutive repeats."""
     labels = {each.id: label_class(each) for each in index.classes}
     return [contract([labels[id] for id in path]) for path in list_paths(index)]
 
 
 def match_chain(model: Sequence[str], paths: Iterable[Sequence[str]]) -> ChainMatch:
-    """Match a path with the truth's; of several of these, the one that it fits best (by F1)."""
+    """Match a path with the ground truth's paths and return the best match by F1."""
     best = ChainMatch(0.0, 0.0)
     for path in paths:
         length = measure_common_subsequence(model, path)
@@ -58,7 +58,7 @@ def match_chain(model: Sequence[str], paths: Iterable[Sequence[str]]) -> ChainMa
 
 
 def measure_common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
-    """Measure the longest common subsequence."""
+    """Return the length of the longest common subsequence."""
     row = [0] * (len(other) + 1)
     for each in one:
         above = row
@@ -69,9 +69,9 @@ def measure_common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def measure_edge_coverage(index: TruthIndex, model: Sequence[str]) -> float | None:
-    """Measure the share of the truth's edges whose ends the answer names in that order; None where it has no edge.
+    """Measure the share of ground truth edges whose ends the answer names in order; None without edges.
 
-    Edges within one component are none.
+    Edges within one component are ignored.
     """
     labels = {each.id: label_class(each) for each in index.classes}
     edges = {(labels[source], labels[target]) for source, target, _ in list_class_edges(index)}

@@ -1,4 +1,4 @@
-"""Contraction: what runs an app, its pods and its Service are one component of a path; other kinds stay themselves."""
+"""Contraction of paths: a workload, its pods and its Service form one component; other kinds remain separate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLAIN: Final = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9.]*")
 
 
 def label_entity(index: TruthIndex, text: str) -> str:
-    """Return the component that a name of an answer means: that of the class which it fits, else its own."""
+    """Return the component of a name in an answer: that of the class it matches, else its own."""
     entity = parse_entity_name(text)
     if entity is None:
         return text.strip()
@@ -30,7 +30,7 @@ def label_entity(index: TruthIndex, text: str) -> str:
 
 
 def label_class(alias_class: AliasClass) -> str:
-    """Return the component of a class: the one of its first root, or of its first group."""
+    """Return the component of a class: that of its first root, else of its first group."""
     return _label_group(next((group for group in alias_class.groups if group.root), alias_class.groups[0]))
 
 

@@ -1,4 +1,4 @@
-"""Which node of a topology a class of the truth, or a name of an answer, is."""
+"""Map classes of the ground truth and names in answers to topology nodes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scenario_kit.scoring.matching.matcher import TruthIndex, fit_entity
 
 
 class Locator:
-    """Finds nodes by kind and name; in a graph that knows only names, by name.
+    """Finds nodes by kind and name; in a graph without kinds, by name.
 
-    A class of the truth is one node, whichever of its objects are in the graph: the first of its objects that is.
+    A class of the ground truth maps to the first of its objects that is in the graph.
     """
 
     def __init__(self, topology: Topology, index: TruthIndex) -> None:
@@ -29,11 +29,11 @@ class Locator:
         self._classes = {each.id: self._place(each) for each in index.classes}
 
     def list_classes(self, ids: Iterable[str]) -> list[str]:
-        """List the nodes of classes; of one that is not in the graph, a name of its own."""
+        """List the nodes of classes; a class outside the graph gets a unique placeholder."""
         return list(dict.fromkeys(self._classes[id] for id in ids))
 
     def locate(self, text: str) -> str:
-        """Return the node that a name of an answer means: that of the class which it fits, its own, or no node."""
+        """Return the node of a name in an answer: that of the class it matches, its own, or a placeholder."""
         entity = parse_entity_name(text)
         if entity is None:
             return f"?{text.strip()}"
@@ -45,11 +45,11 @@ class Locator:
         return found[0] if found else f"?{entity}"
 
     def locate_all(self, texts: Sequence[str]) -> list[str]:
-        """Return the nodes of several names, in their order."""
+        """Return the nodes of several names, in order."""
         return [self.locate(text) for text in texts]
 
     def _find(self, entity: EntityName, name: str) -> Iterator[str]:
-        """Find the nodes of a kind and name, then those of a graph without kinds."""
+        """Find nodes by kind and name, then nodes without a kind."""
         kind = entity.kind.lower()
         if name == entity.name:
             for node in self._nodes.get(kind, {}).get(name, ()):
@@ -59,7 +59,7 @@ class Locator:
             yield from (node.id for node in self._nodes.get("", {}).get(name, ()))
 
     def _place(self, each: AliasClass) -> str:
-        """Place a class: at the first object of its groups, roots first; else at the node that has its name."""
+        """Return the node of a class: the first object of its groups, roots first, else the node with its name."""
         for group in sorted(each.groups, key=lambda group: not group.root):
             of_kind = self._nodes.get(group.kind.lower(), {})
             likely = (of_kind.get(name, []) for name in (group.names if not group.patterns else of_kind))

@@ -1,8 +1,8 @@
-"""NTAM, the normalised topology-aware match: near misses earn by distance, and less at nodes with many neighbours.
+"""NTAM, the normalised topology-aware match: near misses earn by distance, and less at highly connected nodes.
 
-Described by the ITBench paper (arXiv 2502.05352); the formula is the one that SREArena published. ``compute_public`` is
-that formula, with all that can be gamed in it. ``compute_corrected`` is ours: it weighs by the place in the truth, pays
-nothing twice, and padding a short answer does not help.
+Described in the ITBench paper (arXiv 2502.05352), with the formula published by SREArena. ``compute_public`` is that
+formula, including its loopholes. ``compute_corrected`` is ours: it weighs by position in the ground truth, ignores
+repeats, and does not reward padding.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from scenario_kit.scoring.graph.topology import Topology
 
 
 class NtamParameters(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """``gamma`` punishes a wrong number of predictions, ``omega`` weighs by position, ``tau`` by distance, ``beta``
-    (only in the corrected form) by how common a node is. ``lengths`` are those of edges by relation, 1 where not named.
+    """Parameters of NTAM.
+
+    ``gamma`` penalises a wrong number of predictions, ``omega`` weighs by position, ``tau`` by distance, ``beta`` (only
+    in the corrected form) by connectivity. ``lengths`` are edge lengths by relation, 1 by default.
     """
 
     gamma: float = 1.0
@@ -32,7 +34,7 @@ DEFAULTS: Final = NtamParameters()
 
 
 def compute_specificity(topology: Topology, id: str) -> float:
-    """Compute how little a node is connected, from 1 for no neighbour downwards: S(v)."""
+    """Compute the specificity S(v) of a node: 1 without neighbours, less with more."""
     edges = topology.edges
     return (log((edges + 1) / (topology.count_neighbours(id) + 1)) + 1) / (log(edges + 1) + 1)
 
@@ -40,10 +42,10 @@ def compute_specificity(topology: Topology, id: str) -> float:
 def compute_public(
     topology: Topology, truth: Sequence[str], predictions: Sequence[str], parameters: NtamParameters = DEFAULTS
 ) -> float:
-    """Compute NTAM as published: weights by the position in the prediction, repeats paid each time, ``beta`` unused.
+    """Compute NTAM as published: weights by position in the prediction, repeats count each time, ``beta`` unused.
 
     Raises:
-        ValueError: the truth is empty, for which the published formula divides by zero.
+        ValueError: the ground truth is empty; the published formula divides by zero.
     """
     _refuse_empty(truth)
     total = sum(parameters.omega**position for position in range(len(truth)))
@@ -54,12 +56,12 @@ def compute_public(
 def compute_corrected(
     topology: Topology, truth: Sequence[str], predictions: Sequence[str], parameters: NtamParameters = DEFAULTS
 ) -> float:
-    """Compute the corrected form: the best one-to-one assignment, weighed by the position in the truth.
+    """Compute the corrected form: the best one-to-one assignment, weighed by position in the ground truth.
 
-    A name that is no node and not of the truth counts apart, so that it cannot fill up a short answer.
+    Unknown names count as excess, so that they cannot pad a short answer.
 
     Raises:
-        ValueError: the truth is empty.
+        ValueError: the ground truth is empty.
     """
     _refuse_empty(truth)
     names = list(dict.fromkeys(predictions))
@@ -76,7 +78,7 @@ def compute_corrected(
 
 
 def _pay(topology: Topology, truth: Sequence[str], prediction: str, position: int, parameters: NtamParameters) -> float:
-    """Pay one prediction: in full by its position, in part by its distance to the nearest of the truth."""
+    """Score one prediction: in full by position, or in part by distance to the nearest true entity."""
     if prediction in truth:
         return parameters.omega**position
     if prediction not in topology.nodes:
@@ -99,4 +101,4 @@ def _compare(topology: Topology, target: str, name: str, parameters: NtamParamet
 
 def _refuse_empty(truth: Sequence[str]) -> None:
     if not truth:
-        raise ValueError("NTAM needs at least one entity in the truth")
+        raise ValueError("NTAM requires at least one entity in the ground truth")

@@ -1,4 +1,4 @@
-"""The propagation of a truth over classes of aliases: its order, its paths from roots, and hops along it."""
+"""The propagation of a ground truth over alias classes: order, paths from roots, and hops."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Final
 from scenario_kit.scoring.entities.truth import CausalEdge
 from scenario_kit.scoring.matching.matcher import TruthIndex
 
-#: Paths that a truth may have. Published ones have fewer than twenty edges.
-MOST_PATHS: Final = 1_000
+#: Maximum number of paths. Published ground truths have fewer than twenty edges.
+MAX_PATHS: Final = 1_000
 
 
 def list_class_edges(index: TruthIndex) -> list[tuple[str, str, CausalEdge]]:
-    """List the edges between classes; those within one, and those with an unknown end, are none."""
+    """List the edges between classes, without those inside one class or with an unknown end."""
     of_group = {group.id: each.id for each in index.classes for group in each.groups}
     found = [(of_group.get(edge.source, ""), of_group.get(edge.target, ""), edge) for edge in index.truth.edges]
     return [(source, target, edge) for source, target, edge in found if source and target and source != target]
 
 
 def order_nodes(edges: Iterable[tuple[str, str]], first: Iterable[str] = ()) -> list[str]:
-    """Order nodes so that each comes after those that hurt it; where that leaves a choice, in the order of mention.
+    """Order nodes topologically; ties and cycles are resolved by order of mention.
 
-    What stands in a circle follows in the order of mention. ``first`` are nodes that are mentioned before all edges.
+    ``first`` are nodes that count as mentioned before all edges.
     """
     pairs = list(dict.fromkeys(edges))
     names = list(dict.fromkeys([*first, *(end for pair in pairs for end in pair)]))
@@ -39,16 +39,16 @@ def order_nodes(edges: Iterable[tuple[str, str]], first: Iterable[str] = ()) -> 
 
 
 def order_truth(index: TruthIndex) -> list[str]:
-    """Order the classes on the way of the trouble: roots first, then by the propagation."""
+    """Order the classes of the propagation, roots first."""
     roots = [each.id for each in index.roots]
     return order_nodes([(source, target) for source, target, _ in list_class_edges(index)], roots)
 
 
 def list_paths(index: TruthIndex) -> list[tuple[str, ...]]:
-    """List the paths from a root to where the trouble ends, each class once; a root alone where nothing follows it.
+    """List the simple paths from roots to ends of the propagation; a root without successors is a path of its own.
 
     Raises:
-        ValueError: there are more than ``MOST_PATHS``.
+        ValueError: there are more than ``MAX_PATHS``.
     """
     following = _collect_targets((source, target) for source, target, _ in list_class_edges(index))
     paths: list[tuple[str, ...]] = []
@@ -59,18 +59,18 @@ def list_paths(index: TruthIndex) -> list[tuple[str, ...]]:
         if not further:
             paths.append(path)
         todo += [(*path, target) for target in reversed(further)]
-        if len(paths) + len(todo) > MOST_PATHS:
-            raise ValueError(f"the propagation has more than {MOST_PATHS} paths")
+        if len(paths) + len(todo) > MAX_PATHS:
+            raise ValueError(f"the propagation has more than {MAX_PATHS} paths")
     return paths
 
 
 def measure_hops(edges: Iterable[tuple[str, str]], sources: Sequence[str]) -> dict[str, int]:
-    """Measure hops along edges, in either direction, from the nearest of some nodes to all that can be reached."""
+    """Measure the hops along undirected edges from the nearest source to every reachable node."""
     pairs = list(edges)
     beside = _collect_targets([*pairs, *((target, source) for source, target in pairs)])
     found = dict.fromkeys(sources, 0)
     todo = list(found)
-    for name in todo:  # grows while it is walked
+    for name in todo:  # grows during iteration
         for other in beside.get(name, ()):
             if other not in found:
                 found[other] = found[name] + 1

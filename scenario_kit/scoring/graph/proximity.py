@@ -1,4 +1,4 @@
-"""How far claims are from the roots, along the truth's propagation (root_cause_proximity of ITBench's evaluator)."""
+"""Distance of claims from roots along the propagation (root_cause_proximity of ITBench's evaluator)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenario_kit.scoring.metrics.precision_recall import compute_f1
 
 
 class SoftMatch(msgspec.Struct, frozen=True):
-    """Precision and recall of which near misses earn a part."""
+    """Precision and recall with partial credit for near misses."""
 
     precision: float
     recall: float
@@ -30,8 +30,8 @@ def compute_proximity(hops: Sequence[int | None], of_roots: Sequence[int | None]
     """Compute soft precision over claims and soft recall over roots: the mean of 1/(1 + hops/length), 0 where None.
 
     Args:
-        hops: of each claim, to the nearest root; None off the path.
-        of_roots: of each root, to the nearest claim; None where none is on the path.
+        hops: hops of each claim to the nearest root; None off the path.
+        of_roots: hops of each root to the nearest claim; None if no claim is on the path.
         length: 1 for ``no_fp``; the length of the path for ``with_fp``.
     """
     return SoftMatch(_average(hops, length), _average(of_roots, length))
@@ -42,8 +42,8 @@ def measure_proximity(
 ) -> SoftMatch:
     """Measure the proximity of an answer; ``by_length`` divides hops by the length of the longest contracted path.
 
-    As published, hops are between components, and a length is a number of components. Left open there: hops count in
-    either direction, and repeated claims earn nothing; they are left out or count as off the path, as the policy says.
+    As published, hops are between components, and a length is a number of components. Where the publication is silent,
+    hops count in both directions, and repeated claims are ignored or count as off the path, depending on the policy.
     """
     labels = {each.id: label_class(each) for each in index.classes}
     edges = [(labels[source], labels[target]) for source, target, _ in list_class_edges(index)]
@@ -60,7 +60,7 @@ def measure_proximity(
 
 
 def _list_claims(index: TruthIndex, decisions: Sequence[MatchDecision], policy: MatchPolicy) -> list[str | None]:
-    """List the components of claims; None for repeats that count against the answer."""
+    """List the components of claims, with None for repeats that count as wrong."""
     dropped = {"Ignored"}
     dropped |= {"Duplicate"} if policy.duplicates == "ignore" else set()
     dropped |= {"Alias"} if policy.aliases == "merge" else set()

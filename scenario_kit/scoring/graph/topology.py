@@ -1,4 +1,4 @@
-"""What depends on what: a graph that is read once and asked often, with up to hundreds of thousands of nodes."""
+"""Dependency graph for repeated queries, with up to hundreds of thousands of nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NO_LENGTHS: Final[Mapping[str, float]] = {}
 
 
 class TopologyNode(NamedTuple):
-    """A node. A graph of services knows only names; then kind and namespace are empty."""
+    """A node. In a service graph, kind and namespace are empty."""
 
     id: str
     name: str
@@ -20,7 +20,7 @@ class TopologyNode(NamedTuple):
 
 
 class TopologyEdge(NamedTuple):
-    """``source`` depends on ``target``, owns it, calls it: ``relation`` says what; its words are the file's."""
+    """``source`` depends on, owns or calls ``target``; ``relation`` is the file's term for it."""
 
     source: str
     target: str
@@ -28,9 +28,9 @@ class TopologyEdge(NamedTuple):
 
 
 class Topology:
-    """Nodes and the edges between them, in both directions. Repeated edges are one, and no node is its own neighbour.
+    """Nodes and the edges between them; duplicate edges and self-loops are dropped.
 
-    ``edges`` is their number, as NTAM counts it: undirected, each pair of nodes once.
+    ``edges`` is the number of undirected edges, as NTAM counts them.
     """
 
     def __init__(self, nodes: Iterable[TopologyNode], edges: Sequence[TopologyEdge]) -> None:
@@ -56,11 +56,11 @@ class Topology:
         return len(self._neighbours[id])
 
     def measure_distances(self, source: str, lengths: Mapping[str, float] = _NO_LENGTHS) -> Mapping[str, float]:
-        """Measure the shortest way from a node to every node that can be reached; kept for the next question.
+        """Return the shortest distances from a node to all reachable nodes, cached.
 
         Args:
             source: a node.
-            lengths: what an edge of a relation counts; 1 where it is not named.
+            lengths: edge lengths by relation, 1 by default.
         """
         key = (source, tuple(sorted(lengths.items())))
         if key not in self._distances:
@@ -68,7 +68,7 @@ class Topology:
         return self._distances[key]
 
     def list_dependents(self, ids: Iterable[str]) -> set[str]:
-        """List the nodes themselves and all that depends on them, directly or not."""
+        """Return the nodes themselves and their transitive dependants."""
         found = {id for id in ids if id in self.nodes}
         todo = deque(found)
         while todo:

@@ -1,4 +1,4 @@
-"""Coverage and detour: how much of the way of the trouble a solver looked at, and how much beside it."""
+"""Coverage and detour: how much of the propagation a solver inspected, and how much besides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 
 
 class Exploration(msgspec.Struct, frozen=True):
-    """``coverage``: the share of the path that was visited. ``detour``: how many were visited that are not on it."""
+    """``coverage`` is the visited share of the path; ``detour`` counts visited services off the path."""
 
     coverage: float
     detour: int
@@ -27,15 +27,15 @@ def measure_exploration(explored: Set[str], path: Set[str]) -> Exploration:
         ValueError: the path is empty.
     """
     if not path:
-        raise ValueError("coverage needs a path of the truth")
+        raise ValueError("coverage requires a path of the ground truth")
     return Exploration(coverage=len(explored & path) / len(path), detour=len(explored - path))
 
 
 def find_visits(texts: Iterable[str], services: Set[str]) -> set[str]:
-    """Find the services that texts of tool calls name: the whole name, or a pod of it.
+    """Find the services that texts of tool calls name, directly or by a pod.
 
-    How a visit is recognised is not published. Here it is an argument or an output that names the service; ``cart`` is
-    not named by ``valkey-cart``.
+    There is no published definition of a visit. Here it is an argument or output with the whole name: ``valkey-cart``
+    does not name ``cart``.
     """
     found: set[str] = set()
     for text in texts:

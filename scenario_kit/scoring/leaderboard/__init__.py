@@ -1,1 +1,1 @@
-"""Solvers in an order: scores of each over the same incidents."""
+"""Ranking of solvers by their scores over the same incidents."""

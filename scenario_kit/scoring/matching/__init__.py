@@ -1,1 +1,1 @@
-"""Which object of the truth an answer means: deterministic, and every decision is kept with its reason."""
+"""Deterministic matching of answers with the ground truth; every decision is recorded with its reason."""

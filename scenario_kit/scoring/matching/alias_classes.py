@@ -1,4 +1,4 @@
-"""Groups of the truth that count as one: a class by union-find over the declared aliases."""
+"""Alias classes: groups of the ground truth that count as one, by union-find over declared aliases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.scoring.entities.truth import TruthGroup
 
 
 class AliasClass(msgspec.Struct, frozen=True):
-    """Groups that are one answer; a root where any of them is. Its id is that of its first root, or first group."""
+    """Groups that count as one answer; a root if any of them is. The id is that of its first root, else first group."""
 
     id: str
     groups: tuple[TruthGroup, ...]
@@ -18,12 +18,12 @@ class AliasClass(msgspec.Struct, frozen=True):
 
     @property
     def declared(self) -> bool:
-        """Whether an alias was declared, so that another kind may stand for the same thing."""
+        """Return whether aliases are declared, so that another kind may denote the same entity."""
         return len(self.groups) > 1 or len(self.groups[0].names) > 1
 
 
 def build_alias_classes(groups: Sequence[TruthGroup], aliases: Iterable[Sequence[str]]) -> tuple[AliasClass, ...]:
-    """Build the classes, in the order of their first groups; aliases of unknown ids join nothing."""
+    """Build the classes in the order of their first groups; unknown ids in aliases are ignored."""
     known = {group.id for group in groups}
     parent = {group.id: group.id for group in groups}
     for ids in aliases:

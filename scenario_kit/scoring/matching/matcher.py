@@ -1,7 +1,7 @@
-"""The decisions: for each claim of an answer, which class of the truth it means, by which rule, and why.
+"""Match decisions: for each claim, the class of the ground truth that it denotes, the rule and the reason.
 
-Nothing is guessed. A claim that fits two classes equally well means neither, and says so; scores are arithmetic over
-the decisions, so that they can be derived anew without matching again.
+A claim that matches two classes equally well is ambiguous and counts for neither. Scores are computed from decisions,
+so that they can be recomputed without matching again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MatchVerdict = Literal[
     "RootCause", "OtherEntity", "Duplicate", "Alias", "Unmatched", "Ambiguous", "Unreadable", "Ignored"
 ]
 _Fit = Callable[[EntityName, TruthGroup], FitRule | None]
-#: From the strongest way to fit to the weakest; with whether the class must have declared aliases.
+#: Match rules, strongest first, and whether each requires declared aliases.
 _TIERS: Final[tuple[tuple[_Fit, bool], ...]] = (
     (fit_own_kind, False), (fit_alias, True), (fit_relaxed, False), (fit_schedule, False),
 )  # fmt: skip
 
 
 class MatchDecision(Value, frozen=True, kw_only=True):
-    """What became of one claim. ``group`` and ``class_id`` are of the truth; ``candidates`` the classes that fitted."""
+    """The decision on one claim. ``group`` and ``class_id`` are of the truth; ``candidates`` lists matching classes."""
 
     claim: str
     verdict: MatchVerdict
@@ -41,18 +41,18 @@ class MatchDecision(Value, frozen=True, kw_only=True):
 
 
 class Fitting(msgspec.Struct, frozen=True):
-    """The groups that a name fits, by the strongest rule that fits any."""
+    """The groups that a name matches, by the strongest rule that matches any."""
 
     groups: tuple[tuple[AliasClass, TruthGroup, FitRule], ...] = ()
 
     @property
     def class_ids(self) -> tuple[str, ...]:
-        """The classes of these groups; one, where the name is not ambiguous."""
+        """Return the classes of these groups; more than one if the name is ambiguous."""
         return tuple(dict.fromkeys(each.id for each, _, _ in self.groups))
 
 
 class TruthIndex(msgspec.Struct, frozen=True):
-    """The truth, ready to be compared with many answers. ``fittings`` holds what was asked before."""
+    """The ground truth, indexed for many answers. ``fittings`` caches matches."""
 
     truth: IncidentTruth
     classes: tuple[AliasClass, ...]
@@ -60,17 +60,17 @@ class TruthIndex(msgspec.Struct, frozen=True):
 
     @property
     def roots(self) -> tuple[AliasClass, ...]:
-        """The classes that an answer has to name."""
+        """Return the classes that an answer must name."""
         return tuple(each for each in self.classes if each.root)
 
 
 def build_truth_index(truth: IncidentTruth) -> TruthIndex:
-    """Build the index of a truth."""
+    """Build the index of a ground truth."""
     return TruthIndex(truth, build_alias_classes(truth.groups, truth.aliases))
 
 
 def fit_entity(index: TruthIndex, entity: EntityName) -> Fitting:
-    """Find the groups that a name fits; a weaker rule is tried only where no stronger one fits anything."""
+    """Find the groups that a name matches; a weaker rule is only tried if no stronger one matches."""
     if entity not in index.fittings:
         index.fittings[entity] = _fit_entity(index, entity)
     return index.fittings[entity]
@@ -91,7 +91,7 @@ def _fit_entity(index: TruthIndex, entity: EntityName) -> Fitting:
 
 
 def match_claims(index: TruthIndex, claims: Iterable[str], policy: MatchPolicy) -> tuple[MatchDecision, ...]:
-    """Decide on each claim of an answer, in its order."""
+    """Decide on each claim of an answer, in order."""
     decisions: list[MatchDecision] = []
     seen: dict[tuple[str, ...], str] = {}
     for claim in claims:
@@ -100,19 +100,19 @@ def match_claims(index: TruthIndex, claims: Iterable[str], policy: MatchPolicy) 
 
 
 def _decide(index: TruthIndex, claim: str, policy: MatchPolicy, seen: dict[tuple[str, ...], str]) -> MatchDecision:
-    """Decide on one claim; ``seen`` holds objects, groups and classes claimed before, each with its first claim."""
+    """Decide on one claim; ``seen`` maps claimed objects, groups and classes to their first claim."""
     entity = parse_entity_name(claim)
     spelling = ("object", *(entity.key if entity else (claim.strip(),)))
     if spelling in seen:
-        return MatchDecision(claim=claim, verdict="Duplicate", reason=f"names what {seen[spelling]!r} names")
+        return MatchDecision(claim=claim, verdict="Duplicate", reason=f"names the same object as {seen[spelling]!r}")
     seen[spelling] = claim
     if entity is None:
-        return MatchDecision(claim=claim, verdict="Unreadable", reason="is not of the form namespace/Kind/name")
+        return MatchDecision(claim=claim, verdict="Unreadable", reason="is not in the form namespace/Kind/name")
     fitting = fit_entity(index, entity)
     ids = fitting.class_ids
     if len(ids) > 1:
         return MatchDecision(
-            claim=claim, verdict="Ambiguous", reason=f"fits {len(ids)} entities of the truth", candidates=ids
+            claim=claim, verdict="Ambiguous", reason=f"matches {len(ids)} entities of the ground truth", candidates=ids
         )
     if not ids:
         return _decide_unmatched(claim, entity, policy)
@@ -121,20 +121,20 @@ def _decide(index: TruthIndex, claim: str, policy: MatchPolicy, seen: dict[tuple
 
 def _decide_unmatched(claim: str, entity: EntityName, policy: MatchPolicy) -> MatchDecision:
     if entity.namespace in policy.ignored_namespaces:
-        return MatchDecision(claim=claim, verdict="Ignored", reason=f"namespace {entity.namespace} is not counted")
-    return MatchDecision(claim=claim, verdict="Unmatched", reason="fits no entity of the truth")
+        return MatchDecision(claim=claim, verdict="Ignored", reason=f"namespace {entity.namespace} is ignored")
+    return MatchDecision(claim=claim, verdict="Unmatched", reason="matches no entity of the ground truth")
 
 
 def _decide_matched(claim: str, fitting: Fitting, seen: dict[tuple[str, ...], str]) -> MatchDecision:
-    """Decide on a claim that means one class: the first one on it counts, later ones are duplicates or aliases."""
+    """Decide on a claim that matches one class; the first claim counts, later ones are duplicates or aliases."""
     matched, group, rule = fitting.groups[0]
     direct = rule in ("Name", "Pattern")
     verdict: MatchVerdict = "RootCause" if matched.root else "OtherEntity"
-    reason = f"fits {group.id} by {rule.lower()}" + ("" if matched.root else ", which is no root cause")
+    reason = f"matches {group.id} by {rule.lower()}" + ("" if matched.root else ", which is not a root cause")
     if direct and ("group", group.id) in seen:
-        verdict, reason = "Duplicate", f"names {group.id}, as {seen['group', group.id]!r} does"
+        verdict, reason = "Duplicate", f"names {group.id}, like {seen['group', group.id]!r}"
     elif ("class", matched.id) in seen:
-        verdict, reason = "Alias", f"names {matched.id} by another object than {seen['class', matched.id]!r}"
+        verdict, reason = "Alias", f"names {matched.id} by a different object than {seen['class', matched.id]!r}"
     seen.setdefault(("class", matched.id), claim)
     if direct:
         seen.setdefault(("group", group.id), claim)

@@ -1,4 +1,4 @@
-"""What the published rules leave open, decided by name, so that every score tells by which rules it came about."""
+"""Choices that the published rules leave open; every score states them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from scenario_kit.model.base import Value
 
-#: The namespaces that the evaluator of ITBench leaves out of precision; Chaos Mesh's is none of them.
+#: Namespaces that ITBench's evaluator excludes from precision; Chaos Mesh's is not among them.
 ITBENCH_NAMESPACES: Final = (
     "clickhouse", "clickhouse-operator", "data-recorders", "kube-system", "metrics-server", "opensearch",
     "opentelemetry-collectors", "opentelemetry-operator", "prometheus",
@@ -16,9 +16,8 @@ ITBENCH_NAMESPACES: Final = (
 class MatchPolicy(Value, frozen=True, kw_only=True, omit_defaults=False):
     """How claims are counted.
 
-    ``duplicates``: a further claim on the same object counts as a false positive, or not at all. ``aliases``: the same
-    for a claim on another object of a class that is claimed already. ``ignored_namespaces``: claims there that fit
-    nothing of the truth are not counted.
+    ``duplicates``: whether repeated claims on an object count as false positives. ``aliases``: the same for claims on
+    another object of a claimed class. ``ignored_namespaces``: unmatched claims in these namespaces are not counted.
     """
 
     duplicates: Literal["penalise", "ignore"] = "penalise"

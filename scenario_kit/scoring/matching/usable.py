@@ -1,4 +1,4 @@
-"""Whether a truth can be scored at all: every root needs an object that some answer could name."""
+"""Usability of a ground truth: every root must have an object that an answer can name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scenario_kit.scoring.matching.fit import is_usable
 
 
 def find_unreachable_roots(truth: IncidentTruth) -> tuple[AliasClass, ...]:
-    """Find the roots that no name can fit, because they have none and no pattern of theirs compiles."""
+    """Find the roots that no name can match because they have neither names nor valid patterns."""
     classes = build_alias_classes(truth.groups, truth.aliases)
     return tuple(
         each for each in classes

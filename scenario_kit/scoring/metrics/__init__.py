@@ -1,1 +1,1 @@
-"""Numbers of one run, from decisions and records alone."""
+"""Metrics of one run, computed from decisions and records only."""

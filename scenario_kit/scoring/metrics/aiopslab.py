@@ -1,4 +1,4 @@
-"""Results of AIOpsLab's levels."""
+"""Localisation score of AIOpsLab."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scenario_kit.model.base import Value
 
 
 class LocalisationResult(Value, frozen=True, kw_only=True):
-    """``accuracy`` is in percent; ``success`` only for exactly the truth; ``is_subset``: all of the truth is named."""
+    """``accuracy`` is in percent; ``success`` means exactly the truth, ``is_subset`` that all of it is named."""
 
     accuracy: float
     success: bool
@@ -16,10 +16,10 @@ class LocalisationResult(Value, frozen=True, kw_only=True):
 
 
 def score_localisation(truth: Collection[str], named: Collection[str]) -> LocalisationResult:
-    """Score a localisation: 100 for exactly the truth, 100/len(answer) for a superset, 0 else.
+    """Score a localisation: 100 for exactly the ground truth, 100/len(answer) for a superset, else 0.
 
-    The published rule divides by the length of the answer, whatever the number of faulty services is; names that are
-    repeated count once.
+    As published, the divisor is the length of the answer, regardless of the number of faulty services. Repeated names
+    count once.
     """
     expected, found = set(truth), set(named)
     subset = bool(expected) and expected <= found

@@ -6,19 +6,19 @@ from typing import Final
 
 from scenario_kit.model.results.difficulty import Band
 
-#: Complexities below these are low, and medium. A convention: no cut-offs are published.
+#: Upper bounds of low and medium complexity. A convention; no thresholds are published.
 _LOW: Final = 1.8
 _MEDIUM: Final = 2.8
 
 
 def compute_complexity(path: int, steps: int, technologies: int) -> float:
-    """Compute the complexity of a path of so many entities, a repair of so many steps, and so many technologies.
+    """Compute the complexity from the numbers of entities on the path, steps of the repair, and technologies.
 
     Raises:
-        ValueError: one of them is less than 1.
+        ValueError: a number is less than 1.
     """
     if min(path, steps, technologies) < 1:
-        raise ValueError("path, steps and technologies are at least 1 each")
+        raise ValueError("path, steps and technologies must each be at least 1")
     return float((path * steps * technologies) ** (1 / 3))
 
 

@@ -1,4 +1,4 @@
-"""Detection with control runs: who always claims an incident is right about incidents and wrong about quiet."""
+"""Detection metrics with control runs, which expose solvers that always claim an incident."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.scoring.statistics.estimate import Estimate, estimate_mean
 
 
 class DetectionRun(NamedTuple):
-    """One run: whether there was an incident, and whether one was claimed; None where there is no usable answer."""
+    """One run: whether there was an incident, and whether one was claimed (None without a usable answer)."""
 
     name: str
     incident: bool
@@ -18,9 +18,9 @@ class DetectionRun(NamedTuple):
 
 
 class DetectionSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """Runs without a usable answer are wrong everywhere; only for hallucination they claim nothing.
+    """Detection metrics. Runs without a usable answer count as wrong, except for hallucination.
 
-    Estimates are None where there are no such runs.
+    Estimates without runs are None.
     """
 
     incidents: int
@@ -32,18 +32,16 @@ class DetectionSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def summarise_detection(runs: Iterable[DetectionRun]) -> DetectionSummary:
-    """Summarise detection: the share of incidents detected, of controls left alone, of controls with a claimed incident
-    (ORCA-bench's hallucination rate), and of all runs that are right.
-    """
-    kept = list(runs)
-    incidents = [run for run in kept if run.incident]
-    controls = [run for run in kept if not run.incident]
+    """Compute sensitivity, specificity, ORCA-bench's hallucination rate (controls with a claim), and accuracy."""
+    all_runs = list(runs)
+    incidents = [run for run in all_runs if run.incident]
+    controls = [run for run in all_runs if not run.incident]
     return DetectionSummary(
         incidents=len(incidents), controls=len(controls),
         sensitivity=_estimate_share(incidents, lambda run: run.claimed is True),
         specificity=_estimate_share(controls, lambda run: run.claimed is False),
         hallucination_rate=_estimate_share(controls, lambda run: run.claimed is True),
-        accuracy=_estimate_share(kept, lambda run: run.claimed is run.incident),
+        accuracy=_estimate_share(all_runs, lambda run: run.claimed is run.incident),
     )  # fmt: skip
 
 

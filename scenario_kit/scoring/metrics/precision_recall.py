@@ -11,7 +11,7 @@ from scenario_kit.scoring.matching.policy import MatchPolicy
 
 
 class ClaimCounts(msgspec.Struct, frozen=True):
-    """What claims add up to: right ones (each root once), wrong ones, and the roots that there are."""
+    """Counts of right claims (each root once), wrong claims, and roots."""
 
     right: int
     wrong: int
@@ -19,38 +19,38 @@ class ClaimCounts(msgspec.Struct, frozen=True):
 
     @property
     def precision(self) -> float:
-        """The share of counted claims that are right; 0 where nothing was claimed."""
+        """Return the share of counted claims that are right; 0 without claims."""
         return self.right / (self.right + self.wrong) if self.right else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of roots that were named; it cannot exceed 1, as it does in the published code for repeats."""
+        """Return the share of roots that were named; unlike the published code, repeats cannot raise it above 1."""
         return self.right / self.roots
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
+        """Return the harmonic mean of precision and recall."""
         return compute_f1(self.precision, self.recall)
 
     @property
     def recall_gated_precision(self) -> float:
-        """0 if any root is missing, else the precision."""
+        """Return 0 if any root is missing, else the precision."""
         return self.precision if self.right == self.roots else 0.0
 
 
 def compute_f1(precision: float, recall: float) -> float:
-    """Compute the harmonic mean; 0 where both are 0."""
+    """Compute the harmonic mean; 0 if both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def count_claims(decisions: Sequence[MatchDecision], roots: int, policy: MatchPolicy) -> ClaimCounts:
-    """Count claims by what was decided on them.
+    """Count claims by their decisions.
 
     Raises:
-        ValueError: the truth has no root, so that there is nothing to recall; a control is scored by its claims alone.
+        ValueError: the ground truth has no root; a control is scored by its claims only.
     """
     if roots < 1:
-        raise ValueError("the truth has no root cause: score it as a control")
+        raise ValueError("the ground truth has no root cause: score it as a control")
     wrong = {"OtherEntity", "Unmatched", "Ambiguous", "Unreadable"}
     wrong |= {"Duplicate"} if policy.duplicates == "penalise" else set()
     wrong |= {"Alias"} if policy.aliases == "penalise" else set()
@@ -65,10 +65,10 @@ def count_first_claims(decisions: Sequence[MatchDecision], roots: int, policy: M
     """Count the first ``k`` claims.
 
     Raises:
-        ValueError: ``k`` is less than 1, or the truth has no root.
+        ValueError: ``k`` is less than 1, or the ground truth has no root.
     """
     if k < 1:
-        raise ValueError("k is at least 1")
+        raise ValueError("k must be at least 1")
     return count_claims(decisions[:k], roots, policy)
 
 

@@ -1,4 +1,4 @@
-"""The outcome of a repair under safeguards: what must survive, stay ready or keep its identity while it is made."""
+"""The outcome of a repair under safeguards: objects that must survive, stay ready or keep their identity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from scenario_kit.model.base import Value
 
-#: What is left of a share of recoverable safeguards when none held.
+#: Lower bound of the rescaled share of recoverable safeguards.
 _FLOOR = 0.1
 
 
@@ -30,7 +30,7 @@ def compute_safe_outcome(completion: float, safeguards: Sequence[SafeguardOutcom
         ValueError: the completion is not from 0 to 1.
     """
     if not 0 <= completion <= 1:
-        raise ValueError("the completion is a share, from 0 to 1")
+        raise ValueError("completion must be from 0 to 1")
     if any(each.severity == "Catastrophic" and not each.held for each in safeguards):
         return 0.0
     recoverable = [each.held for each in safeguards if each.severity == "Recoverable"]

@@ -1,1 +1,1 @@
-"""Records of runs: what a solver did, how long it took, and what it cost."""
+"""Run records: actions of a solver, times and cost."""

@@ -1,4 +1,4 @@
-"""The record of one run, as it is scored: whatever is not known stays empty."""
+"""The record of one run; unknown values are empty."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from scenario_kit.scoring.entities.answer import SolverAnswer
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.usage import TokenCounts
 
-#: What there is of an answer. Only ``Answered`` can earn anything; the others stay in every denominator.
+#: State of the answer. Only ``Answered`` runs can score; the others still count in denominators.
 AnswerState = Literal["Answered", "Empty", "Missing", "Invalid"]
 StopReason = Literal["finish", "cap", "timeout", "error", "escalated"]
 
 
 class ToolCall(Value, frozen=True, kw_only=True):
-    """A call of a tool. ``valid`` says that its arguments were, ``ok`` that it did what it should."""
+    """A tool call. ``valid`` refers to its arguments, ``ok`` to its success."""
 
     name: str
     text: str = ""
@@ -24,7 +24,7 @@ class ToolCall(Value, frozen=True, kw_only=True):
 
 
 class RunTimes(Value, frozen=True, kw_only=True):
-    """Seconds since the agent started. None where it did not come to that, or was not recorded."""
+    """Seconds since the agent started; None if not reached or not recorded."""
 
     wall: float | None = None
     detection: float | None = None
@@ -33,11 +33,10 @@ class RunTimes(Value, frozen=True, kw_only=True):
 
 
 class RunRecord(Value, frozen=True, kw_only=True):
-    """One run of one incident. ``problem`` tells why there is no usable answer.
+    """One run on one incident. ``problem`` explains why there is no usable answer.
 
-    ``solver`` is the name of the agent, empty where the record does not say;
-    ``resolved`` is the goal predicate of the mitigation, ``changed`` the objects that the solver changed, ``optimum``
-    how near costs and efficiencies came, as pairs of observed and optimal.
+    ``solver`` is the name of the agent, if recorded; ``resolved`` the goal predicate of mitigation; ``changed`` the
+    objects that the solver changed; ``optimum`` pairs of observed and optimal costs and efficiencies.
     """
 
     incident: str

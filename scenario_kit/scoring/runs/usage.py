@@ -1,4 +1,4 @@
-"""Tokens and money. Counts are kept; money is counts times a price list with a date."""
+"""Token usage and cost, computed from a dated price list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MILLION: Final = 1_000_000
 
 
 class TokenCounts(Value, frozen=True, kw_only=True):
-    """``input`` without what came from a cache; ``output`` without ``reasoning``."""
+    """Token counts; ``input`` excludes ``cached``, ``output`` excludes ``reasoning``."""
 
     input: int = 0
     cached: int = 0
@@ -20,12 +20,12 @@ class TokenCounts(Value, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Return the sum of all counts."""
         return self.input + self.cached + self.output + self.reasoning
 
 
 class ModelPrice(Value, frozen=True, kw_only=True):
-    """Prices of a model, per million tokens. Reasoning costs what output costs where it has no price of its own."""
+    """Prices of a model per million tokens; ``reasoning`` defaults to ``output``, ``cached`` to ``input``."""
 
     input: float
     output: float
@@ -34,7 +34,7 @@ class ModelPrice(Value, frozen=True, kw_only=True):
 
 
 class PriceList(Value, frozen=True, kw_only=True):
-    """Prices by model, as of a date: old runs keep the prices of their day."""
+    """Prices by model as of a date, so that old runs keep their prices."""
 
     id: str
     date: str
@@ -43,7 +43,7 @@ class PriceList(Value, frozen=True, kw_only=True):
 
 
 def compute_cost(tokens: TokenCounts, price: ModelPrice) -> float:
-    """Compute the price of tokens; cached ones cost what others cost where they have no price of their own."""
+    """Compute the cost of tokens."""
     cached = price.input if price.cached is None else price.cached
     reasoning = price.output if price.reasoning is None else price.reasoning
     total = tokens.input * price.input + tokens.cached * cached

@@ -1,1 +1,1 @@
-"""All metrics of one run, and what the runs of many incidents add up to."""
+"""All metrics of a run, and aggregates over runs and incidents."""

@@ -1,4 +1,4 @@
-"""How far our scores agree with those that an evaluator gave the same runs."""
+"""Agreement of our scores with those of another evaluator."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from scenario_kit.model.base import Value
 
-#: Numbers that differ by less are the same: evaluators write rounded ones.
+#: Tolerance for equality, because evaluators round.
 _TOLERANCE: Final = 0.005
 
 
 class EvaluatedRun(Value, frozen=True, kw_only=True):
-    """A run with its scores by the evaluator's keys, and claims with whether they were matched to a root."""
+    """A run with its scores by the evaluator's keys, and whether each claim matched a root."""
 
     incident: str
     trial: str
@@ -21,7 +21,7 @@ class EvaluatedRun(Value, frozen=True, kw_only=True):
 
 
 class Agreement(Value, frozen=True, kw_only=True):
-    """Of how many runs (or claims) both have a value, how many are equal, and the mean of ours minus theirs."""
+    """Number of runs (or claims) with both values, number of equal ones, and mean of ours minus theirs."""
 
     both: int
     equal: int
@@ -29,7 +29,7 @@ class Agreement(Value, frozen=True, kw_only=True):
 
 
 class EvaluatorComparison(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """Agreement by metric and on claims; runs that only one of them has."""
+    """Agreement by metric and on claims, and numbers of runs without a counterpart."""
 
     metrics: dict[str, Agreement]
     claims: Agreement | None = None

@@ -1,4 +1,4 @@
-"""Every metric by its key: what it is in a few words, and who published it. docs/scoring.md defines each."""
+"""All metrics by key, with a short title and the publication. docs/scoring.md defines each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from scenario_kit.model.base import Value
 
-#: ``Answer`` metrics are 0 for a run without a usable answer; ``Record`` metrics are of what a run's record holds.
+#: ``Answer`` metrics are 0 for runs without a usable answer; ``Record`` metrics are computed from the run's record.
 Scope = Literal["Answer", "Record", "Summary"]
 
 AA: Final = "ITBench-AA"
@@ -22,12 +22,12 @@ OURS: Final = "scenario-kit"
 _AMOUNTS: Final = (
     "blast_radius.objects", "complexity", "cost", "detour", "time_to_", "tokens.", "turns", "wall_seconds",
 )  # fmt: skip
-#: The first claims that are counted apart.
+#: The k of metrics on the first k claims.
 DEPTHS: Final = (1, 2, 3, 4, 5)
 
 
 class MetricDefinition(Value, frozen=True, kw_only=True):
-    """A metric. ``better`` says which way is good, empty where neither is; ``share`` that values are from 0 to 1."""
+    """A metric. ``better`` is the desired direction, empty if neutral; ``share`` means that values are from 0 to 1."""
 
     key: str
     title: str
@@ -118,5 +118,5 @@ METRICS: Final = (
     *_define("Summary", PAPER, "", complexity="cube root of path × steps × technologies"),
 )  # fmt: skip
 
-#: The same by key, in their order.
+#: All metrics by key, in order.
 BY_KEY: Final = {metric.key: metric for metric in METRICS}

@@ -1,4 +1,4 @@
-"""Why a truth cannot be scored. Asked before any answer is looked at, so that nothing is scored in part."""
+"""Problems that make a ground truth unusable, detected before any answer is scored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.scoring.matching.usable import find_unreachable_roots
 
 
 class TruthProblem(NamedTuple):
-    """What is wrong with a truth, what is expected, and what to do."""
+    """A problem of a ground truth."""
 
     message: str
     expected: str
@@ -20,20 +20,18 @@ class TruthProblem(NamedTuple):
 
 
 def find_truth_problems(truth: IncidentTruth) -> Iterator[TruthProblem]:
-    """Find what hinders scoring: nothing to find, a root that no answer can name, a propagation without bounds."""
+    """Find problems that prevent scoring: no root cause, a root that no answer can name, too many paths."""
     for each in find_unreachable_roots(truth):
         yield TruthProblem(
-            f"no answer can name the root '{each.id}': it has no name and no pattern that compiles",
-            "a name, or a pattern in the syntax of RE2", "correct its `filter`, or write `name`",
+            f"no answer can name the root '{each.id}': it has neither a name nor a valid pattern",
+            "a name, or a pattern in RE2 syntax", "correct its `filter`, or add `name`",
         )  # fmt: skip
     if truth.outcome == "Incident" and not any(group.root for group in truth.groups) and not truth.resources:
         yield TruthProblem(
-            "the truth has no root cause", "a group with `root_cause: true`",
-            "mark one; an incident without a cause is a control: a scenario with outcome NoIncident",
+            "the ground truth has no root cause", "a group with `root_cause: true`",
+            "mark one; an incident without a cause is a control, a scenario with outcome NoIncident",
         )  # fmt: skip
     try:
         list_paths(build_truth_index(truth))
     except ValueError as error:
-        yield TruthProblem(
-            str(error), "a propagation that a person can follow", "leave out edges that follow from others"
-        )
+        yield TruthProblem(str(error), "a propagation with fewer paths", "remove edges that follow from others")

@@ -1,4 +1,4 @@
-"""Metrics of what a run's record holds; what it does not hold is left out, not guessed."""
+"""Metrics computed from a run's record; metrics without data are omitted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scenario_kit.scoring.scores.settings import ScoreSettings
 def measure_record(
     index: TruthIndex, record: RunRecord, locator: Locator | None, settings: ScoreSettings
 ) -> dict[str, float]:
-    """Measure everything that a record holds."""
+    """Compute all metrics for which the record has data."""
     values = dict(_measure_usage(record, settings))
     values |= dict(_measure_repair(record))
     if record.tool_calls is not None:
@@ -59,7 +59,7 @@ def _measure_repair(record: RunRecord) -> Iterator[tuple[str, float]]:
 
 
 def _measure_calls(index: TruthIndex, calls: tuple[ToolCall, ...], locator: Locator | None) -> dict[str, float]:
-    """Measure the trajectory. Services are those of the topology, by name, and those on the truth's path."""
+    """Measure the trajectory over the services of the topology and of the propagation."""
     values = {}
     if calls:
         values["invalid_call_rate"] = sum(not call.valid for call in calls) / len(calls)
@@ -74,7 +74,7 @@ def _measure_calls(index: TruthIndex, calls: tuple[ToolCall, ...], locator: Loca
 
 
 def _measure_changes(index: TruthIndex, changed: tuple[str, ...], locator: Locator | None) -> dict[str, float]:
-    """Measure the blast radius. Roots, their aliases and what documented repairs change are needed."""
+    """Measure the blast radius; changes to roots, their aliases and objects of documented repairs are excluded."""
     needed = {name for name in changed if _is_needed(index, name)}
     objects = measure_blast_radius(set(changed), needed)
     values = {"blast_radius.objects": float(objects.unneeded)}

@@ -1,4 +1,4 @@
-"""All metrics of one run against one truth."""
+"""Compute all metrics of a run."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ _NO_ANSWER = SolverAnswer()
 
 
 class RunScore(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """A run with all that was decided on it. ``correct`` is whether the diagnosis is exactly right; of a control,
-    whether nothing was claimed. ``claimed`` is None where there is no usable answer; ``roots`` are the classes of
-    the truth that were to be named.
+    """The scores of a run and the decisions behind them.
+
+    ``correct`` means an exactly right diagnosis, or no claim on a control. ``claimed`` is None without a usable answer.
+    ``roots`` are the classes that had to be named.
     """
 
     incident: str
@@ -57,7 +58,7 @@ class RunScore(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class TruthContext(msgspec.Struct, frozen=True):
-    """What all runs of an incident are compared with, prepared once."""
+    """The ground truth and topology of an incident, prepared for many runs."""
 
     index: TruthIndex
     topology: Topology | None = None
@@ -65,18 +66,18 @@ class TruthContext(msgspec.Struct, frozen=True):
 
     @property
     def control(self) -> bool:
-        """Whether nothing is to be claimed."""
+        """Return whether this is a control, for which any claim is wrong."""
         return self.index.truth.outcome != "Incident"
 
 
 def prepare_truth(truth: IncidentTruth, topology: Topology | None = None) -> TruthContext:
-    """Prepare a truth for many runs."""
+    """Prepare a ground truth for many runs."""
     index = build_truth_index(truth)
     return TruthContext(index, topology, Locator(topology, index) if topology is not None else None)
 
 
 def score_run(context: TruthContext, record: RunRecord, settings: ScoreSettings) -> RunScore:
-    """Score a run. One without a usable answer gets 0 in all that an answer can earn; what its record holds counts."""
+    """Score a run. Without a usable answer, answer metrics are 0 and record metrics still count."""
     answer = record.answer or _NO_ANSWER
     usable = record.state in ("Answered", "Empty")
     claimed = bool(answer.claims or answer.resources) if usable else None
@@ -92,7 +93,7 @@ def score_run(context: TruthContext, record: RunRecord, settings: ScoreSettings)
 
 
 def _is_right(values: Mapping[str, float]) -> bool:
-    """Return whether a diagnosis is right: exactly the roots; of a truth that has only resources, all of them."""
+    """Return whether a diagnosis is exactly right; for cost incidents, whether all resources are named."""
     return values.get("fault_localisation", values.get("root_cause_resource", 0.0)) == 1.0
 
 

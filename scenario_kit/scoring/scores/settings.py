@@ -1,4 +1,4 @@
-"""By what rules a score came about; all of it stands in the result."""
+"""Settings of scoring, which are part of the result."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from scenario_kit.scoring.statistics.intervals import SEED
 
 
 class ScoreSettings(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """``cap`` is the time in seconds that a failure counts in a restricted mean, ``repeats`` how many runs of each
-    incident there should be: those that are not there count as runs without an answer.
+    """Settings of scoring.
+
+    ``cap`` is the time in seconds of a failure in a restricted mean; ``repeats`` the expected runs per incident, of
+    which missing ones count as runs without an answer.
     """
 
     policy: MatchPolicy = MatchPolicy()
@@ -26,10 +28,10 @@ class ScoreSettings(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def build_settings(*, duplicates: str, aliases: str, ignored: Iterable[str], **values: Any) -> ScoreSettings:
-    """Build settings from words; ``itbench`` among ignored namespaces stands for those of its evaluator.
+    """Build settings from option values; the ignored namespace ``itbench`` stands for its evaluator's list.
 
     Raises:
-        msgspec.ValidationError: a word is none of those that a policy has.
+        msgspec.ValidationError: an invalid value of a policy.
     """
     names = {name: None for each in ignored for name in (ITBENCH_NAMESPACES if each == "itbench" else (each,))}
     words = {"duplicates": duplicates, "aliases": aliases, "ignoredNamespaces": list(names)}

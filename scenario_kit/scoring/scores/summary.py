@@ -1,4 +1,4 @@
-"""What the runs of all incidents add up to. A run that failed, or that is not there, stays in every denominator."""
+"""Aggregate scores over runs and incidents. Failed and missing runs count in every denominator."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from scenario_kit.scoring.statistics.times import TimeSummary, summarise_times
 
 
 class ScoreReport(Value, frozen=True, kw_only=True):
-    """Scores of runs, what they add up to, and by which rules. ``pass_at_k`` has a value for each k up to the number of
-    runs that every incident has; ``without_answer`` counts runs that are missing, empty or invalid.
+    """Scores of runs, aggregates and settings.
+
+    ``pass_at_k`` has a value for each k up to the minimum number of runs per incident; ``without_answer`` counts
+    missing, empty and invalid runs.
     """
 
     version: str
@@ -37,14 +39,14 @@ class ScoreReport(Value, frozen=True, kw_only=True):
     without_answer: int
 
 
-#: What a run without a record has not done: 0, as soon as any run of a set has a record of it.
+#: Metrics that are 0 for runs without data as soon as any run has data.
 _NOT_DONE: Final = ("mitigation", "safeguards.outcome", "coverage")
 
 
 def score_runs(
     contexts: Mapping[str, TruthContext], records: Iterable[RunRecord], settings: ScoreSettings
 ) -> ScoreReport:
-    """Score runs against the truths of their incidents, which ``contexts`` holds by name."""
+    """Score runs against the ground truths of their incidents, given by name in ``contexts``."""
     all_ = [*records]
     all_ += _list_missing(contexts, all_, settings.repeats)
     runs = _fill_failures([score_run(contexts[record.incident], record, settings) for record in all_])
@@ -59,18 +61,18 @@ def score_runs(
 
 
 def _list_missing(contexts: Mapping[str, TruthContext], records: Sequence[RunRecord], repeats: int) -> list[RunRecord]:
-    """List the runs that are not there."""
+    """List placeholders for missing runs."""
     counts = dict.fromkeys(contexts, 0)
     for record in records:
         counts[record.incident] += 1
     return [
-        RunRecord(incident=name, trial=f"missing-{i + 1}", problem="there is no such run")
+        RunRecord(incident=name, trial=f"missing-{i + 1}", problem="the run is missing")
         for name, count in counts.items() for i in range(repeats - count)
     ]  # fmt: skip
 
 
 def _fill_failures(runs: Sequence[RunScore]) -> tuple[RunScore, ...]:
-    """Fill in what failed runs did not do, so that they stay in the denominator."""
+    """Fill missing metrics of failed runs with 0, so that they count in the denominator."""
     recorded = {key for run in runs for key in run.values}
     zeros = {key: 0.0 for key in _NOT_DONE if key in recorded}
     return tuple(
@@ -98,7 +100,7 @@ def _group_runs(runs: Iterable[RunScore]) -> dict[str, list[RunScore]]:
 
 
 def _estimate_pass_at_k(runs: Sequence[RunScore], seed: int) -> dict[str, Estimate]:
-    """Estimate pass@k over incidents; controls are told apart, by detection. pass@1 is a mean of runs as others are."""
+    """Estimate pass@k over incidents without controls, which detection covers. pass@1 is a plain mean of runs."""
     groups = _group_runs(run for run in runs if not run.control)
     most = min(map(len, groups.values()), default=0)
     found = {}
@@ -109,7 +111,7 @@ def _estimate_pass_at_k(runs: Sequence[RunScore], seed: int) -> dict[str, Estima
             for name, group in groups.items()
         }  # fmt: skip
         estimate = estimate_mean(values, seed)
-        assert estimate is not None  # there is a run of each incident
+        assert estimate is not None  # every incident has a run
         found[str(k)] = estimate
     return found
 
@@ -117,7 +119,7 @@ def _estimate_pass_at_k(runs: Sequence[RunScore], seed: int) -> dict[str, Estima
 def _summarise_times(
     records: Sequence[RunRecord], runs: Sequence[RunScore], settings: ScoreSettings
 ) -> dict[str, TimeSummary]:
-    """Summarise times to what is right; None where no record holds one."""
+    """Summarise the times to right results, for those that any record contains."""
     pairs = [(record, run) for record, run in zip(records, runs, strict=True) if not run.control]
     times = {
         "time_to_detection": [record.times.detection if run.claimed else None for record, run in pairs],
@@ -133,9 +135,9 @@ def _summarise_times(
 
 
 def _measure_complexity(context: TruthContext) -> float | None:
-    """Measure the complexity of a truth: edges of its longest path, changes of its shortest repair, kinds of objects.
+    """Compute the complexity from the longest path, the shortest repair and the number of kinds; None without a repair.
 
-    None where the truth names no repair. A technology, which the paper leaves to experts, is a kind of object here.
+    The paper leaves the notion of a technology to experts; here it is a kind of object.
     """
     truth = context.index.truth
     if truth.steps is None or not context.index.roots:

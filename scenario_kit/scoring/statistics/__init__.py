@@ -1,1 +1,1 @@
-"""What many runs add up to, with how sure that is. Pure."""
+"""Estimates and confidence intervals over runs. Pure."""

@@ -1,4 +1,4 @@
-"""A mean over incidents and their repeats, and how sure it is; every published way to say so, each by its name."""
+"""Means over incidents and repeats, with all published standard errors and intervals."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scenario_kit.scoring.statistics.intervals import SEED, compute_bootstrap_in
 
 
 class Estimate(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """The macro mean: of each incident's runs, then over incidents. Errors are None where there are too few values.
+    """The macro mean: over the runs of each incident, then over incidents. Errors are None with too few values.
 
-    ``standard_error`` takes n-1 (over incidents; over runs where there is one incident), ``population_error`` n, as the
-    evaluator of ITBench does per incident; ``task_error`` is ORCA-bench's, from the variance within incidents.
-    ``method`` names how ``low`` and ``high``, an interval of 95 %, came about.
+    ``standard_error`` uses n-1 (over incidents, or over the runs of a single one), ``population_error`` n, like
+    ITBench's evaluator per incident; ``task_error`` is ORCA-bench's, from the variance within incidents. ``method`` is
+    the method of the 95 % interval from ``low`` to ``high``.
     """
 
     mean: float
@@ -30,10 +30,10 @@ class Estimate(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def estimate_mean(values: Mapping[str, Sequence[float]], seed: int = SEED, *, share: bool = True) -> Estimate | None:
-    """Estimate the mean of a metric from the values of each incident's runs; None where there are none.
+    """Estimate the mean of a metric from the values of each incident's runs; None without values.
 
-    What varies is the incident: the interval is over their means, since repeats of one incident are alike; over runs
-    where there is only one incident. Wilson's where every value of a ``share`` is 0 or 1, a bootstrap else.
+    The interval is over the means of incidents because repeats of one incident are correlated; with a single incident,
+    over its runs. It is Wilson's if every value of a ``share`` is 0 or 1, else a bootstrap.
     """
     groups = [list(each) for each in values.values() if each]
     if not groups:
@@ -73,7 +73,7 @@ def compute_population_error(values: Sequence[float]) -> float:
 def compute_task_error(groups: Sequence[Sequence[float]]) -> float | None:
     """Compute ORCA-bench's error: s² = (1/n²) Σ var_i / k_i over n tasks with k_i repeats, variances with n-1.
 
-    Without repeats it is the error of the tasks' values. A task with one repeat adds nothing where others have more.
+    Without repeats it is the standard error over tasks. A task with one repeat adds nothing if others have more.
     """
     if all(len(each) == 1 for each in groups):
         return compute_standard_error([each[0] for each in groups])

@@ -1,4 +1,4 @@
-"""Intervals of shares (Wilson) and of means (bootstrap with a seed)."""
+"""Confidence intervals of shares (Wilson) and of means (seeded bootstrap)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-#: Resamples of a bootstrap, and the seed from which they are drawn.
+#: Number of bootstrap resamples, and their default seed.
 RESAMPLES: Final = 2_000
 SEED: Final = 20_260_101
 #: The standard normal quantile of a two-sided interval of 95 %.
@@ -17,10 +17,10 @@ def compute_wilson_interval(n: float, broken: float, z: float = NORMAL_95) -> tu
     """Compute the two-sided interval of the share of trials that are not ``broken`` (Wilson 1927).
 
     Raises:
-        ValueError: there was no trial, or more are broken than there were.
+        ValueError: there are no trials, or more broken ones than trials.
     """
     if n <= 0 or not 0 <= broken <= n:
-        raise ValueError(f"{broken} of {n} trials cannot be broken")
+        raise ValueError(f"{broken} broken of {n} trials is impossible")
     share, square = (n - broken) / n, z * z
     centre = share + square / (2 * n)
     half = z * (share * (1 - share) / n + square / (4 * n * n)) ** 0.5
@@ -28,15 +28,15 @@ def compute_wilson_interval(n: float, broken: float, z: float = NORMAL_95) -> tu
 
 
 def compute_bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float, float]:
-    """Compute the percentile interval of 95 % of the mean; the same seed gives the same interval (Efron 1979).
+    """Compute the 95 % percentile interval of the mean, deterministic for a seed (Efron 1979).
 
     Raises:
-        ValueError: there are fewer than two values.
+        ValueError: fewer than two values.
     """
     import numpy
 
     if len(values) < 2:
-        raise ValueError("a bootstrap needs at least two values")
+        raise ValueError("a bootstrap requires at least two values")
     means = numpy.asarray(values, dtype=float)[_draw_indices(len(values), seed)].mean(axis=1)
     low, high = numpy.percentile(means, [2.5, 97.5])
     return float(low), float(high)

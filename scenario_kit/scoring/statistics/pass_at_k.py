@@ -1,4 +1,4 @@
-"""pass@k: the chance that one of k runs is right, without bias (Chen et al. 2021, arXiv 2107.03374)."""
+"""Unbiased estimator of pass@k, the chance that one of k runs is right (Chen et al. 2021, arXiv 2107.03374)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ def compute_pass_at_k(runs: int, correct: int, k: int) -> float:
         ValueError: ``k`` is not from 1 to the number of runs, or more runs are correct than there are.
     """
     if not 1 <= k <= runs:
-        raise ValueError(f"pass@{k} needs at least {max(k, 1)} runs, and k at least 1; there are {runs} runs")
+        raise ValueError(f"pass@{k} requires at least {max(k, 1)} runs and k of at least 1; there are {runs} runs")
     if not 0 <= correct <= runs:
-        raise ValueError(f"{correct} of {runs} runs cannot be correct")
+        raise ValueError(f"{correct} correct of {runs} runs is impossible")
     return 1 - comb(runs - correct, k) / comb(runs, k)
 
 
 def average_pass_at_k(counts: Iterable[tuple[int, int]], k: int) -> float:
-    """Average pass@k over scenarios, each with its runs and how many of them are correct.
+    """Average pass@k over scenarios, each given as (runs, correct runs).
 
     Raises:
-        ValueError: there is no scenario, or one has fewer than ``k`` runs.
+        ValueError: there are no scenarios, or one has fewer than ``k`` runs.
     """
     values = [compute_pass_at_k(runs, correct, k) for runs, correct in counts]
     if not values:
-        raise ValueError("pass@k needs at least one scenario")
+        raise ValueError("pass@k requires at least one scenario")
     return sum(values) / len(values)

@@ -1,4 +1,4 @@
-"""Times to detection, diagnosis, mitigation: over successes as published, and restricted so that failures count."""
+"""Times to detection, diagnosis and mitigation: means over successes as published, and restricted means."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from scenario_kit.scoring.statistics.intervals import SEED, compute_bootstrap_in
 
 
 class TimeSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """``mean`` is over the successes alone, as published; None stands for never. ``restricted`` is over all runs, in
-    which a failure counts as ``cap`` seconds; ``low`` and ``high`` are its interval of 95 % by bootstrap.
+    """Summary of times in seconds.
+
+    ``mean`` is over successes only, as published; None without any. ``restricted`` is over all runs, with ``cap``
+    seconds for failures; ``low`` and ``high`` are its 95 % bootstrap interval.
     """
 
     runs: int
@@ -24,24 +26,24 @@ class TimeSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def compute_mean_time(times: Sequence[float | None]) -> float:
-    """Compute the mean over successes, as published; infinite where nothing succeeded. It rewards easy cases alone."""
+    """Compute the mean over successes, as published; infinite without any. It rewards solving only easy cases."""
     reached = [time for time in times if time is not None]
     return fsum(reached) / len(reached) if reached else inf
 
 
 def compute_restricted_mean(times: Sequence[float | None], cap: float) -> float:
-    """Compute the mean over all runs, in which no time is longer than ``cap`` and a failure takes as long as that.
+    """Compute the mean over all runs, with times limited to ``cap`` and failures counted as ``cap``.
 
     Raises:
         ValueError: there are no runs, or the cap is not positive.
     """
     if not times or cap <= 0:
-        raise ValueError("a restricted mean needs runs, and a cap above 0")
+        raise ValueError("a restricted mean requires runs, and a cap above 0")
     return fsum(cap if time is None else min(time, cap) for time in times) / len(times)
 
 
 def summarise_times(times: Sequence[float | None], cap: float, seed: int = SEED) -> TimeSummary:
-    """Summarise the times of runs; None where a run did not get there.
+    """Summarise the times of runs, with None for failures.
 
     Raises:
         ValueError: as ``compute_restricted_mean``.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scenario_kit.catalog.alerts import Unread, list_groups, parse_duration
+from scenario_kit.catalog.alerts import InvalidRule, list_groups, parse_duration
 from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_matchers
@@ -83,7 +83,7 @@ def _check_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
 def check_unrecordable(case: PackCase) -> Iterator[Problem]:
     for written, known in case.read:
         expr = written.rule.get("expr")
-        if isinstance(known, Unread) and isinstance(expr, str) and not _explain_unreadable(expr):
+        if isinstance(known, InvalidRule) and isinstance(expr, str) and not _explain_unreadable(expr):
             yield Problem(known.place, known.message, expr[:120], "the series without labels or offset", known.fix)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.admission.amounts import MOST_DISK, MOST_PODS
+from scenario_kit.admission.amounts import MAX_DISK, MAX_PODS
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Judged
@@ -22,7 +22,7 @@ def check_reserved(case: Judged) -> Iterator[Problem]:
 def check_amounts(case: LintContext | FaultCase) -> Iterator[Problem]:
     known = {**case.positions.raw, **case.positions.texts}
     for problem in report_problems(case, "SK226"):
-        most: int | str = MOST_PODS if problem.observed.isdigit() else MOST_DISK
+        most: int | str = MAX_PODS if problem.observed.isdigit() else MAX_DISK
         written = known.get(problem.place) == problem.observed
         yield problem._replace(edits=(Put(problem.place, most),) if written else ())
 

@@ -1,4 +1,4 @@
-"""Snapshots: an incident that was played, as the folder that offline solvers read (docs/snapshot.md)."""
+"""Snapshots: recorded incidents as folders for offline solvers (docs/snapshot.md)."""
 
 from scenario_kit.snapshot.recording import Recording
 from scenario_kit.snapshot.settings import SIGNALS, SnapshotSettings

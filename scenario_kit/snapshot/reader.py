@@ -1,6 +1,6 @@
-"""Reads snapshots: ours, and folders of ITBench, whose names differ a little from one publication to the next.
+"""Read snapshots: ours and ITBench's, whose file names vary slightly between publications.
 
-Nothing here needs what a snapshot was made from. Tables are read row by row; a folder of gigabytes costs no memory.
+The reader does not depend on the catalogue. Tables are streamed row by row, so that memory use is independent of size.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import Finding, Position, Severity
 from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, compute_checksum
 
-#: A cell may hold a whole object.
-_LONGEST_CELL: Final = 1 << 30
+#: Maximum size of a cell, which may contain a whole object.
+_MAX_CELL: Final = 1 << 30
 _RAW: Final = "observability_information_from_clickhouse/raw"
 _ALERTS: Final = "alerts_at_"
 _HANDED_OVER: Final = "alerts_in_alerting_state_"
@@ -30,14 +30,14 @@ TableRow = Mapping[str, str]
 
 
 class AlertsAt(NamedTuple):
-    """What fired at an instant, as Prometheus shows alerts; ``at`` is in seconds since the epoch."""
+    """The firing alerts at an instant, in Prometheus' format; ``at`` is in seconds since the epoch."""
 
     at: float
     alerts: Sequence[Mapping[str, Any]]
 
 
 class MetricFile(NamedTuple):
-    """The series of a pod or of a service, by its name."""
+    """The metric file of a pod or service."""
 
     kind: str
     name: str
@@ -45,32 +45,32 @@ class MetricFile(NamedTuple):
 
 
 class SnapshotFolder:
-    """One snapshot. ``manifest`` is None where a folder has none: then nothing can be verified."""
+    """One snapshot. Without a manifest, ``manifest`` is None and the folder cannot be verified."""
 
     def __init__(self, folder: Path) -> None:
-        """Open a folder; its files are read when they are asked for.
+        """Open a folder; its files are read lazily.
 
         Raises:
-            UsageError: there is no such folder, or it holds no snapshot.
-            AuthoringError: the manifest cannot be read.
+            UsageError: no such folder, or not a snapshot.
+            AuthoringError: the manifest is invalid.
         """
         if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}", fix="name the folder of a snapshot")
+            raise UsageError(f"{folder} is not a folder", fix="pass the folder of a snapshot")
         self.folder = folder
         self._tables = folder / _RAW if (folder / _RAW).is_dir() else folder
         if self.find_table("k8s_events") is None and not (folder / "alerts").is_dir():
-            raise UsageError(f"{folder} holds no snapshot", fix="a folder with alerts/ and k8s_events_raw.tsv")
+            raise UsageError(f"{folder} is not a snapshot", fix="pass a folder with alerts/ and k8s_events_raw.tsv")
         self.manifest = _read_manifest(folder / MANIFEST)
 
     def verify(self) -> None:
-        """Verify that every file is there and is what the manifest says, and that there are no others.
+        """Verify all files against the manifest, and that there are no others.
 
         Raises:
-            AuthoringError: with one finding for each file that is not.
-            UsageError: there is no manifest.
+            AuthoringError: a mismatch; one finding per file.
+            UsageError: no manifest.
         """
         if self.manifest is None:
-            raise UsageError(f"{self.folder} has no {MANIFEST}: nothing to verify it by", fix="make the snapshot anew")
+            raise UsageError(f"{self.folder} has no {MANIFEST} and cannot be verified", fix="create the snapshot again")
         known = {each.path: each for each in self.manifest.files}
         present = {p.relative_to(self.folder).as_posix(): p for p in self.folder.rglob("*") if p.is_file()}
         present.pop(MANIFEST, None)
@@ -86,7 +86,7 @@ class SnapshotFolder:
             raise AuthoringError(f"{self.folder}: {findings[0].message}", findings)
 
     def read_alerts(self) -> Iterator[AlertsAt]:
-        """Read what fired, minute by minute."""
+        """Read the firing alerts of each minute."""
         found = []
         for path in (self.folder / "alerts").glob(f"{_ALERTS}*.json"):
             found.append((_parse_alert_time(path.stem.removeprefix(_ALERTS)), path))
@@ -95,22 +95,22 @@ class SnapshotFolder:
             yield AlertsAt(at, document if isinstance(document, list) else document["data"]["alerts"])
 
     def read_last_alerts(self) -> AlertsAt | None:
-        """Read what fired at the hand-over, or in the last minute that was looked at; None where nobody looked."""
+        """Read the alerts firing at the hand-over, or else at the last recorded minute; None without any."""
         for path in sorted((self.folder / "alerts").glob(f"{_HANDED_OVER}*.json"), reverse=True):
             document = json.loads(path.read_text(encoding="utf-8"))
             return AlertsAt(_parse_alert_time(path.stem.removeprefix(_HANDED_OVER)), document["data"]["alerts"])
         return max(self.read_alerts(), key=lambda look: look.at, default=None)
 
     def read_events(self) -> Iterator[TableRow]:
-        """Read writes of events: cells by column, ``Body`` is JSON."""
+        """Read all writes of events: cells by column, ``Body`` is JSON."""
         return self._read("k8s_events")
 
     def read_objects(self) -> Iterator[TableRow]:
-        """Read objects as they were, every five minutes: cells by column, ``Body`` is JSON."""
+        """Read objects at five-minute intervals: cells by column, ``Body`` is JSON."""
         return self._read("k8s_objects")
 
     def read_logs(self) -> Iterator[TableRow]:
-        """Read what containers printed: cells by column, ``Body`` is the line."""
+        """Read container logs: cells by column, ``Body`` is the line."""
         return self._read("otel_logs")
 
     def read_spans(self) -> Iterator[TableRow]:
@@ -118,7 +118,7 @@ class SnapshotFolder:
         return self._read("otel_traces")
 
     def list_metrics(self) -> list[MetricFile]:
-        """List the files of series."""
+        """List the metric files."""
         found = []
         for folder, kind in (("metrics", ""), ("metrics_pod", "pod"), ("metrics_service", "service")):
             for path in sorted((self._tables / folder).glob("*.tsv")):
@@ -132,8 +132,8 @@ class SnapshotFolder:
         return read_table(file.path)
 
     def find_topology(self, form: str) -> Path | None:
-        """Find a topology: ``operational``, ``app``, or the recorded nodes of ``init``, ``post_fault_injection`` or
-        ``end``; None where there is none.
+        """Find a topology: ``operational``, ``app``, or the recorded graph of ``init``, ``post_fault_injection`` or
+        ``end``; None if it does not exist.
         """
         folder = self.folder / "topology_information"
         if form in ("operational", "app"):
@@ -142,7 +142,7 @@ class SnapshotFolder:
         return next(iter(sorted(folder.glob(f"{form}__graph__*.json"))), None)
 
     def find_table(self, name: str) -> Path | None:
-        """Find a table by its name without ``_raw``; None where there is none, as when it was left out."""
+        """Find a table by its name without ``_raw``; None if it was omitted."""
         paths = (self._tables / f"{name}_raw.tsv", self._tables / f"{name}.tsv")
         return next((path for path in paths if path.is_file()), None)
 
@@ -155,9 +155,9 @@ def read_table(path: Path) -> Iterator[TableRow]:
     """Read a table row by row.
 
     Raises:
-        AuthoringError: a row has another number of cells than the header; with the line.
+        AuthoringError: a row whose number of cells differs from the header, with its line.
     """
-    csv.field_size_limit(_LONGEST_CELL)
+    csv.field_size_limit(_MAX_CELL)
     with path.open(encoding="utf-8", newline="") as stream:
         reader = csv.reader(stream, delimiter="\t")
         header = next(reader, [])
@@ -170,25 +170,25 @@ def read_table(path: Path) -> Iterator[TableRow]:
 
 
 def parse_map(cell: str) -> dict[str, str]:
-    """Parse a cell that holds a map, as Python writes it; an empty one is an empty map.
+    """Parse a cell with a map as a Python literal; an empty cell is an empty map.
 
     Raises:
-        ValueError: it holds something else.
+        ValueError: not a map.
     """
     try:
         found = ast.literal_eval(cell) if cell else {}
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise ValueError(f"no map: {cell[:80]!r}") from error
+        raise ValueError(f"not a map: {cell[:80]!r}") from error
     if not isinstance(found, dict):
-        raise ValueError(f"no map: {cell[:80]!r}")
+        raise ValueError(f"not a map: {cell[:80]!r}")
     return found
 
 
 def parse_timestamp(cell: str) -> float:
-    """Parse a time of a table, in seconds since the epoch.
+    """Parse a timestamp of a table into seconds since the epoch.
 
     Raises:
-        ValueError: it is none.
+        ValueError: not a timestamp.
     """
     return datetime.fromisoformat(f"{cell[:26].replace(' ', 'T')}+00:00").timestamp()
 
@@ -199,7 +199,7 @@ def _parse_alert_time(text: str) -> float:
             return datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
         except ValueError:
             continue
-    raise AuthoringError(f"alerts at '{text}': this is no time", fix="alerts_at_<YYYY-MM-DDTHH-MM-SS.ffffff>.json")
+    raise AuthoringError(f"alerts at '{text}': not a timestamp", fix="alerts_at_<YYYY-MM-DDTHH-MM-SS.ffffff>.json")
 
 
 def _read_manifest(path: Path) -> Manifest | None:
@@ -208,12 +208,12 @@ def _read_manifest(path: Path) -> Manifest | None:
     try:
         return Manifest.from_json(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, msgspec.ValidationError) as error:
-        finding = _report(path, f"is no manifest: {error}", "a manifest of this version", "")
+        finding = _report(path, f"is not a valid manifest: {error}", "a manifest of this version", "")
         raise AuthoringError(f"{path}: {finding.message}", [finding]) from error
 
 
 def _report(path: Path, message: str, expected: str, observed: str, *, line: int = 1) -> Finding:
     return Finding(
         code="SK104", severity=Severity.ERROR, message=f"{path.name} {message}", expected=expected, observed=observed,
-        position=Position(path=str(path), line=line, column=1), fix="make the snapshot anew",
+        position=Position(path=str(path), line=line, column=1), fix="create the snapshot again",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a snapshot is made of: an incident that was played, as it was to be seen."""
+"""A recorded incident, the source of a snapshot."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from scenario_kit.ports import Metrics, Series
 
 @dataclass(frozen=True)
 class Recording:
-    """An incident that was played. Times are on the trial's clock.
+    """A recorded incident. Times are on the trial's clock.
 
-    ``start`` is the first instant, ``injected`` that of the first change of a fault (None where nothing was broken),
-    ``handover`` the last instant that somebody called to it can look back on. ``read_ticks`` reads the ticks from the
-    first one, as often as it is called; there may be later ones than ``handover``. ``virtual`` tells a trial whose
-    time was its own, so that whatever the wall clock put into it is chance. ``alerted`` are the namespaces whose series
-    the rules of ``history`` saw, where they are not the app's own, ``store`` makes samples what is written of them, and
-    ``disorder`` are the seconds by which lines and spans may bear other times than those at which they came.
+    ``start`` is the first instant, ``injected`` the first injection (None without a fault), and ``handover`` the last
+    instant visible to a solver. ``read_ticks`` reads all ticks from the first, possibly beyond ``handover``, on every
+    call. ``virtual`` marks virtual time, in which wall-clock values are arbitrary. ``alerted`` are the namespaces whose
+    series the rules of ``history`` evaluated, if not the app's own. ``store`` converts samples before they are written,
+    and ``disorder`` is the maximum deviation of line and span times in seconds.
     """
 
     runbook: Runbook
@@ -38,5 +37,5 @@ class Recording:
 
     @property
     def minutes(self) -> float:
-        """How long it is, in minutes of its own time."""
+        """Return its duration in minutes of trial time."""
         return (self.handover - self.start) / 60

@@ -1,4 +1,4 @@
-"""What of an incident is written, and how much of it."""
+"""Settings of a snapshot."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SIGNALS: Final[tuple[Signal, ...]] = ("events", "logs", "metrics", "traces")
 
 
 class SnapshotSettings(Value, frozen=True, kw_only=True):
-    """What is written.
+    """Settings of a snapshot.
 
-    ``without`` leaves signals out; alerts, objects and topology are always there. ``lite`` adds the short tables.
-    ``trace_share`` is the share of traces that are kept, whole, by their identifiers; ``metric_seconds`` the distance
-    of samples, a multiple of the 15 s at which they are taken.
+    ``without`` omits signals; alerts, objects and topology are always written. ``lite`` adds the short tables.
+    ``trace_share`` is the fraction of traces to keep, chosen by identifier; ``metric_seconds`` the sample interval, a
+    multiple of the 15 s scrape interval.
     """
 
     without: tuple[Signal, ...] = ()
@@ -25,15 +25,15 @@ class SnapshotSettings(Value, frozen=True, kw_only=True):
     metric_seconds: int = 15
 
     def keeps(self, signal: Signal) -> bool:
-        """Check whether a signal is written."""
+        """Return whether a signal is written."""
         return signal not in self.without
 
     def keeps_trace(self, trace_id: str) -> bool:
-        """Check whether a trace is kept: by a sum over its identifier, so that the choice is the same everywhere."""
+        """Return whether a trace is kept; the choice depends on its identifier only."""
         return self.trace_share >= 1.0 or draw_share(trace_id) < self.trace_share
 
     def describe(self) -> dict[str, Any]:
-        """Describe the settings as a manifest shows them."""
+        """Return the settings for the manifest."""
         return {
             "without": list(self.without),
             "lite": self.lite,
@@ -43,6 +43,6 @@ class SnapshotSettings(Value, frozen=True, kw_only=True):
 
 
 def draw_share(*parts: object) -> float:
-    """Draw a number in [0, 1) that follows from its parts alone."""
+    """Draw a number in [0, 1) that depends only on the arguments."""
     digest = hashlib.sha256(" ".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

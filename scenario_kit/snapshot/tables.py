@@ -1,4 +1,4 @@
-"""The tables that are written while a recording is read: the long ones, and beside them the short ones."""
+"""Long and short tables, written while a recording is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOLDERS: Final = {"metrics_pod": "metrics/pod", "metrics_service": "metrics/ser
 
 
 class PairedTable:
-    """A long table and the short one of it, if there is to be one."""
+    """A long table and its optional short table."""
 
     def __init__(self, kind: str, long: TableFile, short: TableFile | None) -> None:
         self._cut = LITE_TABLES[kind]
@@ -43,7 +43,7 @@ class PairedTable:
 
 
 class SignalTables:
-    """The tables of events, objects, logs and traces, whose rows come nearly in order of time."""
+    """The tables of events, objects, logs and traces, whose rows arrive nearly in order of time."""
 
     def __init__(self, folder: Path, settings: SnapshotSettings, stack: ExitStack) -> None:
         self._orders: dict[str, RowOrder] = {}
@@ -59,7 +59,7 @@ class SignalTables:
                 self._files[name], self._orders[name] = PairedTable(name, long, short), RowOrder()
 
     def add(self, name: str, rows: Iterable[Row]) -> None:
-        """Add rows to a table; to one that is left out they are lost."""
+        """Add rows to a table; rows of omitted tables are dropped."""
         if (order := self._orders.get(name)) is not None:
             for row in rows:
                 order.add(row)
@@ -85,7 +85,7 @@ def write_series(
 
 
 def prepare_folders(folder: Path, settings: SnapshotSettings) -> None:
-    """Make the folders that files go to."""
+    """Create the subfolders."""
     for part in ("alerts", "topology_information", *(("metrics",) if settings.keeps("metrics") else ())):
         (folder / part).mkdir()
     if settings.lite:

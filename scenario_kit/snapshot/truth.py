@@ -1,4 +1,4 @@
-"""The truth of a snapshot, in files that lie outside of it: ITBench's two versions, and everything that is known."""
+"""Ground truth files, kept outside the snapshot: ITBench's two versions, and a complete one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ V2_FILE: Final = "ground_truth_v2.yaml"
 
 
 def write_truth(folder: Path, name: str, spec: ScenarioSpec, recording: Recording, names: NameMap) -> None:
-    """Write the three truths of a snapshot, by the names that it shows."""
+    """Write the three ground truth files, with the names of the snapshot."""
     runbook = recording.runbook
     namespace = names.find(runbook.namespace)
     truth = build_scenario_truth(name, spec, runbook.ground_truth, runbook.faults, namespace)
@@ -54,6 +54,6 @@ def _describe_truth(name: str, spec: ScenarioSpec, recording: Recording) -> dict
 
 
 def _count_seconds(recording: Recording, fault: str) -> float | None:
-    """Count the seconds from the start of the recording to the injection of a fault; None where it never was."""
+    """Return the seconds from the start of the recording to a fault's injection; None if it was not injected."""
     at = recording.injections.get(fault)
     return None if at is None else at - recording.start

@@ -1,4 +1,4 @@
-"""Writes a snapshot: reads a recording twice, first for its names, then for its rows (docs/snapshot.md)."""
+"""Write a snapshot in two passes over a recording, first for names, then for rows (docs/snapshot.md)."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from scenario_kit.snapshot.settings import SnapshotSettings
 from scenario_kit.snapshot.tables import SignalTables, prepare_folders, write_series
 from scenario_kit.snapshot.truth import write_truth
 
-#: The day that a snapshot of a virtual trial begins on, whenever it is made.
+#: Default first day of snapshots of virtual trials.
 FIRST_DAY: Final = "2025-01-06"
-#: Seconds by which a row may come later than others that belong behind it: traces are complete after two minutes.
+#: Maximum lateness of rows in seconds; traces are complete after two minutes.
 _LATE: Final = 240.0
 
 Say = Callable[[str], None]
 
 
 class SnapshotPlace(NamedTuple):
-    """Where a snapshot goes: its folder, and another one for the truth."""
+    """Destination of a snapshot: its folder and the folder of its ground truth."""
 
     folder: Path
     truth: Path
 
 
 class SnapshotSource(NamedTuple):
-    """What a manifest says about where a snapshot comes from, beside the recording."""
+    """Information for the manifest that the recording does not contain."""
 
     spec: ScenarioSpec
     digests: Mapping[str, str]
@@ -65,12 +65,12 @@ class SnapshotSource(NamedTuple):
 def write_snapshot(
     recording: Recording, source: SnapshotSource, place: SnapshotPlace, say: Say = lambda _: None
 ) -> Manifest:
-    """Write a snapshot and its truth; both are complete afterwards, or neither exists.
+    """Write a snapshot and its ground truth atomically.
 
     Raises:
-        UsageError: one of the folders exists.
-        AuthoringError: what would be written gives the answer away.
-        InfrastructureError: the recording or Prometheus is gone.
+        UsageError: one of the folders already exists.
+        AuthoringError: the snapshot would reveal the answer.
+        InfrastructureError: the recording or Prometheus is unavailable.
     """
     with stage_folders((place.truth, place.folder)) as (truth, folder):
         names, shift = read_names(recording, source.first_day)
@@ -89,14 +89,14 @@ def write_snapshot(
         manifest = _build_manifest(folder, place.folder.name, recording, source, shift, digests)
         _write_json(folder / MANIFEST, manifest.to_json())
         _write_json(truth / MANIFEST, {"snapshot": compute_checksum(folder / MANIFEST), "files": digests})
-        say("what it gives away")
+        say("leak scan")
         if leaks := scan_folder(folder, recording.runbook):
-            raise AuthoringError("the snapshot gives the answer away, so it is not written", leaks, fix=leaks[0].fix)
+            raise AuthoringError("the snapshot would reveal the answer and was not written", leaks, fix=leaks[0].fix)
     return manifest
 
 
 def read_names(recording: Recording, first_day: str) -> tuple[NameMap, TimeShift]:
-    """Read what stands for the names and times of a recording."""
+    """Build the canonical names and the time shift of a recording."""
     runbook = recording.runbook
     if not recording.virtual:
         shift = keep_times(recording.start, recording.handover)
@@ -112,7 +112,7 @@ def read_names(recording: Recording, first_day: str) -> tuple[NameMap, TimeShift
 
 
 def concerns_nodes(runbook: Runbook) -> bool:
-    """Check whether it matters where pods lie: then the scheduler's choice is shown, which no seed decides."""
+    """Return whether placement matters, so that the observed one is kept although it does not depend on the seed."""
     entities = [ref for f in runbook.faults for ref in (f.target, *(e.ref for e in f.entities)) if ref]
     return any(ref.rpartition(":")[2].startswith("Node/") for ref in entities) or any(
         "node" in f.type or "taint" in f.type for f in runbook.faults
@@ -157,7 +157,7 @@ def _write_ticks(
 
 
 class _Topologies:
-    """Writes the graph of the objects at the beginning, after injection, and at the end."""
+    """Writes the object graphs at the start, after injection, and at the end."""
 
     def __init__(
         self, folder: Path, runbook: Runbook, recording: Recording, objects: ObjectHistory, shift: TimeShift
@@ -172,16 +172,16 @@ class _Topologies:
         self._due: list[tuple[str, float]] = [("init__", before), ("post_fault_injection__", after)]
 
     def hear(self, event: ShownEvent) -> None:
-        """Take an event, for the graphs after it."""
+        """Add an event to later graphs."""
         self._events.append(event)
 
     def look(self, at: float) -> None:
-        """Write what is due at a tick."""
+        """Write the graphs due at a tick."""
         while self._due and at >= self._due[0][1]:
             self.write(self._due.pop(0)[0], at)
 
     def write(self, prefix: str, at: float) -> None:
-        """Write the graph of this instant; at the end, the other two forms as well."""
+        """Write the graph at this instant; at the end, also the other two formats."""
         stamp = f"{datetime.fromtimestamp(self._shift.shows(at), UTC):%Y-%m-%dT%H-%M-%S.%f}"
         states = list(self._objects.current.values())
         graph = build_recorded_graph(states)
@@ -235,12 +235,12 @@ def _write_metrics(
 
 
 def _sort_shown(series: list[Any], names: NameMap) -> list[Any]:
-    """Put series in order by what they say in the snapshot."""
+    """Sort series by their canonical labels."""
     return sorted(series, key=lambda each: sorted(metrics.rename_labels(each.labels, names).items()))
 
 
 def _list_values(recording: Recording, label: str, span: metrics.SeriesWindow) -> Iterator[str]:
-    """List the values that a label of the app's series has at any time."""
+    """List all values of a label in the app's series."""
     where = metrics.select_all(recording.runbook.everywhere, label)
     found = recording.metrics.range(f"count by ({label}) ({{{where}}})", span.start, span.end, float(GRID_SECONDS))
     yield from sorted({series.labels[label] for series in found})

@@ -61,7 +61,10 @@ def test_the_static_graph(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"nodes": NODES, "edges": [{"source": "x", "target": "Node/one"}]}, "the edge refers to 'x', which is not a node"),
+        (
+            {"nodes": NODES, "edges": [{"source": "x", "target": "Node/one"}]},
+            "the edge refers to 'x', which is not a node",
+        ),
         ({"nodes": [*NODES, NODES[0]], "edges": []}, "duplicate node id 'Deployment/cart'"),
         ({"nodes": [{"id": 5}], "edges": []}, "`nodes[0].id` is a number, not text"),
         ({"nodes": []}, "`edges` is missing"),

@@ -123,7 +123,7 @@ def test_policies_that_raise_an_alert_by_themselves_are_refused():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("- {kind: gap, source: cart, after: 1}", "gap needs seconds"),
+        ("- {kind: gap, source: cart, after: 1}", "gap requires seconds"),
         ("- {kind: lostSpans, share: 0.1, after: 2}", "lostSpans has no after"),
         ("- {kind: noise, source: carts, share: 0.1}", "there is no component 'carts'"),
         ("- {kind: noise, share: 1.5}", "share is 1.5"),
@@ -132,7 +132,7 @@ def test_policies_that_raise_an_alert_by_themselves_are_refused():
         ("- {kind: broken}", "broken"),
         ("- {kind: skew, seconds: 5, colour: red}", "colour"),
         ("- 5", "policy 1"),
-        ("- {kind: skew, seconds: 5}\n- {kind: gap}", "policy 2: gap needs after and seconds"),
+        ("- {kind: skew, seconds: 5}\n- {kind: gap}", "policy 2: gap requires after and seconds"),
     ],
 )
 def test_mistakes_are_told_with_their_place(tmp_path, text, problem):

@@ -143,7 +143,7 @@ def test_the_reader_reads_what_others_publish(tmp_path):
     assert (file.kind, file.name) == ("pod", "a")
     assert [parse_map(row["tags"]) for row in snapshot.read_metrics(file)] == [{"pod": "a"}]
     assert [len(look.alerts) for look in snapshot.read_alerts()] == [1]
-    with pytest.raises(UsageError, match="nothing to verify"):
+    with pytest.raises(UsageError, match="cannot be verified"):
         snapshot.verify()
 
 
@@ -152,5 +152,5 @@ def test_the_reader_says_where_a_table_is_broken(tmp_path):
     (tmp_path / "otel_logs_raw.tsv").write_text("Timestamp\tBody\na\tb\nonly one\n")
     with pytest.raises(AuthoringError, match=r"otel_logs_raw\.tsv:3: a row has 1 cells, expected 2"):
         list(SnapshotFolder(tmp_path).read_logs())
-    with pytest.raises(UsageError, match="holds no snapshot"):
+    with pytest.raises(UsageError, match="is not a snapshot"):
         SnapshotFolder(tmp_path / "alerts")

@@ -1,1 +1,1 @@
-"""What chance and the wall clock put into an observation, replaced alike in every file (docs/snapshot.md)."""
+"""Consistent replacement of random and wall-clock values in all files of a snapshot (docs/snapshot.md)."""

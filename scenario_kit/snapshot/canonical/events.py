@@ -1,8 +1,7 @@
-"""Events as a snapshot shows them.
+"""Canonical events of a snapshot.
 
-What kubelets say carries the trial's times, and every write of it is shown. Controllers say things by the wall clock,
-again as often as they try, and as late as their queues take: of them each statement is shown once, at the tick of the
-change that it is about.
+Kubelet events carry trial times, and every write is shown. Controller events carry wall-clock times, repeat with every
+retry, and lag behind by queueing: each is shown once, at the tick of the change that it reports.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from scenario_kit.snapshot.canonical.times import TimeShift, parse_time
 _NAME: Final = re.compile(r"[0-9a-z]+(?:[-.][0-9a-z]+)*")
 _SCALED: Final = re.compile(r"Scaled (?:up|down) replica set (\S+) (?:from \d+ )?to (\d+)")
 _REMOVAL: Final = ("SuccessfulDelete", "Killing", "TaintManagerEviction")
-#: Speaks of what it puts right in its own books, and of nothing that anybody did.
+#: Component whose events concern only its own bookkeeping.
 _BOOKKEEPER: Final = "ipallocator-repair-controller"
-#: Seconds by which a statement may come later than the change that it is about.
+#: Maximum delay of an event after the change that it reports, in seconds.
 _STALE_SECONDS: Final = 60.0
 _TIMES: Final = ("lastTimestamp", "eventTime", "firstTimestamp")
 
 
 class ShownEvent(NamedTuple):
-    """An Event of ``v1`` by the names of the snapshot; ``at`` is on the trial's clock, ``first`` tells a new object."""
+    """A ``v1`` Event with the names of the snapshot; ``at`` is on the trial's clock, ``first`` marks a new object."""
 
     at: float
     first: bool
@@ -40,9 +39,9 @@ class ShownEvent(NamedTuple):
 
 
 class EventHistory:
-    """Follows the events of a recording, and the changes that they may be about.
+    """Tracks the events of a recording, and the changes that they may report.
 
-    Ticks have to be taken up to a few after ``end``: what a kubelet says may be written late.
+    It must see a few ticks after ``end``, because kubelet events may be written late.
     """
 
     def __init__(self, names: NameMap, shift: TimeShift, end: float) -> None:
@@ -59,7 +58,7 @@ class EventHistory:
         self._pulls: dict[str, tuple[int, str | None]] = {}
 
     def advance(self, tick: RecordedTick) -> Iterator[ShownEvent]:
-        """Take a tick; its events before the end, in no order."""
+        """Process a tick and yield its events before the end, unordered."""
         self._look(tick)
         for event in tick.events:
             about = str(event["involvedObject"].get("apiVersion", ""))
@@ -74,7 +73,7 @@ class EventHistory:
                 yield shown
 
     def _look(self, tick: RecordedTick) -> None:
-        """Note when objects came, changed and went."""
+        """Record when objects were created, changed and deleted."""
         since = tick.at - GRID_SECONDS
         for obj in tick.objects:
             name, meta = obj["metadata"]["name"], obj["metadata"]
@@ -91,7 +90,7 @@ class EventHistory:
             self._ended.setdefault(removed.name, since)
 
     def _show_own(self, event: Object, at: float) -> ShownEvent | None:
-        """Show one write of an event that carries the trial's times."""
+        """Return one write of an event with trial times."""
         match = PULLED.match(event.get("message", ""))
         pulled = match is not None and match["image"] in self._names.images
         if pulled and event["reason"] == "Pulling":
@@ -108,7 +107,7 @@ class EventHistory:
         )
 
     def _count_pull(self, event: Object, image: str) -> Object:
-        """Tell of an image that a node had, whether it was there or came: that follows from where pods lie."""
+        """Report every image as present on the node, because whether it was pulled depends on the placement."""
         about = event["involvedObject"]
         key = f"{about.get('uid')} {about.get('fieldPath')} {image}"
         count, first = self._pulls.get(key, (0, event.get("firstTimestamp")))
@@ -117,12 +116,12 @@ class EventHistory:
         return {**event, "message": message, "count": count + 1, "firstTimestamp": first}
 
     def _show_once(self, event: Object, at: float) -> ShownEvent | None:
-        """Show a statement of a controller, the first time that it is made."""
+        """Return a controller event the first time that it occurs."""
         involved, message = event["involvedObject"], self._names.rename(event.get("message", ""))
         about = self._names.find(involved.get("name", ""))
         said = json.dumps([involved["kind"], about, event["reason"], message])
         when = self._find_cause(event, at)
-        if at - when > _STALE_SECONDS:  # something new about what has long been there
+        if at - when > _STALE_SECONDS:  # a new event about an old change
             when = at - GRID_SECONDS
         said = f"{said} {when if _SCALED.match(event.get('message', '')) else ''}"
         if said in self._said:
@@ -131,12 +130,12 @@ class EventHistory:
         time = format_timestamp(when)
         micro = {"eventTime": time.replace("Z", ".000000Z")} if event.get("eventTime") else {}
         stamps = {} if micro else {"firstTimestamp": time, "lastTimestamp": time, "count": 1}
-        # The instance carries the name of the machine that the control plane runs on.
-        spoken = {"reportingInstance": event.get("reportingComponent", "")} if event.get("reportingInstance") else {}
-        return ShownEvent(when, True, self._rename({**event, **stamps, **micro, **spoken}, time))
+        # The instance contains the host name of the control plane.
+        instance = {"reportingInstance": event.get("reportingComponent", "")} if event.get("reportingInstance") else {}
+        return ShownEvent(when, True, self._rename({**event, **stamps, **micro, **instance}, time))
 
     def _find_cause(self, event: Object, at: float) -> float:
-        """Find when that happened of which a controller speaks; when it spoke, where that is not known."""
+        """Return the time of the change that a controller event reports; by default, of the event."""
         message, reason = event.get("message", ""), event["reason"]
         if (scaled := _SCALED.match(message)) and (when := self._scaled.get((scaled[1], int(scaled[2])))) is not None:
             return when

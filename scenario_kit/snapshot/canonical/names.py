@@ -1,7 +1,7 @@
-"""Names, identifiers and addresses that are drawn anew in every run, and what stands for them.
+"""Canonical replacements of names, identifiers and addresses that are generated in every run.
 
-Generated parts of names follow from the seed, the owner and the place among its siblings by age, which is also what
-tells replicas of a simulated app apart. What is not known here, such as a trace's identifier, stays as it is.
+Generated parts of names are derived from the seed, the owner and the index among siblings by age, which also identifies
+replicas of a simulated app. Other values, such as trace identifiers, are kept.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from scenario_kit.model import Object
 from scenario_kit.model.runtime.recording import RecordedTick
 from scenario_kit.snapshot.canonical.times import TimeShift
 
-#: As ``k8s.io/apimachinery/pkg/util/rand`` has them: no vowels, nothing that looks like another one.
+#: The alphabet of ``k8s.io/apimachinery/pkg/util/rand``, without vowels and ambiguous characters.
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 _TOKEN: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*")
 _HASH_LABEL: Final = "pod-template-hash"
 _REVISION: Final = "deployment.kubernetes.io/revision"
-#: A kubelet has an image; before that it may have announced to pull it.
+#: Kubelet messages about a pulled or present image.
 PULLED: Final = re.compile(r'(?:Successfully pulled image|Container image|Pulling image) "(?P<image>[^"]+)"')
 _TIME_DIGITS: Final = (10, 13, 16, 19)
 _BLOCK: Final = 250
-#: Letters that the API server adds to ``generateName``.
+#: Length of the suffix that the API server appends to ``generateName``.
 _SUFFIX: Final = 5
-#: Kinds whose names carry nothing that is drawn.
+#: Owners whose pods have stable names.
 _STABLE_OWNERS: Final = ("StatefulSet", "Node")
 
 
 class NameMap:
-    """What stands for what.
+    """Mapping of real to canonical names.
 
-    Where placement is drawn anew, ``nodes`` has node and address by the real pod's name, and ``images`` those that some
-    node pulled: which one did follows from where its pods lie.
+    With drawn placement, ``nodes`` maps real pod names to canonical node and address, and ``images`` are those that any
+    node pulled, as the pulling node depends on the placement.
     """
 
     def __init__(self, words: Mapping[str, str], namespaces: Mapping[str, str], shift: TimeShift) -> None:
@@ -47,17 +47,17 @@ class NameMap:
         self._addresses: frozenset[str] = frozenset()
 
     def place(self, nodes: Mapping[str, tuple[str, str]], known: Mapping[str, str]) -> None:
-        """Let pods lie where ``nodes`` says (name and address, by real pod); ``known`` are all addresses by node."""
+        """Set the node of each pod (name and address, by real pod name); ``known`` maps all nodes to addresses."""
         texts = sorted([*known, *known.values()], key=len, reverse=True)
         self.nodes, self._addresses = nodes, frozenset(known.values())
         self._places = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, texts))})(?![\w-])") if texts else None
 
     def rename(self, text: str) -> str:
-        """Rename everything that is known in a text."""
+        """Replace all known names in a text."""
         return _TOKEN.sub(self._replace, text)
 
     def rename_beside(self, text: str, pod: str) -> str:
-        """Rename everything in a text about a pod (by its real name), the node that it lies on included."""
+        """Replace all known names in a text about a pod (by real name), including its node."""
         renamed = self.rename(text)
         where = self.nodes.get(pod)
         if self._places is None or where is None:
@@ -65,7 +65,7 @@ class NameMap:
         return self._places.sub(lambda found: where[1] if found[0] in self._addresses else where[0], renamed)
 
     def find(self, name: str) -> str:
-        """Find what stands for exactly this name."""
+        """Return the canonical form of exactly this name."""
         return self._words.get(name, name)
 
     def _replace(self, match: re.Match[str]) -> str:
@@ -81,7 +81,7 @@ class NameMap:
             return f"pod{known}"  # a cgroup
         owner, _, suffix = token.rpartition("-")
         if len(suffix) == _SUFFIX and owner in self._words:
-            return name_unseen(self._words[owner])  # a pod that was refused: it never was an object
+            return name_unseen(self._words[owner])  # a rejected pod, which never existed as an object
         for real, shown in self._namespaces:
             if real in token:
                 return token.replace(real, shown)
@@ -105,7 +105,7 @@ class NameCollector:
         self._images: set[str] = set()
 
     def collect(self, tick: RecordedTick) -> None:
-        """Take the objects of one tick."""
+        """Process the objects of one tick."""
         new = [o for o in tick.objects if o["metadata"]["uid"] not in self._known]
         self._known |= {o["metadata"]["uid"] for o in new}
         for obj in sorted(new, key=_order_by_age):
@@ -120,7 +120,7 @@ class NameCollector:
             self._read_addresses(obj)
 
     def build(self, shift: TimeShift, *, draws_places: bool) -> NameMap:
-        """Build the map; with ``draws_places`` it is drawn on which node each pod lies."""
+        """Build the map; with ``draws_places``, the node of each pod is drawn."""
         names = NameMap(self._words, self._namespaces, shift)
         if draws_places and self._nodes:
             nodes = sorted(self._nodes)
@@ -133,7 +133,7 @@ class NameCollector:
         return self._pod_names.items()
 
     def _name(self, obj: Object) -> None:
-        """Give an object the name that stands for its own, after its owner has one."""
+        """Assign the canonical name of an object; its owner must already have one."""
         kind, meta = obj["kind"], obj["metadata"]
         owner = (meta.get("ownerReferences") or [{}])[0]
         name = meta["name"]
@@ -161,7 +161,7 @@ class NameCollector:
                     )
 
     def _name_unseen(self, tick: RecordedTick) -> None:
-        """Name pods that came and went within a tick: only events tell of them."""
+        """Name pods that existed only within a tick and appear only in events."""
         about = [e["involvedObject"] for e in tick.events if e["involvedObject"]["kind"] == "Pod"]
         for involved in sorted(about, key=lambda each: str(each.get("name", ""))):
             name = involved.get("name", "")
@@ -172,7 +172,7 @@ class NameCollector:
                 self._words.setdefault(involved.get("uid", ""), self._draw_uid(f"Pod {self._words[name]}"))
 
     def _identify(self, obj: Object) -> None:
-        """Give an object its UID, and a place among the addresses."""
+        """Assign the canonical UID of an object, and an index for addresses."""
         key = (obj["kind"], self._find_space(obj), self._find_name(obj))
         number = self._incarnations[key] = self._incarnations.get(key, -1) + 1
         self._words[obj["metadata"]["uid"]] = self._draw_uid(f"{'/'.join(key)} {number}")
@@ -211,7 +211,7 @@ class NameCollector:
                     self._words.setdefault(bare, hashlib.sha256(f"{self._seed} {text}".encode()).hexdigest())
 
     def _count(self, group: str) -> int:
-        """Count the members of a group; the place of the next one."""
+        """Return the index of the next member of a group."""
         number = self._siblings.get(group, 0)
         self._siblings[group] = number + 1
         return number
@@ -236,13 +236,13 @@ class NameCollector:
 
 
 def name_unseen(owner: str) -> str:
-    """Name a pod that an owner tried to create; its tries are all called alike."""
+    """Name a pod that an owner failed to create; all attempts have the same name."""
     number = int.from_bytes(hashlib.sha256(f"unseen {owner}".encode()).digest(), "big")
     return f"{owner}-{spell_number(number, _ALPHABET, _SUFFIX)}"
 
 
 def spell_number(number: int, alphabet: Sequence[str], length: int) -> str:
-    """Spell the last digits of a number, one letter each."""
+    """Spell the last digits of a number in an alphabet."""
     letters = []
     for _ in range(length):
         number, digit = divmod(number, len(alphabet))
@@ -251,7 +251,7 @@ def spell_number(number: int, alphabet: Sequence[str], length: int) -> str:
 
 
 def _order_by_age(obj: Object) -> tuple[Any, ...]:
-    """Order so that owners come first, and siblings by age, as the twin tells replicas apart."""
+    """Order owners first and siblings by age, as the twin numbers replicas."""
     meta = obj["metadata"]
     rank = {"ReplicaSet": 0, "Job": 0, "Pod": 1}.get(obj["kind"], 2)
     revision = int((meta.get("annotations") or {}).get(_REVISION, 0))

@@ -1,7 +1,7 @@
-"""Objects as a snapshot shows them: by other names, in versions that count only what can be seen, at the trial's times.
+"""Canonical objects of a snapshot: canonical names, versions that count visible changes only, and trial times.
 
-The control plane writes by the wall clock. What it wrote is shown at the tick in which it came to be seen: creation and
-deletion at its beginning, when somebody acted, the conditions that follow at its end.
+The control plane writes wall-clock times. They are replaced by the tick of observation: by its start for creation and
+deletion, and by its end for the conditions that follow.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from scenario_kit.model.runtime.recording import RecordedTick
 from scenario_kit.snapshot.canonical.names import NameMap
 from scenario_kit.snapshot.canonical.times import TimeShift, parse_time
 
-#: Which of several changes at once the controller measured its own delay by.
+#: Annotation for the controller's own latency measurement, which is not reproducible.
 _TRIGGER: Final = "endpoints.kubernetes.io/last-change-trigger-time"
 _FIRST_VERSION: Final = 1000
-#: Stands where a node says when it was last heard of, which is all the time.
+#: Placeholder for heartbeat times of nodes.
 _HEARTBEAT: Final = '"\\u0000heartbeat"'
 _VERSION: Final = '"\\u0000version"'
-#: What the API server counts and a reader cannot tell from anything else.
+#: Kinds whose generation is not reproducible.
 _UNCOUNTED: Final = ("EndpointSlice", "Node")
 _TRANSITIONS: Final = {"lastTransitionTime": ("status",), "lastUpdateTime": ("status", "reason", "message")}
 
@@ -31,7 +31,7 @@ Path = tuple[str, ...]
 
 
 class ObjectKey(NamedTuple):
-    """Which object, by the names that a snapshot shows."""
+    """Key of an object, with canonical names."""
 
     kind: str
     namespace: str
@@ -39,7 +39,7 @@ class ObjectKey(NamedTuple):
 
 
 class ObjectState(NamedTuple):
-    """An object as it was from a tick on, as JSON; ``at`` is on the trial's clock."""
+    """A version of an object as JSON; ``at`` is its tick on the trial's clock."""
 
     key: ObjectKey
     at: float
@@ -47,12 +47,12 @@ class ObjectState(NamedTuple):
     text: str
 
     def show(self, at: str) -> str:
-        """Show it at an instant, by which its heartbeats are as fresh as those of what lives."""
+        """Return the JSON with heartbeats set to ``at``."""
         return self.text.replace(_HEARTBEAT, f'"{at}"')
 
 
 class ObjectHistory:
-    """Follows the objects of a recording. ``current`` is what is there, ``began`` and ``ended`` are times by UID."""
+    """Tracks the objects of a recording. ``current`` holds the existing ones."""
 
     def __init__(self, names: NameMap, shift: TimeShift) -> None:
         self._names = names
@@ -64,7 +64,7 @@ class ObjectHistory:
         self._by_real: dict[tuple[str, str, str], tuple[ObjectKey, str]] = {}
 
     def advance(self, tick: RecordedTick) -> Iterator[ObjectState]:
-        """Take a tick; what has changed that can be seen, in order of kind, namespace and name."""
+        """Process a tick and yield visible changes, by kind, namespace and name."""
         for removed in tick.removed:
             real = (removed.kind, removed.namespace, removed.name)
             key, _ = self._by_real.pop(real, (ObjectKey("", "", ""), ""))
@@ -88,7 +88,7 @@ class ObjectHistory:
             yield key, self._spell(obj, tick.at)
 
     def _spell(self, obj: Object, at: float) -> str:
-        """Spell an object; its version is left open. Dates are those of the trial until the names are."""
+        """Serialise an object with a placeholder for its version; dates are shifted together with names."""
         uid, kind = obj["metadata"]["uid"], obj["kind"]
         shown = self._convert(obj, at, uid, ())
         shown["metadata"]["resourceVersion"] = "\0version"
@@ -101,7 +101,7 @@ class ObjectHistory:
         return self._names.rename_beside(text, obj["metadata"]["name"]) if kind == "Pod" else self._names.rename(text)
 
     def _place_endpoint(self, endpoint: Object) -> Object:
-        """Show an endpoint on the node of its pod, without what follows from where that is."""
+        """Set the canonical node of an endpoint and drop topology hints."""
         pod = (endpoint.get("targetRef") or {}).get("name", "")
         shown: Object = {k: v for k, v in endpoint.items() if k not in ("zone", "hints")}
         if pod and "nodeName" in shown:

@@ -1,4 +1,4 @@
-"""Which pods there were, and what a collector attaches to what they say."""
+"""Pods of a recording and their resource attributes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.snapshot.canonical.names import NameMap
 
 
 class KnownPod(NamedTuple):
-    """A pod by the names of the snapshot. ``service`` is its component, ``resource`` what a collector attaches."""
+    """A pod with canonical names. ``service`` is its component, ``resource`` its OpenTelemetry resource attributes."""
 
     name: str
     namespace: str
@@ -21,7 +21,7 @@ class KnownPod(NamedTuple):
 
 
 class PodDirectory:
-    """The pods of a recording, by real namespace and name; those that are gone stay known."""
+    """The pods of a recording by real namespace and name, including deleted ones."""
 
     def __init__(self, app: App, names: NameMap) -> None:
         self._names = names
@@ -30,7 +30,7 @@ class PodDirectory:
         self.pods: dict[tuple[str, str], KnownPod] = {}
 
     def advance(self, tick: RecordedTick) -> None:
-        """Take the pods of a tick."""
+        """Process the pods of a tick."""
         for obj in tick.objects:
             owner = find_owner(obj)
             if obj["kind"] == "ReplicaSet" and owner[0] == "Deployment":
@@ -62,7 +62,7 @@ class PodDirectory:
 
 
 def find_owner(obj: Object) -> tuple[str, str]:
-    """Find kind and name of what controls an object; empty where nothing does."""
+    """Return kind and name of an object's controller; empty without one."""
     for owner in obj["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
             return owner["kind"], owner["name"]

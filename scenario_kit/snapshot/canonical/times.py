@@ -1,6 +1,6 @@
-"""Times as a snapshot shows them: whole days are added, so that a lab's epoch does not show and the time of day stays.
+"""Shift trial times by whole days, which hides the lab's epoch and keeps the time of day.
 
-All times are seconds since the epoch; the trial's clock on one side, the snapshot's on the other.
+All times are seconds since the epoch, on the trial's or the snapshot's clock.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 _DAY: Final = 86400
-#: Days beside those of the recording whose dates may stand in texts.
+#: Days around the recording whose dates may occur in texts.
 _MARGIN: Final = 1
 
 
 class TimeShift(NamedTuple):
-    """How far the snapshot's times lie from those of the trial, in whole days.
+    """Shift between trial and snapshot times, in whole days.
 
-    ``start`` and ``end`` are those of the recording, on the trial's clock; ``dates`` are days as texts have them.
+    ``start`` and ``end`` are those of the recording on the trial's clock; ``dates`` maps dates in texts.
     """
 
     seconds: int
@@ -26,15 +26,15 @@ class TimeShift(NamedTuple):
     dates: Mapping[str, str]
 
     def shows(self, at: float) -> float:
-        """Return a time of the trial as the snapshot shows it."""
+        """Convert a trial time to snapshot time."""
         return at + self.seconds
 
     def is_own(self, at: float) -> bool:
-        """Check whether a time is of the trial's clock; what the control plane wrote by the wall clock is not."""
+        """Return whether a time is on the trial's clock, as opposed to the wall clock of the control plane."""
         return self.start - _DAY <= at <= self.end + _DAY
 
     def rename_number(self, digits: str) -> str:
-        """Shift a number that is a time of the recording in seconds, or in milli-, micro- or nanoseconds."""
+        """Shift a number that is a time of the recording in seconds, milli-, micro- or nanoseconds."""
         scale = 10 ** (len(digits) - 10)
         at = int(digits) // scale
         return str(int(digits) + self.seconds * scale) if self.start - 1 <= at <= self.end + 1 else digits
@@ -50,12 +50,12 @@ def shift_to(date: str, start: float, end: float) -> TimeShift:
 
 
 def keep_times(start: float, end: float) -> TimeShift:
-    """Leave times as they are."""
+    """Return a shift that keeps all times."""
     return TimeShift(0, start, end, {})
 
 
 def parse_time(text: str) -> float | None:
-    """Parse a time as Kubernetes writes it; None for any other text."""
+    """Parse a Kubernetes timestamp; None for any other text."""
     if not 20 <= len(text) <= 35 or text[4] != "-" or text[10] != "T" or text[-1] != "Z":
         return None
     try:

@@ -1,1 +1,1 @@
-"""Telemetry that is as faulty as real one: declared, drawn from the seed, and proven to raise no alert by itself."""
+"""Realistic telemetry defects: declared, drawn from the seed, and verified to raise no alert by themselves."""

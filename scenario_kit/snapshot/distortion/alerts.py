@@ -1,4 +1,4 @@
-"""What rules make of distorted telemetry: they see a copy of the series, and a run without a fault is the proof."""
+"""Evaluate alert rules on distorted telemetry, and verify with a control run that it raises no alert by itself."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class SeriesSink(Protocol):
         """Write ticks."""
 
     def close(self) -> None:
-        """Drop the connection."""
+        """Close the connection."""
 
 
 def distort_recording(
     recording: Recording, distortion: Distortion, copies: Mapping[str, str], sink_of: Callable[[], SeriesSink]
 ) -> Recording:
-    """Distort a recording: its lines, spans and samples, and the alerts that follow from those.
+    """Distort the log lines, spans and samples of a recording, and recompute its alerts.
 
-    ``copies`` are namespaces, by the app's own, under which the series that rules see are written.
+    ``copies`` maps the app's namespaces to those under which distorted series are written for the rules.
 
     Raises:
-        MetricsError: Prometheus does not answer, or does not take the copy.
+        MetricsError: Prometheus does not answer, or rejects the copy.
     """
     pods = read_pods(recording)
     names = {name: pod.service for (_, name), pod in pods.pods.items()}
@@ -58,10 +58,10 @@ def distort_recording(
 
 
 def check_control(plain: Recording, distorted: Recording, policies: str) -> None:
-    """Check that distortion alone raises no alert, by a run in which nothing is broken.
+    """Check with a control run that distortion alone raises no alert.
 
     Raises:
-        AuthoringError: it does; with the alerts.
+        AuthoringError: it raises alerts, which the message lists.
     """
     known = {(t.name, t.entity) for t in plain.history.timelines if t.firing}
     raised = sorted({(t.name, t.entity) for t in distorted.history.timelines if t.firing} - known)
@@ -69,14 +69,14 @@ def check_control(plain: Recording, distorted: Recording, policies: str) -> None
         alerts = ", ".join(f"{name} on {entity or 'the app'}" for name, entity in raised)
         raise AuthoringError(
             f"{policies}: without any fault, these policies raise {alerts}",
-            fix="shorten or weaken them: what is wrong with telemetry must not look like an incident",
+            fix="shorten or weaken them: telemetry defects must not look like an incident",
         )
 
 
 def copy_series(
     recording: Recording, distortion: Distortion, copies: Mapping[str, str], sink_of: Callable[[], SeriesSink]
 ) -> None:
-    """Copy the app's series, distorted, one metric after the other."""
+    """Write distorted copies of the app's series, metric by metric."""
     where = f'namespace=~"{"|".join(copies)}"'
     window = (recording.start, recording.handover, float(GRID_SECONDS))
     counted = recording.metrics.range(f"count by (__name__) ({{{where}}})", *window)
@@ -109,7 +109,7 @@ def evaluate_alerts(recording: Recording, namespaces: Sequence[str], pods: PodDi
 
 
 def read_pods(recording: Recording) -> PodDirectory:
-    """Read which pods a recording has, by their real names."""
+    """Read the pods of a recording, by real names."""
     pods = PodDirectory(recording.runbook.app, NameMap({}, {}, keep_times(recording.start, recording.handover)))
     for tick in recording.read_ticks():
         pods.advance(tick)

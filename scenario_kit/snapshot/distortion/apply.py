@@ -1,4 +1,4 @@
-"""Policies applied: pure functions of what was recorded and of the seed."""
+"""Apply telemetry policies: pure functions of the recording and the seed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.ports import Series
 from scenario_kit.snapshot.distortion.policy import TelemetryPolicy
 from scenario_kit.snapshot.settings import draw_share
 
-#: Counters and histograms only grow; noise is for what goes up and down.
+#: Suffixes of counters and histograms, which are monotonic and get no noise.
 _COUNTERS = ("_total", "_bucket", "_count", "_sum")
 _COMPONENT_LABELS = ("service_name", "container")
 
@@ -27,7 +27,7 @@ class Distortion:
 
     @property
     def touches_metrics(self) -> bool:
-        """Whether what rules evaluate is distorted."""
+        """Return whether series that rules evaluate are distorted."""
         return any(policy.distorts_metrics for policy in self._policies)
 
     @property
@@ -36,7 +36,7 @@ class Distortion:
         return sum(abs(p.seconds or 0.0) for p in self._policies if p.kind in ("skew", "late"))
 
     def distort_ticks(self, ticks: Iterable[RecordedTick], names: Mapping[str, str]) -> Iterator[RecordedTick]:
-        """Distort lines and spans; ``names`` are components by their pods' names, as far as they are known."""
+        """Distort lines and spans; ``names`` maps known pods to components."""
         for tick in ticks:
             lines = [shown for line in tick.lines for shown in self._distort_line(line, names.get(line.pod, ""))]
             traces = [Trace(t.trace_id, tuple(self._distort_spans(t))) for t in tick.traces]
@@ -45,12 +45,12 @@ class Distortion:
             )
 
     def distort_series(self, series: Iterable[Series]) -> Iterator[Series]:
-        """Distort samples as rules see them: those that come late are not there in time."""
+        """Distort samples as rules see them: late samples are missing."""
         for each in series:
             yield Series(each.labels, [p for p, late in self._distort_points(each) if not late])
 
     def show_series(self, series: Iterable[Series]) -> Iterator[Series]:
-        """Distort samples as they are stored in the end: late ones under the time of arrival, some twice."""
+        """Distort samples as finally stored: late ones at their time of arrival, some duplicated."""
         for each in series:
             yield Series(each.labels, sorted(self._store_points(each)))
 
@@ -85,7 +85,7 @@ class Distortion:
                 yield span._replace(start=start)
 
     def _distort_points(self, series: Series) -> Iterator[tuple[tuple[float, float], bool]]:
-        """Distort samples, and tell which come late."""
+        """Distort samples and mark late ones."""
         labels = series.labels
         policies = list(self._find(find_component(labels)))
         name = labels.get("__name__", "")
@@ -130,5 +130,5 @@ class Distortion:
 
 
 def find_component(labels: Mapping[str, str]) -> str:
-    """Find the component that a series is of: by its service, or by its container, which is called alike."""
+    """Return the component of a series, from its service or container label."""
     return next((labels[name] for name in _COMPONENT_LABELS if labels.get(name)), "")

@@ -1,4 +1,4 @@
-"""What may be wrong with telemetry, as a file declares it."""
+"""Declared telemetry defects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenario_kit.model import Finding, Value
 PolicyKind = Literal["gap", "late", "duplicate", "skew", "lostSpans", "stuck", "noise"]
 #: Every component.
 ALL: Final = "*"
-#: What each kind needs beside its source.
+#: Required fields of each kind.
 _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "gap": ("after", "seconds"),
     "late": ("share", "seconds"),
@@ -28,13 +28,12 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class TelemetryPolicy(Value, frozen=True, kw_only=True):
-    """One way in which the telemetry of ``source`` (a component, or ``*``) is wrong.
+    """A defect in the telemetry of ``source`` (a component, or ``*``).
 
-    ``gap``: nothing of it for ``seconds``, from ``after`` seconds on. ``late``: a ``share`` of samples and lines bears
-    a time up to ``seconds`` too late. ``duplicate``: a ``share`` of samples, lines and spans is there twice. ``skew``:
-    the clock of its processes is ``seconds`` ahead. ``lostSpans``: a ``share`` of its spans is lost. ``stuck``: its
-    exporter repeats what it said ``after`` seconds from the start, for ``seconds``. ``noise``: gauges deviate by up to
-    ``share``.
+    ``gap``: no telemetry for ``seconds``, starting ``after`` seconds. ``late``: a ``share`` of samples and lines has a
+    time up to ``seconds`` late. ``duplicate``: a ``share`` of samples, lines and spans is duplicated. ``skew``: the
+    clock of its processes is ``seconds`` ahead. ``lostSpans``: a ``share`` of its spans is lost. ``stuck``: its
+    exporter repeats the value at ``after`` seconds for ``seconds``. ``noise``: gauges deviate by up to ``share``.
     """
 
     kind: PolicyKind
@@ -45,15 +44,15 @@ class TelemetryPolicy(Value, frozen=True, kw_only=True):
 
     @property
     def distorts_metrics(self) -> bool:
-        """Whether what rules evaluate is distorted."""
+        """Return whether it distorts series that rules evaluate."""
         return self.kind in ("gap", "late", "stuck", "noise")
 
     def concerns(self, component: str) -> bool:
-        """Check whether the telemetry of a component is meant."""
+        """Return whether it applies to a component."""
         return self.source in (ALL, component)
 
     def covers(self, since: float) -> bool:
-        """Check whether an instant, in seconds from the start, lies in its stretch."""
+        """Return whether an instant, in seconds from the start, is within its interval."""
         after = self.after or 0.0
         return after <= since < after + (self.seconds or 0.0)
 
@@ -62,12 +61,12 @@ def read_policies(path: Path, components: Sequence[str]) -> tuple[TelemetryPolic
     """Read a list of policies.
 
     Raises:
-        AuthoringError: with every mistake and its place.
-        UsageError: there is no such file.
+        AuthoringError: the file is invalid; one finding per error, with its position.
+        UsageError: no such file.
     """
     document = read_document(path)
     if document.findings:
-        raise AuthoringError(f"{path}: the file cannot be read", document.findings)
+        raise AuthoringError(f"{path}: invalid file", document.findings)
     found: list[TelemetryPolicy] = []
     mistakes: list[Finding] = []
     entries = document.data if isinstance(document.data, list) else [document.data]
@@ -82,7 +81,7 @@ def read_policies(path: Path, components: Sequence[str]) -> tuple[TelemetryPolic
         if problem:
             place = document.positions.value(number) if isinstance(document.data, list) else None
             at = (place.line - 1, place.column - 1) if place else (0, 0)
-            fix = "kinds and their fields: docs/snapshot.md"
+            fix = "see docs/snapshot.md for kinds and their fields"
             mistakes.append(build_syntax_error(str(path), at, f"policy {number + 1}: {problem}", fix))
     if mistakes:
         raise AuthoringError(f"{path}: {mistakes[0].message}", mistakes)
@@ -90,11 +89,11 @@ def read_policies(path: Path, components: Sequence[str]) -> tuple[TelemetryPolic
 
 
 def _find_problem(policy: TelemetryPolicy, components: Sequence[str]) -> str:
-    """Find what is wrong with a policy; empty if nothing is."""
+    """Describe the problem of a policy; empty if it is valid."""
     given: dict[str, Any] = {"after": policy.after, "seconds": policy.seconds, "share": policy.share}
     needs = _NEEDS[policy.kind]
     if missing := [name for name in needs if given[name] is None]:
-        return f"{policy.kind} needs {' and '.join(missing)}"
+        return f"{policy.kind} requires {' and '.join(missing)}"
     if extra := [name for name, value in given.items() if value is not None and name not in needs]:
         return f"{policy.kind} has no {' and no '.join(extra)}"
     if policy.source not in (ALL, *components):

@@ -1,4 +1,4 @@
-"""``alerts/``: what fires, once a minute, as Prometheus answers to ``/api/v1/alerts``."""
+"""``alerts/``: the firing alerts at each minute, in the format of Prometheus' ``/api/v1/alerts``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenario_kit.ports import Metrics
 from scenario_kit.snapshot.canonical.names import NameMap
 from scenario_kit.snapshot.canonical.times import TimeShift
 
-#: Seconds between two looks at the alerts.
+#: Interval of alert files in seconds.
 EVALUATION_INTERVAL: Final = 60
 _TEMPLATE: Final = re.compile(r"\{\{-?\s*(?:\$labels\.(?P<label>\w+)|\$value(?:\s*\|\s*(?P<form>\w+))?)\s*-?\}\}")
 
@@ -23,7 +23,7 @@ Values = Mapping[tuple[str, tuple[tuple[str, str], ...]], Mapping[float, float]]
 
 
 class AlertLook(NamedTuple):
-    """What fires at an instant of the trial's clock."""
+    """The firing alerts at an instant of the trial's clock."""
 
     at: float
     alerts: list[dict[str, Any]]
@@ -32,7 +32,7 @@ class AlertLook(NamedTuple):
 def list_alert_looks(
     history: AlertHistory, rules: Sequence[AlertRule], values: Values, span: tuple[float, float], views: AlertViews
 ) -> Iterator[AlertLook]:
-    """List what fires at each minute of ``span``, both ends included."""
+    """Yield the firing alerts at each minute of ``span``, both ends included."""
     by_name: dict[str, list[AlertRule]] = {}
     for rule in rules:
         by_name.setdefault(rule.name, []).append(rule)
@@ -45,14 +45,14 @@ def list_alert_looks(
 
 
 class AlertViews:
-    """Spells alerts by the names and times of the snapshot."""
+    """Formats alerts with the names and times of the snapshot."""
 
     def __init__(self, names: NameMap, shift: TimeShift) -> None:
         self._names = names
         self._shift = shift
 
     def show(self, timeline: AlertTimeline, rule: AlertRule, values: Values, at: float) -> dict[str, Any]:
-        """Show one alert that fires."""
+        """Format a firing alert."""
         real = {"alertname": rule.name, **timeline.labels, **rule.labels}
         labels = {key: self._names.rename_beside(real[key], real.get("pod", "")) for key in sorted(real)}
         points = values.get((rule.expr, tuple(sorted(timeline.labels.items()))), {})
@@ -67,7 +67,7 @@ class AlertViews:
 
 
 def find_rule(timeline: AlertTimeline, rules: Sequence[AlertRule]) -> AlertRule:
-    """Find the rule of an alert among those of its name: its labels are among the alert's."""
+    """Find the rule of an alert among rules with the same name, by labels."""
     fitting = (r for r in rules if all(timeline.labels.get(k) == v for k, v in r.labels.items()))
     return next(fitting, rules[0])
 
@@ -75,7 +75,7 @@ def find_rule(timeline: AlertTimeline, rules: Sequence[AlertRule]) -> AlertRule:
 def measure_values(
     metrics: Metrics, history: AlertHistory, rules: Sequence[AlertRule], namespaces: Sequence[str], start: float
 ) -> Values:
-    """Measure the values of the rules that ever fired, minute by minute from ``start`` on.
+    """Query the values of all rules that fired, every minute from ``start``.
 
     Raises:
         MetricsError: Prometheus does not answer.
@@ -90,13 +90,13 @@ def measure_values(
 
 
 def find_active(timeline: AlertTimeline, at: float) -> float:
-    """Find since when an alert that fires at ``at`` is active: from the beginning of its being pending."""
+    """Return ``activeAt`` of an alert firing at ``at``: the start of its pending state."""
     start = max(i.start for i in timeline.firing if i.start <= at)
     return next((p.start for p in timeline.pending if p.end == start), start)
 
 
 def expand(text: str, labels: Mapping[str, str], value: float | None) -> str:
-    """Expand the templates of an annotation: labels, the value, and the value made readable."""
+    """Expand the templates of an annotation: labels, value and humanised value."""
 
     def replace(match: re.Match[str]) -> str:
         if match["label"]:
@@ -114,7 +114,7 @@ def format_active(at: float) -> str:
 
 
 def format_exponent(value: float) -> str:
-    """Format as Prometheus writes values of alerts: ``2.22e-02``, with as many digits as tell it apart."""
+    """Format as Prometheus formats alert values: ``2.22e-02``, with the fewest digits that round-trip."""
     if value != value or value in (float("inf"), float("-inf")):
         return {"inf": "+Inf", "-inf": "-Inf"}.get(str(value), "NaN")
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()

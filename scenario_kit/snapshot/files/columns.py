@@ -1,4 +1,4 @@
-"""Rows, cells and times as ITBench's recorder writes them: tab-separated, quoted by RFC 4180, maps as Python's."""
+"""Rows, cells and times in the format of ITBench's recorder: tabs, RFC 4180 quotes, maps as Python literals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOG_COLUMNS: Final = (
 
 
 class Row(NamedTuple):
-    """A row and its time, by which rows are put in order; ``order`` tells those of one instant apart."""
+    """A row and its time, by which rows are sorted; ``order`` breaks ties."""
 
     at: float
     order: tuple[Any, ...]
@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 class TableFile:
-    """A table that is written row by row."""
+    """A table file that is written row by row."""
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self._stream = path.open("w", encoding="utf-8", newline="")
@@ -48,7 +48,7 @@ class TableFile:
 
 
 class RowOrder:
-    """Puts rows in order of time that come nearly in order: each is held until none can come before it."""
+    """Sorts rows that arrive nearly in order of time, buffering each until no earlier one can arrive."""
 
     def __init__(self) -> None:
         self._held: list[tuple[float, tuple[Any, ...], int, tuple[object, ...]]] = []
@@ -66,7 +66,7 @@ class RowOrder:
 
 
 def format_nanoseconds(at: float) -> str:
-    """Format as ``YYYY-MM-DD HH:MM:SS.nnnnnnnnn``; doubles of present times resolve some 240 of them."""
+    """Format as ``YYYY-MM-DD HH:MM:SS.nnnnnnnnn``; doubles have a resolution of about 240 ns."""
     return f"{_format(at)}{round(at * 1e6) % 1_000_000:06d}000"
 
 
@@ -82,7 +82,7 @@ def format_time(at: float) -> str:
 
 
 def format_map(values: Mapping[str, object]) -> str:
-    """Format a map as ``{'k': 'v'}``, every value a text, in order of its keys."""
+    """Format a map as ``{'k': 'v'}`` with string values, sorted by key."""
     return repr({key: values[key] if isinstance(values[key], str) else _spell(values[key]) for key in sorted(values)})
 
 
@@ -101,7 +101,7 @@ def build_log_cells(
     scope: tuple[str, str] = ("", ""),
     attributes: Mapping[str, object] | None = None,
 ) -> tuple[object, ...]:
-    """Build the cells of ``LOG_COLUMNS``; ``at`` is as the snapshot shows it, ``scope`` name and version."""
+    """Build the cells of ``LOG_COLUMNS``; ``at`` is in snapshot time, ``scope`` is name and version."""
     return (
         format_nanoseconds(at), format_time(at), "", "", 0, *severity, service, body, "", format_map(resource or {}),
         "", *scope, "{}", format_map(attributes or {}), "",

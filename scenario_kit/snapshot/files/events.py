@@ -1,4 +1,4 @@
-"""``k8s_events_raw.tsv``: every write of an Event, in both of its API groups, as a watch delivers them."""
+"""``k8s_events_raw.tsv``: every write of an Event in both API groups, as delivered by a watch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OLD: Final = ("involvedObject", "message", "source", "firstTimestamp", "lastTim
 
 
 def list_event_rows(event: ShownEvent, shift: TimeShift) -> Iterator[Row]:
-    """List the two rows of a write; their resource version is that of the time."""
+    """Yield the two rows of a write, with a resource version derived from the time."""
     meta = {**event.body["metadata"], "resourceVersion": str(int(shift.shows(event.at)))}
     body = {**event.body, "metadata": meta}
     kind = "ADDED" if event.first else "MODIFIED"
@@ -37,7 +37,7 @@ def _spell_core(body: Object) -> Object:
 
 
 def _spell_events(body: Object) -> Object:
-    """Spell an event as ``events.k8s.io/v1`` has it."""
+    """Convert an event to ``events.k8s.io/v1``."""
     renamed: dict[str, Any] = {
         "regarding": body["involvedObject"],
         "note": body.get("message", ""),

@@ -1,4 +1,4 @@
-"""``lite/``: the short tables of ITBench's recorder, each made of rows of the long one."""
+"""``lite/``: the short tables of ITBench's recorder, derived from the long ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Cells = Sequence[object]
 
 
 class LiteTable(NamedTuple):
-    """A short table: its columns, how a row is cut, and which rows are kept."""
+    """A short table: its columns, the projection of a row, and the row filter."""
 
     columns: tuple[str, ...]
     cut: Callable[[Cells], Cells]
@@ -28,7 +28,7 @@ class LiteTable(NamedTuple):
 
 
 def _spell_column(name: str) -> str:
-    """Spell a column as the short tables do: ``SpanName`` is ``span_name``."""
+    """Convert a column name for short tables: ``SpanName`` becomes ``span_name``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 

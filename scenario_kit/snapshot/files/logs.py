@@ -1,4 +1,4 @@
-"""``otel_logs_raw.tsv``: what containers printed, as a collector reads it."""
+"""``otel_logs_raw.tsv``: container logs, as read by a collector."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scenario_kit.snapshot.canonical.pods import KnownPod
 from scenario_kit.snapshot.canonical.times import TimeShift
 from scenario_kit.snapshot.files.columns import Row, build_log_cells
 
-#: Severity numbers of OpenTelemetry's log data model, by the words of programs.
+#: OpenTelemetry severities by level names of programs.
 _NUMBERS: Final[Mapping[str, tuple[str, int]]] = {
     "trace": ("TRACE", 1), "debug": ("DEBUG", 5), "dbug": ("DEBUG", 5), "info": ("INFO", 9), "notice": ("INFO", 9),
     "warn": ("WARN", 13), "warning": ("WARN", 13), "error": ("ERROR", 17), "err": ("ERROR", 17), "fail": ("ERROR", 17),
     "panic": ("FATAL", 21), "fatal": ("FATAL", 21), "crit": ("FATAL", 21), "critical": ("FATAL", 21),
 }  # fmt: skip
 _WORDS: Final = "|".join(sorted(_NUMBERS, key=len, reverse=True))
-#: A level stands at the front, in a field of its own, or in capitals among the first words.
+#: A level at the start of a line, or in a field of its own.
 _LEVEL: Final = re.compile(
     rf'^\W*(?P<front>{_WORDS})\b|"(?:level|severity|lvl)"\s*:\s*"(?P<json>{_WORDS})|\b(?:level|lvl)=(?P<field>{_WORDS})\b',
     re.IGNORECASE,
@@ -29,7 +29,7 @@ _HEAD: Final = 160
 
 
 def detect_severity(text: str) -> tuple[str, int]:
-    """Detect the level that a line names; no text and 0 where it names none."""
+    """Detect the severity of a line; empty and 0 without one."""
     head = text[:_HEAD]
     match = _LEVEL.search(head)
     word = next((part for part in match.groups() if part), "") if match else ""
@@ -39,7 +39,7 @@ def detect_severity(text: str) -> tuple[str, int]:
 
 
 def build_log_row(line: RecordedLine, number: int, pod: KnownPod | None, names: NameMap, shift: TimeShift) -> Row:
-    """Build the row of a line; ``number`` is its place among the lines of its container."""
+    """Build the row of a line; ``number`` is its index among the lines of its container."""
     text = names.rename_beside(line.text, line.pod)
     name = pod.name if pod else names.find(line.pod)
     resource = {**(pod.resource if pod else {"k8s.pod.name": name}), "k8s.container.name": line.container}

@@ -19,7 +19,7 @@ SERVICE_COLUMNS: Final = (
 BUCKETS: Final = "traces_span_metrics_duration_milliseconds_bucket"
 CALLS: Final = "traces_span_metrics_calls_total"
 _ERROR: Final = "STATUS_CODE_ERROR"
-#: Services of which the recorder keeps no series, by their roles.
+#: Roles of services without recorded series.
 UNRECORDED: Final = ("Flags", "Load")
 _NODE_LABELS: Final = ("node", "instance", "host_ip")
 
@@ -27,14 +27,14 @@ _stamp = lru_cache(maxsize=1 << 14)(format_milliseconds)
 
 
 class SeriesWindow(NamedTuple):
-    """From when to when series are read, both ends included."""
+    """Time window of a query, both ends included."""
 
     start: float
     end: float
 
 
 def read_series(metrics: Metrics, matchers: str, span: SeriesWindow, step: float = GRID_SECONDS) -> list[Series]:
-    """Read series with a sample every ``step`` seconds, in order of their labels.
+    """Read series with a sample every ``step`` seconds, sorted by labels.
 
     Raises:
         MetricsError: Prometheus does not answer.
@@ -44,7 +44,7 @@ def read_series(metrics: Metrics, matchers: str, span: SeriesWindow, step: float
 
 
 def select_all(namespaces: Sequence[str], label: str, value: str = "") -> str:
-    """Build matchers of the series of an app that carry a label."""
+    """Build matchers for the app's series with a label."""
     where = f'namespace=~"{"|".join(namespaces)}"'
     return f'{where},{label}="{value}"' if value else f'{where},{label}!=""'
 
@@ -59,7 +59,7 @@ def list_pod_rows(series: Iterable[Series], names: NameMap, shift: TimeShift) ->
 
 
 def list_service_rows(series: Iterable[Series], names: NameMap, shift: TimeShift) -> Iterator[tuple[object, ...]]:
-    """List the rows of the series of a service; of calls the recorder keeps those that failed."""
+    """List the rows of the series of a service; of calls, only failed ones are recorded."""
     for each in series:
         name = each.labels["__name__"]
         if name == CALLS and each.labels.get("status_code") != _ERROR:
@@ -75,12 +75,12 @@ def list_service_rows(series: Iterable[Series], names: NameMap, shift: TimeShift
 
 
 def find_type(name: str) -> str:
-    """Find what the recorder calls a series; its names say what the series are for, not what they are."""
+    """Return the recorder's type of a series, which denotes its purpose."""
     return {BUCKETS: "duration_p95", CALLS: "error_rate"}.get(name, "")
 
 
 def rename_labels(labels: Mapping[str, str], names: NameMap) -> dict[str, str]:
-    """Rename what labels say."""
+    """Replace names in label values."""
     pod = labels.get("pod", "") or (labels.get("targetref_name", "") if labels.get("targetref_kind") == "Pod" else "")
     shown = {key: names.rename(value) for key, value in labels.items()}
     for key in (*_NODE_LABELS, "endpoint_nodename"):

@@ -1,4 +1,4 @@
-"""``k8s_objects_raw.tsv``: all objects as they are, again every five minutes, so that differences over time show."""
+"""``k8s_objects_raw.tsv``: all objects, every five minutes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from scenario_kit.snapshot.canonical.objects import ObjectState
 from scenario_kit.snapshot.canonical.times import TimeShift
 from scenario_kit.snapshot.files.columns import Row, build_log_cells
 
-#: Seconds between two lists of all objects.
+#: Interval of object lists in seconds.
 INTERVAL_SECONDS: Final = 300
 _SCOPE: Final = "otelcol/k8sobjectsreceiver"
-#: Plurals that are not the kind in lower case with an ``s``.
+#: Irregular plurals.
 _PLURALS: Final[Mapping[str, str]] = {
     "NetworkPolicy": "networkpolicies", "Ingress": "ingresses", "PriorityClass": "priorityclasses",
 }  # fmt: skip
 
 
 def find_resource(kind: str) -> str:
-    """Find the name of a kind in paths of the API: ``deployments``."""
+    """Return the API resource name of a kind: ``deployments``."""
     return _PLURALS.get(kind, f"{kind.lower()}s")
 
 
 def list_object_rows(present: Iterable[ObjectState], at: float, shift: TimeShift) -> Iterator[Row]:
-    """List a row for each object that is there at a time."""
+    """List a row per object at a time."""
     for state in sorted(present):
         resource = {"k8s.namespace.name": state.key.namespace} if state.key.namespace else {}
         cells = build_log_cells(

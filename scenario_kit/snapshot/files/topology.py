@@ -1,4 +1,4 @@
-"""``topology_information/``: what belongs to what, in the three forms of ITBench (docs/snapshot.md)."""
+"""``topology_information/``: the topology in ITBench's three formats (docs/snapshot.md)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _STORES: Final = ("Store", "Queue", "Flags", "Platform")
 
 
 class RecordedGraph(NamedTuple):
-    """The objects of an instant as a graph: nodes and edges as the recorder writes them."""
+    """The objects at an instant as a graph, with the recorder's nodes and edges."""
 
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
 
 
 def build_recorded_graph(states: Iterable[ObjectState]) -> RecordedGraph:
-    """Build the graph of all objects: the cluster holds nodes and namespaces, namespaces hold objects, owners own."""
+    """Build the graph of all objects: containment in cluster and namespaces, ownership, and relations."""
     objects = [json.loads(state.text) for state in sorted(states)]
     nodes = [_build_node(_ROOT, "", "", {}, "")]
     edges: list[dict[str, Any]] = []
@@ -51,9 +51,7 @@ def build_recorded_graph(states: Iterable[ObjectState]) -> RecordedGraph:
 
 
 def build_operational_graph(states: Sequence[ObjectState], app: App) -> dict[str, Any]:
-    """Build the graph that an agent works with: what contains what, which Service stands for which workload, who calls
-    whom.
-    """
+    """Build the operational graph for agents: containment, Services as aliases of workloads, and calls."""
     objects = [json.loads(state.text) for state in sorted(states)]
     kinds = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Pod", "Service", "ConfigMap", "Node")
     chosen = [o for o in objects if o["kind"] in kinds]
@@ -86,7 +84,7 @@ def build_operational_graph(states: Sequence[ObjectState], app: App) -> dict[str
 
 
 def list_graph_events(events: Iterable[ShownEvent], shift: TimeShift, until: float) -> list[dict[str, Any]]:
-    """List the events before a time, by the nodes that they are about, in order of time."""
+    """List the events until a time with their nodes, in order of time."""
     found = []
     for event in events:
         about = event.body["involvedObject"]
@@ -104,7 +102,7 @@ def list_graph_events(events: Iterable[ShownEvent], shift: TimeShift, until: flo
 
 
 def build_app_graph(app: App) -> dict[str, Any]:
-    """Build the static graph of an app: its services and stores, and who depends on whom."""
+    """Build the static graph of an app: services, stores and dependencies."""
     languages = {name: each.dialect for name, each in app.twin.components.items()} if app.twin else {}
     services, stores = [], []
     for component in app.components:
@@ -131,7 +129,7 @@ def build_app_graph(app: App) -> dict[str, Any]:
 
 
 def _list_relations(objects: Sequence[Object]) -> Iterable[tuple[tuple[str, str, str], tuple[str, str, str], str]]:
-    """List what points at what beside owners: Services at pods, pods at nodes and at what they mount."""
+    """List relations other than ownership: Services select pods, pods run on nodes and mount objects."""
     pods = [o for o in objects if o["kind"] == "Pod"]
     for obj in objects:
         space = obj["metadata"].get("namespace", "")

@@ -19,7 +19,7 @@ TRACE_COLUMNS: Final = (
 
 
 class SpanRows:
-    """Makes rows of spans; what processes say of themselves is spelled once."""
+    """Builds rows of spans and caches formatted resource attributes."""
 
     def __init__(self, names: NameMap, shift: TimeShift) -> None:
         self._names = names
@@ -27,7 +27,7 @@ class SpanRows:
         self._resources: dict[tuple[Scalar, ...], str] = {}
 
     def list_rows(self, trace: Trace, end: float) -> Iterator[Row]:
-        """List the rows of those spans that had ended by ``end``."""
+        """List the rows of spans that ended by ``end``."""
         for span in trace.spans:
             if span.end <= end:
                 yield Row(span.start, (span.trace_id, span.span_id), self._build(span))

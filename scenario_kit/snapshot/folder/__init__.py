@@ -1,1 +1,1 @@
-"""The folder as a whole: its manifest, how it comes to be at once, and whether it says too much."""
+"""The snapshot folder: manifest, atomic creation and leak scan."""

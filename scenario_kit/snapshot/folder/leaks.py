@@ -1,4 +1,4 @@
-"""A snapshot read as its solver reads it, and searched for the answer."""
+"""Scan a snapshot, as its solver reads it, for the answer."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from scenario_kit.model import Finding, Runbook
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 
 _CHUNK: Final = 1 << 20
-#: Bytes of one piece that are read again with the next one: longer than any text that is searched for.
+#: Overlap of consecutive chunks in bytes, longer than any token.
 _OVERLAP: Final = 4096
-#: What joins the words of a token, and is left out before texts are compared.
+#: Separators that are ignored in comparisons.
 _JOINTS: Final = b"-_. \t\r\n\\"
 
 
 def scan_folder(folder: Path, runbook: Runbook) -> list[Finding]:
-    """Scan names and contents of all files for what gives the answer away; one finding for each such text."""
+    """Scan names and contents of all files for texts that reveal the answer; one finding each."""
     tokens = [*list_tokens(runbook), Token(text=CHAOS_GROUP, what="a trace of the fault injector", injector=True)]
     return find_leaks(_read_suspicious(folder, tokens), tokens)
 
 
 def _read_suspicious(folder: Path, tokens: Sequence[Token]) -> Iterator[ReadableText]:
-    """Read the pieces of files in which the letters of a token follow each other; only those are worth a close look."""
+    """Yield chunks of files that contain the letters of a token, as candidates for the exact search."""
     needles = {_squeeze(token.text.encode()) for token in tokens} - {b""}
     for path in sorted(folder.rglob("*")):
         where = path.relative_to(folder).as_posix()
@@ -41,7 +41,7 @@ def _squeeze(text: bytes) -> bytes:
 
 
 def _read_pieces(path: Path) -> Iterator[bytes]:
-    """Read a file in pieces that overlap."""
+    """Read a file in overlapping chunks."""
     with path.open("rb") as stream:
         before = b""
         while chunk := stream.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""``manifest.json``: what a snapshot is of, how it was made, and a checksum of every other file in it."""
+"""``manifest.json``: source and settings of a snapshot, and checksums of all other files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ListedFile(Value, frozen=True, kw_only=True):
 
 
 class SnapshotTimes(Value, frozen=True, kw_only=True):
-    """Times as the snapshot shows them (RFC 3339). ``injection`` is empty where nothing was broken."""
+    """Snapshot times (RFC 3339). ``injection`` is empty without a fault."""
 
     start: str
     injection: str = ""
@@ -34,10 +34,10 @@ class SnapshotTimes(Value, frozen=True, kw_only=True):
 
 
 class Manifest(Value, frozen=True, kw_only=True):
-    """What a snapshot is of. It names no scenario: whoever investigates may read it.
+    """Description of a snapshot. It does not name the scenario, because solvers may read it.
 
-    ``digests`` are sums over the app, its images, the alert rules and the truth, ``versions`` those of what made it,
-    ``settings`` what was left out or distorted.
+    ``digests`` cover the app, its images, the alert rules and the truth; ``versions`` are those of the tools;
+    ``settings`` list omitted and distorted telemetry.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -56,7 +56,7 @@ class Manifest(Value, frozen=True, kw_only=True):
 
 
 def list_files(folder: Path) -> tuple[ListedFile, ...]:
-    """List the files of a folder with their checksums, but for the manifest."""
+    """List the files of a folder with checksums, except the manifest."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
     return tuple(
         ListedFile(path=path.relative_to(folder).as_posix(), bytes=path.stat().st_size, sha256=compute_checksum(path))

@@ -1,4 +1,4 @@
-"""Folders that are there complete or not at all: they are written beside their place and moved there at the end."""
+"""Atomic creation of folders: they are staged next to their destination and renamed at the end."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scenario_kit.errors import UsageError
 
 @contextmanager
 def stage_folders(goals: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-    """Stage folders: what is yielded is filled by the caller, and becomes ``goals`` when nothing went wrong.
+    """Yield staging folders for the caller to fill, and rename them to ``goals`` on success.
 
-    Each is moved in one step, in the given order; of several, the last one tells that all are there.
+    Each rename is atomic, in the given order; the existence of the last goal implies that all exist.
 
     Raises:
-        UsageError: one of the goals exists already, or its parent cannot be written.
+        UsageError: a goal already exists, or its parent is not writable.
     """
     for goal in goals:
         if goal.exists() or goal.is_symlink():
-            raise UsageError(f"{goal} exists already", fix="remove it, or name another folder with --out")
+            raise UsageError(f"{goal} already exists", fix="remove it, or choose another folder with --out")
     staged = tuple(goal.with_name(f".{goal.name}.{os.getpid()}.partial") for goal in goals)
     made: list[Path] = []
     try:

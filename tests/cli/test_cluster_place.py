@@ -105,7 +105,7 @@ def test_a_person_is_asked(kubeconfig, monkeypatch, answer, capsys):
         (["--timeout", "5"], "--timeout says nothing to --cluster lab"),
         (["--cluster", "current", "--image", "x"], "--image says nothing to --cluster current"),
         (["--cluster", "kind", "--context", "x"], "--context says nothing to --cluster kind"),
-        (["--cluster", "moon"], "--cluster has no value 'moon'"),
+        (["--cluster", "moon"], "invalid value 'moon' for --cluster"),
         (["--cluster", "current", "--context", "nowhere"], "nowhere"),
         (["--cluster", "current", "--timeout", "0"], "--timeout"),
         (["--cluster", "current", "--timeout", "1441"], "--timeout"),

@@ -112,7 +112,7 @@ def test_the_images_begin_with_that_of_the_kit() -> None:
 def test_nothing_is_overwritten(snapshots: Path, tasks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(tasks.rglob("*"))
     assert run(["export", "harbor", str(snapshots), "--out", str(tasks)]) == 3
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert sorted(tasks.rglob("*")) == before
 
 

@@ -81,16 +81,16 @@ def test_edges_of_a_chain_and_resources() -> None:
     ("data", "message"),
     [
         ({"entities": [{"name": CART, "contributing_factor": True}, {"name": 5}], "propagations": [],
-          "alerts_explained": []}, "`entities[1].name` is a number, not text"),
+          "alerts_explained": []}, "`entities[1].name` is a number, not a string"),
         ({"entities": [{"name": CART, "contributing_factor": "yes"}], "propagations": [], "alerts_explained": []},
-         "`entities[0].contributing_factor` is text, not true or false"),
+         "`entities[0].contributing_factor` is a string, not a boolean"),
         ({"entities": []}, "`propagations` is missing"),
         ({"entities": [], "propagations": []}, "`alerts_explained` is missing"),
         ({"entities": {}, "propagations": [], "alerts_explained": []}, "`entities` is an object, not a list"),
-        ({"contributing_factors": [CART]}, "`contributing_factors[0]` is text, not an object"),
+        ({"contributing_factors": [CART]}, "`contributing_factors[0]` is a string, not an object"),
         ({"diagnosis": "the cart"}, "unknown answer format"),
         ([], "the document` is a list, not an object"),
-        ("text", "the document` is text, not an object"),
+        ("text", "the document` is a string, not an object"),
     ],
 )  # fmt: skip
 def test_an_answer_with_a_mistake_is_none_at_all(data: Any, message: str) -> None:
@@ -127,7 +127,7 @@ def test_a_record_without_an_answer_and_one_with_a_bad_one() -> None:
     ("change", "message"),
     [
         ({"turns": -1}, "`turns` is -1"),
-        ({"turns": True}, "`turns` is true or false, not a number"),
+        ({"turns": True}, "`turns` is a boolean, not a number"),
         ({"start": "yesterday"}, "`start` is not a timestamp"),
         ({"end": "2026-11-25T09:00:00Z"}, "`end` is before the start"),
         ({"stop_reason": "bored"}, "`stop_reason` is 'bored'"),
@@ -186,10 +186,10 @@ def test_a_broken_line_is_told_with_its_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("missing.json", None, "there is no"),
+        ("missing.json", None, "does not exist"),
         ("x.json", ITBENCH, "the incident of this answer is unknown"),
         ("x.json", {**RECORD, "scenario": "gone"}, "no ground truth for incident"),
-        ("empty/readme.txt", "hello", "holds no runs"),
+        ("empty/readme.txt", "hello", "contains no runs"),
     ],
 )
 def test_what_is_no_run_of_a_truth(tmp_path: Path, name: str, data: object, message: str) -> None:

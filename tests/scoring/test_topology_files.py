@@ -66,7 +66,7 @@ def test_the_static_graph(tmp_path: Path) -> None:
             "the edge refers to 'x', which is not a node",
         ),
         ({"nodes": [*NODES, NODES[0]], "edges": []}, "duplicate node id 'Deployment/cart'"),
-        ({"nodes": [{"id": 5}], "edges": []}, "`nodes[0].id` is a number, not text"),
+        ({"nodes": [{"id": 5}], "edges": []}, "`nodes[0].id` is a number, not a string"),
         ({"nodes": []}, "`edges` is missing"),
         ([1], "`the document` is a list, not an object"),
         ({"components": {"services": [{}]}}, "`components.services[0].name` is missing"),

@@ -89,10 +89,10 @@ def test_lists_and_folders(tmp_path: Path) -> None:
     read(tmp_path, FLAT, "b/Scenario-9/gt.yml")
     assert list_incidents(read_truths(tmp_path / "b")) == ["8", "9"]
     assert read_truths(tmp_path / "b" / "Scenario-8")[0].truth.incident == "8"
-    with pytest.raises(UsageError, match="called"):
+    with pytest.raises(UsageError, match="duplicate ground truth"):
         list_incidents([*read_truths(tmp_path / "b"), *read_truths(tmp_path / "b")])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="holds no truth"):
+    with pytest.raises(UsageError, match="contains no ground truth"):
         read_truths(tmp_path / "empty")
     with pytest.raises(UsageError, match="there is no"):
         read_truths(tmp_path / "missing")
@@ -138,13 +138,17 @@ def test_what_published_files_get_wrong_is_left_out_with_a_warning(
     [
         ("groups: [{id: a, kind: Hpa, filter: ['*.*'], root_cause: true}]", "no answer can name the root 'a'", (1, 1)),
         ("groups: [{id: a, kind: Pod, name: x}]", "has no root cause", (1, 1)),
-        ("groups:\n- {id: a, kind: 7, name: x, root_cause: true}", "`groups[0].kind` is a number, not text", (2, 17)),
+        (
+            "groups:\n- {id: a, kind: 7, name: x, root_cause: true}",
+            "`groups[0].kind` is a number, not a string",
+            (2, 17),
+        ),
         ("groups:\n- {id: a, name: x, root_cause: true}", "group 'a' has no kind", (2, 3)),
-        ("groups:\n- {id: a, kind: Pod, name: x, root_cause: maybe}", "not true or false", (2, 43)),
+        ("groups:\n- {id: a, kind: Pod, name: x, root_cause: maybe}", "not a boolean", (2, 43)),
         ("groups: 5", "`groups` is a number, not a list", (1, 9)),
-        ("groups: [{id: a, kind: A, name: x}, {id: a, kind: B, name: y, root_cause: true}]", "two groups", (1, 9)),
+        ("groups: [{id: a, kind: A, name: x}, {id: a, kind: B, name: y, root_cause: true}]", "duplicate group", (1, 9)),
         ("hello: world", "not a ground truth", (1, 1)),
-        ('{"groups": [{"id": "a",\n "kind": []}]}', "`groups[0].kind` is a list, not text", (2, 10)),
+        ('{"groups": [{"id": "a",\n "kind": []}]}', "`groups[0].kind` is a list, not a string", (2, 10)),
         ('{"groups": [}', "not JSON", (1, 13)),
         ("groups: ]", "not YAML", (1, 9)),
         ("[]: 1", "a field name must be text", (1, 1)),

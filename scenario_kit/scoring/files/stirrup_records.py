@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.scoring.files.answers import tell_problem
+from scenario_kit.scoring.files.answers import format_problem
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.run_records import fill_answer
 from scenario_kit.scoring.files.source import Source, parse_source
@@ -136,5 +136,5 @@ def _fill_finish(record: RunRecord, source: Source) -> RunRecord:
     try:
         inner = parse_source(ended[name], f"{source.path}#finish_params.{name}")
     except AuthoringError as error:
-        return msgspec.structs.replace(record, state="Invalid", problem=tell_problem(error))
+        return msgspec.structs.replace(record, state="Invalid", problem=format_problem(error))
     return fill_answer(record, inner)

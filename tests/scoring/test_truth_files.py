@@ -94,7 +94,7 @@ def test_lists_and_folders(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="contains no ground truth"):
         read_truths(tmp_path / "empty")
-    with pytest.raises(UsageError, match="there is no"):
+    with pytest.raises(UsageError, match="does not exist"):
         read_truths(tmp_path / "missing")
 
 

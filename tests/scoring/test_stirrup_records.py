@@ -85,9 +85,9 @@ def test_a_flat_history_and_the_fields_of_older_versions(change):
 @pytest.mark.parametrize(
     ("history", "says"),
     [
-        ([["x"]], "`history[0][0]` is text, not an object"),
-        ([[{"role": "assistant", "token_usage": {"input": "many"}}]], "`history[0][0].token_usage.input` is text"),
-        ([[{"role": "assistant", "request_start_time": "soon"}]], "`history[0][0].request_start_time` is text"),
+        ([["x"]], "`history[0][0]` is a string, not an object"),
+        ([[{"role": "assistant", "token_usage": {"input": "many"}}]], "`history[0][0].token_usage.input` is a string"),
+        ([[{"role": "assistant", "request_start_time": "soon"}]], "`history[0][0].request_start_time` is a string"),
     ],
 )
 def test_mistakes_are_told_with_their_place(change, history, says):

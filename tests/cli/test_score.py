@@ -165,16 +165,16 @@ def test_an_answer_with_a_mistake_counts_as_none_and_says_where(
     answer.write_text('{"contributing_factors": [\n {"name": "shop/Deployment/payment"},\n {"name": 7}]}')
     code, out, _ = score(capsys, TRUTHS, str(answer))
     assert code == 0
-    assert f"{answer}:3:11: `contributing_factors[1].name` is a number, not text" in out
+    assert f"{answer}:3:11: `contributing_factors[1].name` is a number, not a string" in out
     assert ["1", "1", "invalid", "no", "0.0000"] in [line.split()[:5] for line in out.splitlines()]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("missing.yaml", ANSWER), 3, ("there is no missing.yaml", "fix:")),
-        ((TRUTHS, "missing.json"), 3, ("there is no missing.json", "fix:")),
-        ((TRUTHS, ANSWER, "--topology", "missing.json"), 3, ("there is no missing.json",)),
+        (("missing.yaml", ANSWER), 3, ("missing.yaml does not exist", "fix:")),
+        ((TRUTHS, "missing.json"), 3, ("missing.json does not exist", "fix:")),
+        ((TRUTHS, ANSWER, "--topology", "missing.json"), 3, ("missing.json does not exist",)),
         ((TRUTHS, ANSWER, "--prices", "missing.json"), 3, ("missing.json",)),
         ((TRUTHS, ANSWER, "--format", "csv"), 3, ("invalid value 'csv' for --format",)),
         ((TRUTHS, ANSWER, "--duplicates", "love"), 3, ("invalid value 'love' for --duplicates",)),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Codes of findings on the form of a file, for which an excerpt helps.
 _FORM: Final = re.compile(r"SK10[1-6]$")
 #: Position of an opening bracket or quote in a message.
-_OPENS: Final = re.compile(r"opens in line (\d+), column (\d+)")
+_OPENS: Final = re.compile(r"(?:opens|opened) in line (\d+), column (\d+)")
 #: Maximum width of an excerpt, and the columns kept left of the caret in a longer line.
 _MAX_WIDTH: Final = 100
 _BEFORE: Final = 40

@@ -91,7 +91,7 @@ def test_marks_and_count_are_what_fix_corrects(tmp_path: Path, capsys: pytest.Ca
     for each in corrected:
         assert f"{each.code} error {each.position} [*]" in out
     assert out.count("[*]") == len(corrected) == 2
-    assert out.splitlines()[-1].endswith("errors, 2 corrected by --fix")
+    assert out.splitlines()[-1].endswith("errors, 2 fixable with --fix")
 
 
 def test_the_source_is_shown_with_a_caret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,12 +28,12 @@ def files(tmp_path):
 
 def test_the_answer_does_not_depend_on_the_number_of_processes(files, monkeypatch):
     alone = lint_files(files, Catalog())
-    monkeypatch.setattr(parallel, "_MANY", 2)
+    monkeypatch.setattr(parallel, "_MIN_PARALLEL", 2)
     assert lint_files(files, Catalog()) == alone
     assert {f.position.path for f in alone if f.code == "SK108"} == {str(f) for f in files[1::2]}
 
 
 def test_a_file_that_is_not_there_is_told_from_any_process(files, monkeypatch):
-    monkeypatch.setattr(parallel, "_MANY", 2)
+    monkeypatch.setattr(parallel, "_MIN_PARALLEL", 2)
     with pytest.raises(UsageError, match="gone"):
         lint_files([*files, files[0].parent / "gone.yaml"], Catalog())

@@ -122,7 +122,6 @@ OPERATOR: Final = ImageRecipe(
     environment={**_ENVIRONMENT, "SCENARIO_KIT_LINT_CACHE": ""},
     without={
         "cramjam": "the lab's samples",
-        "cryptography": "the lab's certificates",
         "grpcio": "the lab's chaos daemon",
         "httpx": "the lab, and the registries of images",
         "numpy": "the twin; collections of more scenarios are compared without it",

@@ -199,7 +199,7 @@ def test_a_claim_of_nothing_needs_one_repeat():
 )
 def test_both_ends_of_an_interval(n, broken, interval):
     assert compute_wilson_interval(n, broken) == pytest.approx(interval, abs=6e-5)
-    with pytest.raises(ValueError, match="1 of 0"):
+    with pytest.raises(ValueError, match="1 broken of 0"):
         compute_wilson_interval(0, 1)
 
 

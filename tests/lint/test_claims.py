@@ -66,7 +66,7 @@ def sustaining(*more: str) -> Callable[[Spec], Any]:
         (decoys(restart("Deployment/payment")), "SK432", ["touches"]),
         (decoys(note("Deployment/frontend")), "SK432", ["touches"]),
         (decoys(restart("Deployment/payment"), restart("Deployment/frontend")), "SK432", []),
-        (decoys({"delete": {"target": "kube-system/Deployment/coredns"}}), "SK202", ["lies in kube-system"]),
+        (decoys({"delete": {"target": "kube-system/Deployment/coredns"}}), "SK202", ["is in kube-system"]),
         (decoys({"drain": {"target": "Node/node:all"}}), "SK202", ["the whole cluster"]),
         (alert(withinSeconds=900), "SK325", ["two different deadlines"]),
         (alert(withinSeconds=900, entity="Deployment/ad"), "SK325", []),

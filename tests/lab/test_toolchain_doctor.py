@@ -66,7 +66,7 @@ def test_an_interpreter_that_is_not_tested_is_told(
     monkeypatch.setattr(doctor.sys, "version_info", version)
     check = doctor._check_python()
     assert check.fine is fine
-    assert fine or "3.11 to 3.14 are" in check.observed
+    assert fine or "supported are 3.11 to 3.14" in check.observed
 
 
 def test_a_dependency_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

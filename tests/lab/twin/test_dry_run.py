@@ -216,7 +216,7 @@ def test_topics_are_kept_by_the_queues_that_are_there(topic: str, consumer: Docu
         ("a: &x {b: 1}\nc: {<<: *x}\n", "SK101", "merge keys are not allowed"),
         ("components: {\n", "SK101", "the file is not YAML"),
         ("- a\n", "SK138", "expected a mapping, observed list"),
-        ("versions: {'2.0': {}}\n", "SK138", "versions: app.yaml has no version '2.0'; there is 1.0"),
+        ("versions: {'2.0': {}}\n", "SK138", "versions: app.yaml has no version '2.0', only 1.0"),
     ],
 )
 def test_a_twin_that_cannot_be_read_is_not_passed_over(

@@ -325,7 +325,7 @@ def test_assumptions_are_replaced_by_name() -> None:
     assert tiny.DEFINITION.with_assumptions({"boxSeconds": 4.0}).edges[2].timeout_seconds == 4.0
     with pytest.raises(ValueError, match="boxSecond"):
         Twin(tiny.app(), 1, {"boxSecond": 4.0})
-    with pytest.raises(ValueError, match="names no assumption"):
+    with pytest.raises(ValueError, match="there is no assumption"):
         decode({**tiny.TWIN, "assumptions": {}})
 
 

@@ -69,8 +69,13 @@ def _build_result(finding: Finding, rule: int, root: Path) -> dict[str, object]:
     result: dict[str, object] = {
         "ruleId": finding.code, "ruleIndex": rule, "level": _map_severity(finding.severity), "message": {"text": text}
     }  # fmt: skip
-    if at := finding.position:
-        region = {"startLine": max(at.line, 1), "startColumn": max(at.column, 1)}
-        location = {"artifactLocation": {"uri": quote(_relativise(at.path, root))}, "region": region}
-        result["locations"] = [{"physicalLocation": location}]
+    if finding.position:
+        result["locations"] = [_build_location(finding.position, root)]
+    if finding.related:
+        result["relatedLocations"] = [_build_location(at, root) for at in finding.related]
     return result
+
+
+def _build_location(at: Position, root: Path) -> dict[str, object]:
+    region = {"startLine": max(at.line, 1), "startColumn": max(at.column, 1)}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(_relativise(at.path, root))}, "region": region}}

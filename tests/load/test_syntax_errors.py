@@ -51,3 +51,19 @@ def test_the_cause_is_named(text: str, place: tuple[int, int], message: str, fix
     assert fix in finding.fix
     assert finding.position is not None
     assert (finding.position.line, finding.position.column) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("s:\n  t: [a, b\n  u: c\n", [(2, 6)]),
+        ('a: "b\nc: "d"\n', [(1, 4)]),
+        ("a: {b: c]\n", [(1, 4)]),
+        ("a: [x]]\n", []),
+    ],
+)
+def test_what_is_not_closed_is_a_related_place(text: str, places: list[tuple[int, int]]) -> None:
+    with pytest.raises(AuthoringError) as caught:
+        parse(text, "x.yaml")
+    (finding,) = caught.value.findings
+    assert [(at.line, at.column) for at in finding.related] == places

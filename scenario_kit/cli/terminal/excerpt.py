@@ -17,15 +17,13 @@ if TYPE_CHECKING:
 
 #: Codes of findings on the form of a file, for which an excerpt helps.
 _FORM: Final = re.compile(r"SK10[1-6]$")
-#: Position of an opening bracket or quote in a message.
-_OPENS: Final = re.compile(r"(?:opens|opened) in line (\d+), column (\d+)")
 #: Maximum width of an excerpt, and the columns kept left of the caret in a longer line.
 _MAX_WIDTH: Final = 100
 _BEFORE: Final = 40
 
 
 def format_excerpt(finding: Finding) -> list[str]:
-    """Format the line of a finding with a caret, preceded by the line of the opening bracket or quote, if any."""
+    """Format the line of a finding with a caret, preceded by those of related places in the same file."""
     at = finding.position
     if at is None or not _FORM.match(finding.code):
         return []
@@ -33,8 +31,8 @@ def format_excerpt(finding: Finding) -> list[str]:
         lines = _read_lines(Path(at.path), Path(at.path).stat().st_mtime_ns)
     except OSError:
         return []
-    places = [(int(line), int(column)) for line, column in _OPENS.findall(finding.message)]
-    places = [place for place in places if place[0] != at.line] + [(at.line, at.column)]
+    related = [(each.line, each.column) for each in finding.related if each.path == at.path and each.line != at.line]
+    places = [*related, (at.line, at.column)]
     width = len(str(max(line for line, _ in places)))
     return [shown for place in places for shown in _mark_columns(lines, *place, width)]
 

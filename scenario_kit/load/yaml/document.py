@@ -23,7 +23,7 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.yaml.comments import OpenQuestion, find_questions
 from scenario_kit.load.yaml.modeline import Modeline, find_modeline
 from scenario_kit.load.yaml.nodes import UNDECIDED, Composer, TextLimits, Unbounded, mark_undecided
-from scenario_kit.load.yaml.syntax_errors import Trouble, find_cause
+from scenario_kit.load.yaml.syntax_errors import Mark, Trouble, find_cause
 from scenario_kit.load.yaml.yaml11 import explain_yaml11
 from scenario_kit.model import Finding, Position, Severity
 
@@ -232,7 +232,7 @@ def _read_nodes(text: str, path: str, most: int) -> list[yaml.Node]:
         since = _locate(error.context_mark) if error.context_mark else None
         at = _locate(error.problem_mark or error.context_mark)
         found = find_cause(text, Trouble(str(error.problem), at, str(error.context or ""), since))
-        _refuse(path, found.at, f"the file is not YAML: {found.message}", found.fix)
+        _refuse(path, found.at, f"the file is not YAML: {found.message}", found.fix, found.opened)
     except yaml.reader.ReaderError as error:
         _refuse_character(path, text, chr(error.character))
     except UnicodeEncodeError as error:
@@ -350,12 +350,16 @@ def format_place(place: Path_) -> str:
     return f"`{text.lstrip('.')}`" if text else "the document"
 
 
-def build_syntax_error(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:
-    """Build SK101: the file cannot be parsed."""
-    position = Position(path=path, line=mark[0] + 1, column=mark[1] + 1)
-    return Finding(code="SK101", severity=Severity.ERROR, message=message, position=position, fix=fix)
+def build_syntax_error(path: str, mark: Mark, message: str, fix: str, opened: Mark | None = None) -> Finding:
+    """Build SK101: the file cannot be parsed. ``opened`` is where a bracket or quote begins that is not closed."""
+    position, *related = (
+        Position(path=path, line=line + 1, column=column + 1) for line, column in filter(None, (mark, opened))
+    )
+    return Finding(
+        code="SK101", severity=Severity.ERROR, message=message, position=position, related=tuple(related), fix=fix
+    )
 
 
-def _refuse(path: str, mark: tuple[int, int], message: str, fix: str) -> NoReturn:
-    reported = build_syntax_error(path, mark, message, fix)
+def _refuse(path: str, mark: Mark, message: str, fix: str, opened: Mark | None = None) -> NoReturn:
+    reported = build_syntax_error(path, mark, message, fix, opened)
     raise AuthoringError(f"{reported.position}: {message}", (reported,), fix=fix)

@@ -18,11 +18,12 @@ class Trouble(NamedTuple):
 
 
 class SyntaxCause(NamedTuple):
-    """The place of a mistake, its description, and a fix."""
+    """The place of a mistake, its description, and a fix; ``opened`` is where a bracket or quote begins."""
 
     at: Mark
     message: str
     fix: str
+    opened: Mark | None = None
 
 
 _CLOSING: Final = {"[": "]", "{": "}"}
@@ -100,7 +101,7 @@ def _explain_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
         return None
     sign = _get_char(lines, trouble.since)
     message = f"the quote {sign} opened in {_format_place(trouble.since)} is never closed"
-    return SyntaxCause(trouble.since, message, f"close it with {sign} at the end of the text")
+    return SyntaxCause(trouble.since, message, f"close it with {sign} at the end of the text", trouble.since)
 
 
 def _explain_bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -112,13 +113,13 @@ def _explain_bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     closing, found = _CLOSING[opened], _get_char(lines, trouble.at)
     if found in (*_CLOSING.values(),) and found != closing:
         message = f"`{found}` does not close `{opened}`, which opens in {_format_place(trouble.since)}"
-        return SyntaxCause(trouble.at, message, f"write `{closing}`, or close what is open in between")
+        return SyntaxCause(trouble.at, message, f"write `{closing}`, or close what is open in between", trouble.since)
     if trouble.at[0] == trouble.since[0] and trouble.at[1] < len(_get_line(lines, trouble.at[0]).rstrip()):
         message = f"a `,` or `{closing}` is missing here: `{opened}` opens in {_format_place(trouble.since)}"
         fix = "add a comma between the entries, or quote the text if it contains `: `, `,`, a bracket or a quote"
-        return SyntaxCause(trouble.at, message, fix)
+        return SyntaxCause(trouble.at, message, fix, trouble.since)
     message = f"the bracket `{opened}` opened in {_format_place(trouble.since)} is not closed"
-    return SyntaxCause(trouble.at, message, f"close it with `{closing}` before the next field")
+    return SyntaxCause(trouble.at, message, f"close it with `{closing}` before the next field", trouble.since)
 
 
 def _explain_sign(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -188,7 +189,7 @@ def _explain_after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | No
         if opened is None:
             return None
         reported = f"the quote {sign} opened in {_format_place(opened)} is closed only in line {trouble.at[0] + 1}"
-        return SyntaxCause(trouble.at, reported, f"close it with {sign} at the end of the text")
+        return SyntaxCause(trouble.at, reported, f"close it with {sign} at the end of the text", opened)
     rest = _get_line(lines, trouble.at[0])[start:].rstrip()
     meant = rest[1:-1] if sign == "'" and rest.endswith(sign) else rest
     other = '"' if sign == "'" else "'"

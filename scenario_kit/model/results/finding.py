@@ -32,13 +32,15 @@ class Position(Value, frozen=True, kw_only=True):
 class Finding(Value, frozen=True, kw_only=True):
     """A stable code with message, observed and expected value, reason and fix.
 
-    ``fixable`` is set if ``lint --fix`` corrects it.
+    ``related`` are further places that it is about, such as an opening bracket. ``fixable`` is set if ``lint --fix``
+    corrects it.
     """
 
     code: str
     severity: Severity
     message: str
     position: Position | None = None
+    related: tuple[Position, ...] = ()
     observed: str = ""
     expected: str = ""
     why: str = ""

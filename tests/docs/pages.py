@@ -16,6 +16,8 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDLESS = ("kubectl get scenarios -w", "scenario-kit lab open", "scenario-kit lab alerts --watch")
 #: Commands that .ci/run executes as they stand.
 STEPS = ("ci/check", "ci/demo", "ci/editor", "ci/gen", "ci/test", "ci/test --fast")
+#: Programs of ci that end in seconds, so that they are executed as they stand.
+QUICK = ("ci/defects --list", "ci/shape", "ci/venv")
 FUZZ = "SCENARIO_KIT_FUZZ=50 pytest --timeout=0 tests/fuzz"
 SNAPSHOT = "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero --quiet-minutes 2 --hold-minutes 1"
 #: What is executed for commands that take hours, or need what a test has not: all of it but the work itself.

@@ -18,6 +18,8 @@ from scenario_kit.model.base import convert
 _T = TypeVar("_T")
 #: Environment variable with folders of collections, each with ``catalog/`` and, for apps, ``templates/``.
 VARIABLE: Final = "SCENARIO_KIT_CATALOG"
+#: Known names that a message lists.
+_MAX_LISTED: Final = 12
 
 
 class UnknownEntry(AuthoringError, LookupError):
@@ -27,7 +29,13 @@ class UnknownEntry(AuthoringError, LookupError):
         self.what, self.name, self.known = what, name, tuple(sorted(known))
         self.suggestions = _find_closest(name, self.known)
         fix = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
-        super().__init__(f"there is no {what} '{name}'; known: {', '.join(self.known) or 'none'}", fix=fix)
+        listed = "" if self.suggestions and len(self.known) > _MAX_LISTED else f"; known: {_list_names(self.known)}"
+        super().__init__(f"there is no {what} '{name}'{listed}", fix=fix)
+
+
+def _list_names(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_LISTED
+    return (", ".join(names[:_MAX_LISTED]) or "none") + (f" and {more} more" if more > 0 else "")
 
 
 def find_data_root() -> Path:

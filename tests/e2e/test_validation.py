@@ -1,5 +1,6 @@
 """A Validation that is applied: the operator runs the campaign, is killed on the way, and the verdict is there."""
 
+import functools
 import json
 import os
 import signal
@@ -103,7 +104,9 @@ def test_verify_in_a_named_cluster_is_interrupted_and_taken_up(lab, tmp_path):
     command += ["--cluster", "current", "--context", context, "--timeout", "20"]
     environment = os.environ | {"KUBECONFIG": lab.state.kubeconfig}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": tmp_path, "env": environment}
-    with subprocess.Popen(command, **pipes) as first:
+    # Whoever runs the tests in the background ignores SIGINT, and so would this program.
+    obey = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, **pipes, preexec_fn=obey) as first:
         eventually(lambda: lab.cluster.list("Trial", HERE, group=GROUP), 90, "no trial")
         first.send_signal(signal.SIGINT)
         _, said = first.communicate(timeout=60)

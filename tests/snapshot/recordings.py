@@ -17,6 +17,8 @@ from scenario_kit.snapshot import Recording, SnapshotPlace, SnapshotSettings, Sn
 from scenario_kit.testing import FakeMetrics
 
 SCENARIO = Path("catalog/scenarios/cart-scaled-to-zero/scenario.yaml")
+#: An annotation that the controller of endpoints writes, or takes away again.
+TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
 START = 1_795_392_000.0
 HANDOVER = START + 420
 INJECTED = START + 120
@@ -26,7 +28,7 @@ class Run:
     """What chance makes of one run: everything here is drawn anew, and nothing of it may be seen."""
 
     def __init__(self, chance: int, epoch: float = START) -> None:
-        self.random = random.Random(chance)
+        self.chance, self.random = chance, random.Random(chance)
         self.namespace = "otel-demo-" + "".join(self.random.choices("bcdfgh", k=4))
         self.ips = iter(self.random.sample([f"10.244.{a}.{b}" for a in range(3) for b in range(2, 250)], 40))
         self.nodes = {f"worker-{i}": f"10.0.1.{10 + i}" for i in (1, 2, 3)}
@@ -128,6 +130,7 @@ def workload(run: Run, name: str) -> list[dict]:
             **run.meta(f"{name}-{run.suffix(5)}", service),
             "generateName": f"{name}-",
             "generation": run.random.randrange(9),
+            **({"annotations": {}}, {}, {"annotations": {TRIGGER: run.stamp()}})[run.chance % 3],
         },
     }
     return [deployment, owner, pod, service, piece]

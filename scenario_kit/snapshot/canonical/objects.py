@@ -95,7 +95,9 @@ class ObjectHistory:
         if kind in _UNCOUNTED:
             shown["metadata"].pop("generation", None)
         if kind == "EndpointSlice":
-            (shown["metadata"].get("annotations") or {}).pop(_TRIGGER, None)
+            # The controller writes the time or leaves the map empty, by how soon it looks.
+            left = {k: v for k, v in (shown["metadata"].pop("annotations", None) or {}).items() if k != _TRIGGER}
+            shown["metadata"] |= {"annotations": left} if left else {}
             shown["endpoints"] = sorted(map(self._place_endpoint, shown["endpoints"] or ()), key=self._order_endpoint)
         text = _dump(shown)
         return self._names.rename_beside(text, obj["metadata"]["name"]) if kind == "Pod" else self._names.rename(text)

@@ -88,6 +88,17 @@ def test_a_program_reads_the_snapshot_and_no_truth(snapshot, tmp_path, capsys):
     assert "Service" not in seen["brief"]
 
 
+@pytest.mark.parametrize(
+    ("program", "fix"), [("recent-change", "--baseline recent-change"), ("./no-such-solver", "give its path")]
+)
+def test_a_program_that_does_not_exist_is_an_error_before_any_run(program, fix, snapshot, tmp_path, capsys):
+    assert solve(snapshot, tmp_path, "--solver", program) == 3
+    said = capsys.readouterr().err
+    assert f"there is no program '{program}'" in said
+    assert fix in said
+    assert not (tmp_path / "runs").exists()
+
+
 def test_limits_end_a_run(snapshot, tmp_path):
     assert solve(snapshot, tmp_path, "--baseline", "loudest-alert", "--repeats", "1", "--turns", "2") == 0
     record = json.loads((tmp_path / "runs" / "7" / "loudest-alert" / "1" / "record.json").read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -59,7 +60,8 @@ def choose_program(command: str, label: str, mode: str, passed: Sequence[str], r
     """Choose a program as solver.
 
     Raises:
-        UsageError: an invalid command line, or an isolation that this machine does not support.
+        UsageError: an invalid command line, a program that does not exist, or an isolation that this machine does not
+            support.
     """
     try:
         words = shlex.split(command)
@@ -67,6 +69,9 @@ def choose_program(command: str, label: str, mode: str, passed: Sequence[str], r
         raise UsageError(f"--solver {command!r}: {error}", fix="close every quote") from error
     if not words:
         raise UsageError("--solver is empty", fix="--solver 'python my_solver.py'")
+    if shutil.which(words[0]) is None:
+        fix = f"--baseline {words[0]}" if words[0] in BASELINES else "give its path, or put it on PATH"
+        raise UsageError(f"--solver: there is no program {words[0]!r}", fix=fix)
     isolation = choose_isolation(mode)  # type: ignore[arg-type]  # it is one of the choices
     if isolation is None:
         raise UsageError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.exporters.snapshot_incident import InjectedFault, SnapshotIncident
+from scenario_kit.model.authored.propagation import list_reachable
 from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
 from scenario_kit.scoring.matching.alias_classes import AliasClass, build_alias_classes
 
@@ -44,7 +45,7 @@ def find_root_components(incident: SnapshotIncident) -> list[RootComponent]:
 
 
 def _find_component(incident: SnapshotIncident, cause: AliasClass, fault: InjectedFault) -> RootComponent:
-    best = _select_component([*cause.groups, *_list_hurt(incident.truth, {group.id for group in cause.groups})])
+    best = _select_component(_list_hurt(incident.truth, cause))
     if best is None:
         raise AuthoringError(
             f"{incident.folder}: {cause.id} is no component, and hurts none",
@@ -53,15 +54,10 @@ def _find_component(incident: SnapshotIncident, cause: AliasClass, fault: Inject
     return RootComponent(best.names[0], "node" if best.kind == "Node" else "service", fault)
 
 
-def _list_hurt(truth: IncidentTruth, start: Iterable[str]) -> list[TruthGroup]:
-    """List what a cause hurts, the nearest first."""
+def _list_hurt(truth: IncidentTruth, cause: AliasClass) -> list[TruthGroup]:
+    """List the groups of a cause and what it hurts, the nearest first."""
     groups = {group.id: group for group in truth.groups}
-    reached = dict.fromkeys(start)
-    waiting = list(reached)
-    while waiting:
-        near = [edge.target for id in waiting for edge in truth.edges if edge.source == id]
-        waiting = [id for id in dict.fromkeys(near) if id not in reached]
-        reached |= dict.fromkeys(waiting)
+    reached = list_reachable((group.id for group in cause.groups), ((edge.source, edge.target) for edge in truth.edges))
     return [groups[id] for id in reached if id in groups]
 
 

@@ -10,7 +10,12 @@ _Node = TypeVar("_Node", bound=Hashable)
 
 def find_reachable(roots: Iterable[_Node], edges: Iterable[tuple[_Node, _Node]]) -> set[_Node]:
     """Return the nodes to which edges lead from the roots, including these."""
-    reached, pairs = set(roots), list(edges)
-    while more := {end for start, end in pairs if start in reached} - reached:
+    return set(list_reachable(roots, edges))
+
+
+def list_reachable(roots: Iterable[_Node], edges: Iterable[tuple[_Node, _Node]]) -> list[_Node]:
+    """List the nodes to which edges lead from the roots: these first, then the nearest, in the order of the edges."""
+    reached, pairs = dict.fromkeys(roots), list(edges)
+    while more := dict.fromkeys(end for start, end in pairs if start in reached and end not in reached):
         reached |= more
-    return reached
+    return list(reached)

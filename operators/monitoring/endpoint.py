@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from http.server import ThreadingHTTPServer
+from typing import Final
 from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from operators.http import QuietHandler, listen, serve_in_thread
 from scenario_kit.errors import UsageError
 
 #: Seconds without a sign of life of the event loop after which the process counts as hung.
@@ -81,25 +81,12 @@ def serve(address: tuple[str, int], probes: OperatorEndpoint) -> ThreadingHTTPSe
         UsageError: nothing can listen at the address.
     """
 
-    class EndpointHandler(BaseHTTPRequestHandler):
-        """Answers GET requests; writes no log line for them."""
+    class EndpointHandler(QuietHandler):
+        """Answers GET requests."""
 
-        def do_GET(self) -> None:
-            status, content_type, body = probes.answer(self.path)
-            self.send_response(status)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+        def do_GET(self) -> None:  # noqa: N802 - the library's name
+            self.write_answer(*probes.answer(self.path))
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Write nothing: probes come every few seconds."""
-
-    try:
-        server = ThreadingHTTPServer(address, EndpointHandler)
-    except OSError as problem:
-        raise UsageError(
-            f"--listen {address[0]}:{address[1]}: {problem.strerror}", fix="choose a free port"
-        ) from problem
-    threading.Thread(target=server.serve_forever, name="probes", daemon=True).start()
+    server = listen(ThreadingHTTPServer, address, EndpointHandler, "--listen")
+    serve_in_thread(server, "probes")
     return server

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import ssl
-import threading
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any, Final
 
 import msgspec
 
+from operators.http import QuietHandler, listen, serve_in_thread
 from operators.webhook.review import InvalidReview, JudgeObject, answer_review
-from scenario_kit.errors import UsageError
 from scenario_kit.schema.webhook import PATH
 
 log = logging.getLogger(__name__)
@@ -75,19 +74,15 @@ def serve_reviews(address: tuple[str, int], context: ssl.SSLContext, judge: Judg
         UsageError: nothing can listen at the address.
     """
 
-    class ReviewHandler(BaseHTTPRequestHandler):
-        """Reads requests of the API server; writes no log line for them."""
+    class ReviewHandler(QuietHandler):
+        """Reads requests of the API server."""
 
         protocol_version = "HTTP/1.1"
         timeout = _PATIENCE
 
         def _handle(self) -> None:
             status, body = self._answer()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.write_answer(status, "application/json", body)
 
         def _answer(self) -> tuple[HTTPStatus, bytes]:
             length = self.headers.get("Content-Length", "0")
@@ -98,15 +93,7 @@ def serve_reviews(address: tuple[str, int], context: ssl.SSLContext, judge: Judg
 
         do_GET = do_POST = do_PUT = _handle  # noqa: N815 - the library's names
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Write nothing."""
-
-    try:
-        server = ReviewServer(address, ReviewHandler)
-    except OSError as problem:
-        raise UsageError(
-            f"--webhook {address[0]}:{address[1]}: {problem.strerror}", fix="choose a free port"
-        ) from problem
+    server = listen(ReviewServer, address, ReviewHandler, "--webhook")
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    threading.Thread(target=server.serve_forever, name="webhook", daemon=True).start()
+    serve_in_thread(server, "webhook")
     return server

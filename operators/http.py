@@ -1,0 +1,52 @@
+"""What the operator's own HTTP servers share: they listen, answer, and write no log line for a request."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeVar
+
+from scenario_kit.errors import UsageError
+
+_Server = TypeVar("_Server", bound=ThreadingHTTPServer)
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """Handles requests without a log line: probes and reviews come every few seconds."""
+
+    def write_answer(self, status: HTTPStatus, content_type: str, body: bytes) -> None:
+        """Write a complete answer."""
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Write nothing."""
+
+
+def listen(
+    server: Callable[[tuple[str, int], type[QuietHandler]], _Server],
+    address: tuple[str, int],
+    handler: type[QuietHandler],
+    option: str,
+) -> _Server:
+    """Listen at an address, which an option gave.
+
+    Raises:
+        UsageError: nothing can listen there.
+    """
+    try:
+        return server(address, handler)
+    except OSError as problem:
+        raise UsageError(
+            f"{option} {address[0]}:{address[1]}: {problem.strerror}", fix="choose a free port"
+        ) from problem
+
+
+def serve_in_thread(server: ThreadingHTTPServer, name: str) -> None:
+    """Serve in a thread of that name, until ``shutdown`` is called."""
+    threading.Thread(target=server.serve_forever, name=name, daemon=True).start()

@@ -17,7 +17,7 @@ from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.process.process_table import Census
-from scenario_kit.model import App, Change, Object
+from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.faults.fault import render_fault
@@ -212,16 +212,20 @@ def shown_by_trials() -> Iterator[tuple[str, Object]]:
                 yield f"{row['app']}-{row['fault']}", row
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in shown_by_trials()])
-def test_what_trials_have_shown_is_modelled(rendered: Callable[..., Rendered], row: Object) -> None:
-    app, objects = rendered(row["app"], row["version"])
+def render_tried(row: Object, app: App, objects: Sequence[Object]) -> Fault:
+    """Return the fault of a row as it was tried; skips where it wants an option of the app."""
     known = Catalog().fault(row["fault"])
     use = FaultUse(name="f", type=known.name, target=row["target"], parameters=row.get("parameters") or {})
     try:
-        made = render_fault(known, use, app, objects, app.namespace, "s")
+        return render_fault(known, use, app, objects, app.namespace, "s")
     except AuthoringError:
         pytest.skip("it wants an option of the app")
-    assert made.requires == known.requires
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in shown_by_trials()])
+def test_what_trials_have_shown_is_modelled(rendered: Callable[..., Rendered], row: Object) -> None:
+    app, objects = rendered(row["app"], row["version"])
+    assert render_tried(row, app, objects).requires == Catalog().fault(row["fault"]).requires
 
 
 def simulate(changes: Iterable[Change], app: App, objects: Sequence[Object]) -> Sequence[Object]:
@@ -237,18 +241,15 @@ def simulate(changes: Iterable[Change], app: App, objects: Sequence[Object]) -> 
 @pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in shown_by_trials()])
 def test_no_other_projection_differs_than_the_selected_ones(rendered: Callable[..., Rendered], row: Object) -> None:
     app, objects = rendered(row["app"], row["version"])
-    known = Catalog().fault(row["fault"])
-    use = FaultUse(name="f", type=known.name, target=row["target"], parameters=row.get("parameters") or {})
-    try:
-        made = render_fault(known, use, app, objects, app.namespace, "s")
-    except AuthoringError:
-        pytest.skip("it wants an option of the app")
-    new = simulate(made.changes, app, objects)
+    new = simulate(render_tried(row, app, objects).changes, app, objects)
     before, after = select_differing(objects, new)
     was, is_ = project_objects(objects, app, app.namespace), project_objects(new, app, app.namespace)
     chosen = project_objects(objects, app, app.namespace, before), project_objects(new, app, app.namespace, after)
     assert {key: was.get(key) for key in was if was.get(key) != is_.get(key)} == {
         key: value for key, value in chosen[0].items() if value != chosen[1].get(key)
+    }
+    assert {key: is_.get(key) for key in is_ if was.get(key) != is_.get(key)} == {
+        key: value for key, value in chosen[1].items() if value != chosen[0].get(key)
     }
 
 

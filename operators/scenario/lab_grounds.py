@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -39,6 +39,7 @@ class Lab:
         self._lock = threading.Lock()
         self._looked = 0.0
         self._dead: Sequence[DeadPart] = ()
+        self._started: Container[str] = ()
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """See ``Grounds``."""
@@ -73,19 +74,28 @@ class Lab:
         """Describe needed components that died, each with the tail of its log; checked once a second at most."""
         with self._lock:
             if time.monotonic() - self._looked > _HEALTH_SECONDS:
-                self._dead = LabState.load(self._state.name).dead_parts()
+                state = LabState.load(self._state.name)
+                self._dead, self._started = state.dead_parts(), frozenset(state.list_started())
                 self._looked = time.monotonic()
-            return [str(p) for p in self._dead if _is_needed(p.name, needs)]
+            dead = [str(p) for p in self._dead if _is_needed(p.name, needs)]
+            return dead + _find_missing_engine(self._started, needs)
 
     def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
         """See ``Grounds``: a stopped process is alive but does not answer."""
         state = LabState.load(self._state.name)
-        if dead := [p for p in state.dead_parts() if _is_needed(p.name, needs)]:
-            return [str(p) for p in dead]
+        dead = [str(p) for p in state.dead_parts() if _is_needed(p.name, needs)]
+        if dead := dead + _find_missing_engine(state.list_started(), needs):
+            return dead
         asked, parts = supervisor.HealthProbe(state), [p for p in state.parts if _is_needed(p.name, needs)]
         with ThreadPoolExecutor(len(parts)) as pool:
             found = pool.map(lambda part: (part.name, _find_lasting_problem(lambda: asked.find_problem(part))), parts)
             return [f"{name}: {problem}" for name, problem in found if problem]
+
+
+def _find_missing_engine(started: Container[str], needs: PlatformNeeds) -> list[str]:
+    if not needs.chaos or chaos_manager.PART in started:
+        return []
+    return [f"{chaos_manager.PART} is not started; `scenario-kit lab up` adds it to the lab"]
 
 
 def _is_needed(part: str, needs: PlatformNeeds) -> bool:

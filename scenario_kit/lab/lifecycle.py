@@ -24,7 +24,7 @@ from scenario_kit.lab.control_plane.bootstrap_client import BootstrapClient
 from scenario_kit.lab.host import disk_space, loopback, procfs, supervisor
 from scenario_kit.lab.host.addresses import find_host_address
 from scenario_kit.lab.host.locks import hold_lock
-from scenario_kit.lab.host.state import DEFAULT_NAME, LabState, find_home, find_lab_folder, read_log_tail
+from scenario_kit.lab.host.state import DEFAULT_NAME, LabState, ProcessState, find_home, find_lab_folder, read_log_tail
 from scenario_kit.model.base import Object, Value
 
 _START_SECONDS = 60.0
@@ -36,10 +36,14 @@ _CHAOS_GROUP = "chaos-mesh.org/v1alpha1"
 
 
 class PartReport(Value, frozen=True, kw_only=True):
-    """The state of a component. ``health`` is the problem, empty if none; ``tail`` is the log of a dead component."""
+    """The state of a component. ``health`` is the problem, empty if none; ``tail`` is the log of a dead component.
+
+    The chaos engine is not ``started`` until a command needs it.
+    """
 
     name: str
     pid: int
+    started: bool
     alive: bool
     memory_bytes: int
     port: int | None
@@ -53,13 +57,16 @@ def bring_up(
     *,
     packs: Sequence[str] = ("default",),
     node_count: int | None = None,
+    engine: bool = True,
     reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
     """Return a running lab: create it, or repair it if components died.
 
     ``packs`` are the alert packs for Prometheus in a new lab, ``node_count`` is its number of nodes (default three).
-    ``reporter`` reports missing binaries (default: on stderr), ``say`` all other progress.
+    Without ``engine``, the chaos engine is neither installed nor started unless it runs already; until a call with
+    ``engine`` adds it, the API server refuses chaos objects. ``reporter`` reports missing binaries (default: on
+    stderr), ``say`` all other progress.
 
     Raises:
         UsageError: an unknown alert pack, or a running lab of that name with another number of nodes; nothing was
@@ -70,7 +77,7 @@ def bring_up(
     """
     prometheus.check(packs)
     try:
-        return _bring_up(name, packs, node_count, reporter, say)
+        return _bring_up(name, packs, node_count, engine, reporter, say)
     except (LabError, OSError) as error:
         if reported := disk_space.explain_error(error, find_lab_folder(name)):
             raise reported from error
@@ -81,6 +88,7 @@ def _bring_up(
     name: str,
     packs: Sequence[str],
     node_count: int | None,
+    engine: bool,
     reporter: toolchain.Reporter | None,
     say: Callable[[str], None],
 ) -> LabState:
@@ -95,12 +103,12 @@ def _bring_up(
                     f"lab {name!r} runs with {len(state.nodes)} nodes, observed --nodes {node_count}",
                     fix=f"leave --nodes out, or start afresh: scenario-kit lab down --name {name}",
                 )
-            state = _repair(state, reporter, say)
+            state = _repair(state, engine, reporter, say)
             if state.resetting:
                 say("a reset was interrupted; finishing it")
                 state = _empty(state, True, reporter, say)
             return state
-        binaries = toolchain.install(reporter)
+        binaries = toolchain.install(reporter, engine=engine)
         if find_lab_folder(name).exists():
             say("an earlier start was interrupted; starting afresh")
             _clear(name)
@@ -150,15 +158,20 @@ def report_status(state: LabState) -> list[PartReport]:
         PartReport(
             name=part.name,
             pid=part.pid,
+            started=part.pid != 0,
             alive=problem != supervisor.DEAD,
             memory_bytes=procfs.read_resident_bytes(part.pid) if problem != supervisor.DEAD else 0,
             port=part.port,
-            health=problem,
+            health="" if _is_optional(state, part) else problem,
             log=part.log,
-            tail=read_log_tail(part.log) if problem == supervisor.DEAD else "",
+            tail=read_log_tail(part.log) if part.pid and problem == supervisor.DEAD else "",
         )
         for part, problem in zip(state.parts, problems, strict=True)
     ]
+
+
+def _is_optional(state: LabState, part: ProcessState) -> bool:
+    return state.complete and part.name == chaos_manager.PART and not part.pid
 
 
 def list_worlds(state: LabState) -> list[Object]:
@@ -217,10 +230,11 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
         definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))
         api.apply_definitions(definitions)
         api.wait_served(_CHAOS_GROUP, len(definitions))
-        state = _start(state, binaries, chaos_manager.PART)
+        if chaos_manager.PART in binaries:
+            state = _start(state, binaries, chaos_manager.PART)
 
         say("waiting until everything works")
-        supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
+        supervisor.HealthProbe(state).wait(state.list_started(), _START_SECONDS)
         ports = state.ports[chaos_manager.WEBHOOK], state.ports[chaos_manager.TARGETS]
         asked = admission_webhook.build_configuration(state.ports[admission_webhook.ADMISSION], Path(daemon.ca))
         api.apply([*chaos_webhooks.build_objects(*ports, Path(daemon.ca)), asked])
@@ -252,8 +266,8 @@ def _await_control_plane(state: LabState, binaries: Mapping[str, Path]) -> LabSt
     return state
 
 
-def _repair(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
-    """Restart dead components with their data and ports."""
+def _repair(state: LabState, engine: bool, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+    """Restart dead components with their data and ports; with ``engine``, start the chaos engine."""
     age = (time.time() - state.epoch) / _DAY
     if age > prometheus.WINDOW_DAYS - process_specs.EPOCH_DAYS:
         raise LabError(
@@ -263,8 +277,11 @@ def _repair(state: LabState, reporter: toolchain.Reporter | None, say: Callable[
         )
     for _ in range(_REPAIRS):
         state = _restart(state, reporter, say)
+        if engine and chaos_manager.PART not in state.list_started():
+            say("adding the chaos engine")
+            state = _start(state, toolchain.install(reporter), chaos_manager.PART)
         try:
-            supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
+            supervisor.HealthProbe(state).wait(state.list_started(), _START_SECONDS)
         except LabError:
             # A component may die between the check and the wait: check again.
             if not state.dead_parts():
@@ -276,8 +293,12 @@ def _repair(state: LabState, reporter: toolchain.Reporter | None, say: Callable[
 
 
 def _empty(state: LabState, force: bool, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
-    binaries = toolchain.install(reporter)
+    binaries = _install_started(state, reporter)
     return emptying.empty(state, force, lambda at, *names: _start(at, binaries, *names), say)
+
+
+def _install_started(state: LabState, reporter: toolchain.Reporter | None) -> dict[str, Path]:
+    return toolchain.install(reporter, engine=chaos_manager.PART in state.list_started())
 
 
 def _restart(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
@@ -291,7 +312,7 @@ def _restart(state: LabState, reporter: toolchain.Reporter | None, say: Callable
         for part in state.parts:
             if part.name in dead:
                 supervisor.await_free(part)
-        binaries = toolchain.install(reporter)
+        binaries = _install_started(state, reporter)
         say(f"restarting: {', '.join(sorted(dead))}")
         if dead & set(cluster.COMPONENTS):
             state = cluster.restart(state, binaries)

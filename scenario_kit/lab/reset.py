@@ -88,7 +88,7 @@ def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Cal
             supervisor.await_free(part)
         state = start(state, *_FORGETFUL)
         removed += _sweep_until_clean(etcd, before)
-        supervisor.HealthProbe(state).wait([part.name for part in state.parts], _WORK_SECONDS)
+        supervisor.HealthProbe(state).wait(state.list_started(), _WORK_SECONDS)
         removed += _sweep_until_clean(etcd, before)
     finally:
         etcd.close()

@@ -13,9 +13,11 @@ import httpx
 import msgspec
 import pytest
 
+from operators.scenario.lab_grounds import Lab
 from scenario_kit.clients.kube import KubeCluster
-from scenario_kit.errors import Forbidden, LabError, UsageError
-from scenario_kit.lab import lifecycle
+from scenario_kit.errors import ClusterError, Forbidden, LabError, UsageError
+from scenario_kit.judge.platform import PlatformNeeds
+from scenario_kit.lab import chaos_manager, lifecycle
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState, find_lab_folder
@@ -157,9 +159,28 @@ def _answers(port: int) -> bool:
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
+def _check_engine_missing(state: LabState) -> None:
+    (engine,) = [r for r in lifecycle.report_status(state) if not r.started]
+    assert (engine.name, engine.alive, engine.health) == (chaos_manager.PART, False, "")
+    needs = PlatformNeeds(chaos=True)
+    assert Lab(state.name).health(needs) == Lab(state.name).diagnose(needs) != []
+    assert list(Lab(state.name).health(PlatformNeeds(chaos=False))) == []
+    spec = {"action": "pod-kill", "mode": "one", "selector": {"namespaces": ["default"]}}
+    chaos = {
+        "apiVersion": "chaos-mesh.org/v1alpha1",
+        "kind": "PodChaos",
+        "metadata": {"name": "a", "namespace": "default"},
+    }
+    with pytest.raises(ClusterError, match="chaos-mesh"):
+        KubeCluster(kubeconfig=Path(state.kubeconfig)).create({**chaos, "spec": spec})
+    assert lifecycle.reset(state.name).list_started() == [r.name for r in lifecycle.report_status(state) if r.started]
+
+
 def test_a_second_lab_runs_beside_and_leaves_nothing(lab: LabState) -> None:
-    second = lifecycle.bring_up("second", node_count=10)
+    second = lifecycle.bring_up("second", node_count=10, engine=False)
     try:
+        _check_engine_missing(second)
+        second = lifecycle.bring_up("second")
         assert len(KubeCluster(kubeconfig=Path(second.kubeconfig)).list("Node")) == 10
         with pytest.raises(UsageError, match="runs with 10 nodes, observed --nodes 4"):
             lifecycle.bring_up("second", node_count=4)

@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.toolchain import assets, cache, go_package, golang
-from scenario_kit.lab.toolchain.components import KUBERNETES, OPENTELEMETRY_COLLECTOR, OPTIONAL, PARTS, get_part
+from scenario_kit.lab.toolchain.components import ENGINE, KUBERNETES, OPENTELEMETRY_COLLECTOR, OPTIONAL, PARTS, get_part
 from scenario_kit.lab.toolchain.release import Releases
 
 GO = r"""#!/bin/sh
@@ -94,6 +94,20 @@ def test_everything_is_built_once_and_then_used(go: Path) -> None:
     assert toolchain.install(Told(), unreachable()) == paths
     assert (go / "calls").read_text() == calls
     assert not cache.locate_scratch().exists() or list(cache.locate_scratch().iterdir()) == []
+
+
+def test_install_without_engine_leaves_the_chaos_engine_to_a_later_call(go: Path) -> None:
+    paths = toolchain.install(Told(), unreachable(), engine=False)
+    assert {*paths, ENGINE} == {p.name for p in PARTS}
+    assert ENGINE not in paths
+    assert not cache.locate_binary(get_part(ENGINE)).exists()
+    assert len(list((toolchain.chaos_assets() / assets.CRDS).iterdir())) == 23
+    before = (go / "calls").read_text()
+    assert toolchain.install(Told(), unreachable())[ENGINE] == cache.locate_binary(get_part(ENGINE))
+    (build,) = [
+        line for line in (go / "calls").read_text().removeprefix(before).splitlines() if line.startswith("build")
+    ]
+    assert build.endswith(f"/bin/ {get_part(ENGINE).package}")
 
 
 def test_a_part_that_no_lab_needs_is_had_by_name_only(go: Path) -> None:

@@ -248,6 +248,7 @@ def _report(report: PartReport) -> dict[str, Any]:
     return {
         "name": report.name,
         "pid": report.pid,
+        "started": report.started,
         "alive": report.alive,
         "memoryBytes": report.memory_bytes,
         "port": report.port,
@@ -265,7 +266,7 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
         (
             r.name,
             str(r.pid or ""),
-            "works" if not r.health else r.health,
+            r.health or ("works" if r.started else "not started: no command needed it yet"),
             f"{r.memory_bytes // MEBIBYTE}",
             str(r.port or ""),
         )

@@ -63,17 +63,20 @@ class Demo:
         """Run the demonstration and return the exit code of its verdict."""
         from scenario_kit.catalog import Catalog
         from scenario_kit.clients.kube import KubeCluster
+        from scenario_kit.judge.platform import find_platform_needs
         from scenario_kit.lab.lifecycle import bring_up
         from scenario_kit.load import find_scenario_files, load_scenario
         from scenario_kit.render import resolve
 
         file = self._file(Catalog().scenarios(), find_scenario_files)
         scenario = load_scenario(file).scenario
-        self._say(f"1. The lab: a real API server, real controllers and Chaos Mesh, simulated nodes ({self._lab_name})")
-        lab = bring_up(self._lab_name, say=self._note)
-        cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
         app = Catalog().app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, Catalog(), app.namespace, beside=file.parent)
+        chaos = find_platform_needs(runbook, ()).chaos
+        controllers = "real controllers and Chaos Mesh" if chaos else "real controllers"
+        self._say(f"1. The lab: a real API server, {controllers}, simulated nodes ({self._lab_name})")
+        lab = bring_up(self._lab_name, engine=chaos, say=self._note)
+        cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
         self._say(f"2. The incident: {scenario.spec.title}")
         self._note(f"kubectl apply -f {_shorten_path(file)}")
         self._apply(cluster, file)

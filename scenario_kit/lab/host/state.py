@@ -149,6 +149,10 @@ class LabState(Value, frozen=True, kw_only=True):
         """Return whether the process of ``part`` is running (a reused process ID does not count)."""
         return procfs.has_marker(part.pid, procfs.make_marker(self.folder))
 
+    def list_started(self) -> list[str]:
+        """List the components that have been started, running or not."""
+        return [part.name for part in self.parts if part.pid]
+
     def dead_parts(self) -> tuple[DeadPart, ...]:
         """Return the components whose process is gone, except those not started yet."""
         return tuple(

@@ -16,7 +16,7 @@ import yaml
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache, golang
-from scenario_kit.lab.toolchain.components import CHAOS_MODULE, get_part
+from scenario_kit.lab.toolchain.components import CHAOS_MODULE, ENGINE, get_part
 
 VARIABLE = "SCENARIO_KIT_CHAOS_ASSETS"
 CRDS = "crds"
@@ -31,7 +31,7 @@ _ORCHESTRATION = ("Schedule", "Workflow", "WorkflowNode")
 def locate_folder() -> Path:
     """Return the directory of the files: ``SCENARIO_KIT_CHAOS_ASSETS``, or next to the manager in the cache."""
     explicit = os.environ.get(VARIABLE)
-    return Path(explicit).expanduser() if explicit else cache.locate_binary(get_part("chaos-controller-manager")).parent
+    return Path(explicit).expanduser() if explicit else cache.locate_binary(get_part(ENGINE)).parent
 
 
 def find_problem() -> str:
@@ -58,7 +58,7 @@ def resolve() -> Path:
 
 def extract(go: golang.Go, work: Path) -> None:
     """Copy the files from the module into the cache. ``work`` is an empty scratch directory."""
-    manager = get_part("chaos-controller-manager")
+    manager = get_part(ENGINE)
     golang.copy_module(manager.module, work)
     source = golang.fetch_module_source(go, manager, CHAOS_MODULE, work)
     for name in (CRDS, DEFINITIONS):

@@ -142,10 +142,13 @@ def _define_collector() -> ToolchainComponent:
     )
 
 
+#: The chaos engine: a sixth of all packages, needed only for scenarios with chaos.
+ENGINE = "chaos-controller-manager"
+
 #: Components of every lab. The longest build comes first, so that others run in parallel.
 PARTS: tuple[ToolchainComponent, ...] = (
     ToolchainComponent(
-        name="chaos-controller-manager",
+        name=ENGINE,
         version=CHAOS_MESH,
         module="cluster",
         package=f"{CHAOS_MODULE}/cmd/chaos-controller-manager",
@@ -160,6 +163,9 @@ PARTS: tuple[ToolchainComponent, ...] = (
     _define_kwok("kwok"),
     _define_prometheus("prometheus"),
 )
+
+#: Components of a lab without a chaos engine.
+PARTS_WITHOUT_ENGINE = tuple(part for part in PARTS if part.name != ENGINE)
 
 #: Components that no lab needs: installed on request by name (``install_optional``).
 OPTIONAL: tuple[ToolchainComponent, ...] = (
@@ -193,5 +199,5 @@ def read_kubernetes_version() -> str:
 
 def describe_engine() -> str:
     """Return the chaos engine with its version; empty if the binary was provided manually."""
-    chaos = get_part("chaos-controller-manager")
+    chaos = get_part(ENGINE)
     return f"chaos-mesh {chaos.version}" if not os.environ.get(chaos.variable) else ""

@@ -11,29 +11,41 @@ from types import FrameType
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
-from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, explain_supply, format_versions, get_part
+from scenario_kit.lab.toolchain.components import (
+    ENGINE,
+    PARTS,
+    PARTS_WITHOUT_ENGINE,
+    ToolchainComponent,
+    explain_supply,
+    format_versions,
+    get_part,
+)
 from scenario_kit.lab.toolchain.lookup import look_up
 from scenario_kit.lab.toolchain.progress import Reporter, report_on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
 
 
-def install(reporter: Reporter | None = None, releases: Releases | None = None) -> dict[str, Path]:
+def install(
+    reporter: Reporter | None = None, releases: Releases | None = None, *, engine: bool = True
+) -> dict[str, Path]:
     """Return every component by name. Existing ones are used; missing ones are downloaded or built into the cache.
 
-    ``reporter`` reports progress, by default on stderr. An interrupted installation leaves nothing incomplete, and the
-    next one continues; of two concurrent installations, the second waits.
+    Without ``engine``, the chaos engine is neither installed nor returned; its CRDs are installed. ``reporter`` reports
+    progress, by default on stderr. An interrupted installation leaves nothing incomplete, and the next one continues;
+    of two concurrent installations, the second waits.
 
     Raises:
         ToolchainError: a component is not available; the message has the cause and the variable that provides it.
     """
-    found = _find_all()
+    parts = PARTS if engine else PARTS_WITHOUT_ENGINE
+    found = _find_all(parts)
     if found is not None:
         return found
     with _handle_sigterm(), ExitStack() as stack:
         reporter = reporter or stack.enter_context(report_on_stderr())
         stack.enter_context(cache.lock_cache(reporter.say))
         installer = _Installer(reporter, releases or Releases())
-        paths = installer.get(PARTS)
+        paths = installer.get(parts)
         installer.get_assets()
     return paths
 
@@ -54,10 +66,10 @@ def install_optional(name: str, reporter: Reporter | None = None, releases: Rele
         return _Installer(reporter, releases or Releases()).get([desired])[name]
 
 
-def _find_all() -> dict[str, Path] | None:
-    """Return every component if none is missing, otherwise None."""
+def _find_all(parts: Sequence[ToolchainComponent]) -> dict[str, Path] | None:
+    """Return the components if none is missing, otherwise None."""
     paths: dict[str, Path] = {}
-    for desired in PARTS:
+    for desired in parts:
         status = look_up(desired)
         if status.path is None or status.problem:
             return None
@@ -122,9 +134,8 @@ class _Installer:
         reason = assets.find_problem()
         if not reason:
             return
-        manager = next(p for p in PARTS if p.name == "chaos-controller-manager")
         with cache.open_workspace("chaos-assets") as work:
-            assets.extract(self._golang([manager], "its source is needed"), work)
+            assets.extract(self._golang([get_part(ENGINE)], "its source is needed"), work)
         left = assets.find_problem()
         if left:
             raise ToolchainError(f"the files of Chaos Mesh: {left}", fix=f"correct {assets.VARIABLE}")

@@ -100,7 +100,10 @@ def select_differing(before: Sequence[Object], after: Sequence[Object]) -> tuple
 
 def list_selected_keys(objects: Sequence[Object]) -> frozenset[str]:
     """List the label keys that the selectors of these objects use."""
-    return frozenset(key for obj in objects for key in _list_selected(obj))
+    found: set[str] = set()
+    for obj in objects:
+        _add_selected_keys(obj, found)
+    return frozenset(found)
 
 
 def _mentions(value: Any, names: Collection[str]) -> bool:
@@ -252,15 +255,18 @@ def _find_paths(words: Any, folder: str) -> list[str]:
     return re.findall(re.escape(folder.rstrip("/")) + r"/([^\s;|&\]'\"]+)", text) if folder else []
 
 
-def _list_selected(value: Any) -> Iterator[str]:
-    """List the label keys that selectors use."""
-    if isinstance(value, Mapping):
+def _add_selected_keys(value: Any, found: set[str]) -> None:
+    """Add the label keys that the selectors in a value use. Called for every node of every object: no generators."""
+    if isinstance(value, dict):
         for key, part in value.items():
-            if key in _SELECTORS and isinstance(part, Mapping):
-                yield from map(str, part)
-            elif key == "matchExpressions" and isinstance(part, list):
-                yield from (str(e.get("key")) for e in part if isinstance(e, Mapping))
-            yield from _list_selected(part)
+            if isinstance(part, dict):
+                if key in _SELECTORS:
+                    found.update(map(str, part))
+                _add_selected_keys(part, found)
+            elif isinstance(part, list):
+                if key == "matchExpressions":
+                    found.update(str(e.get("key")) for e in part if isinstance(e, dict))
+                _add_selected_keys(part, found)
     elif isinstance(value, list):
         for part in value:
-            yield from _list_selected(part)
+            _add_selected_keys(part, found)

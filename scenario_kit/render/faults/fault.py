@@ -22,6 +22,7 @@ from scenario_kit.render.faults.hidden_faults import hide_fault
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 from scenario_kit.render.faults.preconditions import check_preconditions, split_preconditions
 from scenario_kit.render.faults.template_context import Scope
+from scenario_kit.render.faults.template_variables import TemplateVariables
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.simulation.observability import find_unseen
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
@@ -59,23 +60,51 @@ def render_fault(
     """
     target = _resolve_target(fault_type, use, app, objects, namespace)
     scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}), use.parameters)
+    parameters, variables = _resolve_variables(fault_type, use, scope)
+    rendered = _render_sections(fault_type, use, scope, variables)
+    _check_fault(rendered, app, _describe_fault(fault_type, use))
+    if REAL_DATA_PLANE not in rendered.requires and find_unmodelled(rendered.changes, app, objects, namespace):
+        rendered = msgspec.structs.replace(rendered, requires=(*rendered.requires, REAL_DATA_PLANE))
+    if use.recurrence is not None:
+        rendered = make_recurring(rendered, use.recurrence)
+    if use.visibility == "Hidden":
+        rendered = hide_fault(rendered, namespace, list_used(app, objects, namespace).values())
+    rendered = place_fault(rendered, app, objects, namespace, target.namespace)
+    known = _symbolise_namespaces(parameters, list_used(app, objects, namespace))
+    return msgspec.structs.replace(rendered, digest=digest_of(_select_causal(fault_type, use, known)))
+
+
+def _describe_fault(fault_type: FaultType, use: FaultUse) -> str:
+    return f"fault '{use.name}' ({fault_type.name})"
+
+
+def _resolve_variables(fault_type: FaultType, use: FaultUse, scope: Scope) -> tuple[dict[str, Any], TemplateVariables]:
+    """Return the parameters, and the variables of the templates with them.
+
+    Raises:
+        AuthoringError: invalid parameters, or an unmet precondition.
+    """
     if problem := join_errors(_find_violations(fault_type, use, use.parameters, complete=False)):
         raise problem
     early, late = split_preconditions(fault_type)
     check_preconditions(fault_type, early, scope.variables(use.parameters, fault_type), use.name)
     parameters = resolve_parameters(fault_type, use, scope)
-    where = f"fault '{use.name}' ({fault_type.name})"
     variables = scope.variables(parameters, fault_type)
     check_preconditions(fault_type, late, variables, use.name)
+    return parameters, variables
+
+
+def _render_sections(fault_type: FaultType, use: FaultUse, scope: Scope, variables: TemplateVariables) -> Fault:
+    """Render the sections of a fault type in the namespace of its target, as declared."""
+    where = _describe_fault(fault_type, use)
     sections = FaultSections(variables, where, scope.subject(variables), scope.find_or_none)
-    changes = sections.changes(
-        fault_type.changes, "changes"
-    )  # before their repairs: they reject parameters without an effect
+    # Before their repairs: changes reject parameters without an effect.
+    changes = sections.changes(fault_type.changes, "changes")
     sections = replace(sections, written=tuple(change.to_json() for change in changes))
     entities = sections.entities(fault_type.entities, "entities")
     sections = replace(sections, causes=tuple(e.ref for e in entities if e.role == "Cause"))
     several = sum(e.role == "Cause" for e in entities) > 1
-    rendered = Fault(
+    return Fault(
         name=use.name,
         type=fault_type.name,
         version=fault_type.version,
@@ -92,7 +121,7 @@ def render_fault(
         persistence=fault_type.persistence,
         scope=fault_type.scope,
         rollout=use.rollout or fault_type.rollout,
-        callers=_list_callers(scope, target),
+        callers=_list_callers(scope, scope.target),
         start=use.start,
         lasts_seconds=use.lasts_seconds,
         solutions=sections.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
@@ -100,16 +129,6 @@ def render_fault(
         requires=fault_type.requires,
         exceptions=fault_type.exceptions,
     )
-    _check_fault(rendered, app, where)
-    if REAL_DATA_PLANE not in rendered.requires and find_unmodelled(rendered.changes, app, objects, namespace):
-        rendered = msgspec.structs.replace(rendered, requires=(*rendered.requires, REAL_DATA_PLANE))
-    if use.recurrence is not None:
-        rendered = make_recurring(rendered, use.recurrence)
-    if use.visibility == "Hidden":
-        rendered = hide_fault(rendered, namespace, list_used(app, objects, namespace).values())
-    rendered = place_fault(rendered, app, objects, namespace, target.namespace)
-    known = _symbolise_namespaces(parameters, list_used(app, objects, namespace))
-    return msgspec.structs.replace(rendered, digest=digest_of(_select_causal(fault_type, use, known)))
 
 
 def _check_fault(rendered: Fault, app: App, where: str) -> None:

@@ -64,6 +64,11 @@ _LEAKS = [
     (_QUOTE, "An environment variable was changed."),
     (_VALKEY, "The valkey\u2014cart suffers from packet loss."),
     (_VALKEY, "There is a network delay somewhere."),
+    (_CATALOG, "Product pages fail since a colleague edited the productcatalog service."),
+    (_CATALOG, "The product catalog service has been restarted by the team; product pages still fail."),
+    (_CATALOG, "Product pages fail since the catalogue was patched, and somebody misconfigured the catalogue."),
+    (_CATALOG, "Product pages fail. Hint: connections between pods are fine."),
+    (_CATALOG, "Product pages fail. The answer begins with p and ends with g."),
 ]
 
 _HONEST = [
@@ -99,6 +104,8 @@ _HONEST = [
     (_QUOTE, "No quote for shipping is shown at 9 a.m., although customers tag their orders."),
     (_VALKEY, "The cart is slow for everybody since the network was hardened."),
     (_VALKEY, "Carts take 5 s to open; customers pull out of orders."),
+    (_CART, "Customers changed the cart and lost it. Since we updated the phone app, others see it too."),
+    (_CART, "The tip of the day is shown, the cart is not; customers edited carts in vain."),
 ]
 
 

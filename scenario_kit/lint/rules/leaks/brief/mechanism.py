@@ -40,6 +40,12 @@ _DID: Final = (
     r"throttl(?:ed|ing)|renamed|misrouted|repointed|downgraded|removed|unplugged|isolated|firewalled|"
     r"cut off|(?:turn|switch|shut|power)(?:t?ed|t?ing)? ?(?:off|down))"
 )
+#: Changes of a component. Customers change their carts and payments, so most count only before the word for a service.
+_CHANGED_SERVICE: Final = (
+    r"(?:edit(?:ed|ing)|chang(?:ed|ing)|modif(?:ied|ying)|updat(?:ed|ing)|touch(?:ed|ing)|restart(?:ed|ing)|"
+    r"redeploy(?:ed|ing)|migrat(?:ed|ing)|upgrad(?:ed|ing)|broke)"
+)
+_CHANGED_COMPONENT: Final = r"(?:(?:re|mis)configur(?:ed|ing)|patch(?:ed|ing)|tweak(?:ed|ing)|fat-finger(?:ed|ing))"
 #: Resources of a component, and their reduction; users see neither.
 _AMOUNT: Final = r"(?:memory|cpu|ram|resources?|instances?|copies|number of (?:instances|copies|servers|processes))"
 _LESSENED: Final = (
@@ -100,6 +106,9 @@ def _find_actions(text: str, names: Iterable[str]) -> Iterator[str]:
             rf"(?<![\w-]){name}{_SERVICE}? {be} {_DONE}(?!\w)",
             rf"(?<![\w-]){name}{_SERVICE} {be} {_DONE_TO_SERVICE}(?!\w)",
             rf"\b{_DID} {_THE}{name}(?!\w)(?!['\u2019])",
+            rf"\b{_CHANGED_SERVICE} {_THE}{name}{_SERVICE}(?!\w)",
+            rf"\b{_CHANGED_COMPONENT} {_THE}{name}(?!\w)",
+            rf"(?<![\w-]){name}{_SERVICE} {be} {_CHANGED_SERVICE}(?!\w)",
             rf"{_SPLIT_VERB} {_THE}{name}{_SERVICE}? (?:off|down|away|offline)\b",
             rf"{_LOOK} {_THE}{name}(?!\w)",
             rf"\b{_AMOUNT} (?:of|for) {_THE}{name}{_SERVICE}? {be} {_LESSENED}\b",

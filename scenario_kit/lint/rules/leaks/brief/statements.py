@@ -31,6 +31,10 @@ _ORDERS: Final = (
     "previous instructions", "your instructions", "system prompt", "the correct answer", "your answer",
     "the right answer", "the answer is", "the solution is", "the fix is",
 )  # fmt: skip
+_HINT: Final = re.compile(
+    r"\b(?:hints?|tips?|spoilers?|clues?)\s?:|\bthe (?:answer|culprit|component) (?:begins|starts|ends|rhymes|contains)\b",
+    re.I,
+)
 _TOP_LEVEL: Final = (
     "com|org|net|io|dev|app|ly|gl|gg|me|co|us|uk|de|fr|eu|ch|at|nl|it|es|ru|cn|jp|br|in|info|biz|xyz|site|online|cloud|"
     "page|link|sh|to|cc|tv|ai|tech|wiki|corp|internal|intranet|lan|local"
@@ -62,7 +66,7 @@ def find_statements(text: str) -> Iterator[str]:
     innocent = _INNOCENT.sub(" ", text)
     yield from find_phrases(innocent, _INJECTION)
     yield from find_phrases(text, _ORDERS)
-    for pattern in (_BLAME, _MARKUP, _COMMAND):
+    for pattern in (_BLAME, _HINT, _MARKUP, _COMMAND):
         yield from (" ".join(found.group().split()) for found in pattern.finditer(text))
     yield from find_links(text)
 

@@ -14,7 +14,7 @@ from scenario_kit.model.kubernetes.quantity import parse_quantity
 MAX_PODS: Final = 1000
 #: Maximum disk size; larger claims would provision costly disks.
 MAX_DISK: Final = "1Ti"
-_FIELDS: Final = ("replicas", "minReplicas", "parallelism", "completions")
+_FIELDS: Final = ("replicas", "minReplicas", "maxReplicas", "parallelism", "completions")
 
 
 def check_amounts(obj: Object) -> Iterator[Breach]:

@@ -1,7 +1,7 @@
 """Hosts in the inputs of programs, and networks of addresses.
 
-Hosts are found where programs read addresses: in environment variables, arguments, files, name servers and probes. A
-name without a dot is a Service of the pod's own namespace.
+Hosts are found where programs read addresses: in environment variables, arguments, files, name servers, probes and Java
+code that an experiment injects. A name without a dot is a Service of the pod's own namespace.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Final
 from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.pods import find_pod_specs, list_containers
 from scenario_kit.model import Object
+from scenario_kit.model.chaos.kinds import find_spec
 
 #: Documentation networks (RFC 5737, RFC 3849), whose addresses are unassigned.
 NOWHERE: Final = tuple(ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
@@ -21,6 +22,8 @@ NOWHERE: Final = tuple(ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24"
 LOOPBACK: Final = tuple(ip_network(n) for n in ("127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"))
 #: Private networks.
 PRIVATE: Final = tuple(ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fd00::/8"))
+#: Fields of a JVMChaos that hold Java expressions or rules.
+_JAVA: Final = ("ruleData", "exception", "returnValue")
 _NAME: Final = r"(?:[A-Za-z0-9_](?:[-A-Za-z0-9_]*[A-Za-z0-9_])?\.)+[A-Za-z][-A-Za-z0-9]*\.?"
 _IPV4: Final = r"\d{1,3}(?:\.\d{1,3}){3}"
 _HOST: Final = rf"(?:{_NAME}|{_IPV4}|\[[0-9A-Fa-f:.]+\])"
@@ -39,6 +42,7 @@ def list_texts(obj: Object) -> Iterator[tuple[Keys, str]]:
     """List the texts of an object that programs read, each with its place."""
     yield from _list_values(obj)
     yield from _list_files(obj)
+    yield from _list_java(obj)
 
 
 def _list_values(obj: Object) -> Iterator[tuple[Keys, str]]:
@@ -62,6 +66,14 @@ def _list_files(obj: Object) -> Iterator[tuple[Keys, str]]:
         for key, text in data.items() if isinstance(data, Mapping) else ():
             if isinstance(text, str):
                 yield (field, str(key)), text
+
+
+def _list_java(obj: Object) -> Iterator[tuple[Keys, str]]:
+    """List the Java code that a JVMChaos, or one that a Schedule starts, adds to a program."""
+    keys, spec = find_spec(obj, "JVMChaos") or ((), {})
+    for field in _JAVA:
+        if isinstance(text := spec.get(field), str):
+            yield (*keys, field), text
 
 
 def find_hosts(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from scenario_kit.admission.foreign_hosts import check_hosts
 from scenario_kit.admission.marks import check_marks
 from scenario_kit.admission.pods import check_privileges
 from scenario_kit.admission.rights import check_granted
+from scenario_kit.admission.stressors import check_stressors
 from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
@@ -71,6 +72,7 @@ def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     yield from check_hosts(obj, bounds)
     yield from check_corefile(obj, bounds)
     yield from check_claims(obj, bounds)
+    yield from check_stressors(obj)
     if not bounds.of_app:
         yield from check_amounts(obj)
     if obj["kind"] == "Secret" and (type_ := str(obj.get("type") or "")) not in SECRET_TYPES:

@@ -41,6 +41,21 @@ def get_experiment(obj: Object) -> tuple[str, Object]:
     return kind, inner
 
 
+def find_spec(obj: Object, kind: str) -> tuple[tuple[str, ...], Object] | None:
+    """Return place and spec of an experiment of this kind, or of the one that a Schedule starts; None if there is none.
+
+    Accepts any object, as an author wrote it.
+    """
+    place: tuple[str, ...] = ("spec",)
+    spec = obj.get("spec")
+    if obj["kind"] == SCHEDULE and isinstance(spec, Mapping):
+        place, spec = ("spec", schedule_key(kind)), spec.get(schedule_key(kind))
+    elif obj["kind"] != kind:
+        return None
+    of_group = str(obj.get("apiVersion", "")).startswith(f"{GROUP}/")
+    return (place, dict(spec)) if of_group and isinstance(spec, Mapping) else None
+
+
 class Sides(NamedTuple):
     """The selectors of an experiment: of its targets, and of their peers (None: any)."""
 

@@ -1,1 +1,1 @@
-"""Verb *export*: incidents in the forms that other harnesses run, each with the gates that prove its scoring."""
+"""Verb *export*: incidents as tasks of other benchmark harnesses, with gates that verify the scoring of each."""

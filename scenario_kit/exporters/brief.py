@@ -1,4 +1,4 @@
-"""What the solver of an exported task is told. It is the same text whether something is broken or not."""
+"""The instruction of an exported task; incidents and controls get the same text."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ _TASK: Final = """\
 
 {brief}
 
-The page may be a false alarm: it happens that nothing is wrong.
+The page may be a false alarm: sometimes nothing is wrong.
 
 ## What there is
 
-`{snapshot}` holds what was recorded of the app {app} (namespace {namespaces}) until now. Times are UTC; the end of the
-recording is now.
+`{snapshot}` holds the recorded state and telemetry of the app {app} (namespace {namespaces}). Times are UTC; the end of
+the recording is now.
 
-- `alerts/`: what fires, minute by minute, as Prometheus lists alerts
-- `k8s_events_raw.tsv`, `k8s_objects_raw.tsv`: events and objects of Kubernetes; the column `Body` is JSON
+- `alerts/`: active alerts, minute by minute, in the format of Prometheus's `/api/v1/alerts`
+- `k8s_events_raw.tsv`, `k8s_objects_raw.tsv`: Kubernetes events and objects; the column `Body` is JSON
 - `otel_logs_raw.tsv`, `otel_traces_raw.tsv`: log lines and spans
-- `metrics/`: series of each pod and each service
+- `metrics/`: time series per pod and per service
 - `topology_information/`: the app and its objects as graphs
-- `lite/`: shorter tables of the same
+- `lite/`: condensed tables of the same data
 
-Tables are separated by tabs and quoted as CSV, so that fields may hold line ends. Some of this may be missing.
+Tables are tab-separated with CSV quoting, so a field may contain newlines. Some files may be missing.
 
 ## What to do
 
-Find the root cause: the object, as `namespace/Kind/name`, whose change would end the trouble. Do not name what merely
-suffers. Write your answer to `{answer}` as one JSON document:
+Find the root cause: the object, as `namespace/Kind/name`, whose repair would end the incident. Do not name objects
+that are only affected. Write your answer to `{answer}` as one JSON document:
 
 ```
 {form}
@@ -42,7 +42,7 @@ wrong, an answer that names nothing scores 1. Without a file the score is 0.
 
 
 def render_instruction(brief: str, app: str, namespaces: tuple[str, ...], snapshot: str, answer: str) -> str:
-    """Render the text; ``snapshot`` and ``answer`` are paths as the solver sees them."""
+    """Render the instruction; ``snapshot`` and ``answer`` are paths in the solver's container."""
     return _TASK.format(
         brief=brief, app=app, namespaces=" and ".join(namespaces), snapshot=snapshot, answer=answer, form=ANSWER_FORM
     )

@@ -1,4 +1,4 @@
-"""Files of an export as values, and the folders that they become, complete or not at all."""
+"""Exported files as values, and atomic writing of the folders that contain them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from scenario_kit.snapshot.folder.staging import stage_folders
 
 
 class Table(NamedTuple):
-    """A table as comma-separated values; ``read`` yields its rows when it is written, and never holds all of them."""
+    """A CSV table; ``read`` streams its rows while the file is written."""
 
     columns: Sequence[str]
     read: Callable[[], Iterable[Sequence[object]]]
 
 
 class ExportedFile(NamedTuple):
-    """A text, a table, or the file or folder that is copied; a program can be executed."""
+    """A text, a table, or a copy of a file or folder.
+
+    ``program`` makes the file executable; ``without`` are glob patterns left out of a copied folder.
+    """
 
     text: str = ""
     copy_of: Path | None = None
@@ -30,9 +33,10 @@ class ExportedFile(NamedTuple):
 
 
 class ExportedFolder(NamedTuple):
-    """A folder to be: files by their paths in it, with slashes. ``secrets`` may not stand in what ``shown`` names.
+    """A folder to write: files by slash-separated relative path.
 
-    ``notes`` say what of the incidents is not in it, and why.
+    Files listed in ``shown`` are visible to solvers and must not contain ``secrets``. ``notes`` say what could not be
+    exported, and why.
     """
 
     name: str
@@ -43,20 +47,20 @@ class ExportedFolder(NamedTuple):
 
 
 def write_folders(folders: Sequence[ExportedFolder], out: Path) -> list[Path]:
-    """Write folders below ``out``; all of them are complete afterwards, or none exists.
+    """Write folders below ``out``: all of them, or none.
 
     Raises:
-        UsageError: one of them exists already.
-        AuthoringError: a text that solvers read holds a name that gives the answer away.
+        UsageError: a folder already exists.
+        AuthoringError: a file visible to solvers contains a name that gives the answer away.
     """
     for folder in folders:
         _require_no_secrets(folder)
-    goals = [out / folder.name for folder in folders]
-    with stage_folders(goals) as staged:
-        for folder, place in zip(folders, staged, strict=True):
+    targets = [out / folder.name for folder in folders]
+    with stage_folders(targets) as staged:
+        for folder, target in zip(folders, staged, strict=True):
             for path, file in folder.files.items():
-                _write_file(place / path, file)
-    return goals
+                _write_file(target / path, file)
+    return targets
 
 
 def _require_no_secrets(folder: ExportedFolder) -> None:
@@ -64,7 +68,7 @@ def _require_no_secrets(folder: ExportedFolder) -> None:
         found = [each for each in folder.secrets if "-" in each and each in folder.files[path].text]
         if found:
             raise AuthoringError(
-                f"{folder.name}/{path} would say {found[0]!r}, which gives the answer away", fix="reword the brief"
+                f"{folder.name}/{path} would contain {found[0]!r}, which gives the answer away", fix="reword the brief"
             )
 
 

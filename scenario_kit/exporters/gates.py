@@ -1,6 +1,6 @@
-"""Gates of an export: what knows the answer must get 1, what does nothing 0, and a control is no place for claims.
+"""Export gates: the oracle must score 1, the nop 0, and a claim about a control 0.
 
-Each is scored twice, by the program that exported tasks carry and by ``scenario-kit score``; both must agree.
+Each answer is scored twice, by the exported verifier and by ``scenario-kit score``; the two must agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scenario_kit.scoring.scores.settings import ScoreSettings
 
 
 class GateCheck(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """One answer, the reward that it must get, what the exported program gives it, and what the kit does."""
+    """One answer: its expected reward, the exported verifier's, and that of ``scenario-kit score``."""
 
     name: str
     expected: float
@@ -31,12 +31,12 @@ class GateCheck(Value, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def holds(self) -> bool:
-        """Whether both give what must be."""
+        """Whether both rewards equal the expected one."""
         return self.expected == self.exported == self.scored
 
 
 class GateReport(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """All gates of one incident."""
+    """The gates of one incident."""
 
     incident: str
     outcome: str
@@ -44,14 +44,14 @@ class GateReport(Value, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def holds(self) -> bool:
-        """Whether all gates hold."""
+        """Whether every gate passed."""
         return all(each.holds for each in self.checks)
 
 
 def check_gates(truth: IncidentTruth) -> GateReport:
-    """Check all gates of a truth, and those of its control twin.
+    """Check the gates of a truth and of its control twin.
 
-    Of what is a control itself, a claim is about something that nobody named.
+    A truth that is itself a control has no oracle claim, so its false alarm names an arbitrary object.
     """
     oracle = build_oracle_answer(truth)
     checks = [_check(truth, "oracle", oracle, 1.0), _check(truth, "nop", None, 0.0)]
@@ -69,21 +69,21 @@ def check_gates(truth: IncidentTruth) -> GateReport:
 
 
 def require_gates(truth: IncidentTruth) -> GateReport:
-    """Check the gates of what is about to be exported.
+    """Check the gates of an incident before it is exported.
 
     Raises:
-        AuthoringError: one does not hold.
+        AuthoringError: a gate failed.
     """
     report = check_gates(truth)
     failed = [each for each in report.checks if not each.holds]
     if failed:
         summary = "; ".join(f"{e.name}: expected {e.expected:g}, got {e.exported:g} and {e.scored:g}" for e in failed)
-        raise AuthoringError(f"{truth.incident}: gates do not hold: {summary}", fix="correct the ground truth")
+        raise AuthoringError(f"{truth.incident}: gates failed: {summary}", fix="correct the ground truth")
     return report
 
 
-def list_failed(reports: Sequence[GateReport]) -> list[str]:
-    """List the incidents of which a gate does not hold."""
+def list_failed_incidents(reports: Sequence[GateReport]) -> list[str]:
+    """List the incidents with a failed gate."""
     return [each.incident for each in reports if not each.holds]
 
 
@@ -94,7 +94,7 @@ def _check(truth: IncidentTruth, name: str, answer: dict[str, Any] | None, expec
 
 
 def score_text(truth: IncidentTruth, text: str | None) -> float:
-    """Score the text of an answer as ``scenario-kit score`` does: recall-gated precision, of a control correctness."""
+    """Score an answer's text as ``scenario-kit score`` does: recall-gated precision; for a control, correctness."""
     record = RunRecord(incident=truth.incident, trial="1")
     if text is not None:
         try:

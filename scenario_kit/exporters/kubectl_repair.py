@@ -1,4 +1,4 @@
-"""A documented repair as commands of kubectl, so that an oracle can carry it out with the tools of solvers."""
+"""Documented solutions as kubectl commands, which the oracle runs through the solver's tools."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scenario_kit.model.kubernetes.reference import Reference
 
 
 def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
-    """List the calls of ``exec_kubectl_cmd_safely`` that carry out documented solutions for all faults.
+    """List ``exec_kubectl_cmd_safely`` calls that repair all faults by their documented solutions.
 
-    Of several solutions of a fault, the first one that kubectl alone can carry out is taken; None where there is none.
+    The first solution of a fault that kubectl alone can apply is used; None if some fault has none.
     """
     fixed: set[str] = set()
     calls: list[dict[str, Any]] = []
@@ -29,7 +29,7 @@ def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
 
 
 def _build_call(change: Change) -> dict[str, Any] | None:
-    """Build the call for a change; None where kubectl has no single command for it."""
+    """Build the call for a change; None if no single kubectl command does it."""
     data = change.to_json()
     operation = change.operation
     keyword = next((name for name in ("patch", "delete", "restart", "scale", "create", "apply") if name in data), "")

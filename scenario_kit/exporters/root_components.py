@@ -1,4 +1,4 @@
-"""Which component of an app a root cause is, for forms that name components rather than objects."""
+"""The component of each root cause, for export formats that name components instead of objects."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scenario_kit.model.authored.propagation import list_reachable
 from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
 from scenario_kit.scoring.matching.alias_classes import AliasClass, build_alias_classes
 
-#: Kinds whose names are names of components, the most direct first.
+#: Kinds whose objects are named after components.
 _COMPONENTS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Service", "Node")
 
 
 class RootComponent(NamedTuple):
-    """A component that is a root cause; ``level`` is ``service`` or ``node``."""
+    """A component as root cause; ``level`` is ``service`` or ``node``."""
 
     name: str
     level: str
@@ -24,14 +24,14 @@ class RootComponent(NamedTuple):
 
 
 def find_root_components(incident: SnapshotIncident) -> list[RootComponent]:
-    """Find the component of each root cause, in order of injection: itself, or the first one that it hurts.
+    """Find the component of each root cause, in injection order: the cause itself, or the first component it affects.
 
     Raises:
-        AuthoringError: nothing is broken, or a cause hurts no component.
+        AuthoringError: there is no incident, or a cause affects no component.
     """
     if incident.truth.outcome != "Incident":
         raise AuthoringError(
-            f"{incident.folder}: nothing is broken there, and this form has no place for that",
+            f"{incident.folder}: nothing is broken there, and this format has no controls",
             fix="leave controls out, or export them as `harbor` or `inspect`",
         )
     found = [
@@ -45,17 +45,17 @@ def find_root_components(incident: SnapshotIncident) -> list[RootComponent]:
 
 
 def _find_component(incident: SnapshotIncident, cause: AliasClass, fault: InjectedFault) -> RootComponent:
-    best = _select_component(_list_hurt(incident.truth, cause))
+    best = _select_component(_list_affected(incident.truth, cause))
     if best is None:
         raise AuthoringError(
-            f"{incident.folder}: {cause.id} is no component, and hurts none",
-            fix="this form names components; export it as `harbor` or `inspect`",
+            f"{incident.folder}: {cause.id} is not a component and affects none",
+            fix="this format names components; export it as `harbor` or `inspect`",
         )
     return RootComponent(best.names[0], "node" if best.kind == "Node" else "service", fault)
 
 
-def _list_hurt(truth: IncidentTruth, cause: AliasClass) -> list[TruthGroup]:
-    """List the groups of a cause and what it hurts, the nearest first."""
+def _list_affected(truth: IncidentTruth, cause: AliasClass) -> list[TruthGroup]:
+    """List the groups of a cause and everything it propagates to, nearest first."""
     groups = {group.id: group for group in truth.groups}
     reached = list_reachable((group.id for group in cause.groups), ((edge.source, edge.target) for edge in truth.edges))
     return [groups[id] for id in reached if id in groups]

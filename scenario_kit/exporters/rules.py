@@ -1,4 +1,4 @@
-"""The rules by which an exported verifier scores an incident: its truth, with the constants of the matcher."""
+"""The rules of an exported verifier: the truth of an incident and the constants of the matcher."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from scenario_kit.scoring.entities.name import CLUSTER_SCOPED, GENERATED_SUFFIXE
 from scenario_kit.scoring.entities.truth import IncidentTruth
 from scenario_kit.scoring.matching.alias_classes import AliasClass, build_alias_classes
 
-#: Programs that are copied into exports.
+#: Programs copied into exports.
 PROGRAMS: Final = Path(__file__).parent / "programs"
-#: The program of verifiers, which is copied into each task.
+#: The verifier, copied into each task.
 VERIFIER: Final = PROGRAMS / "score_answer.py"
-#: What the program and its rules are called beside each other.
+#: File names of the verifier and its rules in an export.
 VERIFIER_FILE: Final = "score_answer.py"
 RULES_FILE: Final = "rules.json"
 
 
 class RuleGroup(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """Objects of one kind that the truth names."""
+    """Objects of one kind named by the truth."""
 
     id: str
     kind: str
@@ -32,7 +32,7 @@ class RuleGroup(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class RuleClass(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """Groups that are one answer; ``declared`` says that other kinds may stand for it."""
+    """Groups that count as one answer; with ``declared``, objects of other kinds also match it."""
 
     id: str
     root: bool
@@ -41,7 +41,7 @@ class RuleClass(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class VerifierRules(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """All that a verifier knows. Without an ``incident`` nothing is to be claimed."""
+    """The content of ``rules.json``; without ``incident``, any claim is wrong."""
 
     incident: bool
     classes: tuple[RuleClass, ...]
@@ -51,7 +51,7 @@ class VerifierRules(Value, frozen=True, kw_only=True, omit_defaults=False):
     canary: str = CANARY
 
     def render(self) -> str:
-        """Render the file that the program reads."""
+        """Render the verifier's input file."""
         return json.dumps(self.to_json(), indent=1) + "\n"
 
 
@@ -59,28 +59,28 @@ def build_rules(truth: IncidentTruth) -> VerifierRules:
     """Build the rules of a truth.
 
     Raises:
-        AuthoringError: it names objects by patterns, which the program does not know, or has no root to be named.
+        AuthoringError: it names objects by patterns, which the verifier does not support, or has no root cause.
     """
     if patterns := [pattern for group in truth.groups for pattern in group.patterns]:
         raise AuthoringError(
-            f"{truth.incident}: the truth has patterns ({patterns[0]!r}), and exported verifiers compare names",
+            f"{truth.incident}: the truth has patterns ({patterns[0]!r}); exported verifiers compare names only",
             fix="export a snapshot of scenario-kit, whose truth has names",
         )
     incident = truth.outcome == "Incident"
     classes = build_alias_classes(truth.groups, truth.aliases) if incident else ()
     if incident and not any(each.root for each in classes):
-        raise AuthoringError(f"{truth.incident}: the truth has no root cause", fix="name one, or another outcome")
-    generated = {kind: tuple(each.pattern for each in found) for kind, found in GENERATED_SUFFIXES.items()}
+        raise AuthoringError(f"{truth.incident}: the truth has no root cause", fix="declare one, or another outcome")
+    generated = {kind: tuple(each.pattern for each in suffixes) for kind, suffixes in GENERATED_SUFFIXES.items()}
     return VerifierRules(incident=incident, classes=tuple(map(_build_class, classes)), generated=generated)
 
 
 def load_verifier() -> Any:
-    """Load the program as a module, to score in this process as an exported task does."""
+    """Import the verifier, to score in this process as an exported task does."""
     from scenario_kit.exporters.programs import score_answer
 
     return score_answer
 
 
-def _build_class(found: AliasClass) -> RuleClass:
-    groups = tuple(RuleGroup(id=g.id, kind=g.kind, namespace=g.namespace, names=g.names) for g in found.groups)
-    return RuleClass(id=found.id, root=found.root, declared=found.declared, groups=groups)
+def _build_class(alias_class: AliasClass) -> RuleClass:
+    groups = tuple(RuleGroup(id=g.id, kind=g.kind, namespace=g.namespace, names=g.names) for g in alias_class.groups)
+    return RuleClass(id=alias_class.id, root=alias_class.root, declared=alias_class.declared, groups=groups)

@@ -1,4 +1,4 @@
-"""The forms of exports by name, and what each is made of."""
+"""Export formats by name, and how to run one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from scenario_kit.exporters.formats.sregym import build_sregym_problems
 from scenario_kit.exporters.scenario_incident import ScenarioIncident, read_scenarios
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident, find_snapshots, read_incident
 
-#: Forms that are made of snapshots.
+#: Formats that export snapshots.
 SNAPSHOT_FORMATS: Final[Mapping[str, Callable[[Sequence[SnapshotIncident]], list[ExportedFolder]]]] = {
     "harbor": build_offline_tasks,
     "inspect": build_inspect_task,
     "openrca": build_openrca_systems,
     "rcaeval": build_rcaeval_cases,
 }
-#: Forms that are made of scenarios.
+#: Formats that export scenarios.
 SCENARIO_FORMATS: Final[Mapping[str, Callable[[Sequence[ScenarioIncident]], list[ExportedFolder]]]] = {
     "harbor-live": build_live_tasks,
     "aiopslab": build_aiopslab_problems,
@@ -37,18 +37,18 @@ FORMATS: Final = (*SNAPSHOT_FORMATS, *SCENARIO_FORMATS)
 
 
 class ExportResult(NamedTuple):
-    """The folders that were written, and what of the incidents is not in them, with the reasons."""
+    """The folders written, and notes on what could not be exported and why."""
 
     written: list[Path]
     notes: list[str]
 
 
 def run_export(kind: str, paths: Sequence[Path], out: Path) -> ExportResult:
-    """Export snapshots or scenarios in a form.
+    """Export snapshots or scenarios in a format.
 
     Raises:
-        UsageError: there is no such form or path, or a folder exists already.
-        AuthoringError: one of the incidents cannot be exported.
+        UsageError: no such format or path, or an output folder already exists.
+        AuthoringError: an incident cannot be exported.
     """
     if build := SNAPSHOT_FORMATS.get(kind):
         folders = build([read_incident(folder) for folder in find_snapshots(list(paths))])

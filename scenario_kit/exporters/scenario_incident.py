@@ -1,4 +1,4 @@
-"""An incident as it is authored, with its truth in the names that its app has in its own namespace."""
+"""An authored incident with its truth, in the object names of its app's default namespace."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from scenario_kit.scoring.files.scenario_truth import build_scenario_truth
 
 
 class ScenarioIncident(NamedTuple):
-    """A scenario, resolved. ``number`` is for formats whose incidents have numbers; it follows from the name.
+    """A resolved scenario. ``number`` identifies it in formats that number incidents; it is a hash of the name.
 
-    ``families`` are those of its types of faults; ``own_faults`` are types that lie beside the scenario.
+    ``families`` maps each fault type to its family; ``own_faults`` are fault types defined beside the scenario.
     """
 
     scenario: Scenario
@@ -38,23 +38,23 @@ class ScenarioIncident(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the scenario."""
+        """The scenario's name."""
         return self.scenario.name
 
 
 def read_scenarios(paths: Sequence[Path]) -> list[ScenarioIncident]:
-    """Read scenarios, and require that their gates hold.
+    """Read scenarios and check their gates.
 
     Raises:
-        UsageError: a path holds no scenario, or two have one name or number.
-        AuthoringError: one of them has mistakes, or a gate does not hold.
+        UsageError: a path contains no scenario, or two share a name or number.
+        AuthoringError: a scenario is invalid, or a gate failed.
     """
     catalog = Catalog()
     found = [_read(file, catalog) for file in find_scenario_files(list(paths))]
     seen: dict[int, str] = {}
     for each in found:
         if (other := seen.setdefault(each.number, each.name)) != each.name:
-            raise UsageError(f"{each.name} and {other} would have one number", fix="export them into two folders")
+            raise UsageError(f"{each.name} and {other} would share a number", fix="export them into two folders")
     names = [each.name for each in found]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise UsageError(f"two scenarios are called {twice}", fix="rename one, or export one of them")
@@ -62,7 +62,7 @@ def read_scenarios(paths: Sequence[Path]) -> list[ScenarioIncident]:
 
 
 def build_scenario_object(scenario: Scenario) -> dict[str, Any]:
-    """Build the object that is applied to a cluster."""
+    """Build the Scenario object to apply to a cluster."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Scenario",
@@ -72,14 +72,14 @@ def build_scenario_object(scenario: Scenario) -> dict[str, Any]:
 
 
 def build_control_object(scenario: Scenario) -> dict[str, Any]:
-    """Build the object of the control twin, which has a name of its own."""
+    """Build the Scenario object of the control twin, named ``<name>-control``."""
     built = build_scenario_object(build_control_twin(scenario))
     built["metadata"]["name"] = f"{scenario.name}-control"
     return built
 
 
-def forget_namespace(truth: IncidentTruth) -> IncidentTruth:
-    """Return a truth that fits in any namespace: where the app runs is decided when the Scenario is applied."""
+def clear_namespace(truth: IncidentTruth) -> IncidentTruth:
+    """Clear the namespaces of a truth: the app's namespace is chosen when the Scenario is applied."""
     groups = tuple(msgspec.structs.replace(group, namespace="") for group in truth.groups)
     return msgspec.structs.replace(truth, groups=groups)
 
@@ -100,8 +100,8 @@ def _read(file: Path, catalog: Catalog) -> ScenarioIncident:
 
 
 def note_own_faults(incident: ScenarioIncident) -> list[str]:
-    """Note the types of faults without which a cluster refuses the scenario."""
+    """Note the scenario's own fault types, which the operator needs in its catalogue."""
     if not incident.own_faults:
         return []
     names = ", ".join(incident.own_faults)
-    return [f"{incident.name}: {names} lies beside the scenario, and has to be in the catalogue of the operator"]
+    return [f"{incident.name}: {names} is defined beside the scenario; add it to the operator's catalogue"]

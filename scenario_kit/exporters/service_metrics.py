@@ -1,4 +1,4 @@
-"""Metrics of services, as data sets of telemetry have them: a few numbers for each service and scrape."""
+"""Service metrics as telemetry data sets have them: a few values per service and scrape."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.snapshot.reader import MetricFile, SnapshotFolder, parse_map, parse_timestamp
 
-#: Metrics by name, with their units.
+#: Metric names and units.
 METRICS: Final[Mapping[str, str]] = {
     "cpu": "cores", "mem": "bytes", "workload": "requests/s", "error": "failed requests/s", "latency-50": "s",
     "latency-90": "s",
@@ -26,7 +26,7 @@ Series = dict[float, float]
 
 
 class Sample(NamedTuple):
-    """A metric of a service at a time, in seconds since the epoch."""
+    """One value of a service's metric; ``at`` in seconds since the epoch."""
 
     at: float
     service: str
@@ -35,10 +35,10 @@ class Sample(NamedTuple):
 
 
 def read_service_metrics(snapshot: SnapshotFolder) -> list[Sample]:
-    """Read what a snapshot has of ``METRICS``, in order of time, service and metric.
+    """Read the ``METRICS`` of a snapshot, ordered by time, service and metric.
 
-    CPU and memory are sums over the pods of a workload; requests are those that a service served, and their latencies
-    quantiles of its histogram, as ``histogram_quantile`` computes them.
+    CPU and memory are summed over the pods of a workload; request metrics are server-side, and latencies are quantiles
+    of the span histogram, computed like PromQL's ``histogram_quantile``.
     """
     found: dict[tuple[str, str], Series] = defaultdict(lambda: defaultdict(float))
     for file in snapshot.list_metrics():
@@ -53,7 +53,7 @@ def read_service_metrics(snapshot: SnapshotFolder) -> list[Sample]:
 
 
 def _read_pod(snapshot: SnapshotFolder, file: MetricFile) -> Iterator[Sample]:
-    """Read CPU and memory of the pod's containers; the service is the workload that the pod belongs to."""
+    """Read CPU and memory of the pod's containers; the service is the pod's workload."""
     owner = _HASHED.sub("", file.name)
     usage: dict[str, Series] = defaultdict(dict)
     memory: Series = defaultdict(float)
@@ -74,19 +74,19 @@ def _read_pod(snapshot: SnapshotFolder, file: MetricFile) -> Iterator[Sample]:
 
 
 def _read_service(snapshot: SnapshotFolder, file: MetricFile) -> Iterator[Sample]:
-    """Read the requests that a service served, from the histogram of its spans."""
+    """Read the server-side request metrics of a service from its span histogram."""
     counts: dict[tuple[str, bool], Series] = defaultdict(dict)
     buckets: dict[tuple[str, float], Series] = defaultdict(dict)
     for row in snapshot.read_metrics(file):
-        part = row["metric_name"].removeprefix(_SPANS)
-        if part not in ("count", "bucket"):
+        suffix = row["metric_name"].removeprefix(_SPANS)
+        if suffix not in ("count", "bucket"):
             continue
         tags = parse_map(row["tags"])
         if tags.get("span_kind") not in _SERVED:
             continue
         at, value = parse_timestamp(row["timestamp"]), float(row["value"])
         key = f"{tags.get('span_name')} {tags.get('span_kind')} {tags.get('status_code')}"
-        if part == "count":
+        if suffix == "count":
             counts[key, tags.get("status_code") == _FAILED][at] = value
         else:
             buckets[key, float(tags["le"])][at] = value
@@ -94,28 +94,28 @@ def _read_service(snapshot: SnapshotFolder, file: MetricFile) -> Iterator[Sample
         for at, rate in compute_rates(series):
             yield Sample(at, file.name, "workload", rate)
             yield Sample(at, file.name, "error", rate if failed else 0.0)
-    grown: dict[float, dict[float, float]] = defaultdict(lambda: defaultdict(float))
+    rates_at: dict[float, dict[float, float]] = defaultdict(lambda: defaultdict(float))
     for (_, bound), series in buckets.items():
         for at, rate in compute_rates(series):
-            grown[at][bound] += rate
-    for at, rates in grown.items():
+            rates_at[at][bound] += rate
+    for at, rates in rates_at.items():
         for metric, share in (("latency-50", 0.5), ("latency-90", 0.9)):
             if (milliseconds := compute_quantile(share, sorted(rates.items()))) is not None:
                 yield Sample(at, file.name, metric, milliseconds / 1000)
 
 
 def compute_rates(series: Series) -> Iterator[tuple[float, float]]:
-    """Compute how much a counter grew per second up to each sample; one that fell began anew from 0."""
+    """Compute a counter's per-second increase at each sample; a drop is a counter reset."""
     for (before, was), (at, value) in pairwise(sorted(series.items())):
         yield at, (value - was if value >= was else value) / (at - before)
 
 
 def compute_quantile(share: float, buckets: Sequence[tuple[float, float]]) -> float | None:
-    """Compute a quantile from cumulative buckets, by linear interpolation as Prometheus does; None where nothing grew.
+    """Compute a quantile from cumulative buckets by linear interpolation, like Prometheus; None if all are empty.
 
     Args:
         share: 0–1.
-        buckets: upper bounds, ascending and the last infinite, with the counts at most as large as they.
+        buckets: pairs of upper bound and cumulative count, ascending; the last bound is infinite.
     """
     total = buckets[-1][1] if buckets else 0.0
     if total <= 0:

@@ -1,4 +1,4 @@
-"""An incident that was recorded: a snapshot with its truth, verified before anything of it is exported."""
+"""A recorded incident: a snapshot and its truth, verified before export."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, SnapshotTi
 from scenario_kit.snapshot.reader import SnapshotFolder
 from scenario_kit.snapshot.truth import V1_FILE
 
-#: Where the truths of a folder of snapshots lie in it.
+#: The subfolder with the truths of a folder of snapshots.
 TRUTHS: Final = "truths"
 _AGAIN: Final = "take the snapshot again, and do not edit its files"
 
 
 class InjectedFault(NamedTuple):
-    """A fault as it was injected: ``at`` in seconds since the epoch, and the entities that are its root causes."""
+    """An injected fault: ``at`` in seconds since the epoch, ``causes`` the entities that are its root causes."""
 
     name: str
     type: str
@@ -32,9 +32,9 @@ class InjectedFault(NamedTuple):
 
 
 class SnapshotIncident(NamedTuple):
-    """A snapshot, its truth, and what a solver is told. ``secrets`` are names that nothing of an export may show.
+    """A snapshot, its truth and its brief. ``secrets`` are names that no file shown to solvers may contain.
 
-    ``faults`` are those that root causes name, in order of their injection.
+    ``faults`` are the faults of the root causes, in injection order.
     """
 
     folder: Path
@@ -47,40 +47,42 @@ class SnapshotIncident(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the snapshot, which says nothing."""
+        """The snapshot's name, which does not hint at the incident."""
         return self.folder.name
 
 
 def find_snapshots(paths: list[Path]) -> list[Path]:
-    """Find the snapshots that paths mean: one itself, or the folder that several lie in.
+    """Find snapshots: each path is one, or a folder of several.
 
     Raises:
-        UsageError: there is no such folder, or no snapshot in it.
+        UsageError: a path is not a folder, or contains no snapshot.
     """
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():
             raise UsageError(
-                f"{path} is no folder of a snapshot", fix="scenario-kit snapshot SCENARIO makes one; name its folder"
+                f"{path} is not a snapshot folder", fix="create one: `scenario-kit snapshot SCENARIO`; pass its folder"
             )
         own = [path] if (path / MANIFEST).is_file() else []
         inside = own or sorted(each.parent for each in path.glob(f"*/{MANIFEST}"))
         if not inside:
-            raise UsageError(f"{path} holds no snapshot", fix="scenario-kit snapshot SCENARIO --out FOLDER makes one")
+            raise UsageError(
+                f"{path} contains no snapshot", fix="create one: scenario-kit snapshot SCENARIO --out FOLDER"
+            )
         found += inside
     return list(dict.fromkeys(found))
 
 
 def read_incident(folder: Path) -> SnapshotIncident:
-    """Read a snapshot with its truth.
+    """Read and verify a snapshot and its truth.
 
     Raises:
-        UsageError: the truth does not lie where ``snapshot`` writes it.
-        AuthoringError: files were changed, a gate does not hold, or the answer cannot be found in the snapshot.
+        UsageError: the truth is not where ``snapshot`` writes it.
+        AuthoringError: files were changed, a gate failed, or the snapshot never mentions a root cause.
     """
     snapshot = SnapshotFolder(folder)
     snapshot.verify()
-    assert snapshot.manifest is not None  # it was verified by it
+    assert snapshot.manifest is not None  # verify() raises without one
     place = folder.parent / TRUTHS / folder.name
     if not (place / OWN_FILE).is_file():
         raise UsageError(f"the truth of {folder} is not at {place}", fix=f"keep `{TRUTHS}` beside its snapshots")
@@ -103,15 +105,15 @@ def read_incident(folder: Path) -> SnapshotIncident:
 
 
 def _verify_truth(folder: Path, place: Path) -> None:
-    """Verify that the truth is that of the snapshot, and unchanged."""
+    """Verify that the truth belongs to the snapshot and is unchanged."""
     try:
         listed = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
         sums: Mapping[str, str] = listed["files"]
         belongs = listed["snapshot"] == compute_checksum(folder / MANIFEST)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise AuthoringError(f"{place / MANIFEST} is no manifest of a truth", fix=_AGAIN) from error
+        raise AuthoringError(f"{place / MANIFEST} is not the manifest of a truth", fix=_AGAIN) from error
     if not belongs:
-        raise AuthoringError(f"{place} is the truth of another snapshot than {folder}", fix=_AGAIN)
+        raise AuthoringError(f"{place} is the truth of another snapshot, not of {folder}", fix=_AGAIN)
     for name, expected in sums.items():
         file = place / Path(name).name
         if not file.is_file() or compute_checksum(file) != expected:
@@ -121,14 +123,14 @@ def _verify_truth(folder: Path, place: Path) -> None:
 def _read_truth(name: str, place: Path, own: Mapping[str, Any]) -> IncidentTruth:
     outcome = own["outcome"]
     if outcome not in get_args(Outcome):
-        raise AuthoringError(f"{place / OWN_FILE}: there is no outcome {outcome!r}", fix=_AGAIN)
+        raise AuthoringError(f"{place / OWN_FILE}: unknown outcome {outcome!r}", fix=_AGAIN)
     if outcome != "Incident":
         return IncidentTruth(incident=name, outcome=outcome)
     return read_truths(place / V1_FILE)[0].truth
 
 
 def _list_secrets(own: Mapping[str, Any]) -> Iterator[str]:
-    """List the names by which texts would give the answer away: of the scenario, its faults and its solutions."""
+    """List the names that give the answer away: the scenario's, its faults' and its solutions'."""
     yield own["scenario"]
     for fault in own["faults"]:
         yield from (fault["name"], fault["type"])
@@ -137,7 +139,7 @@ def _list_secrets(own: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _list_faults(own: Mapping[str, Any], times: SnapshotTimes) -> list[InjectedFault]:
-    """List the faults that root causes name, in order of injection: that of the first where no own one was noted."""
+    """List the faults of root causes in injection order; a fault without its own time has the first injection's."""
     labels: dict[str, list[str]] = {}
     for cause in own["groundTruth"].get("rootCauses", ()):
         labels.setdefault(cause["fault"], []).append(cause.get("entity") or f"Fault/{cause['fault']}")
@@ -151,10 +153,10 @@ def _list_faults(own: Mapping[str, Any], times: SnapshotTimes) -> list[InjectedF
 
 
 def _require_findable(snapshot: SnapshotFolder, truth: IncidentTruth) -> None:
-    """Require that each root has a name that stands somewhere in the snapshot's objects or events.
+    """Require that the snapshot's objects or events mention every root cause.
 
     Raises:
-        AuthoringError: one has none, so that nobody could name it.
+        AuthoringError: one is never mentioned, so no solver could name it.
     """
     if truth.outcome != "Incident":
         return
@@ -166,7 +168,7 @@ def _require_findable(snapshot: SnapshotFolder, truth: IncidentTruth) -> None:
         if not missing:
             return
     raise AuthoringError(
-        f"{snapshot.folder}: nothing in it names {', '.join(missing)}, which is to be found",
+        f"{snapshot.folder}: no object or event mentions the root cause {', '.join(missing)}",
         fix="give the root cause an alias that a solver can see, or play the incident live",
     )
 

@@ -1,1 +1,1 @@
-"""What goes out of a catalogue: its public and held-out sets, and the static site."""
+"""Publishing a catalogue: its split into public and held-out scenarios, and the static site."""

@@ -1,4 +1,4 @@
-"""What a site shows, before it is rendered."""
+"""The content of a site, before rendering."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Outcomes = Mapping[str, Mapping[str, Sequence[bool]]]
 
 
 class SiteContent(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the pages are made of.
+    """The input of all pages.
 
-    ``board`` is None where there are no runs. ``difficulties`` and ``outcomes`` are by published name, ``matrices`` by
-    the app and its version.
+    ``board`` is None without runs. ``difficulties`` and ``outcomes`` are keyed by published name, ``matrices`` by app
+    and version.
     """
 
     entries: tuple[CatalogueEntry, ...]
@@ -32,7 +32,7 @@ def build_content(
     entries: Sequence[CatalogueEntry], outcomes: Outcomes, matrices: Mapping[str, tuple[MatrixRow, ...]],
     board: Leaderboard | None = None,
 ) -> SiteContent:  # fmt: skip
-    """Build the content, in the order of published names; ``outcomes`` are those of recorded runs, by that name."""
+    """Build the content, sorted by published name; ``outcomes`` are of recorded runs, keyed by published name."""
     return SiteContent(
         entries=tuple(sorted(entries, key=lambda each: each.published_name)), outcomes=outcomes,
         matrices=matrices, board=board,
@@ -44,5 +44,5 @@ def build_content(
 
 
 def _select_solvers(outcomes: Outcomes, name: str) -> dict[str, Sequence[bool]]:
-    """Select the runs of solvers; references are none."""
+    """Select the runs of real solvers, without the reference solvers."""
     return {solver: runs for solver, runs in outcomes.get(name, {}).items() if solver not in REFERENCES}

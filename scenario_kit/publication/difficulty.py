@@ -1,4 +1,4 @@
-"""How difficult an incident is by runs of solvers, beside what its structure says (docs/publish.md). Pure."""
+"""Measured difficulty of an incident from solver runs, and the structural facts beside it (docs/publish.md). Pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from scenario_kit.model.results.evidence import Evidence
 from scenario_kit.scoring.statistics.intervals import compute_wilson_interval
 
 SolveBand = Literal["Easy", "Medium", "Hard", "Unmeasured"]
-#: The bands are thirds of the share: three words, none of which is tuned to a solver or to a catalogue.
+#: Bands are thirds of the share solved, tuned to no solver and no catalogue.
 _HARD: Final = 1 / 3
 _EASY: Final = 2 / 3
-#: Pairs below which a correlation says nothing: with nine, .6 still comes about by chance in one of ten catalogues.
-LEAST_PAIRS: Final = 10
+#: Minimum sample of a correlation: with nine pairs, one catalogue in ten reaches 0.6 by chance.
+MIN_PAIRS: Final = 10
 
 
 class StructuralFacts(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """What can be counted without a solver.
+    """Difficulty indicators that need no solver run; None if not measured.
 
-    ``alerts`` fired in at least half of the repeats of the evidence, each on its object; ``decoys`` are documented
-    wrong repairs and distracting faults. ``hops``, ``steps``, ``technologies`` and ``complexity`` are those of
-    ``Complexity``. None is what was not measured.
+    ``alerts`` counts alerts, per object, that fired in at least half of the evidence's repeats; ``decoys`` counts
+    documented wrong repairs and distractor faults. ``hops``, ``steps``, ``technologies`` and ``complexity`` are those
+    of ``Complexity``.
     """
 
     alerts: int | None = None
@@ -37,10 +37,11 @@ class StructuralFacts(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class MeasuredDifficulty(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """How much of an incident solvers solve. ``share`` is the mean over ``solvers`` of their shares of ``runs``.
+    """How often solvers solve an incident. ``share`` is the mean of each solver's share of solved runs.
 
-    ``low`` and ``high`` are Wilson's interval of 95 %, in which each solver counts once, since repeats of one are
-    alike; ``conclusive`` says that all of it lies within the band. ``solved_by`` were right in half of their runs.
+    ``low`` and ``high`` bound the 95 % Wilson interval; each solver counts once, since repeats of one solver are not
+    independent. ``conclusive`` means that the interval lies within the band. ``solved_by`` lists solvers that solved at
+    least half of their runs.
     """
 
     band: SolveBand
@@ -55,7 +56,7 @@ class MeasuredDifficulty(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def count_facts(spec: ScenarioSpec, evidence: Evidence | None, complexity: Complexity | None) -> StructuralFacts:
-    """Count what the structure of an incident says about its difficulty."""
+    """Count the structural facts of an incident."""
     alerts = None if evidence is None else sum(2 * each.fired >= each.n for each in evidence.alerts)
     decoys = len(spec.decoys) + sum(fault.role == "Distractor" for fault in spec.faults)
     if complexity is None:
@@ -70,8 +71,8 @@ def measure_solved(facts: StructuralFacts, outcomes: Mapping[str, Sequence[bool]
     """Measure the difficulty of an incident.
 
     Args:
-        facts: what its structure says; it travels with the band and does not move it.
-        outcomes: of each solver, whether each of its recorded runs was exactly right.
+        facts: reported with the band, without influence on it.
+        outcomes: per solver, whether each of its recorded runs was exactly right.
     """
     shares = {solver: Fraction(sum(runs), len(runs)) for solver, runs in outcomes.items() if runs}
     if not shares:
@@ -87,15 +88,15 @@ def measure_solved(facts: StructuralFacts, outcomes: Mapping[str, Sequence[bool]
 
 
 def classify_share(share: float) -> SolveBand:
-    """Return the band of a share solved: the upper third is easy, the lower hard; its borders belong to those."""
+    """Return the band of a share solved: the upper third is easy, the lower hard, bounds included."""
     return "Easy" if share >= _EASY else "Hard" if share <= _HARD else "Medium"
 
 
 def correlate_facts(measured: Sequence[MeasuredDifficulty]) -> dict[str, tuple[float, int]]:
-    """Correlate each fact with the share solved: Spearman's rank correlation, and of how many incidents.
+    """Correlate each fact with the share solved: Spearman's rank correlation and the number of incidents.
 
-    A fact that predicts nothing is near 0. Facts of fewer than ``LEAST_PAIRS`` incidents, and those that are the same
-    in all of them, are left out.
+    A fact without predictive value is near 0. Facts known for fewer than ``MIN_PAIRS`` incidents, and constant ones,
+    are left out.
     """
     found = {}
     for name in StructuralFacts.__struct_fields__:
@@ -103,13 +104,13 @@ def correlate_facts(measured: Sequence[MeasuredDifficulty]) -> dict[str, tuple[f
             (float(value), each.share)
             for each in measured if each.share is not None and (value := getattr(each.facts, name)) is not None
         ]  # fmt: skip
-        if len(pairs) >= LEAST_PAIRS and (value := correlate_ranks(pairs)) is not None:
+        if len(pairs) >= MIN_PAIRS and (value := correlate_ranks(pairs)) is not None:
             found[name] = (value, len(pairs))
     return found
 
 
 def correlate_ranks(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Compute Spearman's rank correlation with mean ranks for ties; None where one side does not vary."""
+    """Compute Spearman's rank correlation with mean ranks for ties; None if either side is constant."""
     left, right = _rank([a for a, _ in pairs]), _rank([b for _, b in pairs])
     middle = (len(pairs) + 1) / 2
     both = sum((a - middle) * (b - middle) for a, b in zip(left, right, strict=True))
@@ -118,6 +119,6 @@ def correlate_ranks(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _rank(values: Sequence[float]) -> list[float]:
-    """Rank values from 1; equal ones share the mean of their ranks."""
+    """Rank values from 1; ties get their mean rank."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]

@@ -1,4 +1,4 @@
-"""The scenarios of a catalogue as they are published: what is authored, what proves it, and under which name."""
+"""Catalogue entries for publication: scenario, evidence and published name."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from scenario_kit.render.scenarios.runbook import resolve
 
 
 class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One scenario. ``hashed`` is the name under which a held-out one goes out, empty for a public one.
+    """One scenario. ``hashed`` is the published name of a held-out scenario, empty for a public one.
 
-    ``current`` says that the evidence is of this very version of it. ``families`` are titles, those of the labelled
-    faults first; ``truth`` has generated names filled in.
+    ``current`` means that the evidence is of this version of the scenario. ``families`` are titles, those of labelled
+    faults first; generated names in ``truth`` are filled in.
     """
 
     path: Path
@@ -38,33 +38,33 @@ class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def held_out(self) -> bool:
-        """Whether its truth stays with its owner."""
+        """Whether the truth is not published."""
         return bool(self.hashed)
 
     @property
     def published_name(self) -> str:
-        """The name that may be read by anybody."""
+        """The public name."""
         return self.hashed or self.scenario.name
 
     @property
     def tier(self) -> str:
-        """What the evidence was gained on; empty without evidence."""
+        """The evidence tier; empty without evidence."""
         return self.evidence.tier if self.evidence else ""
 
 
 def read_entries(
     files: Iterable[Path], catalog: Catalog, hashed: Mapping[str, str] | None = None
 ) -> tuple[CatalogueEntry, ...]:
-    """Read scenarios; ``hashed`` has the names under which those go out that are held out.
+    """Read scenarios; ``hashed`` maps held-out scenarios to their published names.
 
     Raises:
-        AuthoringError: a scenario or its evidence cannot be read, or names what is not in the catalogue.
+        AuthoringError: a scenario or its evidence is invalid, or names something missing from the catalogue.
     """
     return hold_out([_read_entry(path, catalog) for path in files], hashed or {})
 
 
 def hold_out(entries: Iterable[CatalogueEntry], hashed: Mapping[str, str]) -> tuple[CatalogueEntry, ...]:
-    """Mark those that are held out, with the names under which they go out; a scenario that bears a hashed name is."""
+    """Mark the held-out entries with their published names."""
     return tuple(
         msgspec.structs.replace(each, hashed=hashed[each.scenario.name]) if each.scenario.name in hashed else each
         for each in entries

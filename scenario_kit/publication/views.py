@@ -1,4 +1,4 @@
-"""Scenarios as pages show them: texts, without a decision about their look. What is held out loses its truth here."""
+"""View models of scenario pages: formatted text without markup. The truth of held-out scenarios is dropped here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenario_kit.publication.entry import CatalogueEntry
 
 
 class AlertView(NamedTuple):
-    """An alert, where it fires, what is demanded of it, and what was measured."""
+    """An alert: its entity, its declared class, and its measured onset."""
 
     name: str
     entity: str
@@ -26,7 +26,7 @@ class AlertView(NamedTuple):
 
 
 class TruthView(NamedTuple):
-    """The answer of a public scenario."""
+    """The ground truth of a public scenario."""
 
     title: str
     description: str
@@ -40,9 +40,9 @@ class TruthView(NamedTuple):
 
 
 class ScenarioView(NamedTuple):
-    """A scenario on its own page and on the page of the catalogue. ``truth`` is None where it is held out.
+    """A scenario on its own page and in the catalogue; ``truth`` is None if it is held out.
 
-    ``facets`` are what the catalogue is filtered by, ``solved`` has solver, share and number of runs.
+    ``facets`` are the values of the catalogue's filters; ``solved`` has solver, share and number of runs.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ScenarioView(NamedTuple):
 
 
 def build_views(content: SiteContent) -> tuple[ScenarioView, ...]:
-    """Build the views of all scenarios, by published name."""
+    """Build the views of all scenarios, sorted by published name."""
     return tuple(_build_view(entry, content) for entry in content.entries)
 
 
@@ -89,7 +89,7 @@ def _build_view(entry: CatalogueEntry, content: SiteContent) -> ScenarioView:
 
 
 def _conceal_facts(found: MeasuredDifficulty) -> MeasuredDifficulty:
-    """Conceal what is counted in the truth: of an incident in which nothing is broken, there is none."""
+    """Drop the facts that are counted in the truth: their absence would reveal a control."""
     return msgspec.structs.replace(found, facts=StructuralFacts(alerts=found.facts.alerts))
 
 
@@ -102,10 +102,10 @@ def _describe_verdict(entry: CatalogueEntry) -> str:
 def _list_evidence(entry: CatalogueEntry) -> Iterator[tuple[str, str]]:
     evidence = entry.evidence
     if evidence is None:
-        yield "verdict", "none: it has not been validated, or nobody recorded it"
+        yield "verdict", "none: not validated, or not recorded"
         return
     held = evidence.n - evidence.failures
-    outdated = "" if entry.current else "; of another version of the scenario: it has changed since"
+    outdated = "" if entry.current else "; outdated: the scenario has changed since"
     yield "verdict", f"passed, {held} of {evidence.n} repeats held{outdated}"
     yield (
         "what it rules out",
@@ -128,12 +128,12 @@ def _describe_plane(evidence: Evidence) -> str:
 
 
 def list_measures(found: MeasuredDifficulty) -> Iterator[tuple[str, str]]:
-    """List what was measured of the difficulty, in words."""
+    """List the difficulty measures, formatted."""
     if found.share is None or found.low is None or found.high is None:
         yield "solved", "unmeasured: there are no runs (n = 0)"
     else:
-        sure = "conclusive" if found.conclusive else "not conclusive: the interval reaches another band"
-        yield "band", f"{found.band.lower()}, {sure}"
+        certainty = "conclusive" if found.conclusive else "not conclusive: the interval reaches another band"
+        yield "band", f"{found.band.lower()}, {certainty}"
         yield (
             "solved",
             f"{found.share:.2f} ({found.low:.2f} to {found.high:.2f}), n = {found.solvers} solvers, {found.runs} runs",
@@ -154,7 +154,7 @@ def list_measures(found: MeasuredDifficulty) -> Iterator[tuple[str, str]]:
 
 
 def _list_alerts(entry: CatalogueEntry) -> Iterator[AlertView]:
-    """List alerts that may be seen; of what is held out without their objects, which can be the answer."""
+    """List the alerts to show; those of held-out scenarios without their objects, which may be the answer."""
     if entry.evidence is None:
         declared = (a for a in entry.scenario.spec.expect.alerts if a.alert_class != "MustNotFire")
         seen = [_view_expectation(each) for each in declared]
@@ -206,7 +206,7 @@ def _find_target(faults: tuple[FaultUse, ...], name: str) -> str:
 
 
 def build_document(view: ScenarioView) -> dict[str, Any]:
-    """Build what programs read of a scenario; its truth is not part of it."""
+    """Build the JSON document of a scenario, without its truth."""
     found = view.difficulty
     return {
         "name": view.name, "set": "held-out" if view.held_out else "public", "app": view.app, "brief": view.brief,

@@ -187,7 +187,7 @@ def test_a_root_cause_is_a_component_or_what_it_hurts_first(incident, expected) 
 
 
 def test_a_cause_that_hurts_no_component_is_refused() -> None:
-    with pytest.raises(AuthoringError, match="ConfigMap/c is no component, and hurts none"):
+    with pytest.raises(AuthoringError, match="ConfigMap/c is not a component and affects none"):
         find_root_components(build(group("ConfigMap/c", root=True)))
 
 

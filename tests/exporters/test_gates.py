@@ -43,7 +43,7 @@ def test_roots_that_cannot_be_told_apart_break_a_gate() -> None:
     report = check_gates(truth)
     assert not report.holds
     assert [each.name for each in report.checks if not each.holds] == ["oracle"]
-    with pytest.raises(AuthoringError, match="one: gates do not hold: oracle: expected 1, got 0 and 0"):
+    with pytest.raises(AuthoringError, match="one: gates failed: oracle: expected 1, got 0 and 0"):
         require_gates(truth)
 
 

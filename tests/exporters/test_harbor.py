@@ -122,7 +122,7 @@ def test_nothing_is_overwritten(snapshots: Path, tasks: Path, capsys: pytest.Cap
         (lambda s: (s / "Scenario-1" / "otel_logs_raw.tsv").write_text("x"), 1, "otel_logs_raw.tsv was changed"),
         (lambda s: (s / "Scenario-1" / "answer.txt").write_text("cart"), 1, "answer.txt is not in the manifest"),
         (lambda s: (s / "truths/Scenario-1/ground_truth.yaml").write_text("x"), 1, "is missing or was changed"),
-        (lambda s: (s / "truths/Scenario-1/manifest.json").write_text("{}"), 1, "is no manifest of a truth"),
+        (lambda s: (s / "truths/Scenario-1/manifest.json").write_text("{}"), 1, "is not the manifest of a truth"),
         (lambda s: (s / "truths").rename(s / "hidden"), 3, "keep `truths` beside its snapshots"),
     ],
 )
@@ -137,7 +137,7 @@ def test_what_was_changed_is_refused(spoil, code, told, tmp_path: Path, capsys) 
 def test_an_answer_that_is_nowhere_in_the_snapshot_is_refused(tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     write(play(4, root="Deployment/checkout")[0], tmp_path / "s")
     assert run(["export", "harbor", str(tmp_path / "s"), "--out", str(tmp_path / "out")]) == 1
-    assert "nothing in it names Deployment/checkout" in capsys.readouterr().err
+    assert "no object or event mentions the root cause Deployment/checkout" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["terminal-bench", ""])

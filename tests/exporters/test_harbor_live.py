@@ -136,7 +136,7 @@ def test_a_repair_that_kubectl_cannot_carry_out_is_noted(tmp_path: Path, capsys:
     assert run(["export", "harbor-live", path, "--out", str(tmp_path), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [Path(each).name.endswith("-twin") for each in found["written"]] == [True]
-    assert "the control alone" in found["notes"][0]
+    assert "only the control" in found["notes"][0]
 
 
 RIGHT = {"contributing_factors": [{"name": "otel-demo-x/Deployment/cart"}]}

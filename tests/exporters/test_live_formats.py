@@ -299,8 +299,8 @@ def test_what_itbench_lacks_is_noted(tmp_path: Path, capsys: pytest.CaptureFixtu
         == 0
     )
     notes = json.loads(capsys.readouterr().out)["notes"]
-    assert "has no scenario.yaml: it has no app hotel-reservation" in notes[0]
-    assert "it has no injection like the fault network-policy-deny-egress (books-policy)" in notes[1]
+    assert "has no scenario.yaml: ITBench has no app hotel-reservation" in notes[0]
+    assert "ITBench has no injection for the fault type network-policy-deny-egress (books-policy)" in notes[1]
     assert json.loads((tmp_path / "itbench" / "index.json").read_text()) == []
     assert len(list((tmp_path / "itbench").glob("scenario_*/ground_truth.yaml"))) == 2
 

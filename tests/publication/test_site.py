@@ -209,9 +209,9 @@ def test_evidence_that_is_outdated_or_missing_is_said():
     none = msgspec.structs.replace(entry("none"), evidence=None, current=False)
     files = render_site(content(old, none))
     assert "OUTDATED" in files["scenarios/old.html"]
-    assert "it has changed since" in files["scenarios/old.html"]
+    assert "the scenario has changed since" in files["scenarios/old.html"]
     assert "NO EVIDENCE" in files["scenarios/none.html"]
-    assert "nobody recorded it" in files["scenarios/none.html"]
+    assert "not validated, or not recorded" in files["scenarios/none.html"]
 
 
 def test_a_site_is_replaced_as_a_whole_and_nothing_else_is(tmp_path):
@@ -223,7 +223,7 @@ def test_a_site_is_replaced_as_a_whole_and_nothing_else_is(tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.txt").write_text("years of work")
-    with pytest.raises(UsageError, match="no site that may be replaced"):
+    with pytest.raises(UsageError, match="not a site that may be replaced"):
         write_site({MARK: "{}"}, mine)
     assert (mine / "thesis.txt").read_text() == "years of work"
 

@@ -93,9 +93,9 @@ def test_names_are_keyed_hashes_that_nobody_derives_from_a_name():
 @pytest.mark.parametrize(
     ("text", "mode", "problem"),
     [
-        (None, 0o600, "there is no key"),
+        (None, 0o600, "does not exist"),
         ("short", 0o600, "at least 32"),
-        ("k" * 44, 0o644, "others can read"),
+        ("k" * 44, 0o644, "other users can read"),
         ("k" * 44, 0o600, ""),
     ],
 )
@@ -215,7 +215,7 @@ def test_the_same_call_writes_the_same_bytes_and_never_over_another_split(folder
     assert list_files(folder / "again") == list_files(folder / "out")
     before = list_files(folder / "out")
     assert run_command([*split(folder), "--out", str(folder / "out")]) == 3
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert list_files(folder / "out") == before
 
 
@@ -286,7 +286,7 @@ def test_an_earlier_split_that_is_none_is_said(tmp_path, folder, capsys):
     (tmp_path / "kept" / "split.json").write_text('{"seed": "x"}')
     for broken, code in ((tmp_path, 1), (tmp_path / "nowhere", 3)):
         assert run_command([*split(folder), "--previous", str(broken), "--out", str(tmp_path / "out")]) == code
-    assert "no record of a split" in capsys.readouterr().err
+    assert "not a valid split record" in capsys.readouterr().err
 
 
 def test_a_snapshot_bears_the_hash_and_no_name():

@@ -82,11 +82,11 @@ def register(app: typer.Typer) -> None:
         """
         from scenario_kit.cli.scoring.truths import load_contexts
         from scenario_kit.cli.terminal.output import show_json
-        from scenario_kit.exporters.gates import check_gates, list_failed
+        from scenario_kit.exporters.gates import check_gates, list_failed_incidents
 
         truths = [each.index.truth for path in paths for each in load_contexts(path, None, "")[0].values()]
         reports = [check_gates(truth) for truth in truths]
-        failed = list_failed(reports)
+        failed = list_failed_incidents(reports)
         if format == "json":
             show_json({"holds": not failed, "incidents": [each.to_json() for each in reports]})
         else:

@@ -47,14 +47,14 @@ def site(
     from scenario_kit.load import find_scenario_files
     from scenario_kit.publication.content import build_content
     from scenario_kit.publication.entry import read_entries
-    from scenario_kit.publication.site.folder import check_goal, write_site
+    from scenario_kit.publication.site.folder import check_output, write_site
     from scenario_kit.publication.site.pages import render_site
     from scenario_kit.publication.split.files import read_record
     from scenario_kit.publication.split.leak_scan import refuse_secrets
     from scenario_kit.scoring.files.price_lists import read_price_list
     from scenario_kit.scoring.scores.settings import ScoreSettings
 
-    check_goal(out)
+    check_output(out)
     settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
     files = find_scenario_files([scenarios])
     typer.echo(f"reading {len(files)} scenarios", err=True)

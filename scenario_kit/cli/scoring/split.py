@@ -44,7 +44,7 @@ def split(
     from scenario_kit.scoring.scores.settings import ScoreSettings
 
     key = split_files.read_key(key_file)
-    split_files.check_goal(out)
+    split_files.check_output(out)
     before = split_files.read_previous(previous, key) if previous else None
     files = find_scenario_files([scenarios])
     typer.echo(f"reading {len(files)} scenarios", err=True)

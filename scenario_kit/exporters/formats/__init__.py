@@ -1,1 +1,1 @@
-"""One module for each form: pure functions from an incident to files."""
+"""One module per export format: pure functions from incidents to files."""

@@ -25,22 +25,22 @@ FOLDER_NAME: Final = "aiopslab"
 
 
 class TaxonomyEntry(Value, frozen=True, kw_only=True):
-    """The levels of the system and the types of faults that are right answers."""
+    """The system levels and fault types accepted as right answers."""
 
     levels: tuple[str, ...]
     types: tuple[str, ...]
 
 
 def classify_fault(name: str, family: str) -> TaxonomyEntry:
-    """Classify a fault by its name, the beginning of it, or its family."""
+    """Classify a fault type by its name, the longest matching prefix, or its family."""
     data: Mapping[str, Any] = read_package_data(__file__)
-    beginnings = sorted((each for each in data["faults"] if each.endswith("-")), key=len, reverse=True)
-    found = data["faults"].get(name) or next((data["faults"][e] for e in beginnings if name.startswith(e)), None)
+    prefixes = sorted((each for each in data["faults"] if each.endswith("-")), key=len, reverse=True)
+    found = data["faults"].get(name) or next((data["faults"][e] for e in prefixes if name.startswith(e)), None)
     return convert(found or data["families"][family], TaxonomyEntry)
 
 
 def build_aiopslab_problems(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
-    """Build one folder: the problems as data and scenarios, and the program that makes classes of them."""
+    """Build one folder: the problems as data and scenarios, and the program that turns them into classes."""
     files = {
         "problems.py": ExportedFile(copy_of=PROGRAMS / "aiopslab_problems.py"),
         "cluster_incident.py": ExportedFile(copy_of=PROGRAMS / "cluster_incident.py"),
@@ -51,7 +51,7 @@ def build_aiopslab_problems(incidents: Sequence[ScenarioIncident]) -> list[Expor
         problems.append(problem)
         notes += note_own_faults(each)
         if each.truth.outcome == "Incident" and "localization" not in problem["levels"]:
-            notes.append(f"{each.name}: no level localization, since its faults are aimed at no service of the app")
+            notes.append(f"{each.name}: no localization level, because its faults target no service of the app")
         files[problem["scenario"] or problem["control"]] = _render(build_scenario_object(each.scenario))
         if problem["scenario"]:
             files[problem["control"]] = _render(build_control_object(each.scenario))
@@ -60,7 +60,7 @@ def build_aiopslab_problems(incidents: Sequence[ScenarioIncident]) -> list[Expor
 
 
 def _describe(incident: ScenarioIncident) -> dict[str, Any]:
-    """Describe a problem. What is a control itself has no level but the twin's detection."""
+    """Describe a problem. A scenario that is itself a control has only the control's detection level."""
     spec, runbook = incident.scenario.spec, incident.runbook
     broken = incident.truth.outcome == "Incident"
     faults = [each for each in runbook.faults if each.role in LABELLED]
@@ -81,7 +81,7 @@ def _describe(incident: ScenarioIncident) -> dict[str, Any]:
 
 
 def _list_services(incident: ScenarioIncident, faults: Sequence[Fault]) -> list[str]:
-    """List the components of the app at which faults are aimed, by their names."""
+    """List the names of the app's components that faults target."""
     names = {strip_reference(fault.target)[1] for fault in faults}
     components = incident.runbook.app.components
     return [c.name for c in components if c.name in names or strip_reference(c.workload)[1] in names]

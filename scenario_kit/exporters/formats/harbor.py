@@ -1,4 +1,4 @@
-"""Harbor tasks, format 1.4 (https://github.com/laude-institute/harbor): a recorded incident, offline."""
+"""Offline Harbor tasks of recorded incidents, format 1.4 (https://github.com/laude-institute/harbor)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from scenario_kit.model.authored.contamination_canary import CANARY
 from scenario_kit.snapshot.folder.manifest import MANIFEST, compute_checksum
 
 SCHEMA_VERSION: Final = "1.4"
-#: The image that both containers begin with, which is that of the kit's own (Containerfile).
+#: Base image of both containers; the same as the kit's own (Containerfile).
 BASE_IMAGE: Final = (
     "docker.io/library/debian:trixie-slim@sha256:a29215f6a35e51e22adffa17f89e9d2ef06214e64a2bad10d765c46aea49f11f"
 )
-#: Where things lie in the containers.
+#: Paths in the containers.
 SNAPSHOT_PATH: Final = "/app/snapshot"
 ANSWER_PATH: Final = "/app/answer.json"
-#: What only an incident has, since it is about the injection: a control would be known by what is missing.
+#: Files about the injection, which only incidents have; their absence would identify a control.
 TELLTALES: Final = (MANIFEST, "init__*", "post_fault_injection__*")
 
 _TASK: Final = """\
@@ -59,7 +59,7 @@ cpus = 2
 memory_mb = 4096
 workdir = "/app"
 """
-#: Of what the container of a solver is made.
+#: Dockerfile of the solver's container.
 SOLVER_IMAGE: Final = f"""\
 FROM {BASE_IMAGE}
 RUN apt-get update && apt-get install --yes --no-install-recommends \\
@@ -67,7 +67,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends \\
 WORKDIR /app
 COPY snapshot /app/snapshot
 """
-#: Of what the container of the verifier is made.
+#: Dockerfile of the verifier's container.
 VERIFIER_IMAGE: Final = f"""\
 FROM {BASE_IMAGE}
 RUN apt-get update && apt-get install --yes --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*
@@ -88,15 +88,15 @@ cp /solution/answer.json {answer}
 
 
 def build_offline_tasks(incidents: Sequence[SnapshotIncident]) -> list[ExportedFolder]:
-    """Build a task of each snapshot."""
+    """Build one task per snapshot."""
     return [_build_task(incident) for incident in incidents]
 
 
 def _build_task(incident: SnapshotIncident) -> ExportedFolder:
     """Build the task of a snapshot.
 
-    What a solver is given lies in ``environment``; truth and verifier are in ``tests``, of which a second container is
-    built once the solver's is gone; ``solution`` is for the oracle agent alone.
+    ``environment`` is the solver's container. ``tests`` holds the truth and the verifier, built into a second container
+    after the solver's has stopped. Only the oracle agent gets ``solution``.
     """
     name = incident.name.lower()
     task = _TASK.format(

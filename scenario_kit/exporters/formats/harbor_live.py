@@ -1,4 +1,4 @@
-"""Harbor tasks in which the incident is live: the lab runs in a container of its own, behind one MCP server."""
+"""Harbor tasks with a live incident: the lab runs in its own container behind an MCP server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenario_kit.exporters.scenario_incident import (
     ScenarioIncident,
     build_control_object,
     build_scenario_object,
-    forget_namespace,
+    clear_namespace,
 )
 from scenario_kit.model.authored.contamination_canary import CANARY
 from scenario_kit.scoring.entities.truth import IncidentTruth
@@ -78,19 +78,19 @@ _INSTRUCTION: Final = """\
 
 {brief}
 
-The page may be a false alarm: it happens that nothing is wrong.
+The page may be a false alarm: sometimes nothing is wrong.
 
-The app {app} runs on a cluster that you reach by the MCP server `incident` ({url}) alone. `get_incident` says
-where it runs and what you may use up; `get_alerts`, `get_metrics`, `get_traces`, `get_logs` and
-`exec_kubectl_cmd_safely` let you look and act. The incident's time stands still while you think.
+The app {app} runs on a cluster that you can reach only through the MCP server `incident` ({url}). `get_incident`
+returns its namespace and your budgets; `get_alerts`, `get_metrics`, `get_traces`, `get_logs` and
+`exec_kubectl_cmd_safely` inspect and change the cluster. The incident's clock stops while you think.
 
-1. Find the root cause: the object, as `namespace/Kind/name`, whose change would end the trouble. Do not name what
-   merely suffers. Call `submit` with it as `ans`: {form}
+1. Find the root cause: the object, as `namespace/Kind/name`, whose repair would end the incident. Do not name
+   objects that are only affected. Call `submit` with it as `ans`: {form}
 2. Then repair the app, and call `submit` again, without `ans`.
 
 The first is scored 0 if a root cause is missing, else by the share of the named objects that are root causes; if
-nothing is wrong, an answer that names nothing is right. The second is whether the alerts clear and stay clear, with all
-of the app there and serving its users. The score is the mean of both.
+nothing is wrong, an answer that names nothing is right. The second scores 1 if the alerts clear and stay clear
+while the whole app is running and serving its users. The score is the mean of both.
 """
 _COMPOSE: Final = """\
 services:
@@ -107,7 +107,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends \\
     ca-certificates curl jq python3 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 """
-#: The image with the lab has no shell, in which harnesses run commands; so its files are put beside one.
+#: Harnesses run commands in a shell, which the lab image lacks, so its files are copied into an image with one.
 _INCIDENT_IMAGE: Final = f"""\
 FROM scenario-kit-lab:{__version__} AS lab
 FROM {BASE_IMAGE}
@@ -137,9 +137,9 @@ python3 /solution/incident_client.py --url {URL} --calls /solution/calls.json
 
 
 def build_live_tasks(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
-    """Build a task of each scenario, and one of its control twin.
+    """Build one task per scenario and one per control twin.
 
-    Of a scenario whose repair needs more than kubectl there is the twin alone, since no oracle could prove its scoring.
+    If kubectl alone cannot repair a scenario, only its twin is built: no oracle could verify the scoring.
     """
     folders = []
     for each in incidents:
@@ -147,7 +147,9 @@ def build_live_tasks(incidents: Sequence[ScenarioIncident]) -> list[ExportedFold
         broken = each.truth.outcome == "Incident"
         calls = list_oracle_calls(each)
         if broken and calls is None:
-            notes.append(f"{each.name}: the control alone: kubectl cannot carry out its repair, and so no oracle can")
+            notes.append(
+                f"{each.name}: only the control: kubectl alone cannot carry out its repair, so there is no oracle"
+            )
         elif calls is not None:
             folders.append(_build_task(each, each.truth, calls, build_scenario_object(each.scenario), notes))
         if broken:
@@ -158,8 +160,8 @@ def build_live_tasks(incidents: Sequence[ScenarioIncident]) -> list[ExportedFold
 
 
 def list_oracle_calls(incident: ScenarioIncident) -> list[dict[str, Any]] | None:
-    """List what an oracle calls: it submits the truth, repairs, and submits again; None where kubectl cannot repair."""
-    answer = _submit(build_oracle_answer(forget_namespace(incident.truth)))
+    """List the oracle's calls: submit the truth, repair, submit again; None if kubectl alone cannot repair."""
+    answer = _submit(build_oracle_answer(clear_namespace(incident.truth)))
     if incident.truth.outcome != "Incident":
         return [answer, _submit(None)]
     repair = list_repair_calls(incident.runbook)
@@ -196,7 +198,7 @@ def _build_task(
         "tests/Dockerfile": ExportedFile(VERIFIER_IMAGE),
         "tests/test.sh": ExportedFile(test, program=True),
         f"tests/{VERIFIER_FILE}": ExportedFile(copy_of=VERIFIER),
-        f"tests/{RULES_FILE}": ExportedFile(build_rules(forget_namespace(truth)).render()),
+        f"tests/{RULES_FILE}": ExportedFile(build_rules(clear_namespace(truth)).render()),
         "solution/solve.sh": ExportedFile(_SOLVE, program=True),
         "solution/incident_client.py": ExportedFile(copy_of=PROGRAMS / "incident_client.py"),
         "solution/calls.json": ExportedFile(json.dumps(calls, indent=1) + "\n"),

@@ -1,4 +1,4 @@
-"""An Inspect task (https://inspect.aisi.org.uk): all incidents as samples of one data set, offline."""
+"""An offline Inspect task (https://inspect.aisi.org.uk) with all incidents as samples of one data set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ services:
 
 
 def build_inspect_task(incidents: Sequence[SnapshotIncident]) -> list[ExportedFolder]:
-    """Build one folder: the task, a folder for each sample that its container is made of, and the truths apart."""
+    """Build one folder: the task, the container of each sample, and the truths."""
     files = {
         "incidents.py": ExportedFile(copy_of=_PROGRAM),
         VERIFIER_FILE: ExportedFile(copy_of=VERIFIER),

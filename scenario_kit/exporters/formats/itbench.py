@@ -1,4 +1,4 @@
-"""ITBench: scenario, ground truths of both versions, and the index (https://github.com/itbench-hub/ITBench)."""
+"""ITBench scenarios, ground truths (v1 and v2) and index (https://github.com/itbench-hub/ITBench)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from scenario_kit.scoring.metrics.complexity import classify_complexity, compute
 
 FOLDER_NAME: Final = "itbench"
 _CHAOS: Final = "scheduled-chaos-mesh-experiment"
-#: Apps that ITBench has, by what they are called here: in a scenario, and in the index.
+#: ITBench's names of its apps, in a scenario and in the index, by the app's name in the catalogue.
 _APPS: Final = {"otel-demo": ("opentelemetryDemo", "opentelemetry-demo"), "bookinfo": ("bookInfo", "book-info")}
 
 
 class InjectionGroup(NamedTuple):
-    """The injections of a scenario, or why there are none: a fault or an app that ITBench does not have."""
+    """The injections of a scenario, or the faults and app that ITBench lacks."""
 
     injections: list[dict[str, Any]]
     missing: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class InjectionGroup(NamedTuple):
 def build_itbench_scenarios(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
     """Build one folder: ``scenario_<number>/`` for each incident, and ``index.json``.
 
-    Of a scenario of which ITBench lacks a fault or the app, there are the truths alone; that is noted.
+    If ITBench lacks a fault or the app of a scenario, only its truths are exported, with a note.
     """
     files: dict[str, ExportedFile] = {}
     index, notes = [], []
@@ -55,16 +55,16 @@ def build_itbench_scenarios(incidents: Sequence[ScenarioIncident]) -> list[Expor
 
 
 def build_injections(incident: ScenarioIncident) -> InjectionGroup:
-    """Build what is injected: for each fault the injection that carries the same mechanism."""
+    """Build the ITBench injection with the same mechanism for each fault."""
     spec = incident.scenario.spec
-    missing = [] if spec.app.name in _APPS else [f"it has no app {spec.app.name}"]
+    missing = [] if spec.app.name in _APPS else [f"ITBench has no app {spec.app.name}"]
     rendered = {fault.name: fault for fault in incident.runbook.faults}
     injections = []
     for use in spec.faults:
         built = _build_injection(use, rendered[use.name], incident.runbook.app.namespace)
         injections += built
         if not built:
-            missing.append(f"it has no injection like the fault {use.type} ({use.name})")
+            missing.append(f"ITBench has no injection for the fault type {use.type} ({use.name})")
     return InjectionGroup([] if missing else injections, tuple(missing))
 
 
@@ -88,7 +88,7 @@ def _build_injection(use: FaultUse, fault: Fault, namespace: str) -> list[dict[s
 
 
 def _find_api_version(target: Reference) -> str:
-    """Find the version of a target's kind: workloads are in apps, what is left is of the core group."""
+    """Return the API version of a target's kind; kinds not listed are of their own group's v1, or the core group."""
     groups = {"Deployment": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "CronJob": "batch/v1"}
     groups |= {"HorizontalPodAutoscaler": "autoscaling/v2", "NetworkPolicy": "networking.k8s.io/v1"}
     return groups.get(target.kind, f"{target.group}/v1" if target.group else "v1")
@@ -101,16 +101,16 @@ def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:
 
 
 def _schedule(experiment: Object, namespace: str) -> dict[str, Any]:
-    """Schedule an experiment as ITBench does: every minute, and the one before goes on while it lasts."""
+    """Schedule an experiment as ITBench does: every minute, without concurrent runs."""
     kind = experiment["kind"]
     key = f"{kind.removesuffix('Chaos').lower()}Chaos"  # as Chaos Mesh spells it: podChaos, httpChaos, jvmChaos
     spec: dict[str, Any] = {
         "schedule": "* * * * *", "historyLimit": 1, "concurrencyPolicy": "Forbid", "type": kind,
         key: experiment["spec"],
     }  # fmt: skip
-    made: dict[str, Any] = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "Schedule"}
-    made["metadata"] = {"name": experiment["metadata"].get("name", kind.lower()), "namespace": namespace}
-    return {"id": _CHAOS, "args": {"kubernetesObject": made, "scheduleSpec": spec}}
+    schedule: dict[str, Any] = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "Schedule"}
+    schedule["metadata"] = {"name": experiment["metadata"].get("name", kind.lower()), "namespace": namespace}
+    return {"id": _CHAOS, "args": {"kubernetesObject": schedule, "scheduleSpec": spec}}
 
 
 def _build_scenario(incident: ScenarioIncident, group: InjectionGroup) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _build_v2(incident: ScenarioIncident) -> dict[str, Any]:
 
 
 def _list_solutions(incident: ScenarioIncident) -> list[list[dict[str, Any]]]:
-    """List the solutions, each alone: what it says, with the objects that it changes."""
+    """List the solutions: each one's description and the objects it changes."""
     found = []
     for solution in incident.scenario.spec.solutions:
         objects = ", ".join(str(t) for change in solution.changes for t in [change.operation.target] if t)
@@ -138,7 +138,7 @@ def _list_solutions(incident: ScenarioIncident) -> list[list[dict[str, Any]]]:
 
 
 def _describe(incident: ScenarioIncident, group: InjectionGroup) -> dict[str, Any]:
-    """Describe a scenario as the index does."""
+    """Build the index record of a scenario."""
     spec = incident.scenario.spec
     app = _APPS[spec.app.name][1]
     return {
@@ -156,7 +156,7 @@ def _describe(incident: ScenarioIncident, group: InjectionGroup) -> dict[str, An
 
 
 def _classify(incident: ScenarioIncident) -> str:
-    """Classify the complexity: low, medium or high; of what has no repair, low."""
+    """Classify the complexity as low, medium or high; without a repair it is low."""
     truth = incident.truth
     index = build_truth_index(truth)
     if truth.steps is None or not index.roots:

@@ -1,6 +1,6 @@
-"""OpenRCA's data sets (https://github.com/microsoft/OpenRCA): telemetry, seven queries about it, and their answers.
+"""OpenRCA data sets (https://github.com/microsoft/OpenRCA): telemetry, seven queries about it, and their answers.
 
-Each incident is a system of its own, as their ``Market/cloudbed-1`` is: all snapshots may begin on the same day.
+Each incident is a separate system, like OpenRCA's ``Market/cloudbed-1``, since snapshots may start on the same day.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scenario_kit.exporters.snapshot_incident import SnapshotIncident
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp as parse_rfc3339
 from scenario_kit.snapshot.reader import SnapshotFolder, parse_map, parse_timestamp
 
-#: What each task asks for, in the order of their specification: an element is time, reason or component.
+#: The elements each task asks for, in the order of OpenRCA's specification.
 TASKS: Final[Mapping[str, tuple[str, ...]]] = {
     "task_1": ("time",),
     "task_2": ("reason",),
@@ -50,7 +50,7 @@ def build_openrca_systems(incidents: Sequence[SnapshotIncident]) -> list[Exporte
     """Build a system for each incident: ``query.csv``, ``record.csv`` and ``telemetry/<date>``.
 
     Raises:
-        AuthoringError: nothing is broken in one of them, or a root cause is no component and hurts none.
+        AuthoringError: an incident is a control, or a root cause neither is a component nor affects one.
     """
     reasons = {name_reason(name) for name in Catalog().faults()}
     reasons |= {name_reason(fault.type) for incident in incidents for fault in incident.faults}
@@ -58,7 +58,7 @@ def build_openrca_systems(incidents: Sequence[SnapshotIncident]) -> list[Exporte
 
 
 def name_reason(fault: str) -> str:
-    """Name the reason that a type of fault is."""
+    """Return the OpenRCA reason of a fault type."""
     return fault.replace("-", " ")
 
 
@@ -105,7 +105,7 @@ def _count(failures: int) -> str:
 
 
 def _score(roots: Sequence[RootComponent], asked: Sequence[str]) -> str:
-    """Write the points of a query, one line each; their evaluator reads a value up to the end of its line."""
+    """Render a query's scoring points, one per line; OpenRCA's evaluator reads a value up to the end of its line."""
     points = []
     for number, root in enumerate(roots, start=1):
         values = {"time": _format(root.fault.at), "component": root.name, "reason": name_reason(root.fault.type)}
@@ -123,8 +123,8 @@ def _list_kpis(samples: Sequence[Sample]) -> list[tuple[Any, ...]]:
 
 
 def _list_services(samples: Sequence[Sample]) -> list[tuple[Any, ...]]:
-    """List, for each service and scrape, the share of requests that got an answer and that succeeded, in percent, the
-    median of their latency in milliseconds, and how many there were in a second.
+    """List per service and scrape: response rate and success rate in percent, median latency in milliseconds, and
+    requests per second.
     """
     found: dict[tuple[float, str], dict[str, float]] = {}
     for sample in samples:
@@ -139,7 +139,7 @@ def _list_services(samples: Sequence[Sample]) -> list[tuple[Any, ...]]:
 
 
 def _read_spans(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
-    """Read spans; times in milliseconds, durations in microseconds."""
+    """Read spans, with timestamps in milliseconds and durations in microseconds."""
     for row in snapshot.read_spans():
         pod = parse_map(row["ResourceAttributes"]).get("k8s.pod.name", row["ServiceName"])
         yield (

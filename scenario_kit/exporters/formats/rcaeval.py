@@ -1,4 +1,4 @@
-"""RCAEval's data sets (https://github.com/phamquiluan/RCAEval): one folder for each case, named after its truth."""
+"""RCAEval data sets (https://github.com/phamquiluan/RCAEval): one folder per case, named after its root cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.exporters.service_metrics import read_service_metrics
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident
 from scenario_kit.snapshot.reader import SnapshotFolder, parse_map, parse_timestamp
 
-#: What RCAEval calls the faults that it has, too.
+#: RCAEval's names of fault types.
 _FAULTS: Final[Mapping[str, str]] = {
     "cpu-stress": "cpu", "memory-stress": "mem", "io-latency": "disk", "network-delay": "delay", "network-loss": "loss",
 }  # fmt: skip
@@ -23,15 +23,15 @@ _SPAN_COLUMNS: Final = (
     "time", "traceID", "spanID", "serviceName", "methodName", "operationName", "startTimeMillis", "startTime",
     "duration", "statusCode", "parentSpanID",
 )  # fmt: skip
-#: What RCAEval counts as failed is not 0; this is the status code of OTLP.
+#: OTLP's STATUS_CODE_ERROR; RCAEval counts every code but 0 as an error.
 _ERROR: Final = 2
 
 
 def build_rcaeval_cases(incidents: Sequence[SnapshotIncident]) -> list[ExportedFolder]:
-    """Build a folder for each app with ``<service>_<fault>/<n>`` for each incident.
+    """Build one folder per app, with ``<service>_<fault>/<n>`` for each incident.
 
     Raises:
-        AuthoringError: an incident has no root cause or several, or none that is a component.
+        AuthoringError: an incident does not have exactly one root cause, or its root cause maps to no component.
     """
     numbers = Counter[tuple[str, str]]()
     systems: dict[str, dict[str, ExportedFile]] = defaultdict(dict)
@@ -45,11 +45,11 @@ def build_rcaeval_cases(incidents: Sequence[SnapshotIncident]) -> list[ExportedF
 
 
 def _name_case(incident: SnapshotIncident) -> tuple[str, float]:
-    """Name a case ``<service>_<fault>``; with the time of its injection."""
+    """Return the name of a case, ``<service>_<fault>``, and its injection time."""
     roots = find_root_components(incident)
     if len(roots) != 1:
         raise AuthoringError(
-            f"{incident.folder} has {len(roots)} root causes, and a case of RCAEval has one",
+            f"{incident.folder} has {len(roots)} root causes; an RCAEval case has exactly one",
             fix="leave it out, or export it as `openrca`, `harbor` or `inspect`",
         )
     (root,) = roots
@@ -73,7 +73,7 @@ def _build_case(incident: SnapshotIncident, injected: float) -> dict[str, Export
 
 
 def _tabulate_metrics(snapshot: SnapshotFolder) -> Table:
-    """Tabulate metrics: a row for each scrape, a column ``<service>_<metric>`` for each series; empty where none is."""
+    """Tabulate metrics: a row per scrape, a column ``<service>_<metric>`` per series, empty where no sample."""
     samples = read_service_metrics(snapshot)
     columns = sorted({f"{s.service}_{s.metric}" for s in samples})
     rows: dict[float, dict[str, float]] = defaultdict(dict)
@@ -93,7 +93,7 @@ def _read_logs(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
 
 
 def _read_spans(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
-    """Read spans; times and durations are in microseconds."""
+    """Read spans, with start times and durations in microseconds."""
     for row in snapshot.read_spans():
         start = round(parse_timestamp(row["Timestamp"]) * 1e6)
         yield (

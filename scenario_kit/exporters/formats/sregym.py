@@ -1,4 +1,4 @@
-"""SREGym problems with their ``[fault_spec]`` and oracles that need no model (https://github.com/SREGym/SREGym)."""
+"""SREGym problems with their ``[fault_spec]`` and deterministic oracles (https://github.com/SREGym/SREGym)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.exporters.rules import PROGRAMS, VERIFIER, VERIFIER_FILE, buil
 from scenario_kit.exporters.scenario_incident import (
     ScenarioIncident,
     build_scenario_object,
-    forget_namespace,
+    clear_namespace,
     note_own_faults,
 )
 from scenario_kit.model.authored.contamination_canary import CANARY
@@ -22,9 +22,9 @@ FOLDER_NAME: Final = "sregym"
 
 
 def build_fault_spec(truth: IncidentTruth, title: str, namespace: str) -> str:
-    """Build the text of a root cause as SREGym's judge reads it.
+    """Build the root cause text for SREGym's judge.
 
-    ``[fault_spec] component=<kind/name,…>; namespace=<ns> || <text>``: one component for each root.
+    ``[fault_spec] component=<kind/name,…>; namespace=<ns> || <text>``, with one component per root cause.
     """
     roots = [each.groups for each in build_alias_classes(truth.groups, truth.aliases) if each.root]
     named = [next(g for g in sorted(groups, key=lambda g: not g.root) if g.names) for groups in roots]
@@ -33,7 +33,7 @@ def build_fault_spec(truth: IncidentTruth, title: str, namespace: str) -> str:
 
 
 def build_sregym_problems(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
-    """Build one folder: the problems as data, scenarios and rules, and the program that makes classes of them."""
+    """Build one folder: the problems as data, scenarios and rules, and the program that turns them into classes."""
     files = {
         "problems.py": ExportedFile(copy_of=PROGRAMS / "sregym_problems.py"),
         "cluster_incident.py": ExportedFile(copy_of=PROGRAMS / "cluster_incident.py"),
@@ -42,13 +42,13 @@ def build_sregym_problems(incidents: Sequence[ScenarioIncident]) -> list[Exporte
     problems, notes = [], []
     for each in incidents:
         if each.truth.outcome != "Incident":
-            notes.append(f"{each.name}: left out: a problem of SREGym has a root cause, and here nothing is broken")
+            notes.append(f"{each.name}: left out: SREGym problems need a root cause, and nothing is broken")
             continue
         problem = _describe(each)
         problems.append(problem)
         notes += note_own_faults(each)
         files[problem["scenario"]] = _render(build_scenario_object(each.scenario))
-        files[problem["rules"]] = ExportedFile(build_rules(forget_namespace(each.truth)).render())
+        files[problem["rules"]] = ExportedFile(build_rules(clear_namespace(each.truth)).render())
     files["problems.json"] = _render({"canary": CANARY, "problems": problems})
     return [ExportedFolder(FOLDER_NAME, files, notes=tuple(notes))]
 

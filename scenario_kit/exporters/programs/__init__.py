@@ -1,1 +1,1 @@
-"""Programs that are copied into exports as they are. They import nothing of the kit."""
+"""Standalone programs, copied verbatim into exports. They import nothing from scenario_kit."""

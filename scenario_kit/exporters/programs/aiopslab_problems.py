@@ -1,4 +1,4 @@
-"""Incidents as problems of AIOpsLab, on its four levels (scenario-kit, docs/export.md).
+"""AIOpsLab problems of incidents, on its four levels (scenario-kit, docs/export.md).
 
 Usage: from problems import PROBLEMS
        orchestrator.probs.PROBLEM_REGISTRY.update(PROBLEMS)
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class LevelProblem:
-    """What the levels have in common: the incident, or its control twin, in which nothing is broken."""
+    """Base of all levels: deploys the incident, or its control twin in which nothing is broken."""
 
     level: Any
 
@@ -30,28 +30,28 @@ class LevelProblem:
         self.namespace = ""
 
     def start_workload(self) -> None:
-        """Do nothing: the app comes with its load."""
+        """Do nothing: the Scenario deploys the app with its load."""
 
     def inject_fault(self) -> None:
-        """Make the incident happen."""
+        """Apply the Scenario and wait until the incident is active."""
         self.namespace = self.app.namespace = self.incident.begin()  # type: ignore[attr-defined]
         self.app_summary = self.app.get_app_summary()  # type: ignore[attr-defined]
 
     def recover_fault(self) -> None:
-        """Undo all of it."""
+        """Delete the Scenario, which undoes everything."""
         self.incident.end()
 
 
 class IncidentDetection(LevelProblem, DetectionTask):
-    """Is something wrong? The twin needs "No"."""
+    """Is something wrong? For the control twin the answer is "No"."""
 
     level = DetectionTask
 
     def eval(self, soln: Any, trace: Any, duration: float) -> Any:
-        """Compare with Yes or No; anything else has an invalid format."""
-        said = soln.strip().lower() if isinstance(soln, str) else ""
-        right = "no" if self.control else "yes"
-        verdict = "Invalid Format" if said not in ("yes", "no") else "Correct" if said == right else "Incorrect"
+        """Compare the answer with Yes or No; anything else is an invalid format."""
+        given = soln.strip().lower() if isinstance(soln, str) else ""
+        expected = "no" if self.control else "yes"
+        verdict = "Invalid Format" if given not in ("yes", "no") else "Correct" if given == expected else "Incorrect"
         self.add_result("Detection Accuracy", verdict)
         return super().eval(soln, trace, duration)
 
@@ -74,28 +74,28 @@ class IncidentLocalization(LevelProblem, LocalizationTask):
 
 
 class IncidentAnalysis(LevelProblem, AnalysisTask):
-    """At which level of the system, and of what type? The taxonomy is disputed: some incidents have several answers."""
+    """At which system level, and of what fault type? Where the taxonomy is ambiguous, several answers are accepted."""
 
     level = AnalysisTask
 
     def eval(self, soln: Any, trace: Any, duration: float) -> Any:
-        """Compare both, without regard to case."""
-        given = soln if isinstance(soln, dict) else {}
+        """Compare level and type, ignoring case."""
+        answers = soln if isinstance(soln, dict) else {}
         for key, accepted in (("system_level", "systemLevels"), ("fault_type", "faultTypes")):
-            said = str(given.get(key, "")).strip().lower()
-            self.results[f"{key}_correct"] = said in {each.lower() for each in self.problem[accepted]}
+            given = str(answers.get(key, "")).strip().lower()
+            self.results[f"{key}_correct"] = given in {each.lower() for each in self.problem[accepted]}
         self.results["success"] = self.results["system_level_correct"] and self.results["fault_type_correct"]
         super().eval(soln, trace, duration)
         return self.results
 
 
 class IncidentMitigation(LevelProblem, MitigationTask):
-    """End it: the alerts clear and stay clear, the app is all there and serves its load."""
+    """Resolve the incident: the alerts clear and stay clear while the whole app serves its load."""
 
     level = MitigationTask
 
     def eval(self, soln: Any, trace: Any, duration: float) -> Any:
-        """Ask the operator."""
+        """Wait for the operator's Resolved condition."""
         super().eval(soln, trace, duration)
         self.results["success"] = self.incident.is_resolved()
         return self.results
@@ -123,5 +123,5 @@ def _list_problems() -> dict[str, Callable[[], LevelProblem]]:
     return found
 
 
-#: What makes a problem, by its identifier.
+#: Problem factories by identifier.
 PROBLEMS = _list_problems()

@@ -1,4 +1,4 @@
-"""An incident on a cluster on which scenario-kit's operator runs, by kubectl alone (scenario-kit, docs/export.md)."""
+"""An incident on a cluster that runs scenario-kit's operator, driven by kubectl (scenario-kit, docs/export.md)."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-#: Where Scenarios live; no solver may read it.
+#: Namespace of Scenario objects; solvers must not have access to it.
 NAMESPACE = "scenario-kit"
-#: Seconds until an incident is there, until one that was repaired counts as resolved, and until all of it is gone.
+#: Timeouts in seconds: incident ready, repaired incident resolved, Scenario deleted.
 SECONDS = {"Ready": 3600, "Resolved": 1200, "delete": 900}
 
 
 class ClusterIncident:
-    """One Scenario: applied, it deploys the app and breaks it; deleted, all is undone."""
+    """One Scenario: applying it deploys and breaks the app, deleting it undoes everything."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self.name = json.loads(file.read_text(encoding="utf-8"))["metadata"]["name"]
 
     def begin(self) -> str:
-        """Apply the Scenario and wait until it can be investigated; returns the namespace of the app.
+        """Apply the Scenario and wait until it is ready; returns the namespace of the app.
 
         Raises:
-            RuntimeError: it does not come.
+            RuntimeError: it does not become ready in time.
         """
         self._run("apply", "-f", str(self.file))
         self._run("wait", f"scenario/{self.name}", "--for=condition=Ready", f"--timeout={SECONDS['Ready']}s")
         namespace = self.read_status().get("namespace", "")
         if not namespace:
-            raise RuntimeError(f"Scenario {self.name} is ready and names no namespace")
+            raise RuntimeError(f"Scenario {self.name} is ready, but its status has no namespace")
         return str(namespace)
 
     def is_resolved(self) -> bool:
-        """Return whether the incident ends within the time that resolving may take, and stays ended."""
+        """Return whether the incident is resolved within the timeout."""
         limit = f"--timeout={SECONDS['Resolved']}s"
         command = ["wait", f"scenario/{self.name}", "--for=condition=Resolved", limit]
         return self._call(command).returncode == 0
 
     def read_status(self) -> dict[str, Any]:
-        """Read the status of the Scenario."""
+        """Read the Scenario's status."""
         found = json.loads(self._run("get", f"scenario/{self.name}", "-o", "json"))
         return dict(found.get("status", {}))
 
     def end(self) -> None:
-        """Delete the Scenario, which undoes all that it did; one that is not there is no mistake."""
+        """Delete the Scenario, which undoes everything; does nothing if there is none."""
         self._run("delete", f"scenario/{self.name}", "--ignore-not-found", f"--timeout={SECONDS['delete']}s")
 
     def _run(self, *arguments: str) -> str:
@@ -60,7 +60,7 @@ class ClusterIncident:
 
 
 class IncidentApp:
-    """What harnesses ask of an app. The Scenario deploys it, with its load, so that most of it has nothing to do."""
+    """The app interface of harnesses. The Scenario deploys the app and its load, so most methods do nothing."""
 
     def __init__(self, problem: dict[str, Any], incident: ClusterIncident) -> None:
         self.name = self.app_name = problem["app"]
@@ -70,20 +70,20 @@ class IncidentApp:
         self._incident = incident
 
     def get_app_summary(self) -> str:
-        """Return what a solver is told of the app."""
+        """Return the app's description for the solver."""
         return f"{self.name}, in the namespace {self.namespace or '(not deployed yet)'}. {self.description}"
 
     def deploy(self) -> None:
-        """Do nothing: the app comes with the incident."""
+        """Do nothing: the Scenario deploys the app."""
 
     def start_workload(self) -> None:
-        """Do nothing: the app comes with its load."""
+        """Do nothing: the Scenario deploys the app with its load."""
 
     def stop_workload(self) -> None:
-        """Do nothing: the load goes with the app."""
+        """Do nothing: the load stops when the app is deleted."""
 
     def delete(self) -> None:
-        """Delete what an earlier run left."""
+        """Delete what an earlier run left behind."""
         self._incident.end()
 
     def cleanup(self) -> None:
@@ -92,6 +92,6 @@ class IncidentApp:
 
 
 def read_problems(folder: Path) -> list[dict[str, Any]]:
-    """Read the problems that were exported."""
+    """Read the exported problems."""
     found: list[dict[str, Any]] = json.loads((folder / "problems.json").read_text(encoding="utf-8"))["problems"]
     return found

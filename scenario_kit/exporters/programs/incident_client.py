@@ -1,4 +1,4 @@
-"""A client of an incident's MCP server, by the standard library alone (scenario-kit, docs/export.md).
+"""A client of an incident's MCP server; standard library only (scenario-kit, docs/export.md).
 
 Usage: python3 incident_client.py --url URL --calls FILE      a JSON list of {"tool": …, "arguments": {…}}
 """
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 PROTOCOL = "2025-06-18"
-#: Seconds that a call may take: the first one waits until the incident is there.
+#: Timeout of a call in seconds; the first call waits until the incident is ready.
 SECONDS = 1800
 
 
 class IncidentClient:
-    """One session of streamable HTTP."""
+    """One MCP session over streamable HTTP."""
 
     def __init__(self, url: str) -> None:
         self._url, self._session, self._number = url, "", 0
@@ -27,7 +27,7 @@ class IncidentClient:
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
-        """Call a tool: what it says, and whether it failed."""
+        """Call a tool; returns its text and whether it failed."""
         found = self._ask("tools/call", {"name": tool, "arguments": arguments})
         text = "\n".join(part.get("text", "") for part in found.get("content", ()))
         return text, bool(found.get("isError"))
@@ -40,7 +40,7 @@ class IncidentClient:
                 if "error" in found:
                     raise RuntimeError(f"{method}: {found['error'].get('message')}")
                 return dict(found["result"])
-        raise RuntimeError(f"{method}: the server gave no answer")
+        raise RuntimeError(f"{method}: no response from the server")
 
     def _send(self, message: dict[str, Any]) -> list[dict[str, Any]]:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -58,7 +58,7 @@ class IncidentClient:
 
 
 def main() -> int:
-    """Make the calls of a file, one after the other; one that fails ends it."""
+    """Make the calls of a file in order; stop at the first failure."""
     parser = argparse.ArgumentParser(description="Call tools of an incident.")
     parser.add_argument("--url", required=True)
     parser.add_argument("--calls", type=Path, required=True)

@@ -1,7 +1,7 @@
-"""The only way to a live incident: serves its MCP server to other containers (scenario-kit, docs/export.md).
+"""Expose the MCP server of a live incident to other containers (scenario-kit, docs/export.md).
 
-It starts ``scenario-kit mcp``, which listens on this container's loopback beside the lab, and forwards ``/mcp`` to it,
-and nothing else. Once the solver is gone, ``--finish`` ends the run and waits for its record.
+It starts ``scenario-kit mcp``, which listens on this container's loopback beside the lab, and forwards only ``/mcp`` to
+it. Once the solver has exited, ``--finish`` ends the run and waits for its record.
 
 Usage: python3 incident_gateway.py SCENARIO [--port 8765] [--records /tmp/records] [--lab NAME] [--stage both]
        python3 incident_gateway.py --finish [--port 8765] [--records /tmp/records]
@@ -20,28 +20,28 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-#: Seconds until a run that was stopped has been judged.
-JUDGED = 900
+#: Timeout in seconds for judging a stopped run.
+JUDGEMENT_SECONDS = 900
 SECONDS = 3600
-#: Headers that belong to one connection, and those that tell who was asked.
-_OWN = {"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "host", "content-length"}
+#: Headers that are not forwarded: hop-by-hop ones (RFC 9110, 7.6.1), Host and Content-Length.
+_SKIPPED = {"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "host", "content-length"}
 
 
 class IncidentServer(ThreadingHTTPServer):
-    """Forwards to the address that ``scenario-kit mcp`` prints; empty until it does."""
+    """A server that forwards to ``address``, which ``scenario-kit mcp`` prints; empty until then."""
 
     daemon_threads = True
     address = ""
 
 
 class Forwarder(BaseHTTPRequestHandler):
-    """One request: health, or a message of MCP."""
+    """Handles health checks and MCP messages."""
 
     protocol_version = "HTTP/1.1"
     server: IncidentServer
 
     def do_GET(self) -> None:
-        """Answer whether the incident is served, or forward."""
+        """Answer a health check, or forward."""
         if self.path == "/healthz":
             self._answer(200 if self.server.address else 503)
         else:
@@ -52,11 +52,11 @@ class Forwarder(BaseHTTPRequestHandler):
         self._forward()
 
     def do_DELETE(self) -> None:
-        """Forward the end of a session."""
+        """Forward a session's termination."""
         self._forward()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the run has a record."""
+        """Log nothing: the run's record has every call."""
 
     def _answer(self, status: int) -> None:
         self.send_response(status)
@@ -67,12 +67,12 @@ class Forwarder(BaseHTTPRequestHandler):
         if self.path != "/mcp" or not self.server.address:
             self._answer(404 if self.path != "/mcp" else 503)
             return
-        goal = urllib.parse.urlsplit(self.server.address)
+        target = urllib.parse.urlsplit(self.server.address)
         length = int(self.headers.get("Content-Length") or 0)
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _OWN}
-        connection = http.client.HTTPConnection(goal.hostname or "127.0.0.1", goal.port, timeout=SECONDS)
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _SKIPPED}
+        connection = http.client.HTTPConnection(target.hostname or "127.0.0.1", target.port, timeout=SECONDS)
         try:
-            connection.request(self.command, goal.path, self.rfile.read(length), headers)
+            connection.request(self.command, target.path, self.rfile.read(length), headers)
             self._copy(connection.getresponse())
         except OSError:
             self._answer(502)
@@ -81,20 +81,20 @@ class Forwarder(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _copy(self, answer: http.client.HTTPResponse) -> None:
-        """Copy an answer as it comes: it may be a stream of events."""
+        """Copy a response chunk by chunk, since it may be an event stream."""
         self.send_response(answer.status)
         for name, value in answer.getheaders():
-            if name.lower() not in _OWN:
+            if name.lower() not in _SKIPPED:
                 self.send_header(name, value)
         self.send_header("Connection", "close")
         self.end_headers()
-        while piece := answer.read1(1 << 16):
-            self.wfile.write(piece)
+        while chunk := answer.read1(1 << 16):
+            self.wfile.write(chunk)
             self.wfile.flush()
 
 
 def serve(given: argparse.Namespace) -> int:
-    """Serve one incident, and stay when it is over, so that its record can be fetched."""
+    """Serve one incident; keep running when it ends so that its record can be collected."""
     server = IncidentServer((given.listen, given.port), Forwarder)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     command = ["scenario-kit", "mcp", given.scenario, "--transport", "http", "--runs", given.records, "--label", "run"]
@@ -117,16 +117,16 @@ def serve(given: argparse.Namespace) -> int:
 
 
 def finish(given: argparse.Namespace) -> int:
-    """End the run, if the solver has not, and wait for the record; it is copied to ``<records>/record.json``."""
+    """End the run unless the solver has, wait for its record, and copy it to ``<records>/record.json``."""
     from incident_client import IncidentClient
 
     try:
-        IncidentClient(f"http://127.0.0.1:{given.port}/mcp").call("stop", {"reason": "the solver is gone"})
+        IncidentClient(f"http://127.0.0.1:{given.port}/mcp").call("stop", {"reason": "the solver exited"})
     except (OSError, RuntimeError) as problem:
-        print(f"the run has ended before: {problem}", file=sys.stderr)
+        print(f"the run had already ended: {problem}", file=sys.stderr)
     records = Path(given.records)
-    until = time.monotonic() + JUDGED
-    while time.monotonic() < until:
+    deadline = time.monotonic() + JUDGEMENT_SECONDS
+    while time.monotonic() < deadline:
         found = sorted(records.glob("*/run/*/record.json"))
         if found:
             (records / "record.json").write_bytes(found[-1].read_bytes())

@@ -1,7 +1,7 @@
-"""Incidents as an Inspect task; samples and truths lie beside this file (scenario-kit, docs/export.md).
+"""An Inspect task of incidents; samples and truths are beside this file (scenario-kit, docs/export.md).
 
 Usage: inspect eval incidents.py --model MODEL            a container for each sample
-       inspect eval incidents.py --model MODEL -T sandbox=local      no container: only for solvers that are trusted
+       inspect eval incidents.py --model MODEL -T sandbox=local      no container: only for trusted solvers
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECONDS = 180
 
 @task
 def incidents(sandbox: str = "docker", messages: int = 200) -> Task:
-    """All incidents, and the controls among them: find the root cause, or that there is none."""
+    """All incidents and controls: find the root cause, or state that there is none."""
     samples = [_build_sample(folder, sandbox) for folder in sorted((FOLDER / "samples").iterdir())]
     prompt = AgentPrompt(submit_prompt=f"When `{ANSWER}` is written, call {{submit}}() with a short summary.")
     return Task(
@@ -52,10 +52,10 @@ def _build_sample(folder: Path, sandbox: str) -> Sample:
 
 @scorer(metrics=[grouped(mean(), "kind"), stderr()])
 def recall_gated_precision() -> Any:
-    """0 if a root cause is missing, else the share of right claims; of a control 1 for an answer without claims."""
+    """0 if a root cause is missing, else the share of right claims; for a control, 1 for an answer without claims."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        del target  # the truth lies in a file
+        del target  # the truth is read from a file
         try:
             text: str | None = await current_sandbox().read_file(ANSWER)
         except (FileNotFoundError, IsADirectoryError, PermissionError, UnicodeDecodeError, ValueError, OSError):

@@ -1,7 +1,7 @@
 """Score one answer by the rules beside this file, as scenario-kit does (docs/export.md).
 
-The file is copied into exported tasks as it is: it needs Python 3.9 and nothing else. What is compared with what stands
-in ``rules.json``, which scenario-kit wrote; a test holds both implementations equal.
+This file is copied verbatim into exported tasks and needs only Python 3.9. The answer is compared with ``rules.json``,
+which scenario-kit wrote; a test verifies that both implementations score alike.
 
 Usage: python3 score_answer.py --rules FILE (--answer FILE | --record FILE) [--reward FILE] [--decisions FILE]
 """
@@ -15,19 +15,19 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-#: Bytes of an answer; a longer file is no answer.
-MOST_BYTES = 16 * 1024 * 1024
+#: Maximum size of an answer; a larger file counts as no answer.
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 _SCHEDULED = ("chaos", "workflow")
 _WRONG = ("OtherEntity", "Unmatched", "Ambiguous", "Unreadable", "Duplicate")
 
 
 class UnusableAnswer(Exception):
-    """Nothing of an answer with a mistake counts."""
+    """There is no answer, or it is malformed; none of it counts."""
 
 
 class ClaimedName(NamedTuple):
-    """An object that an answer names; the namespace is empty where it names none."""
+    """An object named by an answer; ``namespace`` is empty if the answer gives none."""
 
     namespace: str
     kind: str
@@ -35,10 +35,10 @@ class ClaimedName(NamedTuple):
 
 
 def score_answer(rules: dict[str, Any], text: str | None) -> dict[str, Any]:
-    """Score the text of an answer, or None where there is none: ``reward``, what led to it, and every decision.
+    """Score the text of an answer, None if there is none: ``reward``, its components, and the decision on each claim.
 
-    Of an incident the reward is the recall-gated precision: 0 if a root cause is missing, else the share of claims that
-    are right. Of a control it is 1 if an answer was given that claims nothing.
+    For an incident the reward is the recall-gated precision: 0 if a root cause is missing, else the share of right
+    claims. For a control it is 1 if there is an answer and it claims nothing.
     """
     try:
         claims, claimed = read_claims(text)
@@ -54,9 +54,9 @@ def score_answer(rules: dict[str, Any], text: str | None) -> dict[str, Any]:
 
 
 def score_record(rules: dict[str, Any], text: str | None) -> dict[str, Any]:
-    """Score the record of a live run: its diagnosis as any answer, and whether the incident was resolved.
+    """Score the record of a live run: its answer, and whether the incident was resolved.
 
-    ``reward`` is the mean of both; of a control, where nothing is to be resolved, the diagnosis alone.
+    ``reward`` is the mean of both; for a control, which has nothing to resolve, it is the score of the answer.
     """
     try:
         record = json.loads(text or "")
@@ -88,10 +88,10 @@ def _count(rules: dict[str, Any], verdicts: list[str]) -> dict[str, float]:
 
 
 def read_claims(text: str | None) -> tuple[list[str], bool]:
-    """Read what an answer claims, in its order, and whether it claims anything.
+    """Read the claims of an answer in order, and whether it claims anything.
 
     Raises:
-        UnusableAnswer: there is none, or it has a mistake.
+        UnusableAnswer: there is no answer, or it is malformed.
     """
     if text is None or not text.strip():
         raise UnusableAnswer("there is no answer")
@@ -100,7 +100,7 @@ def read_claims(text: str | None) -> tuple[list[str], bool]:
     except (ValueError, RecursionError) as error:
         raise UnusableAnswer(f"the answer is not JSON: {error}") from None
     if not isinstance(data, dict):
-        raise UnusableAnswer("the answer is no object")
+        raise UnusableAnswer("the answer is not an object")
     if "entities" in data:
         return _mark_claimed(_read_entities(data))
     if "contributing_factors" in data:
@@ -116,7 +116,7 @@ def read_claims(text: str | None) -> tuple[list[str], bool]:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _mark_claimed(claims: list[str]) -> tuple[list[str], bool]:
@@ -145,7 +145,7 @@ def _read_root_causes(data: dict[str, Any]) -> list[str]:
         if isinstance(link, str):
             continue
         if not isinstance(link, dict):
-            raise UnusableAnswer("propagation_chain holds something that is neither text nor object")
+            raise UnusableAnswer("propagation_chain: expected only strings and objects")
         if link.get("source") is not None or link.get("target") is not None:
             _get_text(link, "source"), _get_text(link, "target")
         else:
@@ -164,14 +164,14 @@ def _get_list(data: dict[str, Any], name: str, *, required: bool = False) -> lis
     if value is None and not required:
         return []
     if not isinstance(value, list):
-        raise UnusableAnswer(f"{name} is no list")
+        raise UnusableAnswer(f"{name} is not a list")
     return value
 
 
 def _list_objects(data: dict[str, Any], name: str, *, required: bool = False) -> list[dict[str, Any]]:
     values = _get_list(data, name, required=required)
     if not all(isinstance(each, dict) for each in values):
-        raise UnusableAnswer(f"{name} holds something that is no object")
+        raise UnusableAnswer(f"{name}: expected only objects")
     return values
 
 
@@ -180,7 +180,7 @@ def _get_text(data: dict[str, Any], name: str, *, required: bool = True) -> str:
     if value is None and not required:
         return ""
     if not isinstance(value, str):
-        raise UnusableAnswer(f"{name} is no text")
+        raise UnusableAnswer(f"{name} is not a string")
     return value
 
 
@@ -192,7 +192,7 @@ def _read_flag(data: dict[str, Any], name: str) -> bool:
 
 
 def decide_claims(rules: dict[str, Any], claims: list[str]) -> list[dict[str, str]]:
-    """Decide on each claim in its order: what it names, and whether that was named before."""
+    """Decide on each claim in order: which class it names, and whether an earlier claim named it."""
     seen: set[tuple[str, ...]] = set()
     return [_decide(rules, claim, seen) for claim in claims]
 
@@ -224,7 +224,7 @@ def _decide(rules: dict[str, Any], claim: str, seen: set[tuple[str, ...]]) -> di
 
 
 def parse_name(rules: dict[str, Any], text: str) -> ClaimedName | None:
-    """Parse ``[namespace/]Kind[.group]/name``; None for a bare name. A UID behind the name is dropped."""
+    """Parse ``[namespace/]Kind[.group]/name``; None for a bare name. A trailing UID is dropped."""
     short = re.sub(rf"(?:\s*/\s*{_UUID}|\s*\(\s*(?:uid:?\s*)?{_UUID}\s*\))$", "", text.strip())
     parts = [part.strip() for part in short.split("/")]
     if not all(parts) or not 2 <= len(parts) <= 3:
@@ -237,7 +237,7 @@ def parse_name(rules: dict[str, Any], text: str) -> ClaimedName | None:
 
 
 def fit_name(rules: dict[str, Any], name: ClaimedName) -> list[tuple[dict[str, Any], dict[str, Any], bool]]:
-    """Find the classes and groups that a name fits, by the strongest rule that fits any; with whether it was direct."""
+    """Find the classes and groups a name matches, by the strongest rule with a match; the flag marks direct matches."""
     for fits, needs_alias, direct in ((_fits_kind, False, True), (_fits_alias, True, False), (_fits_run, False, False)):
         found = [
             (each, group, direct)
@@ -262,7 +262,7 @@ def _fits_kind(_: dict[str, Any], name: ClaimedName, group: dict[str, Any]) -> b
 
 
 def _fits_alias(rules: dict[str, Any], name: ClaimedName, group: dict[str, Any]) -> bool:
-    """Fit a workload, a pod or a Service to another of these kinds; generated suffixes of the name are dropped."""
+    """Match workloads, pods and Services with one another, ignoring generated name suffixes."""
     if not {name.kind.lower(), group["kind"].lower()} <= set(rules["workloads"]):
         return False
     return any(each in group["names"] for each in (name.name, *_list_stems(rules, name)))
@@ -279,7 +279,7 @@ def _list_stems(rules: dict[str, Any], name: ClaimedName) -> list[str]:
 
 
 def _fits_run(_: dict[str, Any], name: ClaimedName, group: dict[str, Any]) -> bool:
-    """Fit a Schedule of Chaos Mesh to the experiment that it spawned, and the reverse."""
+    """Match a Chaos Mesh Schedule with the experiments it spawned, and vice versa."""
     kinds = name.kind.lower(), group["kind"].lower()
     if kinds[0] == "schedule" and kinds[1].endswith(_SCHEDULED):
         return any(name.name in (each, _drop_suffix(each)) for each in group["names"])
@@ -293,9 +293,9 @@ def _drop_suffix(name: str) -> str:
 
 
 def read_text(path: Path) -> str | None:
-    """Read an answer; None where there is no such file, or one that cannot be an answer."""
+    """Read an answer; None if the file is missing, too large or not text."""
     try:
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        if not path.is_file() or path.stat().st_size > MAX_ANSWER_BYTES:
             return None
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -303,7 +303,7 @@ def read_text(path: Path) -> str | None:
 
 
 def main() -> int:
-    """Score a file, and write the rewards; they are printed as well."""
+    """Score a file; print and write the rewards."""
     parser = argparse.ArgumentParser(description="Score an answer.")
     parser.add_argument("--rules", type=Path, required=True)
     parser.add_argument("--answer", type=Path)
@@ -312,7 +312,7 @@ def main() -> int:
     parser.add_argument("--decisions", type=Path)
     given = parser.parse_args()
     if bool(given.answer) == bool(given.record):
-        parser.error("one of --answer and --record")
+        parser.error("expected exactly one of --answer and --record")
     rules = json.loads(given.rules.read_text(encoding="utf-8"))
     score = score_record if given.record else score_answer
     result = score(rules, read_text(given.record or given.answer))

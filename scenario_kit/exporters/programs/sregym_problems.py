@@ -1,4 +1,4 @@
-"""Incidents as problems of SREGym (scenario-kit, docs/export.md).
+"""SREGym problems of incidents (scenario-kit, docs/export.md).
 
 Usage: from problems import PROBLEMS
        conductor.problems.PROBLEM_REGISTRY.update(PROBLEMS)
@@ -25,15 +25,15 @@ _NAMED = re.compile(
 
 
 class NamedObjectsOracle(Oracle):
-    """A diagnosis is right if it names the root causes, as ``namespace/Kind/name``, and no other object.
+    """Accepts a diagnosis that names every root cause, as ``namespace/Kind/name``, and no other object.
 
-    It is prose, or an answer as ITBench has it; no model judges it. For a judge by a model there is ``root_cause``.
+    The diagnosis is prose or an answer in ITBench's format; no model judges it. A model judge can use ``root_cause``.
     """
 
     FAILURE_CLASSES = {"root_cause_not_named": "agent_error"}
 
     def evaluate(self, solution: Any = None, trace: Any = None, duration: Any = None) -> dict[str, Any]:
-        """Score the objects that a diagnosis names."""
+        """Score the objects named by a diagnosis."""
         del trace, duration
         text = solution if isinstance(solution, str) else json.dumps(solution)
         result = score_answer(self.problem.rules, _read_answer(text))
@@ -45,12 +45,12 @@ class NamedObjectsOracle(Oracle):
 
 
 class ResolvedOracle(Oracle):
-    """A mitigation is right if the alerts clear and stay clear, the app is all there and serves its load."""
+    """Accepts a mitigation if the alerts clear and stay clear while the whole app serves its load."""
 
     FAILURE_CLASSES = {"incident_not_resolved": "agent_error"}
 
     def evaluate(self, solution: Any = None, trace: Any = None, duration: Any = None) -> dict[str, Any]:
-        """Ask the operator."""
+        """Wait for the operator's Resolved condition."""
         del solution, trace, duration
         if self.problem.incident.is_resolved():
             return {"success": True}
@@ -59,7 +59,7 @@ class ResolvedOracle(Oracle):
 
 
 class ClusterProblem(Problem):
-    """One incident. The app comes with it, so that SREGym deploys none."""
+    """One incident. The Scenario deploys the app, so SREGym deploys none."""
 
     def __init__(self, problem: dict[str, Any]) -> None:
         self.incident = ClusterIncident(FOLDER / problem["scenario"])
@@ -70,18 +70,18 @@ class ClusterProblem(Problem):
         self.mitigation_oracle = ResolvedOracle(self)
 
     def inject_fault(self) -> None:
-        """Make the incident happen."""
+        """Apply the Scenario and wait until the incident is active."""
         self.namespace = self.app.namespace = self.incident.begin()
         self.fault_injected = True
 
     def recover_fault(self) -> None:
-        """Undo all of it."""
+        """Delete the Scenario, which undoes everything."""
         self.incident.end()
         self.fault_injected = False
 
 
 def _read_answer(text: str) -> str:
-    """Return an answer: what is one already, or the objects that prose names, each of them once."""
+    """Return a JSON answer unchanged; build one from prose with every object it names, once."""
     try:
         if isinstance(json.loads(text), dict):
             return text
@@ -91,7 +91,7 @@ def _read_answer(text: str) -> str:
     return json.dumps({"contributing_factors": [{"name": name} for name in reversed(named.values())]})
 
 
-#: What makes a problem, by its identifier.
+#: Problem factories by identifier.
 PROBLEMS: dict[str, Callable[[], ClusterProblem]] = {
     each["id"]: partial(ClusterProblem, each) for each in read_problems(FOLDER)
 }

@@ -1,1 +1,1 @@
-"""The static site: catalogue, scenarios, faults, leaderboard. Values to texts, and texts to a folder."""
+"""The static site: catalogue, scenarios, faults and leaderboard, rendered to a folder of files."""

@@ -1,4 +1,4 @@
-"""Cost against score as a drawing: where marks, errors and ticks lie. Pure geometry."""
+"""Geometry of the cost-against-score plot: marks, error bars and ticks. Pure."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ LEFT: Final = 52
 RIGHT: Final = 20
 TOP: Final = 14
 BOTTOM: Final = 44
-#: Between the axes and the first place of a mark, which would hide their labels.
+#: Padding between the axes and the marks, which would otherwise cover the axis labels.
 PAD: Final = 16
-#: Marks nearer than this are drawn as one, with both numbers.
+#: Marks closer than this are merged and labelled with both numbers.
 _NEAR: Final = 20.0
-#: What is drawn to the right, the first that any solver has: its metric, and its title.
+#: Candidates for the x axis, metric and title; the first one that any solver has is drawn.
 _AXES: Final = (("cost", "cost of a run"), ("tokens.total", "tokens of a run"), ("turns", "turns of a run"))
-#: From this ratio on, amounts are drawn by their logarithm.
+#: Ratio of largest to smallest amount from which the x axis is logarithmic.
 _WIDE: Final = 30.0
 
 
 class Tick(NamedTuple):
-    """A line of the grid, and what is written at it."""
+    """A grid line and its label."""
 
     at: float
     label: str
 
 
 class Mark(NamedTuple):
-    """One solver, or several that would hide each other. ``low`` and ``high`` are the ends of the interval."""
+    """One solver, or several that would overlap. ``low`` and ``high`` are the ends of the interval."""
 
     x: float
     y: float
@@ -42,7 +42,7 @@ class Mark(NamedTuple):
 
 
 class CostPlot(NamedTuple):
-    """A drawing. ``legend`` has the number of each solver with its name and values, ``missing`` those without costs."""
+    """A plot. ``legend`` has number, name and amount of each solver; ``missing`` lists solvers without amounts."""
 
     axis: str
     logarithmic: bool
@@ -54,9 +54,9 @@ class CostPlot(NamedTuple):
 
 
 def draw_costs(board: Leaderboard) -> CostPlot | None:
-    """Draw the mean score of each solver against its mean cost; tokens stand in where no run has a price, then turns.
+    """Plot each solver's mean score against its mean cost, or against tokens or turns if no run has a cost.
 
-    None where no run recorded any of these.
+    Returns None if no run recorded any of these.
     """
     axis = next((each for each in _AXES if any(_read_amount(row, each[0]) is not None for row in board.rows)), None)
     if axis is None:
@@ -94,7 +94,7 @@ def _place_score(share: float) -> float:
 
 
 def _merge_near(marks: Sequence[Mark]) -> tuple[Mark, ...]:
-    """Merge marks that would hide each other, from the left; the place is that of the first of them."""
+    """Merge overlapping marks from left to right, at the position of the first."""
     merged: list[Mark] = []
     for mark in sorted(marks, key=lambda each: (each.x, each.y, int(each.label))):
         near = next((m for m in merged if abs(m.x - mark.x) < _NEAR and abs(m.y - mark.y) < _NEAR), None)
@@ -123,23 +123,23 @@ def _scale_log(amounts: Sequence[float]) -> tuple[_Scale, tuple[Tick, ...]]:
 
 
 def format_amount(amount: float) -> str:
-    """Format an amount shortly: thousands and millions by their letters, small ones with four digits."""
+    """Format an amount with four significant digits and a k, M or G suffix."""
     for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if amount >= unit:
             return f"{amount / unit:.4g}{letter}"
     return f"{amount:.4g}"
 
 
-def _choose_step(most: float) -> float:
-    """Choose the distance of ticks: 1, 2 or 5 times a power of ten, such that there are at most five."""
-    if most <= 0:
+def _choose_step(largest: float) -> float:
+    """Choose a tick interval of 1, 2 or 5 times a power of ten that gives at most five intervals."""
+    if largest <= 0:
         return 1.0
-    power = 10.0 ** floor(log10(most / 5))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if 5 * factor * power >= most)
+    power = 10.0 ** floor(log10(largest / 5))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if 5 * factor * power >= largest)
 
 
 class _Scale(NamedTuple):
-    """From an amount to a place between the left and the right."""
+    """Maps an amount to an x coordinate."""
 
     first: float
     last: float

@@ -1,4 +1,4 @@
-"""The matrix of faults in short: what each type did in each app, over all of its targets. Pure."""
+"""The fault matrix summarised by fault type and app, over all targets. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from scenario_kit.catalog.families import FAMILIES
 from scenario_kit.model.results.matrix import MatrixRow
 
-_MOST: Final = 3
+_MAX_ALERTS: Final = 3
 
 
 class FaultCell(NamedTuple):
-    """One fault type in one app. ``loud`` of ``ran`` targets raised an alert; ``state`` is a word for its colour."""
+    """One fault type in one app; ``state`` selects the cell's colour."""
 
     text: str
     detail: str
@@ -22,7 +22,7 @@ class FaultCell(NamedTuple):
 
 
 class FaultRow(NamedTuple):
-    """One fault type, with a cell for each app, and the public scenarios that use it."""
+    """One fault type: a cell per app, and the public scenarios that use it."""
 
     fault: str
     cells: tuple[FaultCell, ...]
@@ -40,7 +40,7 @@ class FaultFamily(NamedTuple):
 def tabulate_faults(
     matrices: Mapping[str, Sequence[MatrixRow]], used: Mapping[str, Sequence[str]]
 ) -> tuple[FaultFamily, ...]:
-    """Tabulate fault types by family and app; ``used`` has the public scenarios of each type."""
+    """Tabulate fault types by family and app; ``used`` maps each type to its public scenarios."""
     families: dict[str, set[str]] = {}
     for rows in matrices.values():
         for row in rows:
@@ -68,13 +68,13 @@ def summarise_rows(rows: Iterable[MatrixRow]) -> FaultCell:
     if not judged:
         return FaultCell("–", "no target was tried", "none")
     if not ran:
-        lacking = all(row.outcome == "Lacking" for row in judged)
-        return FaultCell("not in a lab" if lacking else "no effect", f"{len(judged)} targets", "none")
-    loud = [row for row in ran if row.alerts]
+        unsupported = all(row.outcome == "Lacking" for row in judged)
+        return FaultCell("not in a lab" if unsupported else "no effect", f"{len(judged)} targets", "none")
+    alerting = [row for row in ran if row.alerts]
     back = sum(row.recovered is True for row in ran)
-    fired = Counter(name for row in loud for name in {alert.name for alert in row.alerts})
-    names = ", ".join(f"{name} ({n})" for name, n in sorted(fired.items(), key=lambda x: (-x[1], x[0]))[:_MOST])
-    first = f", first after {median(row.alerts[0].seconds for row in loud):.0f} s" if loud else ""
+    fired = Counter(name for row in alerting for name in {alert.name for alert in row.alerts})
+    names = ", ".join(f"{name} ({n})" for name, n in sorted(fired.items(), key=lambda x: (-x[1], x[0]))[:_MAX_ALERTS])
+    first = f", first after {median(row.alerts[0].seconds for row in alerting):.0f} s" if alerting else ""
     detail = f"{names or 'no alert'}; {back} of {len(ran)} recovered"
-    state = "all" if len(loud) == len(ran) else "some" if loud else "silent"
-    return FaultCell(f"{len(loud)} of {len(ran)} alert{first}", detail, state)
+    state = "all" if len(alerting) == len(ran) else "some" if alerting else "silent"
+    return FaultCell(f"{len(alerting)} of {len(ran)} alert{first}", detail, state)

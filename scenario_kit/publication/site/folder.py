@@ -1,4 +1,4 @@
-"""A site as a folder: the old one or the new one, never a mixture; between two renames, for an instant, none."""
+"""Replace a site's folder as a whole: two renames, so there is no mixture of old and new files."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ from scenario_kit.errors import UsageError
 from scenario_kit.publication.site.pages import MARK
 
 
-def check_goal(goal: Path) -> None:
+def check_output(output: Path) -> None:
     """Check that a site may be written there.
 
     Raises:
-        UsageError: there is something that is neither empty nor a site.
+        UsageError: the path exists and is neither an empty folder nor a site.
     """
-    if goal.is_symlink() or (goal.exists() and not goal.is_dir()):
-        raise UsageError(f"{goal} is no folder", fix="name another one with --out")
-    if goal.is_dir() and any(goal.iterdir()) and not (goal / MARK).is_file():
+    if output.is_symlink() or (output.exists() and not output.is_dir()):
+        raise UsageError(f"{output} is not a folder", fix="name another one with --out")
+    if output.is_dir() and any(output.iterdir()) and not (output / MARK).is_file():
         raise UsageError(
-            f"{goal} holds other files, and no {MARK}: it is no site that may be replaced",
+            f"{output} contains files but no {MARK}, so it is not a site that may be replaced",
             fix="name another folder with --out, or empty this one",
         )
 
 
-def write_site(files: Mapping[str, str], goal: Path) -> None:
-    """Write the files beside the goal, then put them in its place.
+def write_site(files: Mapping[str, str], output: Path) -> None:
+    """Write the files to a temporary folder, then swap it in.
 
     Raises:
-        UsageError: there is something else, or a path leads out of the folder.
+        UsageError: the output is not a site, or a file's path leads out of the folder.
     """
-    check_goal(goal)
-    goal.parent.mkdir(parents=True, exist_ok=True)
-    new = goal.with_name(f".{goal.name}.{os.getpid()}.partial")
-    old = goal.with_name(f".{goal.name}.{os.getpid()}.old")
+    check_output(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    new = output.with_name(f".{output.name}.{os.getpid()}.partial")
+    old = output.with_name(f".{output.name}.{os.getpid()}.old")
     try:
         for name, text in files.items():
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts:
-                raise UsageError(f"'{name}' is no name of a page", fix="give the scenario another name")
+                raise UsageError(f"'{name}' is not a valid page name", fix="give the scenario another name")
             (new / path).parent.mkdir(parents=True, exist_ok=True)
             (new / path).write_text(text, encoding="utf-8")
-        _exchange(new, old, goal)
+        _exchange(new, old, output)
     finally:
         shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _exchange(new: Path, old: Path, goal: Path) -> None:
-    """Move the goal away and the new folder there; if that fails, move it back."""
-    present = goal.exists()
+def _exchange(new: Path, old: Path, output: Path) -> None:
+    """Move the old folder away and the new one in; if that fails, restore the old one."""
+    present = output.exists()
     if present:
-        goal.rename(old)
+        output.rename(old)
     try:
-        new.rename(goal)
+        new.rename(output)
     except OSError:
         if present:
-            old.rename(goal)
+            old.rename(output)
         raise

@@ -1,4 +1,4 @@
-"""The files of a site: every page, and the same as JSON. The same content gives the same bytes."""
+"""The files of a site: HTML pages and JSON documents. The output is deterministic."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from scenario_kit.publication.views import ScenarioView, build_document, build_v
 from scenario_kit.report.leaderboard_page import HEADER, build_bars, list_cells
 from scenario_kit.scoring.leaderboard.board import REFERENCES, Leaderboard
 
-#: The file by which a folder is known to be a site of ours, which may be replaced.
+#: The file that marks a folder as a generated site, which may be replaced.
 MARK: Final = "site.json"
-#: What the catalogue is filtered by: the name of a facet, its label, and what stands for all of them.
+#: Filters of the catalogue: facet, label, and the label of "no filter".
 FILTERS: Final = (
     ("app", "App", "all apps"), ("family", "Fault family", "all families"), ("tier", "Tier", "all tiers"),
     ("difficulty", "Difficulty", "all bands"), ("solver", "Solved by", "any solver"),
@@ -34,7 +34,7 @@ _BANDS: Final = ("Easy", "Medium", "Hard", "Unmeasured")
 
 
 def render_site(content: SiteContent) -> dict[str, str]:
-    """Render all files by their path within the site. Every text is escaped, and nothing is loaded from anywhere."""
+    """Render all files by path. All text is escaped, and pages load no external resources."""
     views = build_views(content)
     renderer = _Renderer()
     files = {
@@ -50,7 +50,7 @@ def render_site(content: SiteContent) -> dict[str, str]:
 
 
 class _Renderer:
-    """Templates with the style and the script that all pages carry, and the policy that lets in nothing else."""
+    """Renders templates with the inline style and script, and the Content-Security-Policy that allows only these."""
 
     def __init__(self) -> None:
         root = find_data_root() / "templates"
@@ -63,7 +63,7 @@ class _Renderer:
         style, script = sources["style.css"] + sources["site.css"], sources["filter.js"]
         policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {}; script-src {}"
         self._frame = {
-            "style": Markup(style), "script": Markup(script), "kit": __version__,  # our own files
+            "style": Markup(style), "script": Markup(script), "kit": __version__,  # trusted: packaged files
             "policy": policy.format(_hash_source(style), _hash_source(script)),
             "plain_policy": policy.format(_hash_source(style), "'none'"), "canary": f"{CANARY_KEY} {CANARY}",
         }  # fmt: skip
@@ -79,7 +79,7 @@ def _hash_source(text: str) -> str:
 
 
 def _list_filters(views: Sequence[ScenarioView]) -> list[tuple[str, str, str, list[str]]]:
-    """List the filters with their values; that of the sets where there are both."""
+    """List the filters with their values; the set filter only if there are both sets."""
     found = []
     for name, label, every in FILTERS:
         values = {value for view in views for value in view.facets[name]}
@@ -131,7 +131,7 @@ def _list_held_out(content: SiteContent) -> frozenset[str]:
 
 
 def _build_board_document(board: Leaderboard, held_out: frozenset[str]) -> dict[str, Any]:
-    """Build what programs read of the board; whether nothing is broken is a part of the truth."""
+    """Build the leaderboard's JSON, without the fields that tell held-out controls from incidents."""
     document = board.to_json()
     for incident in document["incidents"]:
         if incident["incident"] in held_out:

@@ -1,1 +1,1 @@
-"""A catalogue in two sets: one is public with its truth, of the other a hash, a brief and nothing else go out."""
+"""Splitting a catalogue: a public set with its truths, and a held-out set of which hash and brief are published."""

@@ -1,4 +1,4 @@
-"""Which scenarios are held out. Pure: the same key, seed and catalogue give the same set."""
+"""Choosing the held-out scenarios. Pure and deterministic in key, seed and catalogue."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from scenario_kit.scoring.metrics.complexity import classify_complexity
 
 
 class Candidate(NamedTuple):
-    """A scenario to be assigned. ``stratum`` is app, fault family and difficulty, from the most important one."""
+    """A scenario to assign. ``stratum`` is app, fault family and difficulty, most important first."""
 
     name: str
     stratum: tuple[str, str, str]
 
 
 class SetNames(NamedTuple):
-    """The names of both sets."""
+    """Scenario names of both sets."""
 
     public: frozenset[str]
     held_out: frozenset[str]
 
 
 def classify_entry(entry: CatalogueEntry, found: MeasuredDifficulty) -> Candidate:
-    """Classify a scenario by app, family of its first labelled fault, and measured band.
+    """Classify a scenario by app, family of its first labelled fault, and measured difficulty band.
 
-    Where no solver has a run, the band of its complexity stands in; of a control, that it is one.
+    Without solver runs, the complexity band replaces the difficulty band; controls have a band of their own.
     """
     shape = entry.facts.complexity
     expected = "control" if shape is None else f"complexity {classify_complexity(shape)}"
@@ -40,9 +40,9 @@ def classify_entry(entry: CatalogueEntry, found: MeasuredDifficulty) -> Candidat
 def draw_held_out(candidates: Iterable[Candidate], key: bytes, seed: int, percent: int) -> frozenset[str]:
     """Draw a systematic sample of an ordered list (Cochran, Sampling Techniques, chapter 8).
 
-    The list is ordered by stratum, and within one by a keyed hash. Each run of it, so each app, each family of an app
-    and each stratum, has its share of held-out scenarios to within one, however small it is; a draw by stratum would
-    round most shares to none.
+    The list is ordered by stratum, then by a keyed hash. Every contiguous part of it, such as an app, a family of an
+    app or a stratum, gets its share of held-out scenarios to within one; drawing per stratum would round most
+    shares to 0.
     """
     ordered = sorted(
         candidates, key=lambda each: (each.stratum, compute_keyed_hash(key, "order", str(seed), each.name))
@@ -55,9 +55,9 @@ def draw_held_out(candidates: Iterable[Candidate], key: bytes, seed: int, percen
 def assign_sets(
     candidates: Collection[Candidate], key: bytes, seed: int, percent: int, previous: SetNames | None = None
 ) -> SetNames:
-    """Assign scenarios to sets; what an earlier split has assigned stays where it is.
+    """Assign scenarios to sets; scenarios keep their set of an earlier split.
 
-    What was public cannot be taken back. Only those that the earlier split does not know are drawn.
+    A published scenario cannot be withdrawn, so only scenarios new since the earlier split are drawn.
     """
     before = previous or SetNames(frozenset(), frozenset())
     new = [each for each in candidates if each.name not in before.public | before.held_out]

@@ -1,4 +1,4 @@
-"""The files of a split: the key that is read, the folder that goes out, and the one that is kept."""
+"""The files of a split: the key, the folder to publish and the folder to keep private."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from scenario_kit.snapshot.folder.staging import stage_folders
 PUBLISHED: Final = "published"
 KEPT: Final = "kept"
 INDEX: Final = "split.json"
-#: A key of fewer bytes can be found by trying.
-_LEAST_KEY: Final = 32
-_MOST_KEY: Final = 4096
+#: Minimum key size; shorter keys could be brute-forced.
+_MIN_KEY_BYTES: Final = 32
+_MAX_KEY_BYTES: Final = 4096
 
 
 class SplitRecord(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """What is kept of a split, to repeat it: who is where, and under which name. ``key_check`` tells keys apart."""
+    """The private record of a split, needed to repeat it; ``key_check`` identifies the key."""
 
     schema_version: int = 1
     kit: str = __version__
@@ -44,46 +44,46 @@ class SplitRecord(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def read_key(path: Path) -> bytes:
-    """Read the key of the hashes, without the white space around it.
+    """Read the hash key, stripped of surrounding whitespace.
 
     Raises:
-        UsageError: there is none, others can read it, or it is too short.
+        UsageError: the file is missing or readable by other users, or the key is too short.
     """
-    make = f"(umask 077; head -c 32 /dev/urandom | base64 > {path})"
+    command = f"(umask 077; head -c 32 /dev/urandom | base64 > {path})"
     if not path.is_file():
-        raise UsageError(f"there is no key {path}", fix=make)
+        raise UsageError(f"key file {path} does not exist", fix=command)
     if path.stat().st_mode & 0o077:
-        raise UsageError(f"{path}: others can read this key", fix=f"chmod 600 {path}")
+        raise UsageError(f"{path}: other users can read this key", fix=f"chmod 600 {path}")
     with path.open("rb") as stream:
-        key = stream.read(_MOST_KEY).strip()
-    if len(key) < _LEAST_KEY:
-        raise UsageError(f"{path}: a key has at least {_LEAST_KEY} bytes, and this one has {len(key)}", fix=make)
+        key = stream.read(_MAX_KEY_BYTES).strip()
+    if len(key) < _MIN_KEY_BYTES:
+        raise UsageError(f"{path}: expected a key of at least {_MIN_KEY_BYTES} bytes, got {len(key)}", fix=command)
     return key
 
 
 def read_record(folder: Path) -> SplitRecord:
-    """Read what an earlier split kept.
+    """Read the record of an earlier split.
 
     Raises:
-        UsageError: the folder holds no split.
-        AuthoringError: its record is none.
+        UsageError: the folder contains no split.
+        AuthoringError: the record is invalid.
     """
     path = folder / KEPT / INDEX
     if not path.is_file():
         raise UsageError(
-            f"{folder} holds no {KEPT}/{INDEX}", fix="name the folder that `scenario-kit split --out` wrote"
+            f"{folder} contains no {KEPT}/{INDEX}", fix="name the folder that `scenario-kit split --out` wrote"
         )
     try:
         return SplitRecord.from_json(json.loads(path.read_bytes()))
     except (ValueError, msgspec.ValidationError) as problem:
-        raise AuthoringError(f"{path} is no record of a split: {problem}", fix="make the split again") from problem
+        raise AuthoringError(f"{path} is not a valid split record: {problem}", fix="repeat the split") from problem
 
 
 def read_previous(folder: Path, key: bytes) -> SetNames:
-    """Read who was in which set.
+    """Read the sets of an earlier split.
 
     Raises:
-        UsageError: the folder holds no split, or one by another key.
+        UsageError: the folder contains no split, or one made with another key.
     """
     record = read_record(folder)
     if record.key_check != compute_keyed_hash(key, "check"):
@@ -92,11 +92,11 @@ def read_previous(folder: Path, key: bytes) -> SetNames:
 
 
 def write_split(content: SiteContent, record: SplitRecord, out: Path) -> None:
-    """Write both folders, complete or not at all.
+    """Write both folders atomically.
 
     Raises:
         UsageError: the folder exists.
-        AuthoringError: what is to be published would tell of what is held out; with one finding for each text.
+        AuthoringError: published files would leak held-out scenarios; with one finding per text.
     """
     published = dict(_render_published(content, record))
     refuse_secrets(published, content.entries)
@@ -133,7 +133,7 @@ def _render_published(content: SiteContent, record: SplitRecord) -> Iterator[tup
 
 
 def _read_authored(scenario: Path) -> Iterator[tuple[str, str]]:
-    """Read a scenario and the fault types that it brings along."""
+    """Read a scenario and the fault types defined beside it."""
     yield "scenario.yaml", scenario.read_text(encoding="utf-8")
     for path in sorted((scenario.parent / "faults").rglob("*.yaml")):
         if path.is_file() and not path.is_symlink():
@@ -141,12 +141,12 @@ def _read_authored(scenario: Path) -> Iterator[tuple[str, str]]:
 
 
 def _mark_text(text: str) -> str:
-    """Return the YAML with the canary in it."""
+    """Append the canary to a YAML text that lacks it."""
     return text if CANARY in text else f"{text.rstrip()}\n# {CANARY_KEY}: {CANARY}\n"
 
 
 def _keep(entry: CatalogueEntry, folder: Path) -> None:
-    """Keep a held-out scenario under its hashed name, so that whatever is made of it bears no other."""
+    """Keep a held-out scenario under its hashed name, so that everything derived from it has only that name."""
     for name, text in _read_authored(entry.path):
         renamed = apply_edits(text, [Put(("metadata", "name"), entry.hashed)]) if name == "scenario.yaml" else text
         _write(folder / name, renamed)
@@ -156,7 +156,7 @@ def _keep(entry: CatalogueEntry, folder: Path) -> None:
 
 
 def build_record(names: SetNames, hashed: Mapping[str, str], key: bytes, seed: int, percent: int) -> SplitRecord:
-    """Build what is kept of a split."""
+    """Build the private record of a split."""
     return SplitRecord(
         seed=seed, percent=percent, key_check=compute_keyed_hash(key, "check"), public=tuple(sorted(names.public)),
         held_out={name: hashed[name] for name in sorted(names.held_out)},
@@ -164,25 +164,25 @@ def build_record(names: SetNames, hashed: Mapping[str, str], key: bytes, seed: i
 
 
 def check_undivided(entries: Sequence[CatalogueEntry]) -> None:
-    """Check that no scenario is of a split already, and that there are enough of them.
+    """Check that a catalogue can be split.
 
     Raises:
-        UsageError: one is, or there are fewer than two.
+        UsageError: a scenario comes from a split, or there are fewer than two scenarios.
     """
     if hashed := next((entry.scenario.name for entry in entries if entry.held_out), ""):
-        raise UsageError(f"{hashed} is of a split already", fix="split the catalogue that it was made from")
+        raise UsageError(f"{hashed} comes from an earlier split", fix="split the original catalogue")
     if len(entries) < 2:
         raise UsageError("one scenario cannot be split", fix="name a folder of scenarios")
 
 
-def check_goal(out: Path) -> None:
-    """Check that a split can be written there, before anything is computed.
+def check_output(out: Path) -> None:
+    """Check that a split can be written there.
 
     Raises:
         UsageError: the path exists.
     """
     if out.exists() or out.is_symlink():
-        raise UsageError(f"{out} exists already", fix="remove it, or name another folder with --out")
+        raise UsageError(f"{out} already exists", fix="remove it, or name another folder with --out")
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Texts that go out, searched for what is held out. Pure."""
+"""Scan of published texts for held-out content. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scenario_kit.model import Finding
 from scenario_kit.model.authored.scenario import Decoy, Solution
 from scenario_kit.publication.entry import CatalogueEntry
 
-#: From so many words on, a text is one that nobody writes twice by chance.
-_SENTENCE: Final = 4
-_PLACES: Final = 3
+#: Minimum number of words from which two equal texts are no coincidence.
+_MIN_SENTENCE_WORDS: Final = 4
+_MAX_SHOWN_FILES: Final = 3
 
 
 class Secret(NamedTuple):
-    """A text of a held-out scenario. One that is ``shared`` may stand in files about others, which say the same."""
+    """A text of a held-out scenario. A ``shared`` one, as a fault type, may appear in files of other scenarios."""
 
     text: str
     what: str
@@ -29,26 +29,26 @@ class Secret(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        """A regular expression: the whole words, however they are spaced, and not as a part of a longer name."""
+        """A regular expression that matches the whole words with any spacing, but not within a longer name."""
         words = r"\s+".join(re.escape(word) for word in self.text.lower().split())
         return rf"(?<![\w-]){words}(?![\w-])"
 
 
 def refuse_secrets(files: Mapping[str, str], entries: Iterable[CatalogueEntry]) -> None:
-    """Refuse to publish files that would tell of what is held out.
+    """Refuse to publish files that leak held-out scenarios.
 
     Raises:
-        AuthoringError: they would; with one finding for each text.
+        AuthoringError: a file does; with one finding per text.
     """
     if leaks := find_published_secrets(files, entries):
         raise AuthoringError(f"{len(leaks)} texts of held-out scenarios would be published", leaks)
 
 
 def find_published_secrets(files: Mapping[str, str], entries: Iterable[CatalogueEntry]) -> list[Finding]:
-    """Find what files would say of held-out scenarios: one finding for each text, with the files that have it.
+    """Find texts of held-out scenarios in files: one finding per text, with the files that contain it.
 
-    Its name, title and description may stand in no file. Objects, faults, repairs and explanations may not stand in
-    the files of the scenario itself; elsewhere they belong to others as well.
+    A scenario's name, title and description must not appear in any file. Objects, faults, repairs and explanations must
+    not appear in the scenario's own files; other scenarios may share them.
     """
     secrets = [secret for entry in entries if entry.held_out for secret in list_secrets(entry)]
     if not secrets:
@@ -57,17 +57,17 @@ def find_published_secrets(files: Mapping[str, str], entries: Iterable[Catalogue
     found = []
     for secret in secrets:
         pattern = re.compile(secret.pattern)
-        places = [
+        paths = [
             name for name, text in texts.items()
             if (not secret.shared or secret.hashed in name) and pattern.search(text)
         ]  # fmt: skip
-        if places:
-            found.append(_build_finding(secret, places))
+        if paths:
+            found.append(_build_finding(secret, paths))
     return found
 
 
 def list_secrets(entry: CatalogueEntry) -> Iterator[Secret]:
-    """List the texts of a held-out scenario that may not go out."""
+    """List the texts of a held-out scenario that must not be published."""
     spec, hashed = entry.scenario.spec, entry.hashed
     repairs: list[Solution | Decoy] = [*spec.solutions, *spec.decoys]
     if entry.scenario.name != hashed:
@@ -78,7 +78,7 @@ def list_secrets(entry: CatalogueEntry) -> Iterator[Secret]:
         *((f"what '{each.name}' does", each.description, True) for each in repairs),
     ]  # fmt: skip
     for what, text, shared in sentences:
-        if len(text.split()) >= _SENTENCE:
+        if len(text.split()) >= _MIN_SENTENCE_WORDS:
             yield Secret(text, what, hashed, shared)
     for cause in entry.truth.root_causes:
         for entity in (cause.entity, *cause.aliases):
@@ -92,7 +92,7 @@ def list_secrets(entry: CatalogueEntry) -> Iterator[Secret]:
 
 
 def _read_text(name: str, text: str) -> str:
-    """Read a file as people and programs do, without what its format writes differently."""
+    """Decode a file's text, without the escapes of its format."""
     if name.endswith(".html"):
         return html.unescape(text)
     return "\n".join(_list_texts(json.loads(text))) if name.endswith(".json") else text
@@ -110,13 +110,13 @@ def _list_texts(value: Any) -> Iterator[str]:
             yield from _list_texts(item)
 
 
-def _build_finding(secret: Secret, places: Sequence[str]) -> Finding:
-    more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+def _build_finding(secret: Secret, paths: Sequence[str]) -> Finding:
+    more = f" and {len(paths) - _MAX_SHOWN_FILES} more" if len(paths) > _MAX_SHOWN_FILES else ""
     return build_finding(
         "SK441",
-        message=f"the published files would say {secret.what} of {secret.hashed}: '{' '.join(secret.text.split())}'",
-        observed=", ".join(places[:_PLACES]) + more,
+        message=f"published files would contain {secret.what} of {secret.hashed}: '{' '.join(secret.text.split())}'",
+        observed=", ".join(paths[:_MAX_SHOWN_FILES]) + more,
         expected="nothing of a held-out scenario but its hash, its brief and the names of its alerts",
-        why="who knows a name, a title or a cause has no incident left to solve",
-        fix="reword the brief of the scenario, or the public text that says it",
+        why="a name, a title or a cause gives the answer away",
+        fix="reword the brief of the scenario, or the public text that contains it",
     )

@@ -1,4 +1,4 @@
-"""What the operator's own HTTP servers share: they listen, answer, and write no log line for a request."""
+"""Shared parts of the operator's HTTP servers: listening, answering, no access log."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _Server = TypeVar("_Server", bound=ThreadingHTTPServer)
 
 
 class QuietHandler(BaseHTTPRequestHandler):
-    """Handles requests without a log line: probes and reviews come every few seconds."""
+    """A request handler without access log, since probes and reviews arrive every few seconds."""
 
     def write_answer(self, status: HTTPStatus, content_type: str, body: bytes) -> None:
-        """Write a complete answer."""
+        """Write a complete response."""
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
@@ -25,7 +25,7 @@ class QuietHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Write nothing."""
+        """Log nothing."""
 
 
 def listen(
@@ -34,10 +34,10 @@ def listen(
     handler: type[QuietHandler],
     option: str,
 ) -> _Server:
-    """Listen at an address, which an option gave.
+    """Create a server that listens on an address, given by the command-line ``option``.
 
     Raises:
-        UsageError: nothing can listen there.
+        UsageError: the address cannot be bound.
     """
     try:
         return server(address, handler)
@@ -48,5 +48,5 @@ def listen(
 
 
 def serve_in_thread(server: ThreadingHTTPServer, name: str) -> None:
-    """Serve in a thread of that name, until ``shutdown`` is called."""
+    """Serve in a daemon thread until ``shutdown`` is called."""
     threading.Thread(target=server.serve_forever, name=name, daemon=True).start()

@@ -1,1 +1,1 @@
-"""One operator acts at a time: leader election with a Lease, as the controllers of Kubernetes do it."""
+"""Leader election with a Lease, as in Kubernetes controllers: one operator acts at a time."""

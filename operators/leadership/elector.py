@@ -1,4 +1,4 @@
-"""Acquiring the Lease, renewing it, and ending the process when it is lost."""
+"""Acquire and renew the Lease; end the process when it is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOST: Final = 75
 
 @dataclass(frozen=True)
 class Timing:
-    """Where time comes from: monotonic seconds, the wall clock, and a pause that an event cuts short."""
+    """Time sources: the monotonic clock, the wall clock, and a pause that an event interrupts."""
 
     monotonic: Callable[[], float] = time.monotonic
     wall: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -34,10 +34,10 @@ class Timing:
 
 
 class LeaderElector:
-    """A candidate for the Lease of the operator. Used by one thread at a time, but for ``stop``.
+    """A candidate for the operator's Lease. Not thread-safe, except for ``stop``.
 
-    ``patience`` is for how many seconds a holder that cannot renew goes on. Where nothing starts a process again that
-    has ended, as in a lab, it is without end: the holder then ends only when another one has the Lease.
+    ``patience`` is the renew deadline in seconds. It is infinite in a lab, where nothing restarts an operator that
+    exited: the holder then steps down only when another candidate holds the Lease.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class LeaderElector:
         self._announced = ""
 
     def acquire(self) -> bool:
-        """Wait until the Lease is ours; False when ``stop`` was called first. Errors of the API server are retried."""
+        """Wait until this candidate holds the Lease; False if ``stop`` was called first. API errors are retried."""
         while not self._stopped.is_set():
             if self._try():
                 log.info("%s holds the Lease %s", self._identity, LEASE)
@@ -65,7 +65,7 @@ class LeaderElector:
         return False
 
     def renew(self) -> bool:
-        """Renew the Lease until it is lost (False), or ``stop`` is called (True) and it is given up."""
+        """Renew the Lease until it is lost (returns False), or until ``stop`` is called (releases it, returns True)."""
         deadline = self._timing.monotonic() + self._patience
         while not self._timing.pause(self._stopped, RETRY_SECONDS):
             if self._try():
@@ -83,7 +83,7 @@ class LeaderElector:
         return self._sighting is not None and self._sighting.record.holder not in ("", self._identity)
 
     def _try(self) -> bool:
-        """Read the Lease, and write it where that is allowed; True when it is ours."""
+        """Read the Lease, create or update it if allowed, and return True if this candidate holds it."""
         try:
             found = self._cluster.get(LEASE)
             now = self._timing.monotonic()
@@ -133,12 +133,12 @@ class LeaderElector:
 
 
 def name_process() -> str:
-    """Name this process among all candidates: its host, its number, and when it started (boot ticks)."""
+    """Return the unique identity of this process: host, PID and start time in boot ticks."""
     return f"{socket.gethostname()}_{os.getpid()}_{_read_start(os.getpid())}"
 
 
 def has_ended(identity: str) -> bool:
-    """Return True if ``identity`` names a process of this host that is gone. Of other hosts nothing is known."""
+    """Return True if ``identity`` is a process of this host that has exited; always False for other hosts."""
     host, _, process = identity.partition("_")
     pid, _, start = process.partition("_")
     if host != socket.gethostname() or not pid.isdigit():
@@ -147,7 +147,7 @@ def has_ended(identity: str) -> bool:
 
 
 def _read_start(pid: int) -> str:
-    """Read when a process started; empty for one that is gone or only waits to be reaped."""
+    """Read a process's start time; empty if it has exited or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -156,14 +156,14 @@ def _read_start(pid: int) -> str:
 
 
 def keep_leading(elector: LeaderElector, end: Callable[[int], None] = os._exit) -> threading.Thread:
-    """Renew the Lease in a thread; where it is lost, the process ends at once and does nothing more.
+    """Renew the Lease in a thread, and exit the process immediately when it is lost.
 
-    Any instant is safe for that (docs/resilience.md); another operator may act already.
+    Another operator may already be acting then; exiting at any point is safe (docs/resilience.md).
     """
 
     def renew() -> None:
         if not elector.renew():
-            log.error("the Lease %s is lost: this operator ends", LEASE)
+            log.error("the Lease %s is lost: this operator exits", LEASE)
             logging.shutdown()
             end(LOST)
 

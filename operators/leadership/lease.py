@@ -1,7 +1,7 @@
-"""The record of a Lease, and when a candidate may write it. Pure.
+"""The Lease record and the rules for writing it. Pure.
 
 The rules are those of client-go's leader election (k8s.io/client-go/tools/leaderelection): a candidate never compares
-its clock with another machine's. It takes a Lease over when it has seen the same record for a whole lease duration.
+its clock with another machine's, but takes over a Lease whose record has not changed for a full lease duration.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from scenario_kit.model import Object, Value
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, Reference
 
-#: Seconds, as in client-go's defaults for controllers.
+#: client-go's defaults for controllers, in seconds.
 LEASE_SECONDS: Final = 15
 RENEW_DEADLINE_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 2.0
@@ -24,7 +24,7 @@ Action = Literal["Create", "Acquire", "Renew", "Wait"]
 
 
 class LeaseRecord(Value, frozen=True, kw_only=True):
-    """What a Lease says. ``version`` is the resourceVersion that was read; times are RFC 3339 with microseconds."""
+    """The content of a Lease; ``version`` is its resourceVersion, times are RFC 3339 with microseconds."""
 
     holder: str = ""
     seconds: int = LEASE_SECONDS
@@ -35,7 +35,7 @@ class LeaseRecord(Value, frozen=True, kw_only=True):
 
 
 class Sighting(Value, frozen=True, kw_only=True):
-    """A record, and since when (monotonic seconds) it has been the same."""
+    """A record, and the time of its last observed change, in monotonic seconds."""
 
     record: LeaseRecord
     since: float
@@ -55,16 +55,16 @@ def read_record(lease: Object) -> LeaseRecord:
 
 
 def observe(sighting: Sighting | None, record: LeaseRecord, now: float) -> Sighting:
-    """Return the sighting after a record was read: the same one as long as nobody has written it."""
+    """Return the sighting after reading a record: the previous one if the record has not changed."""
     if sighting is not None and sighting.record == record:
         return sighting
     return Sighting(record=record, since=now)
 
 
 def choose_action(sighting: Sighting | None, identity: str, now: float, *, holder_ended: bool) -> Action:
-    """Choose what a candidate does with the Lease at ``now`` (monotonic seconds); None is a Lease that does not exist.
+    """Choose a candidate's next action at ``now`` (monotonic seconds); ``sighting`` is None if there is no Lease.
 
-    ``holder_ended`` says that the holder is known to have ended: a process of this machine that is gone.
+    ``holder_ended`` means that the holder is a process of this machine that has exited.
     """
     if sighting is None:
         return "Create"
@@ -88,7 +88,7 @@ def hold(record: LeaseRecord, identity: str, at: datetime) -> LeaseRecord:
 
 
 def release(record: LeaseRecord, at: datetime) -> LeaseRecord:
-    """Return the record after its holder gave the Lease up, so that the next one need not wait."""
+    """Return the record after its holder released the Lease, so that the next one need not wait."""
     return msgspec.structs.replace(record, holder="", seconds=1, renewed=format_time(at))
 
 
@@ -104,5 +104,5 @@ def build_spec(record: LeaseRecord) -> Object:
 
 
 def format_time(at: datetime) -> str:
-    """Format an instant as a MicroTime of Kubernetes."""
+    """Format a time as a Kubernetes MicroTime."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

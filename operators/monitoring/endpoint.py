@@ -15,30 +15,30 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from operators.http import QuietHandler, listen, serve_in_thread
 from scenario_kit.errors import UsageError
 
-#: Seconds without a sign of life of the event loop after which the process counts as hung.
+#: Seconds without a heartbeat of the event loop after which the process is unhealthy.
 SILENCE_SECONDS: Final = 60.0
 
 
 class Heartbeat:
-    """When the event loop of the operator last ran. It counts from the first beat: a candidate that waits has none."""
+    """Time of the event loop's last heartbeat; none while the operator still waits for the Lease."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._last: float | None = None
 
     def beat(self) -> None:
-        """Record a sign of life."""
+        """Record a heartbeat."""
         self._last = self._clock()
 
     def describe_silence(self) -> str:
-        """Describe for how long there was none, if that is too long; empty otherwise."""
+        """Describe an overdue heartbeat; empty if it is on time."""
         if self._last is None or (silent := self._clock() - self._last) <= SILENCE_SECONDS:
             return ""
         return f"the event loop has not run for {silent:.0f} s"
 
 
 class OperatorEndpoint:
-    """What the paths answer. ``ready`` returns what is missing, in words; empty if nothing is."""
+    """Responses by path. ``ready`` describes why the operator is not ready; empty if it is."""
 
     def __init__(self, heartbeat: Heartbeat, ready: Callable[[], str], registry: CollectorRegistry) -> None:
         self._heartbeat = heartbeat
@@ -46,7 +46,7 @@ class OperatorEndpoint:
         self._registry = registry
 
     def answer(self, path: str) -> tuple[HTTPStatus, str, bytes]:
-        """Return status, content type and body for a path."""
+        """Return the status, content type and body for a path."""
         match urlsplit(path).path:
             case "/healthz":
                 return _answer_probe(self._heartbeat.describe_silence())
@@ -63,22 +63,22 @@ def _answer_probe(problem: str) -> tuple[HTTPStatus, str, bytes]:
 
 
 def parse_address(text: str, option: str = "--listen") -> tuple[str, int]:
-    """Parse the ``HOST:PORT`` of an option; an IPv6 address stands in brackets.
+    """Parse an option's ``HOST:PORT``; an IPv6 address is bracketed.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the text is not an address.
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"{option} {text}: this is no HOST:PORT", fix=f"{option} 127.0.0.1:8080")
+        raise UsageError(f"{option} {text}: expected HOST:PORT", fix=f"{option} 127.0.0.1:8080")
     return host.strip("[]"), int(port)
 
 
 def serve(address: tuple[str, int], probes: OperatorEndpoint) -> ThreadingHTTPServer:
-    """Serve the probes in a thread, until ``shutdown`` is called on what is returned.
+    """Serve probes and metrics in a thread until ``shutdown`` is called on the returned server.
 
     Raises:
-        UsageError: nothing can listen at the address.
+        UsageError: the address cannot be bound.
     """
 
     class EndpointHandler(QuietHandler):

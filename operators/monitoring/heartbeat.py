@@ -1,4 +1,4 @@
-"""A sign of life of the operator's event loop, once a second."""
+"""A heartbeat of the operator's event loop, once a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BEAT_SECONDS = 1.0
 
 
 def register_heartbeat(registry: kopf.OperatorRegistry, heartbeat: Heartbeat) -> None:
-    """Beat from the start of the operator's event loop to its end."""
+    """Register a heartbeat task that runs as long as the operator's event loop."""
     tasks: list[asyncio.Task[None]] = []
 
     @kopf.on.startup(registry=registry, id="heartbeat")

@@ -12,12 +12,12 @@ from scenario_kit.model import StepStatus
 from scenario_kit.trial.status import TrialStatus
 
 _T = TypeVar("_T")
-#: Steps take milliseconds in virtual time, and up to an hour by the wall clock.
+#: Histogram buckets: steps take milliseconds in virtual time and up to an hour in wall time.
 _STEP_SECONDS: Final = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
 
 
 class Measurements:
-    """Counters of one operator process, in a registry of their own."""
+    """Metrics of one operator process, in their own registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -40,7 +40,7 @@ class Measurements:
         )  # fmt: skip
 
     def count_progress(self, before: TrialStatus, after: TrialStatus) -> None:
-        """Count the steps that ended between two states of a trial, and its end."""
+        """Count the steps that ended between two statuses of a trial, and the trial if it ended."""
         for step in list_ended(before, after):
             kind = step.step.partition(" ")[0]
             self._steps.labels(kind, step.outcome).inc()
@@ -50,7 +50,7 @@ class Measurements:
             self._trials.labels(after.outcome).inc()
 
     def count_errors(self, handler: str, call: Callable[[], _T]) -> Callable[[], _T]:
-        """Wrap a call of a handler, so that its errors are counted."""
+        """Wrap a handler's call to count its errors."""
 
         def counted() -> _T:
             try:
@@ -63,6 +63,6 @@ class Measurements:
 
 
 def list_ended(before: TrialStatus, after: TrialStatus) -> list[StepStatus]:
-    """List the steps that ran and ended between two states of a trial; skipped ones did not run."""
+    """List the steps that ended between two statuses of a trial, without skipped ones."""
     known = {step.index for step in before.steps if step.outcome != "Running"}
     return [s for s in after.steps if s.index not in known and s.outcome not in ("Running", "Skipped")]

@@ -1,1 +1,1 @@
-"""The operator for Scenarios, Trials and Validations: pure planning, one writer per status, thin handlers."""
+"""The operator for Scenarios, Trials and Validations: pure planning, thin handlers, one writer per status."""

@@ -1,7 +1,8 @@
 """Run the operator: against a lab, against a cluster of the kubeconfig, or inside a cluster.
 
-python -m operators.scenario --lab default python -m operators.scenario --context kind-demo --prometheus-url
-http://127.0.0.1:9090 python -m operators.scenario --in-cluster --prometheus-url http://prometheus.monitoring:9090
+python -m operators.scenario --lab default
+python -m operators.scenario --context kind-demo --prometheus-url http://127.0.0.1:9090
+python -m operators.scenario --in-cluster --prometheus-url http://prometheus.monitoring:9090
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main() -> int:
     arguments = _parse_arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    logging.getLogger("kopf.objects").setLevel(logging.WARNING)  # it tells of every call of a handler
+    logging.getLogger("kopf.objects").setLevel(logging.WARNING)  # one line per handler call
     try:
         environment = _build_environment(arguments)
     except ScenarioKitError as problem:
@@ -41,7 +42,7 @@ def main() -> int:
         return problem.exit_code
     if environment.kubeconfig:
         os.environ["KUBECONFIG"] = environment.kubeconfig
-    # Nothing starts the operator of a lab again that ended because its API server was away.
+    # In a lab, nothing restarts an operator that exited because the API server was down.
     patience = RENEW_DEADLINE_SECONDS if arguments.context or arguments.in_cluster else math.inf
     try:
         stopped = _listen(environment, arguments)
@@ -55,13 +56,13 @@ def main() -> int:
 
 
 def _listen(environment: Environment, arguments: argparse.Namespace) -> threading.Event:
-    """Answer the webhook, where one is asked for; also while another operator has the Lease.
+    """Serve the webhook if configured, even while another operator holds the Lease.
 
     Returns:
-        What ends the care for the certificate.
+        The event that ends the renewal of the certificate.
 
     Raises:
-        UsageError: nothing can listen there.
+        UsageError: the address cannot be bound.
     """
     stopped = threading.Event()
     judge = partial(judge_object, environment.catalog, environment.settings)
@@ -78,7 +79,7 @@ def _listen(environment: Environment, arguments: argparse.Namespace) -> threadin
 
 
 def _lead(environment: Environment, listen: str, patience: float) -> int:
-    """Wait for the Lease, and act until a signal ends the process or the Lease is lost."""
+    """Wait for the Lease, then reconcile until a signal arrives or the Lease is lost."""
     measurements, heartbeat = environment.measurements, Heartbeat()
     elector = LeaderElector(environment.cluster, name_process(), patience=patience)
     if listen:

@@ -23,7 +23,7 @@ from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Sev
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render.faults.chaos_schedule import require_wall_clock
 
-#: Runs one live scenario in virtual time: the incident is present at once, and time moves only when it is advanced.
+#: Selects virtual time for a live scenario: the incident is active at once, and time advances only on request.
 CLOCK_ANNOTATION: Final = "scenariokit.io/clock"
 #: Condition reason by finding code; any other code means an invalid spec.
 _REASONS: Final = {
@@ -35,12 +35,12 @@ _REASONS: Final = {
 }
 #: Quiet period in seconds before a live incident on a wall clock; a validation waits for the full window.
 _LIVE_QUIET: Final = 90
-#: Characters of a condition's message.
+#: Maximum length of a condition's message.
 _LONGEST: Final = 1000
 
 
 class ScenarioJudgement(Value, frozen=True, kw_only=True):
-    """What the text of a Scenario comes to in this installation: a refusal, or a runbook. ``warnings`` do not block."""
+    """The result of judging a Scenario's text: a refusal, or a runbook. ``warnings`` do not block."""
 
     refusal: Refusal | None = None
     scenario: Scenario | None = None
@@ -62,7 +62,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Desir
 
 
 def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> ScenarioJudgement:
-    """Judge what a Scenario object says, without asking the cluster: ``Accepted`` and the webhook say the same."""
+    """Judge a Scenario without calling the cluster; the ``Accepted`` condition and the webhook share this judgement."""
     if misplaced := find_visible_namespace(settings, obj):
         return ScenarioJudgement(refusal=misplaced)
     found = resolve_scenario(catalog, obj)
@@ -82,7 +82,7 @@ def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> Scenari
 
 
 def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
-    """Find the refusal of an object that lies where a solver could read it."""
+    """Return a refusal if the object is in a namespace that solvers can read."""
     namespace, management = obj["metadata"].get("namespace", ""), settings.management_namespace
     if namespace == management:
         return None
@@ -94,7 +94,7 @@ def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
 
 
 def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: ClockMode) -> list[Finding]:
-    """List required capabilities and parts that this environment lacks; the scenario is not at fault."""
+    """List required capabilities and components that this environment lacks."""
     grounds, known = environment.grounds, list_capabilities(environment.catalog)
     lacks = find_unmet_needs(
         runbook.faults,
@@ -111,7 +111,7 @@ def find_missing_capabilities(environment: Environment, runbook: Runbook, clock:
 
 
 def _build_refusal(findings: Sequence[Finding]) -> Refusal:
-    """Build a refusal of findings, without those that follow from others among them."""
+    """Build a refusal from findings, without consequential ones."""
     shown = tuple(drop_consequential([LocatedFinding(finding) for finding in findings])) or tuple(findings)
     text = "; ".join(describe_finding(finding) for finding in shown)
     return Refusal(_REASONS.get(shown[0].code, "Invalid"), text[:_LONGEST], shown)
@@ -130,7 +130,7 @@ def _choose_clock(settings: Settings, scenario: Object) -> ClockMode:
 
 
 def build_live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
-    """Build the trial of a live Scenario, on the clock that its annotation selects, else on the operator's."""
+    """Build the trial of a live Scenario, on the clock of its annotation or the operator's default clock."""
     clock = _choose_clock(environment.settings, scenario)
     steps = programs.build_live(runbook.outcome)
     if clock == "Wall":

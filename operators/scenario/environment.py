@@ -1,4 +1,4 @@
-"""The operator's environment: cluster, metrics, catalogue, and the platform that trials run on."""
+"""The operator's environment: cluster, metrics, catalogue, and the platform for trials."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Settings(Value, frozen=True, kw_only=True):
 
 
 class WebhookListener(NamedTuple):
-    """Where the webhook of a lab listens, and its certificate."""
+    """Address and certificate of a lab's webhook."""
 
     address: tuple[str, int]
     certificate: Path
@@ -42,7 +42,7 @@ class WebhookListener(NamedTuple):
 class Environment:
     """Ports and settings of one operator process. ``kubeconfig`` is empty inside a cluster.
 
-    ``solver`` is the same cluster, read with the solver's permissions. ``webhook`` is set in a lab, which has made the
+    ``solver`` is the same cluster with the solver's permissions. ``webhook`` is set in a lab, which created the
     certificate.
     """
 
@@ -57,7 +57,7 @@ class Environment:
     measurements: Measurements = field(default_factory=Measurements)
 
     def describe_silence(self) -> str:
-        """Describe why the API server cannot be used, or return an empty text."""
+        """Describe why the API server cannot be used; empty if it can."""
         try:
             self.cluster.get(Reference("Namespace", self.settings.management_namespace))
         except ClusterError as problem:
@@ -76,7 +76,7 @@ class Environment:
             raise UsageError(
                 "this installation of the operator has no lab", fix="--in-cluster, or --context with a kubeconfig"
             )
-        from operators.scenario.lab_grounds import Lab  # a cluster with real nodes needs nothing of a lab
+        from operators.scenario.lab_grounds import Lab  # not installed in the operator's image
         from scenario_kit.lab.admission_webhook import locate_listener
         from scenario_kit.lab.host.state import LabState
         from scenario_kit.lab.lab_cluster import LabCluster

@@ -27,12 +27,12 @@ _RETRY_SECONDS: Final = 3.0
 
 
 class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
-    """Omits large spec fields from the last-handled state: annotations are limited to 256 KiB, and no handler asks what
-    has changed.
+    """Omits large spec fields from the last-handled state: annotations are limited to 256 KiB, and no handler uses the
+    diff.
     """
 
     def build(self, *, body: kopf.Body, extra_fields: Any = None) -> kopf.BodyEssence:
-        """Return the part of an object whose changes matter to handlers."""
+        """Return the object's essence without its large fields."""
         essence = super().build(body=body, extra_fields=extra_fields)
         spec = dict(essence.get("spec") or {})
         for large in ("resolved", "embedded", "faultTypes"):
@@ -42,7 +42,7 @@ class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
 
 
 def configure(settings: kopf.OperatorSettings) -> None:
-    """Set our own annotation and finalizer names, and enough threads for parallel trials."""
+    """Set annotation and finalizer names, and enough threads for parallel trials."""
     settings.persistence.finalizer = "scenariokit.io/undo"
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix="kopf.scenariokit.io")
     settings.persistence.diffbase_storage = LeanDiffBase(prefix="kopf.scenariokit.io", key="last-handled")
@@ -50,7 +50,7 @@ def configure(settings: kopf.OperatorSettings) -> None:
     settings.networking.request_timeout = 30
     settings.posting.enabled = False
     settings.peering.standalone = True
-    # A trial is often deleted just after it ended, when its thread is about to exit.
+    # A trial is often deleted right after it ended, while its thread is still exiting.
     settings.background.instant_exit_timeout = 0.3
     settings.background.cancellation_polling = 0.5
 
@@ -131,7 +131,7 @@ def _stop(stopped: kopf.DaemonStopped) -> Callable[[float], Awaitable[bool]]:
 
 
 def _retry_on_error(call: Any) -> Any:
-    """Call, and turn errors into Kopf's temporary errors, so that every failure is retried."""
+    """Convert errors of a call into Kopf's temporary errors, so that every failure is retried."""
     try:
         return call()
     except ScenarioKitError as problem:

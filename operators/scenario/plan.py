@@ -23,19 +23,19 @@ CONDITIONS: Final = (
 )
 #: Conditions that a Scenario copies from its trial.
 MIRRORED: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved")
-#: On a trial: its number among the attempts at the same incident.
+#: Label of a trial with its attempt number at the same incident.
 ATTEMPT_LABEL: Final = "scenariokit.io/attempt"
-#: Seconds before a trial that infrastructure ended starts again: the first time, and at most.
-_FIRST_PAUSE: Final = 10.0
-_LONGEST_PAUSE: Final = 300.0
-#: Findings of trials that the cluster, or this version, cannot run at all.
-_LASTING: Final = ("SK901", "SK911")
+#: Initial and maximum back-off, in seconds, before a trial that infrastructure failed is restarted.
+_INITIAL_BACKOFF: Final = 10.0
+_MAX_BACKOFF: Final = 300.0
+#: Codes of trials that this cluster or version can never run, so retrying is pointless.
+_PERMANENT: Final = ("SK901", "SK911")
 Truth = Literal["True", "False", "Unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a Scenario is not accepted. ``findings`` say it one by one, where it is the author's."""
+    """Why a Scenario is not accepted; ``findings`` lists the author's mistakes."""
 
     reason: str
     message: str
@@ -44,7 +44,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class DesiredTrial:
-    """The trial that an accepted Scenario calls for: digest of its causal parts, suspension, outcome."""
+    """The desired trial of an accepted Scenario; ``digest`` covers its causal parts."""
 
     digest: str
     suspended: bool
@@ -53,7 +53,7 @@ class DesiredTrial:
 
 @dataclass(frozen=True, slots=True)
 class CreateTrial:
-    """Create the trial of this generation; ``attempt`` counts those that infrastructure ended, and this one."""
+    """Create the trial of this generation; ``attempt`` is 1 plus the number of infrastructure failures."""
 
     trial: str
     attempt: int = 1
@@ -68,7 +68,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class ShowTrial:
-    """Only mirror the trial's status, until ``again`` (wall time), where something is due then."""
+    """Only mirror the trial's status; ``again`` is the wall time of the next due action, if any."""
 
     again: float | None = None
 
@@ -85,16 +85,16 @@ def plan(
     ended: int = 0,
     now: float = 0,
 ) -> Action:
-    """One trial per relevant generation: an edit to app, faults or load replaces it, an edit to text does not.
+    """Choose the next action: one trial per digest, so edits to app, faults or load replace it, text edits do not.
 
-    A trial that infrastructure ended is removed, and starts again, after a pause that doubles up to five minutes.
+    A trial that infrastructure failed is removed and restarted with exponential back-off of up to five minutes.
 
     Args:
-        name: of the Scenario.
-        generation: of its spec.
-        desired: what it asks for; None where it is refused.
-        trials: those that there are of it.
-        ended: how many attempts there were of what it asks for, as its status remembers.
+        name: the Scenario's name.
+        generation: the generation of its spec.
+        desired: the desired trial; None if the Scenario is refused.
+        trials: the existing trials of the Scenario.
+        ended: the number of earlier attempts at the desired trial, from the Scenario's status.
         now: wall time, in seconds since the epoch.
     """
     current = [t for t in trials if desired and not desired.suspended and t["spec"]["digest"] == desired.digest]
@@ -110,20 +110,20 @@ def plan(
 
 
 def read_attempt(trial: Object) -> int:
-    """The number of a trial among the attempts at the same incident, from 1."""
+    """Return the attempt number of a trial, from 1."""
     return int((trial["metadata"].get("labels") or {}).get(ATTEMPT_LABEL, 1))
 
 
 def compute_restart(trial: Object) -> float | None:
-    """When a trial starts again (wall time); None where it does not.
+    """Compute the wall time at which a trial restarts; None if it does not.
 
-    One that infrastructure ended does. What the cluster cannot do at all, it can do no better a moment later.
+    A trial restarts after an infrastructure failure, unless the cluster can never run it.
     """
     status = TrialStatus.from_json(trial.get("status") or {})
-    if status.outcome != "Infra" or any(f.code in _LASTING for f in status.findings):
+    if status.outcome != "Infra" or any(f.code in _PERMANENT for f in status.findings):
         return None
     over = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
-    pause: float = min(_FIRST_PAUSE * 2.0 ** (read_attempt(trial) - 1), _LONGEST_PAUSE)
+    pause: float = min(_INITIAL_BACKOFF * 2.0 ** (read_attempt(trial) - 1), _MAX_BACKOFF)
     return (parse_timestamp(over) if over else 0.0) + pause
 
 
@@ -135,7 +135,7 @@ def build_conditions(
     trial: TrialStatus | None,
     restart: float | None = None,
 ) -> tuple[Condition, ...]:
-    """The conditions of a Scenario, from what is known of its trial, and of when that starts again (wall time)."""
+    """Build the conditions of a Scenario from its trial's status and restart time (wall time)."""
     return set_conditions(before, _build_rows(refusal, desired, trial, restart), generation, CONDITIONS)
 
 
@@ -159,11 +159,11 @@ def _build_rows(
             yield type, "Unknown", waiting, ""
     answer, reason, message = _judge_readiness(refusal, desired, trial, mirrored)
     if restart is not None:
-        message = f"{message or _find_trouble(trial)}; starts again at {format_timestamp(restart)}"
+        message = f"{message or _find_failure(trial)}; restarts at {format_timestamp(restart)}"
     yield "Ready", answer, reason, message
 
 
-def _find_trouble(trial: TrialStatus | None) -> str:
+def _find_failure(trial: TrialStatus | None) -> str:
     steps = trial.steps if trial is not None else ()
     return next((s.message for s in steps if s.outcome == "Infra"), "infrastructure failed")
 
@@ -171,7 +171,7 @@ def _find_trouble(trial: TrialStatus | None) -> str:
 def _judge_readiness(
     refusal: Refusal | None, desired: DesiredTrial | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
 ) -> tuple[Truth, str, str]:
-    """Return the Ready condition: True while the incident can be investigated, and once it is resolved."""
+    """Return the Ready condition: True while the incident is active and once it is resolved."""
     if refusal is not None:
         return "False", refusal.reason, refusal.message
     if desired and desired.suspended:
@@ -200,16 +200,16 @@ _NOTHING: Final = {
 #: Reason and message of Ready, by outcome: while the incident is active, and once it is over.
 _SUMMARY: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
     "Incident": (
-        ("IncidentActive", "the symptoms are there; waiting for somebody to resolve them"),
+        ("IncidentActive", "the symptoms are present; waiting for the incident to be resolved"),
         ("IncidentResolved", "the alerts are clear and the app serves its load again"),
     ),
     "Benign": (
-        ("BenignActive", "something happens that passes without anybody acting"),
-        ("BenignPassed", "it has passed: the alerts are clear and the app serves its load"),
+        ("BenignActive", "a benign event is active; it passes without intervention"),
+        ("BenignPassed", "the benign event has passed: the alerts are clear and the app serves its load"),
     ),
     "NoIncident": (
-        ("NoIncident", "nothing is broken; the app is there to be investigated"),
-        ("NoIncident", "nothing is broken; the app is there to be investigated"),
+        ("NoIncident", "nothing is broken; the app can be investigated"),
+        ("NoIncident", "nothing is broken; the app can be investigated"),
     ),
 }
 

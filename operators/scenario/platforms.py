@@ -1,4 +1,4 @@
-"""What a platform provides to trials besides its API: clocks and health."""
+"""Platforms for trials: capabilities, clocks and health of a cluster."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from scenario_kit.observe.cluster_facts import (
 )
 from scenario_kit.ports import Clock, Cluster, Metrics
 
-#: Wall seconds between two questions to the same component: every trial asks once a second.
-_ASKING_SECONDS: Final = 5.0
-#: Wall seconds for which a canary's result is cached.
+#: Seconds for which a component's health is cached, since every trial checks it once a second.
+_HEALTH_SECONDS: Final = 5.0
+#: Seconds for which a canary's result is cached.
 _CANARY_SECONDS: Final = 60.0
 _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
 
 
-#: How the nodes of kind clusters begin their ``providerID`` (https://kind.sigs.k8s.io).
+#: Prefix of the ``providerID`` of kind's nodes (https://kind.sigs.k8s.io).
 _KIND_PROVIDER: Final = "kind://"
 
 
 class Grounds(Protocol):
-    """A platform that trials run on. ``name`` identifies it in messages.
+    """A platform for trials. ``name`` identifies it in messages.
 
     ``campaign_clock`` is the clock of a campaign's trials, ``data_plane`` the data plane behind their evidence,
     ``versions`` those of Kubernetes and of the chaos engine, if known.
@@ -53,14 +53,14 @@ class Grounds(Protocol):
         """The versions of Kubernetes and of the chaos engine."""
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
-        """Return whether a trial on that clock (``Wall`` or ``Virtual``) has a capability here.
+        """Return whether a trial on ``clock`` (``Wall`` or ``Virtual``) has a capability on this platform.
 
         Raises:
             ClusterError: the API server does not answer.
         """
 
     def check_platform(self) -> Sequence[PlatformCheck]:
-        """Judge the parts that are no capabilities: what Prometheus has, what the chaos engine expects.
+        """Check the platform beyond its capabilities: Prometheus's series and the chaos engine's configuration.
 
         Raises:
             ClusterError: the API server does not answer.
@@ -76,7 +76,7 @@ class Grounds(Protocol):
         """Release the resources of a trial's clock."""
 
     def health(self, needs: PlatformNeeds) -> Sequence[str]:
-        """Describe unhealthy components among those that are needed. Cheap, called all the time."""
+        """Describe unhealthy needed components. Cheap, since it is called once a second."""
 
     def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
         """Describe unhealthy components thoroughly: probe each needed one, with retries. Takes seconds."""
@@ -102,20 +102,20 @@ class RealCluster:
         self._metrics = metrics
         self._declared = frozenset(declared)
         self._clock = clock
-        self._sang: dict[str, tuple[float, bool]] = {}
+        self._canaries: dict[str, tuple[float, bool]] = {}
         self._turn = threading.Lock()
-        self._looked: dict[str, tuple[float, str]] = {}
+        self._health: dict[str, tuple[float, str]] = {}
         self._checked: tuple[float, tuple[PlatformCheck, ...]] = (float("-inf"), ())
 
     @property
     def data_plane(self) -> str:
-        """See ``Grounds``: kind names itself in the ``providerID`` of its nodes."""
+        """See ``Grounds``: kind is recognised by the ``providerID`` of its nodes."""
         providers = [str((node.get("spec") or {}).get("providerID", "")) for node in self._cluster.list("Node")]
         return "Kind" if any(provider.startswith(_KIND_PROVIDER) for provider in providers) else "RealNode"
 
     @property
     def versions(self) -> tuple[str, str]:
-        """See ``Grounds``: that of the oldest kubelet, and what the image of Chaos Mesh's manager is tagged with."""
+        """See ``Grounds``: the version of the oldest kubelet, and the image tag of Chaos Mesh's manager."""
         return read_kubernetes_version(self._cluster), read_engine(self._cluster)
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
@@ -125,14 +125,14 @@ class RealCluster:
             return clock == capability.canary.clock
         if need in self._declared:
             return True
-        asked, answer = self._sang.get(need, (float("-inf"), False))
-        if self._clock() - asked > _CANARY_SECONDS:
+        checked, answer = self._canaries.get(need, (float("-inf"), False))
+        if self._clock() - checked > _CANARY_SECONDS:
             answer = has_capability(capability.canary, argument, self._cluster)
-            self._sang[need] = (self._clock(), answer)
+            self._canaries[need] = (self._clock(), answer)
         return answer
 
     def check_platform(self) -> Sequence[PlatformCheck]:
-        """See ``Grounds``: read once a minute; a Prometheus that does not answer is a matter of health."""
+        """See ``Grounds``: cached for a minute; ``health`` reports a Prometheus that does not answer."""
         with self._turn:
             if self._clock() - self._checked[0] > _CANARY_SECONDS:
                 checks = [judge_chaos(read_chaos_facts(self._cluster))]
@@ -157,34 +157,34 @@ class RealCluster:
         return True
 
     def close_clock(self, trial: str) -> None:
-        """Do nothing: a wall clock holds no resources."""
+        """Do nothing: a wall clock has no resources."""
         del trial
 
     def health(self, needs: PlatformNeeds) -> Sequence[str]:
-        """See ``Grounds``: each part is asked once in five seconds, however many trials there are."""
-        parts = {"metrics": self._ask_metrics} if needs.metrics else {}
+        """See ``Grounds``: each component is checked at most once in five seconds, for all trials together."""
+        checks = {"metrics": self._check_metrics} if needs.metrics else {}
         if needs.chaos:
-            parts["chaos"] = self._ask_injector
+            checks["chaos"] = self._check_injector
         with self._turn:
-            for part, ask in parts.items():
-                if self._clock() - self._looked.get(part, (float("-inf"), ""))[0] > _ASKING_SECONDS:
-                    self._looked[part] = (self._clock(), ask())
-            return [problem for part in parts if (problem := self._looked[part][1])]
+            for component, check in checks.items():
+                if self._clock() - self._health.get(component, (float("-inf"), ""))[0] > _HEALTH_SECONDS:
+                    self._health[component] = (self._clock(), check())
+            return [problem for component in checks if (problem := self._health[component][1])]
 
-    def _ask_metrics(self) -> str:
+    def _check_metrics(self) -> str:
         try:
             self._metrics.instant("vector(1)", time.time())
         except MetricsError as problem:
             return str(problem)
         return ""
 
-    def _ask_injector(self) -> str:
+    def _check_injector(self) -> str:
         try:
             injector = self._cluster.get(_INJECTOR)
         except ClusterError as problem:
             return str(problem)
         if injector is None:
-            return f"there is no {_INJECTOR}, and this scenario injects chaos: Chaos Mesh has to be installed"
+            return f"there is no {_INJECTOR}, and this scenario injects chaos: install Chaos Mesh"
         if not (injector.get("status") or {}).get("availableReplicas"):
             return f"{_INJECTOR} has no available replica, and this scenario injects chaos"
         return ""
@@ -192,5 +192,5 @@ class RealCluster:
     def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
         """See ``Grounds``."""
         with self._turn:
-            self._looked.clear()
+            self._health.clear()
         return self.health(needs)

@@ -1,4 +1,4 @@
-"""Reconcile Scenarios: execute the plan, and write the status. Nothing else writes it."""
+"""Reconcile Scenarios: execute the planned action and write the status, as its only writer."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from scenario_kit.trial import Condition, TrialStatus
 
 log = logging.getLogger(__name__)
 SCENARIO_LABEL: Final = "scenariokit.io/scenario"
-#: Seconds until the environment is asked again for a capability that it did not have.
+#: Seconds until a missing capability is checked again.
 _CANARY_SECONDS: Final = 60.0
 
-#: One look at a Scenario at a time, by namespace and name: none creates a trial that a deletion has not seen.
-_turns: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
+#: Serializes the reconciliation and deletion of a Scenario, by namespace and name: none is created behind a deletion.
+_locks: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
 
 
 def reconcile(
@@ -36,12 +36,12 @@ def reconcile(
     """Execute the next action of a Scenario and update its status.
 
     Returns:
-        When something is due without any object changing (wall time); None where nothing is.
+        The wall time of the next due action; None if only a change requires one.
 
     Raises:
         ClusterError: the API server refused or did not answer; try again later.
     """
-    with _turns[namespace, name]:
+    with _locks[namespace, name]:
         return _reconcile(environment, Reference("Scenario", name, namespace, GROUP), now)
 
 
@@ -117,8 +117,8 @@ def _show(
 
 
 def release(environment: Environment, name: str) -> bool:
-    """Delete every trial of a terminating Scenario; return True once none is left."""
-    with _turns[environment.settings.management_namespace, name]:
+    """Delete every trial of a terminating Scenario; return True if none is left."""
+    with _locks[environment.settings.management_namespace, name]:
         return _release(environment, name)
 
 

@@ -1,4 +1,4 @@
-"""Lint and resolve a Scenario object; cached, as the result depends only on its text and the catalogue."""
+"""Lint and resolve a Scenario object; cached, since the result depends only on its text and the catalogue."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Val
 from scenario_kit.render import resolve
 
 
-class Understood(Value, frozen=True, kw_only=True):
-    """A scenario as far as it could be resolved. Without ``runbook`` it cannot run, and ``findings`` say why."""
+class ResolvedScenario(Value, frozen=True, kw_only=True):
+    """The result of resolving a scenario. Without a ``runbook`` it cannot run; ``findings`` tell why."""
 
     scenario: Scenario | None = None
     findings: tuple[Finding, ...] = ()
@@ -27,42 +27,42 @@ class Understood(Value, frozen=True, kw_only=True):
 
     @property
     def errors(self) -> list[Finding]:
-        """Return the findings that block it."""
+        """The findings that block the scenario."""
         return [f for f in self.findings if f.severity == Severity.ERROR]
 
 
-def resolve_scenario(catalog: Catalog, obj: Object) -> Understood:
-    """Resolve a Scenario object, or any with name and spec; cached, as live ones are resolved every second."""
+def resolve_scenario(catalog: Catalog, obj: Object) -> ResolvedScenario:
+    """Resolve a Scenario object, or any object with name and spec; cached, since live ones are resolved often."""
     return _resolve_text(catalog, json.dumps([obj["metadata"]["name"], obj["spec"]], sort_keys=True))
 
 
 @lru_cache(maxsize=64)
-def _resolve_text(catalog: Catalog, text: str) -> Understood:
+def _resolve_text(catalog: Catalog, text: str) -> ResolvedScenario:
     name, spec = json.loads(text)
     try:
         scenario = parse_scenario_object({"metadata": {"name": name}, "spec": spec})
-        file = Path(name) / "scenario.yaml"  # its path in a catalogue; nothing is read from there
+        file = Path(name) / "scenario.yaml"  # as in a catalogue; the file is never read
         positions = ObjectPositions(f"Scenario/{name}")
         positions.note_texts({"spec": spec})
         findings = tuple(judge(build_context(file, Loaded(scenario, positions), catalog)))
-        judged = Understood(scenario=scenario, findings=findings)
+        judged = ResolvedScenario(scenario=scenario, findings=findings)
         if judged.errors:
             return judged
         app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, catalog, app.namespace)
-        if refused := list_refusals(runbook):  # lint covers the catalogue's contents; refusals protect this cluster
-            return Understood(scenario=scenario, findings=(*findings, *refused))
-        return Understood(scenario=scenario, findings=findings, runbook=runbook)
+        if refused := list_refusals(runbook):  # refusals protect the cluster beyond lint
+            return ResolvedScenario(scenario=scenario, findings=(*findings, *refused))
+        return ResolvedScenario(scenario=scenario, findings=findings, runbook=runbook)
     except AuthoringError as problem:
-        return Understood(findings=list_findings(problem))
+        return ResolvedScenario(findings=list_findings(problem))
 
 
 def list_findings(problem: AuthoringError) -> tuple[Finding, ...]:
     """Return the findings of an authoring error, or one built from its message."""
-    untold = build_finding(
+    fallback = build_finding(
         "SK104",
         message=problem.message,
         fix=problem.fix,
         why="",
     )
-    return problem.findings or (untold,)
+    return problem.findings or (fallback,)

@@ -1,4 +1,4 @@
-"""What the steps of a trial need, made of the environment in which it runs."""
+"""Build the context of a trial's steps from the operator's environment."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from scenario_kit.trial import TrialContext
 
 @dataclass(frozen=True)
 class Attendance:
-    """How whoever runs a trial takes part: whether it is to stop, how wall seconds pass, and who is told of alerts and
-    of what is missing until an incident is over.
+    """Callbacks of a trial's runner.
+
+    ``stopping`` returns whether to stop, ``pause`` waits for wall seconds, ``tell`` receives the alert history, and
+    ``show`` receives whether the incident is resolved and what is missing.
     """
 
     stopping: Callable[[], bool]
@@ -31,7 +33,7 @@ class Attendance:
 def build_context(
     environment: Environment, name: str, spec: TrialSpec, clock: Clock, attended: Attendance, started: float | None
 ) -> TrialContext:
-    """Build the context of a trial; alerts count since ``started``, or from now on where it has not begun."""
+    """Build the context of a trial; alerts count since ``started``, or from now if it has not started."""
     runbook = spec.runbook()
     management = environment.settings.management_namespace
     scene = Scene(
@@ -69,7 +71,7 @@ def build_context(
 def _build_evaluator(
     environment: Environment, spec: TrialSpec, runbook: Runbook, rules: Sequence[AlertRule], since: float
 ) -> AlertEvaluator:
-    """Build the evaluator of these rules, since the trial began."""
+    """Build an evaluator of alert rules from ``since`` on."""
     return AlertEvaluator(
         environment.metrics,
         rules,

@@ -1,4 +1,4 @@
-"""Run one Trial object; all state is read from it and written to it."""
+"""Run a Trial; all of its state is in the Trial object."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from scenario_kit.trial import (
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
-#: Wall seconds between progress updates; a virtual hour may pass between two.
-_TELL_SECONDS: Final = 0.8
+#: Minimum wall seconds between progress updates; a virtual hour may pass in between.
+_UPDATE_SECONDS: Final = 0.8
 
-#: One run per trial at a time, so clean-up of a deleted trial waits for its last step.
+#: One run per trial at a time, so that the clean-up of a deleted trial waits for its last step.
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -59,7 +59,7 @@ class TrialRun:
         """Run or resume the trial until it ends or is stopped.
 
         Raises:
-            InfrastructureError: the API server or the lab server is gone; try again later.
+            InfrastructureError: the API server or the lab server does not respond; retry later.
         """
         with _locks[self._name]:
             trial = self._environment.cluster.get(self._ref)
@@ -92,7 +92,7 @@ class TrialRun:
             context = self._context(spec, clock)
             if lost:
                 self._status = mark_infra(
-                    context, self._status, "the world of this trial is lost: the lab server died in the meantime"
+                    context, self._status, "the world of this trial is lost: the lab server was restarted"
                 )
             try:
                 self._status = run(context, self._status, self._save, self._pause)
@@ -149,12 +149,12 @@ class TrialRun:
 
     def _tell(self, now: float, history: AlertHistory) -> None:
         self._alerts = list_alerts_now(history)
-        if time.monotonic() - self._reported > _TELL_SECONDS:
+        if time.monotonic() - self._reported > _UPDATE_SECONDS:
             self._reported = time.monotonic()
             self._save(msgspec.structs.replace(self._status, now=now))
 
     def _show(self, answer: Answer, reasons: Sequence[str]) -> None:
-        """Say in the status what is missing until the incident is over; written when it changes."""
+        """Show in the Resolved condition what is missing until the incident is over; written only on change."""
         reason = {"True": "ExpectClearedHeld", "False": "NotResolved", "Unknown": "NotKnown"}[answer]
         shown = self._status.with_condition("Resolved", answer, reason, truncate_reasons(reasons))
         if answer != "True" and shown.conditions != self._status.conditions:
@@ -171,7 +171,7 @@ class TrialRun:
         """Undo every change, remove the app and the trial's records; return what is still blocked.
 
         Raises:
-            InfrastructureError: the cluster refused or did not answer; try again later.
+            InfrastructureError: the cluster refused or did not answer; retry later.
         """
         with _locks[self._name]:
             trial = self._environment.cluster.get(self._ref)
@@ -202,10 +202,10 @@ class TrialRun:
         return proof is not None and proof.outcome == "Held" and not proof.findings
 
     def _foreign(self, spec: TrialSpec) -> Finding | None:
-        """Return a finding if this operator cannot read the trial's spec.
+        """Return a finding if this version of the operator cannot read the trial's spec.
 
         Raises:
-            InfrastructureError: the trial was started by another version, which has to end it.
+            InfrastructureError: the trial was started by another version and must be ended by it.
         """
         try:
             spec.runbook()
@@ -246,7 +246,7 @@ def _explain_missing_world(runbook: Runbook, problem: AuthoringError) -> Finding
 
 
 def read(trial: Object) -> tuple[TrialSpec, TrialStatus]:
-    """Return spec and status of a Trial object."""
+    """Parse the spec and status of a Trial object."""
     return TrialSpec.from_json(trial["spec"]), TrialStatus.from_json(trial.get("status") or {})
 
 
@@ -271,4 +271,4 @@ def show_blocked(environment: Environment, name: str, blocked: list[str]) -> Non
             ref, [{"op": "add", "path": "/status", "value": status.to_json()}], "Json", subresource="status"
         )
     except ClusterError as problem:
-        log.warning("%s: the blocked clean-up could not be shown: %s", name, problem)
+        log.warning("%s: cannot update the Clean condition: %s", name, problem)

@@ -1,4 +1,4 @@
-"""Resolve the scenario and the planned trials of a Validation, or refuse it."""
+"""Resolve the scenario and planned trials of a Validation, or refuse it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
 
 @dataclass(frozen=True)
 class ValidationInput:
-    """A scenario under validation. Without ``sample`` (the resolved scenario) nothing can run; ``static`` says why.
+    """A scenario under validation. Without ``sample``, the resolved scenario, it cannot run; ``static`` tells why.
 
     ``catalog`` is what it was resolved with: the operator's own, with the fault types that came along before it.
     """
@@ -48,7 +48,7 @@ def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationI
     """Resolve a Validation object, or refuse it.
 
     Raises:
-        ClusterError: the scenario cannot be read; try again later.
+        ClusterError: the scenario cannot be read; retry later.
     """
     try:
         spec = parse_validation_spec(obj["spec"])
@@ -87,7 +87,7 @@ def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec)
 
 
 def _complete_case(environment: Environment, case: ValidationInput, scenario: Scenario) -> ValidationInput:
-    """Complete a case with what is to run; one whose needs are not met here stays without."""
+    """Add the planned trials to a case, unless this environment lacks a required capability."""
     catalog = case.catalog or environment.catalog
 
     def resolved(namespace: str, load_percent: int) -> Runbook:

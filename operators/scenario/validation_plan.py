@@ -17,8 +17,8 @@ from scenario_kit.trial import Condition, ConditionRow, set_conditions
 #: Conditions of a Validation, all set by the first reconciliation.
 CONDITIONS: Final = ("Accepted", "Succeeded", "Ready")
 #: Maximum number of findings in a status; the report has all of them.
-_MOST_FINDINGS: Final = 64
-_LONGEST: Final = 1000
+_MAX_FINDINGS: Final = 64
+_MAX_MESSAGE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Conclude:
-    """Conclude from these trials; ``because`` is why unfinished ones were given up."""
+    """Conclude from these trials; ``because`` tells why unfinished ones were abandoned."""
 
     trials: tuple[PlannedTrial, ...]
     because: str = ""
@@ -38,7 +38,7 @@ class Conclude:
 
 @dataclass(frozen=True, slots=True)
 class ShowCampaign:
-    """Only update the status; ``because`` says why no trial starts, ``reason`` is its PascalCase form."""
+    """Only update the status; ``because`` tells why no trial starts, ``reason`` is its PascalCase form."""
 
     because: str = ""
     reason: str = "InfrastructureTrouble"
@@ -58,7 +58,7 @@ def decide(
 ) -> tuple[Action, Move]:
     """Return the next action of a campaign, and the trials planned so far.
 
-    Nothing starts while infrastructure has ``problems``; once a budget is ``spent``, unfinished trials are given up.
+    Nothing starts while infrastructure has ``problems``; once a budget is ``spent``, unfinished trials are abandoned.
     """
     if spent:
         ended = [s for s in seen if s.outcome]
@@ -102,8 +102,8 @@ def build_status(
         result |= {k.lower(): counts[k] for k in ("Running", "Held", "Broken", "Infra")}
         result["trials"] = [{"name": n, "purpose": p, "outcome": o} for n, p, o in shown.trials]
     if verdict is not None:
-        result |= {"verdict": str(verdict.verdict), "headline": verdict.headline[:_LONGEST], "report": report}
-        result["findings"] = [_serialize_finding(f) for f in verdict.findings[:_MOST_FINDINGS]]
+        result |= {"verdict": str(verdict.verdict), "headline": verdict.headline[:_MAX_MESSAGE], "report": report}
+        result["findings"] = [_serialize_finding(f) for f in verdict.findings[:_MAX_FINDINGS]]
         if verdict.statistics is not None and verdict.statistics.n:
             numbers = verdict.statistics
             result["statistics"] = {
@@ -116,7 +116,7 @@ def build_status(
 
 
 def _serialize_finding(finding: Finding) -> dict[str, str]:
-    return {"code": finding.code, "severity": str(finding.severity), "message": finding.message[:_LONGEST]}
+    return {"code": finding.code, "severity": str(finding.severity), "message": finding.message[:_MAX_MESSAGE]}
 
 
 def _build_rows(
@@ -138,7 +138,7 @@ def _judge_success(verdict: Validation | None) -> tuple[Truth, str, str]:
     answer: Truth = "True" if verdict.verdict == Verdict.PASS else "False"
     if verdict.verdict in (Verdict.NOT_EVALUATED, Verdict.INCONCLUSIVE):
         answer = "Unknown"
-    return answer, _REASONS[verdict.verdict], verdict.headline[:_LONGEST]
+    return answer, _REASONS[verdict.verdict], verdict.headline[:_MAX_MESSAGE]
 
 
 _REASONS: Final = {
@@ -152,8 +152,8 @@ _REASONS: Final = {
 
 def _judge_readiness(shown: CampaignView | None, verdict: Validation | None) -> tuple[Truth, str, str]:
     if verdict is not None:
-        return "True", "Concluded", verdict.headline[:_LONGEST]
+        return "True", "Concluded", verdict.headline[:_MAX_MESSAGE]
     if shown is not None and shown.waiting:
-        return "False", shown.reason, shown.waiting[:_LONGEST]
+        return "False", shown.reason, shown.waiting[:_MAX_MESSAGE]
     ended = sum(outcome != "Running" for _, _, outcome in shown.trials) if shown else 0
     return "False", "TrialsRunning", f"{ended} of {shown.planned if shown else 0} trials have ended"

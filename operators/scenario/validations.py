@@ -1,4 +1,4 @@
-"""Reconcile Validations from the state of the cluster alone, and write their status. Nothing else writes it."""
+"""Reconcile Validations from cluster state and write their status, as its only writer."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from scenario_kit.report import Report
 from scenario_kit.report.truncation import truncate_report
 
 log = logging.getLogger(__name__)
-#: Seconds until a campaign that is under way, and one that is refused, is looked at again, if nothing changes.
+#: Resync interval in seconds of a running and of a refused campaign.
 _STEP_SECONDS: Final = 1.0
 _REFUSED_SECONDS: Final = 5.0
 
 
 class Validations:
-    """Reconciler of Validations. Memory is only a cache of what the cluster holds."""
+    """Reconciler of Validations. It keeps no state but a cache."""
 
     def __init__(self, environment: Environment, now: Callable[[], float] = time.time) -> None:
         self._environment = environment
@@ -53,10 +53,10 @@ class Validations:
         """Execute the next action of a Validation and update its status.
 
         Returns:
-            When to look again if nothing changes (wall time): its budget is spent, or whatever was in the way is gone.
+            The wall time of the next reconciliation if nothing changes.
 
         Raises:
-            InfrastructureError: a component did not answer; try again later.
+            InfrastructureError: a component did not answer; retry later.
             AuthoringError: the scenario no longer resolves.
         """
         ref = Reference("Validation", name, namespace, GROUP)

@@ -1,1 +1,1 @@
-"""The validating webhook: what the API server is told about an object before it stores it."""
+"""The validating admission webhook."""

@@ -1,6 +1,6 @@
-"""The certificate of the webhook: made here, kept in a Secret, renewed in time, and its authority told the API server.
+"""The webhook's certificate: created and renewed here, stored in a Secret, its CA published to the API server.
 
-Every operator of a cluster serves with the same Secret, and any of them may renew it: a write names what it replaces.
+All operators of a cluster share the Secret, and any of them may renew it; writes are conditional on the version read.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from scenario_kit.ports import Cluster
 from scenario_kit.schema.webhook import WEBHOOK_NAME
 
 log = logging.getLogger(__name__)
-#: How long a certificate lasts, and how long before its end it is replaced.
+#: Lifetime of a serving certificate, and the remaining lifetime at which it is renewed.
 SERVING_LIFETIME: Final = timedelta(days=90)
 SERVING_MARGIN: Final = timedelta(days=30)
-#: The same of the authority; one that is replaced stays trusted until its end.
+#: The same for the CA; a replaced CA stays trusted until it expires.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 AUTHORITY_MARGIN: Final = timedelta(days=120)
-#: Seconds between two looks at the Secret: what another operator renewed is served within that time.
+#: Seconds between checks of the Secret; a certificate renewed by another operator is served within that time.
 LOOK_SECONDS: Final = 60.0
 _CONFIGURATION: Final = Reference("ValidatingWebhookConfiguration", WEBHOOK_NAME, "", "admissionregistration.k8s.io")
 _AUTHORITY: Final = "scenario-kit webhook"
-#: What the Secret holds; the first two as in every Secret with a certificate.
+#: Keys of the Secret; the first two as in Secrets of type kubernetes.io/tls.
 _FIELDS: Final = ("tls.crt", "tls.key", "ca.crt", "ca.key")
 
 
 class WebhookKeys(NamedTuple):
-    """What the Secret holds, in PEM. ``trusted`` has the authority first, and behind it those that it replaced."""
+    """The content of the Secret, in PEM. ``trusted`` is the current CA followed by replaced ones."""
 
     serving: KeyPair
     trusted: bytes
@@ -50,7 +50,7 @@ class WebhookKeys(NamedTuple):
 
     @classmethod
     def parse(cls, data: Mapping[str, str]) -> WebhookKeys | None:
-        """Parse the data of the Secret; None where something is missing or is no base64."""
+        """Parse the data of the Secret; None if a key is missing or not base64."""
         try:
             raw = {name: base64.b64decode(data[name], validate=True) for name in _FIELDS}
         except (KeyError, ValueError):
@@ -64,10 +64,10 @@ class WebhookKeys(NamedTuple):
 
 
 def renew_keys(known: WebhookKeys | None, host: str, now: datetime) -> WebhookKeys | None:
-    """Renew what is missing, unreadable, about to end, or for another host; None where nothing is to be done."""
+    """Renew keys that are missing, invalid, about to expire or for another host; None if all are good."""
     try:
         return _renew_keys(known, host, now)
-    except (ValueError, x509.ExtensionNotFound):  # somebody wrote something else there
+    except (ValueError, x509.ExtensionNotFound):  # the Secret was overwritten
         return _renew_keys(None, host, now)
 
 
@@ -97,7 +97,7 @@ def _is_address(host: str) -> bool:
 
 
 def _can_serve(serving: KeyPair, authority: Authority, host: str, now: datetime) -> bool:
-    """Return whether a pair belongs together, is for the host, and lasts, and its authority, too."""
+    """Return whether key and certificate match, are for the host, and neither they nor the CA expire soon."""
     certificate = x509.load_pem_x509_certificate(serving.certificate)
     key = serialization.load_pem_private_key(serving.key, password=None)
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -114,7 +114,7 @@ def _can_serve(serving: KeyPair, authority: Authority, host: str, now: datetime)
 
 
 def load_keys(context: ssl.SSLContext, serving: KeyPair) -> None:
-    """Let a server show a certificate from now on. ``ssl`` reads keys only from files."""
+    """Load a certificate into a server's context, through temporary files since ``ssl`` reads keys only from files."""
     with tempfile.TemporaryDirectory(prefix="scenario-kit-webhook-") as folder:
         certificate, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"
         serving.write(certificate, key)
@@ -122,9 +122,9 @@ def load_keys(context: ssl.SSLContext, serving: KeyPair) -> None:
 
 
 class CertificateKeeper:
-    """Keeps the Secret, the server's context and the configuration in the API server in step.
+    """Keeps the Secret, the server's TLS context and the webhook configuration in sync.
 
-    ``host`` is the name or address by which the API server calls; empty for the Service's.
+    ``host`` is the name or address that the API server calls; empty for the Service's name.
     """
 
     def __init__(
@@ -143,10 +143,10 @@ class CertificateKeeper:
         self._served = b""
 
     def keep(self) -> None:
-        """Renew what has to be, serve with it, and tell the API server whom to trust.
+        """Renew the certificate if due, load it, and publish the CA bundle.
 
         Raises:
-            ClusterError: the API server refused or did not answer; the next call tries again.
+            ClusterError: the API server refused or did not answer; the next call retries.
         """
         keys = self._read_or_renew()
         if keys.serving.certificate != self._served:
@@ -161,11 +161,11 @@ class CertificateKeeper:
         known = WebhookKeys.parse(data)
         renewed = renew_keys(known, self._host, self._now())
         if renewed is None:
-            assert known is not None  # what is not known is renewed
+            assert known is not None  # missing keys are always renewed
             return known
         if found is None:
             return self._create(renewed)
-        # Named by its version: where another operator was first, this fails, and what it wrote is read next time.
+        # Fails if another operator wrote first; its keys are read in the next round.
         version = {"op": "test", "path": "/metadata/resourceVersion", "value": found["metadata"]["resourceVersion"]}
         self._cluster.patch(self._secret, [version, {"op": "add", "path": "/data", "value": renewed.encode()}], "Json")
         return renewed
@@ -175,12 +175,12 @@ class CertificateKeeper:
         secret: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque"}
         try:
             self._cluster.create({**secret, "data": keys.encode()})
-        except AlreadyExists:  # another operator was first
+        except AlreadyExists:  # by another operator
             return self._read_or_renew()
         return keys
 
     def _publish(self, bundle: str) -> None:
-        """Write the authority into the configuration, where there is one that lacks it."""
+        """Write the CA bundle into the webhook configuration if it differs."""
         found = self._cluster.get(_CONFIGURATION)
         for i, webhook in enumerate((found or {}).get("webhooks") or ()):
             if webhook["clientConfig"].get("caBundle") == bundle:
@@ -191,7 +191,7 @@ class CertificateKeeper:
 
 
 def keep_certificate(keeper: CertificateKeeper, stopped: threading.Event) -> threading.Thread:
-    """Look at the certificate in a thread, from now on until ``stopped`` is set. Errors are logged, and tried again."""
+    """Run a keeper in a thread until ``stopped`` is set; errors are logged and retried."""
 
     def run() -> None:
         while True:

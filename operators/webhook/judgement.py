@@ -1,4 +1,4 @@
-"""What the webhook says about an object: the words of ``Accepted``, one finding a line."""
+"""The webhook's judgement of an object: the same message as the ``Accepted`` condition, one finding per line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Finding, Object, Severity
 
-#: Findings in one answer; the rest are counted.
+#: Maximum number of findings in a response; the rest are counted.
 _MOST: Final = 20
 
 
 def judge_object(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJudgement:
-    """Judge a Scenario or a Validation as far as the object and the catalogue tell; other kinds are not refused.
+    """Judge a Scenario or Validation by its spec and the catalogue; other kinds are allowed.
 
-    What the cluster lacks is left to ``Accepted``: it may change, and is never the author's fault.
+    Missing capabilities of the cluster are left to the ``Accepted`` condition, since they may change.
     """
     if obj.get("kind") == "Scenario":
         judged = judge_scenario(catalog, settings, obj)
@@ -34,7 +34,7 @@ def judge_object(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJud
 
 
 def _judge_validation(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJudgement:
-    """Refuse what no trial could begin with; mistakes of an embedded scenario are what its report is about."""
+    """Refuse an invalid plan or namespace; findings of an embedded scenario are warnings, since its report has them."""
     refusal = find_visible_namespace(settings, obj)
     try:
         parse_validation_spec(obj["spec"]).followed  # noqa: B018 - a plan that cannot be followed raises
@@ -57,7 +57,7 @@ def _tell_refusal(obj: Object, refusal: Refusal | None) -> tuple[str, ...]:
         return (f"{head}: {refusal.message}",)
     shown = _tell_findings(refusal.findings[:_MOST])
     rest = len(refusal.findings) - len(shown)
-    return (f"{head}:", *shown, *([f"… and {rest} more: scenario-kit lint tells all of them"] if rest else []))
+    return (f"{head}:", *shown, *([f"… and {rest} more: run scenario-kit lint for all"] if rest else []))
 
 
 def _tell_findings(findings: Iterable[Finding]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One admission review: request → response, as a pure function of the object in it.
+"""Answering an admission review: a pure function of the reviewed object.
 
 The format is that of ``admission.k8s.io/v1``
 (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/).
@@ -14,41 +14,41 @@ from scenario_kit.model import Object
 
 _API: Final = "admission.k8s.io/v1"
 _KIND: Final = "AdmissionReview"
-#: Characters of a refusal, and of a warning: clients cut longer warnings off.
+#: Maximum length of a refusal and of a warning; clients truncate longer warnings.
 _LONGEST: Final = 8000
 _LONGEST_WARNING: Final = 256
-#: Warnings about one object.
+#: Maximum number of warnings about an object.
 _MOST_WARNINGS: Final = 8
 
 
 class InvalidReview(Exception):
-    """Something else than an admission review of this version."""
+    """The request is not an AdmissionReview of the supported version."""
 
 
 class ObjectJudgement(NamedTuple):
-    """What is said about an object: why it is refused, line by line, and what does not block it."""
+    """The judgement of an object: the lines of its refusal, and warnings, which do not block it."""
 
     refusal: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-#: Judges an object whose shape the API server has checked.
+#: Judges an object that the API server has validated against its schema.
 JudgeObject = Callable[[Object], ObjectJudgement]
 
 
 def answer_review(review: Any, judge: JudgeObject) -> Object:
     """Answer an admission review.
 
-    Objects that are deleted are let go. Nothing is written, so a dry run is answered alike.
+    Deletions are always allowed. Nothing is written, so dry runs need no special case.
 
     Raises:
-        InvalidReview: it is no review of this version.
+        InvalidReview: it is not a review of the supported version.
     """
     request = _read_request(review)
     judged = ObjectJudgement() if request.get("operation") == "DELETE" else judge(_read_object(request))
     response: Object = {"uid": request["uid"], "allowed": not judged.refusal}
     if judged.refusal:
-        # 403 is what kubectl shows with its message; of 422 it expects causes by field, and drops the rest.
+        # kubectl shows the message of a 403; for a 422 it shows only the causes by field.
         message = "\n".join(judged.refusal)[:_LONGEST]
         response["status"] = {"code": HTTPStatus.FORBIDDEN, "reason": "Forbidden", "message": message}
     if judged.warnings:
@@ -69,7 +69,7 @@ def _read_object(request: Object) -> Object:
     obj = request.get("object")
     if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict) or not isinstance(obj.get("spec"), dict):
         raise InvalidReview("expected `request.object` with `metadata` and `spec`")
-    # A name that the API server will make up is not there yet.
+    # With generateName, the API server has not set the name yet.
     name = obj["metadata"].get("name") or obj["metadata"].get("generateName") or ""
     namespace = obj["metadata"].get("namespace") or request.get("namespace") or ""
     return {**obj, "metadata": {**obj["metadata"], "name": name, "namespace": namespace}}

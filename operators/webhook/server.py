@@ -1,4 +1,4 @@
-"""The HTTPS server that the API server asks."""
+"""The webhook's HTTPS server."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from operators.webhook.review import InvalidReview, JudgeObject, answer_review
 from scenario_kit.schema.webhook import PATH
 
 log = logging.getLogger(__name__)
-#: Bytes of a request: the API server takes objects of 3 MiB, and an update holds two of them.
-_MOST_BYTES: Final = 8 << 20
-#: Seconds after which a connection that sends nothing is closed; the API server keeps some open.
-_PATIENCE: Final = 120
+#: Maximum size of a request: the API server accepts objects of 3 MiB, and an update contains two.
+_MAX_BYTES: Final = 8 << 20
+#: Seconds after which an idle connection is closed; the API server keeps connections open.
+_IDLE_TIMEOUT: Final = 120
 
 
 class ReviewServer(ThreadingHTTPServer):
-    """Answers each connection in a thread of its own, TLS handshake included."""
+    """Handles each connection in its own thread, including the TLS handshake."""
 
     daemon_threads = True
     request_queue_size = 128
-    #: Another operator that waits for the Lease on this machine listens at the same port, and serves on alone.
+    #: Operators on one machine share the port, so a standby serves on when the leader exits.
     allow_reuse_port = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the library's names
-        """Log what broke off: scanners of ports, clients that do not trust the certificate."""
-        log.debug("a connection broke off", exc_info=True)
+        """Log aborted connections, as of port scanners and clients that do not trust the certificate."""
+        log.debug("connection aborted", exc_info=True)
 
 
 def create_context() -> ssl.SSLContext:
-    """Create a context for a server; its certificate may be loaded, and loaded again, while it serves."""
+    """Create a server's TLS context; its certificate can be reloaded while it serves."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
@@ -44,7 +44,7 @@ def create_context() -> ssl.SSLContext:
 def answer_request(method: str, path: str, body: bytes, judge: JudgeObject) -> tuple[HTTPStatus, bytes]:
     """Answer one HTTP request with status and JSON.
 
-    Whatever goes wrong here is an error to the API server, which then admits the object (``failurePolicy: Ignore``).
+    The API server admits the object if this fails (``failurePolicy: Ignore``).
     """
     if path.partition("?")[0] != PATH:
         return _refuse(HTTPStatus.NOT_FOUND, f"reviews are answered at {PATH}")
@@ -53,14 +53,14 @@ def answer_request(method: str, path: str, body: bytes, judge: JudgeObject) -> t
     try:
         review = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
-        return _refuse(HTTPStatus.BAD_REQUEST, f"this is no JSON: {error}")
+        return _refuse(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}")
     try:
         return HTTPStatus.OK, msgspec.json.encode(answer_review(review, judge))
     except InvalidReview as error:
-        return _refuse(HTTPStatus.BAD_REQUEST, f"this is no admission review: {error}")
-    except Exception:  # the operator judges the object once more, and tells what is wrong
-        log.exception("an object could not be judged")
-        return _refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "the object could not be judged")
+        return _refuse(HTTPStatus.BAD_REQUEST, f"the body is not an admission review: {error}")
+    except Exception:  # the operator judges the object again when it reconciles it
+        log.exception("cannot judge an object")
+        return _refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "cannot judge the object")
 
 
 def _refuse(status: HTTPStatus, error: str) -> tuple[HTTPStatus, bytes]:
@@ -68,17 +68,17 @@ def _refuse(status: HTTPStatus, error: str) -> tuple[HTTPStatus, bytes]:
 
 
 def serve_reviews(address: tuple[str, int], context: ssl.SSLContext, judge: JudgeObject) -> ReviewServer:
-    """Serve reviews in a thread, until ``shutdown`` is called on what is returned.
+    """Serve reviews in a thread until ``shutdown`` is called on the returned server.
 
     Raises:
-        UsageError: nothing can listen at the address.
+        UsageError: the address cannot be bound.
     """
 
     class ReviewHandler(QuietHandler):
-        """Reads requests of the API server."""
+        """Handles requests of the API server."""
 
         protocol_version = "HTTP/1.1"
-        timeout = _PATIENCE
+        timeout = _IDLE_TIMEOUT
 
         def _handle(self) -> None:
             status, body = self._answer()
@@ -86,9 +86,9 @@ def serve_reviews(address: tuple[str, int], context: ssl.SSLContext, judge: Judg
 
         def _answer(self) -> tuple[HTTPStatus, bytes]:
             length = self.headers.get("Content-Length", "0")
-            if not length.isdecimal() or int(length) > _MOST_BYTES or "Transfer-Encoding" in self.headers:
+            if not length.isdecimal() or int(length) > _MAX_BYTES or "Transfer-Encoding" in self.headers:
                 self.close_connection = True
-                return _refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {_MOST_BYTES} bytes")
+                return _refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {_MAX_BYTES} bytes")
             return answer_request(self.command, self.path, self.rfile.read(int(length)), judge)
 
         do_GET = do_POST = do_PUT = _handle  # noqa: N815 - the library's names

@@ -159,7 +159,7 @@ def test_what_infrastructure_ended_starts_again(lab, patched, tmp_path):
 
     def restarts():
         ready = condition(lab, "Ready", patched)
-        return ready if "starts again" in ready.get("message", "") else None
+        return ready if "restarts at" in ready.get("message", "") else None
 
     ready = eventually(restarts, 90, "it does not say that it starts again")
     assert (ready["status"], ready["reason"]) == ("Unknown", "InfrastructureFailed")

@@ -162,4 +162,4 @@ def test_the_summary_says_when_it_starts_again():
     status = TrialStatus().with_condition("AppReady", "Unknown", "InfrastructureFailed", "no Prometheus")
     ready = of(build_conditions((), 1, None, WANTED, status, OVER), "Ready")
     assert (ready.status, ready.reason) == ("Unknown", "InfrastructureFailed")
-    assert ready.message == "no Prometheus; starts again at 2026-01-01T00:00:00Z"
+    assert ready.message == "no Prometheus; restarts at 2026-01-01T00:00:00Z"

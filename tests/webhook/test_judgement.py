@@ -88,7 +88,7 @@ def test_many_mistakes_are_counted() -> None:
     told = judge(spoil(repeat))
 
     assert len(told) == 22
-    assert re.fullmatch(r"… and \d+ more: scenario-kit lint tells all of them", told[-1])
+    assert re.fullmatch(r"… and \d+ more: run scenario-kit lint for all", told[-1])
 
 
 def validation(**spec: Any) -> dict[str, Any]:

@@ -267,6 +267,11 @@ def test_compilers_collect_no_garbage_where_memory_is_plenty(
     assert (found.get("GOGC"), found.get("GOMEMLIMIT")) == collector
 
 
+@pytest.mark.parametrize(("cgo", "enabled"), [(False, "0"), (True, "1")])
+def test_code_in_c_is_compiled_only_for_who_has_some(cgo: bool, enabled: str) -> None:
+    assert golang.build_environment({"CGO_ENABLED": "x"}, cgo=cgo)["CGO_ENABLED"] == enabled
+
+
 def test_proxies_of_the_user_are_kept() -> None:
     assert golang.build_environment({"GOPROXY": "https://mirror.example"})["GOPROXY"] == "https://mirror.example"
 
@@ -277,9 +282,11 @@ def test_the_module_of_a_part_pins_it_with_its_checksum(desired: toolchain.Toolc
     module = (tmp_path / "go.mod").read_text()
     version = {"3.15.0": "0.315.0"}.get(desired.version, desired.version)
     pinned = dict(re.findall(r"^(?:require |\t)(\S+) (v\S+)$", module, re.MULTILINE))
-    package = {"scenariokit.io/toolchain/collector": "go.opentelemetry.io/collector/otelcol"}.get(
-        desired.package, desired.package
-    )
+    # Programs of ours are named after what they are made of.
+    package = {
+        "scenariokit.io/toolchain/collector": "go.opentelemetry.io/collector/otelcol",
+        "scenariokit.io/toolchain/coredns": "github.com/coredns/coredns",
+    }.get(desired.package, desired.package)
     name = next(name for name in pinned if package.startswith(name))
     assert pinned[name] == f"v{version}"
     assert f"{name} v{version} h1:" in (tmp_path / "go.sum").read_text()

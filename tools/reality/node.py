@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,7 +19,14 @@ import yaml
 
 from scenario_kit.errors import LabError
 from scenario_kit.lab.host import procfs
-from scenario_kit.model.base import Object
+from tools.reality.configuration import (
+    PLUGINS,
+    build_kubelet_configuration,
+    build_network,
+    find_pod_cgroups,
+    format_containerd_configuration,
+    remove_cgroup,
+)
 from tools.reality.image import archive
 
 NAME = "real-1"
@@ -28,9 +34,7 @@ PAUSE = "docker.io/reality/pause:1"
 _APPLETS = ("sh", "sleep", "tail", "test", "mkdir", "echo", "touch", "httpd", "true", "cat")
 _BRIDGE = "reality0"
 _SUBNET = "10.213.7.0/24"
-_CNI = Path("/usr/lib/cni")
 _FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
-_CGROUPS = Path("/sys/fs/cgroup")
 #: Folders that a kubelet and its runtime write to wherever they are told to work; memory covers them in the namespace.
 _COVERED = ("/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/netns")
 #: Program, and the Debian package that has it.
@@ -51,12 +55,12 @@ def problems() -> list[str]:
     if os.geteuid() != 0:
         found.append("a container runtime needs root: sudo ci/reality")
     missing = {package for program, package in NEEDED.items() if shutil.which(program) is None}
-    if not (_CNI / "bridge").exists():
+    if not (PLUGINS / "bridge").exists():
         missing.add("containernetworking-plugins")
     if missing:
         found.append(f"programs are missing: apt-get install --no-install-recommends {' '.join(sorted(missing))}")
-    if _kubepods():
-        found.append(f"another kubelet runs here, or its cgroups are left: {_kubepods()[0]}")
+    if find_pod_cgroups():
+        found.append(f"another kubelet runs here, or its cgroups are left: {find_pod_cgroups()[0]}")
     if (Path("/sys/class/net") / _BRIDGE).exists():
         found.append(f"the network bridge {_BRIDGE} exists already: ip link delete {_BRIDGE}")
     return found
@@ -71,8 +75,8 @@ def put_back(folder: Path) -> None:
     if (Path("/sys/class/net") / _BRIDGE).exists():
         subprocess.run(["ip", "link", "delete", _BRIDGE], check=True)
     _FORWARD.write_text(before["forward"])
-    for top in _kubepods():
-        _remove_cgroup(top)
+    for top in find_pod_cgroups():
+        remove_cgroup(top)
     for path in before["absent"]:
         with contextlib.suppress(OSError):
             Path(path).rmdir()
@@ -116,97 +120,15 @@ class RealNode:
     def _files(self, kubeconfig: Path, kubelet: Path, port: int) -> Mapping[str, str]:
         here = self._folder
         (here / "cni").mkdir()
-        network: Object = {
-            "cniVersion": "0.4.0",
-            "name": "reality",
-            "plugins": [
-                {
-                    "type": "bridge",
-                    "bridge": _BRIDGE,
-                    "isGateway": True,
-                    "ipMasq": False,
-                    "ipam": {
-                        "type": "host-local",
-                        "dataDir": str(here / "memory" / "ipam"),
-                        "ranges": [[{"subnet": _SUBNET}]],
-                        "routes": [{"dst": "0.0.0.0/0"}],
-                    },
-                }
-            ],
-        }
+        network = build_network("reality", _BRIDGE, _SUBNET, here / "memory" / "ipam")
         cover = "\n".join(f"mkdir -p {path} && mount -t tmpfs none {path}" for path in _COVERED)
         return {
             "cni/reality.conflist": json.dumps(network),
-            "containerd.toml": _CONTAINERD.format(folder=here, pause=PAUSE, cni=_CNI),
-            "kubelet.yaml": yaml.safe_dump(self._configuration(port)),
+            "containerd.toml": format_containerd_configuration(here, PAUSE),
+            "kubelet.yaml": yaml.safe_dump(build_kubelet_configuration(here, port)),
             "run.sh": _RUN.format(folder=here, cover=cover, kubelet=kubelet, kubeconfig=kubeconfig, name=NAME),
         }
 
-    def _configuration(self, port: int) -> Object:
-        here = self._folder
-        return {
-            "apiVersion": "kubelet.config.k8s.io/v1beta1",
-            "kind": "KubeletConfiguration",
-            "address": "127.0.0.1",
-            "port": port,
-            "healthzPort": 0,
-            "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
-            "authorization": {"mode": "AlwaysAllow"},
-            "cgroupDriver": "cgroupfs",
-            "containerRuntimeEndpoint": f"unix://{here}/containerd.sock",
-            "enforceNodeAllocatable": [],
-            "failCgroupV1": False,
-            "failSwapOn": False,
-            "makeIPTablesUtilChains": False,
-            "podLogsDir": str(here / "memory" / "pod-logs"),
-            "registerNode": True,
-            "evictionHard": {"memory.available": "0%", "nodefs.available": "0%", "imagefs.available": "0%"},
-            "clusterDNS": ["10.96.0.10"],
-            "clusterDomain": "cluster.local",
-        }
-
-
-def _kubepods() -> list[Path]:
-    """The cgroups of pods, one of each hierarchy."""
-    return [top for top in (*_CGROUPS.glob("*/kubepods"), _CGROUPS / "kubepods") if top.is_dir()]
-
-
-def _remove_cgroup(top: Path) -> None:
-    """Remove an empty cgroup with those below it; one whose last process is just ending is waited for."""
-    end = time.monotonic() + 10
-    for folder, _, _ in sorted(os.walk(top), key=lambda entry: -entry[0].count("/")):
-        while True:
-            try:
-                Path(folder).rmdir()
-                break
-            except FileNotFoundError:
-                break
-            except OSError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.05)
-
-
-_CONTAINERD = """version = 2
-root = "{folder}/memory/root"
-state = "{folder}/memory/state"
-disabled_plugins = ["io.containerd.grpc.v1.nri", "io.containerd.internal.v1.tracing"]
-[grpc]
-  address = "{folder}/containerd.sock"
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "{pause}"
-  # Lowering the score is not permitted in every container or virtual machine.
-  restrict_oom_score_adj = true
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "{cni}"
-    conf_dir = "{folder}/cni"
-  [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "overlayfs"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-      runtime_type = "io.containerd.runc.v2"
-      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-        SystemdCgroup = false
-"""
 
 _RUN = """set -e
 {cover}

@@ -38,6 +38,8 @@ _MEMORY = {
     "kube-controller-manager": "220MiB",
     "kube-scheduler": "160MiB",
 }
+#: Flags that kwokctl sets itself, and that only an override changes.
+_SET_BY_KWOKCTL = frozenset({"bind-address"})
 _EXTRA: dict[str, dict[str, str]] = {
     # Recent requests are kept in memory for slow members; there are none, and trials write large objects.
     # Writes do not wait for the disk: a power cut may lose a lab, and `lab up` creates another.
@@ -95,8 +97,12 @@ def build_configuration(
     }
 
 
-def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
+def create(
+    state: LabState, binaries: Mapping[str, Path], changed: Mapping[str, Mapping[str, str]] | None = None
+) -> LabState:
     """Create and start the control plane; return the state with its process IDs.
+
+    ``changed`` are flags by component whose values differ from those of a lab, for nodes that are not simulated.
 
     Raises:
         LabError: kwokctl failed; the message has the end of its output.
@@ -114,6 +120,9 @@ def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
         API_SERVER: {"etcd-servers": store_access.build_store_url(state.ports[STORE])},
         STORE: store_access.build_store_addresses(state.ports[STORE], state.ports[PEER]),
     }
+    for name, flags in (changed or {}).items():
+        more[name] = {**more.get(name, {}), **{k: v for k, v in flags.items() if k not in _SET_BY_KWOKCTL}}
+        instead[name] = {**instead.get(name, {}), **{k: v for k, v in flags.items() if k in _SET_BY_KWOKCTL}}
     document = build_configuration(state.ports[PEER], more, instead)
     config.write_text(yaml.safe_dump(document, sort_keys=False))
     arguments = ["--config", str(config), "create", "cluster", "--runtime", "binary", "--disable-qps-limits"]

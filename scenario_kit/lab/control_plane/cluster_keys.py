@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from scenario_kit.clients.certificates import Authority, issue
+from scenario_kit.lab.host.addresses import LOOPBACK
+
+#: The address of the Service ``kubernetes``, the first one of its range: so pods reach the API server.
+_SERVICE_ADDRESS = "10.96.0.1"
 
 
 def write_cluster_keys(folder: Path) -> None:
@@ -15,6 +19,8 @@ def write_cluster_keys(folder: Path) -> None:
     folder.mkdir(parents=True, mode=0o700)
     authority = Authority.create("kubernetes")
     authority.encode().write(folder / "ca.crt", folder / "ca.key")
-    names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc.cluster.local"]
-    pair = issue(authority, "kubernetes-admin", groups=["system:masters"], hosts=names, addresses=["127.0.0.1"])
+    service = "kubernetes.default"
+    names = ["localhost", "kubernetes", service, f"{service}.svc", f"{service}.svc.cluster.local"]
+    addresses = [LOOPBACK, _SERVICE_ADDRESS]
+    pair = issue(authority, "kubernetes-admin", groups=["system:masters"], hosts=names, addresses=addresses)
     pair.write(folder / "admin.crt", folder / "admin.key")

@@ -11,6 +11,7 @@ KUBERNETES = "1.34.2"
 ETCD = "3.6.4"
 KWOK = "0.8.0"
 PROMETHEUS = "3.15.0"
+COREDNS = "1.15.0"
 #: The version nearest to the apps' images for which all modules are available.
 OPENTELEMETRY_COLLECTOR = "0.155.0"
 #: The module path of Chaos Mesh has no ``/v2``, so Go does not accept its tags: a pseudo-version names the commit.
@@ -39,7 +40,8 @@ class ToolchainComponent:
 
     Components of a module are built together, with the module's ``tags``: shared packages are compiled once.
     ``executable`` is Go's name for the binary if it differs. ``any_on_path`` accepts any version on PATH (for a user's
-    tool that the lab itself does not need).
+    tool that the lab itself does not need). ``more_tags`` are tags beyond the module's; ``cgo``: it has parts in C, for
+    which a compiler of C is needed.
     """
 
     name: str
@@ -50,11 +52,13 @@ class ToolchainComponent:
     release: Release | None = None
     any_on_path: bool = False
     executable: str = ""
+    more_tags: tuple[str, ...] = ()
+    cgo: bool = False
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The build tags of its module."""
-        return _TAGS.get(self.module, ())
+        """The build tags of its module, and its own."""
+        return _TAGS.get(self.module, ()) + self.more_tags
 
     @property
     def variable(self) -> str:
@@ -142,6 +146,17 @@ def _define_collector() -> ToolchainComponent:
     )
 
 
+def _define_coredns() -> ToolchainComponent:
+    url = f"https://github.com/coredns/coredns/releases/download/v{COREDNS}/coredns_{COREDNS}_linux_{_ARCH}.tgz"
+    return ToolchainComponent(
+        name="coredns",
+        version=COREDNS,
+        module="coredns",
+        package="scenariokit.io/toolchain/coredns",
+        release=Release(url=url, sums=f"{url}.sha256", member="coredns"),
+    )
+
+
 #: The chaos engine: a sixth of all packages, needed only for scenarios with chaos.
 ENGINE = "chaos-controller-manager"
 
@@ -171,7 +186,27 @@ PARTS_WITHOUT_ENGINE = tuple(part for part in PARTS if part.name != ENGINE)
 OPTIONAL: tuple[ToolchainComponent, ...] = (
     _define_prometheus("promtool"),
     _define_kubernetes("kubelet", module="kubernetes"),
+    _define_kubernetes("kube-proxy", module="kubernetes"),
     _define_collector(),
+    _define_coredns(),
+    # Finds pods by itself, unlike the lab's own, which has static targets only.
+    ToolchainComponent(
+        name="prometheus-kubernetes",
+        version=PROMETHEUS,
+        module="prometheus",
+        package="github.com/prometheus/prometheus/cmd/prometheus",
+        stamps=(f"github.com/prometheus/common/version.Version={PROMETHEUS}",),
+        executable="prometheus",
+        more_tags=("enable_kubernetes_sd",),
+    ),
+    ToolchainComponent(
+        name="chaos-daemon",
+        version=CHAOS_MESH,
+        module="chaos-daemon",
+        package=f"{CHAOS_MODULE}/cmd/chaos-daemon",
+        stamps=(f"{CHAOS_MODULE}/pkg/version.gitVersion=v{CHAOS_MESH}",),
+        cgo=True,
+    ),
 )
 
 _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}

@@ -87,14 +87,20 @@ def _read_version(path: Path) -> tuple[tuple[int, int], str] | None:
     return ((int(match[1]), int(match[2])), match[0]) if match else None
 
 
-def build_environment(base: Mapping[str, str], memory: int = 0) -> dict[str, str]:
+def build_environment(base: Mapping[str, str], memory: int = 0, *, cgo: bool = False) -> dict[str, str]:
     """Build the environment of a build: reproducible, read-only go.mod, full verification.
 
-    ``memory`` is the machine's memory in bytes. With plenty of it, the compiler's garbage collector starts only after a
-    few gigabytes: most packages are compiled before that, which saves a seventh of the CPU time.
+    With ``cgo``, code in C is compiled, too. ``memory`` is the machine's memory in bytes. With plenty of it, the
+    compiler's garbage collector starts only after a few gigabytes: most packages are compiled before that, which saves
+    a seventh of the CPU time.
     """
     kept = {key: value for key, value in base.items() if key not in _DROPPED}
-    fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+    fixed = {
+        "CGO_ENABLED": str(int(cgo)),
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+        "GOFLAGS": "-mod=readonly -buildvcs=false",
+    }
     if memory < _AMPLE_MEMORY or {"GOGC", "GOMEMLIMIT"} & set(base):
         return {**kept, **fixed}
     return {**kept, **fixed, "GOGC": "off", "GOMEMLIMIT": str(_PROCESS_MEMORY)}
@@ -160,7 +166,7 @@ def _run(go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: l
     process = subprocess.Popen(
         [go.path, *arguments],
         cwd=folder,
-        env=build_environment(os.environ, _read_memory()),
+        env=build_environment(os.environ, _read_memory(), cgo=any(part.cgo for part in parts)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -86,17 +86,18 @@ class _Installer:
     def get(self, desired: Sequence[ToolchainComponent]) -> dict[str, Path]:
         """Return the components by name: existing ones, released ones, and the rest built module by module."""
         found: dict[str, Path] = {}
-        left: dict[str, list[ToolchainComponent]] = {}
-        reasons: dict[str, str] = {}
+        left: dict[tuple[str, tuple[str, ...], bool], list[ToolchainComponent]] = {}
+        reasons: dict[tuple[str, tuple[str, ...], bool], str] = {}
         for part_ in desired:
             path, reason = self._have(part_)
             if path is not None:
                 found[part_.name] = path
             else:
-                left.setdefault(part_.module, []).append(part_)
-                reasons.setdefault(part_.module, reason)
-        for module, parts in left.items():
-            found |= self._build(module, parts, reasons[module])
+                key = (part_.module, part_.tags, part_.cgo)
+                left.setdefault(key, []).append(part_)
+                reasons.setdefault(key, reason)
+        for key, parts in left.items():
+            found |= self._build(parts[0].module, parts, reasons[key])
         return {part_.name: found[part_.name] for part_ in desired}
 
     def _have(self, desired: ToolchainComponent) -> tuple[Path | None, str]:

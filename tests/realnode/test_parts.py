@@ -1,0 +1,129 @@
+"""Tests of the real node's parts that need neither root nor a container runtime."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scenario_kit.campaign import plan_trials
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import LabError, UsageError
+from scenario_kit.load import load_scenario
+from scenario_kit.model import TrialStep
+from scenario_kit.render import resolve
+from scenario_kit.testing import FakeCluster
+from tools.image.layout import verify_archive
+from tools.realnode import requirements
+from tools.realnode.chaos_mesh import MANIFEST
+from tools.realnode.images import IMAGES, PARCELS, ProgramImage, build_images
+from tools.realnode.installation import COLLECTION
+from tools.realnode.kube_state import ClusterState
+from tools.realnode.processes import RunningProcesses
+from tools.realnode.run import SAMPLE, find_scenarios
+from tools.realnode.stopwatch import Stopwatch, format_stages
+from tools.realnode.trials import PLAN, drop_decoys
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def collection(monkeypatch):
+    monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(COLLECTION))
+
+
+def test_every_image_of_the_app_is_made():
+    app = Catalog().app("parcels", "1.0")
+    assert set(app.images) <= {image.name for image in IMAGES}
+
+
+@pytest.mark.parametrize("file", find_scenarios(()), ids=lambda file: file.parent.name)
+def test_a_program_without_decoys_is_a_trial_still(file):
+    steps = plan_trials(PLAN, resolve(load_scenario(file).scenario, Catalog(), "app"), seed=1)[0].steps
+    left = drop_decoys(steps)
+    assert not [step for step in left if step.use == "Decoy" or step.kind == "expectStillFiring"]
+    assert [step for step in steps if step in left] == list(left)
+    assert {step.kind for step in left} >= {"deploy", "expectQuiet", "inject", "teardown", "expectClean"}
+
+
+def test_the_undo_of_a_decoy_goes_with_it():
+    kinds = ["hold", "change", "expectStillFiring", "undoChange", "change", "expectCleared"]
+    uses = ["", "Decoy", "Decoy", "Decoy", "Solution", "Solution"]
+    steps = [TrialStep(kind=kind, use=use, name="x") for kind, use in zip(kinds, uses, strict=True)]
+    assert [step.kind for step in drop_decoys(steps)] == ["hold", "change", "expectCleared"]
+
+
+def test_the_sample_is_one_of_them_and_a_typo_is_told():
+    assert find_scenarios((SAMPLE,))[0].parent.name == SAMPLE
+    with pytest.raises(UsageError, match="no scenario desk-without-intaek"):
+        find_scenarios(("desk-without-intaek",))
+
+
+def test_an_image_is_built_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCENARIO_KIT_CACHE", str(tmp_path / "cache"))
+    program = tmp_path / "program"
+    program.write_bytes(b"a program")
+    image = ProgramImage("registry.example/desk:1", PARCELS, ("desk",))
+    (first,) = build_images([image], {PARCELS: program})
+    assert verify_archive(first).name == "registry.example/desk:1"
+    written = first.stat().st_mtime_ns
+    (again,) = build_images([image], {PARCELS: program})
+    assert (again, again.stat().st_mtime_ns) == (first, written)
+    program.write_bytes(b"another")
+    assert build_images([image], {PARCELS: program}) != [first]
+
+
+def test_series_of_objects_are_those_of_all_namespaces():
+    cluster = FakeCluster()
+    for space in ("one", "two"):
+        cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
+        pod = {
+            "metadata": {"name": "desk", "namespace": space},
+            "spec": {"containers": [{"name": "desk", "image": "x"}]},
+        }
+        cluster.create({"apiVersion": "v1", "kind": "Pod", **pod})
+    found = ClusterState(cluster).collect()
+    spaces = {dict(labels)["namespace"] for name, labels in found if name == "kube_pod_info"}
+    assert spaces == {"one", "two"}
+
+
+def test_a_process_that_ended_is_told_with_its_last_words(tmp_path):
+    running = RunningProcesses(tmp_path)
+    running.start("kubelet", [sys.executable, "-c", "print('no cgroups'); raise SystemExit(3)"])
+    with pytest.raises(LabError, match=r"kubelet ended with code 3:\nno cgroups"):
+        running.wait(lambda: False, 20, lambda: "never")
+
+
+def test_waiting_says_what_for(tmp_path):
+    with pytest.raises(LabError, match="the node is not ready"):
+        RunningProcesses(tmp_path).wait(lambda: False, 0, lambda: "the node is not ready")
+
+
+def test_stages_that_failed_are_not_counted():
+    now = iter([0.0, 4.0, 4.0])
+    watch = Stopwatch(lambda _: None, lambda: next(now))
+    with watch.measure("a build"):
+        pass
+    with pytest.raises(LabError), watch.measure("a start"):
+        raise LabError("no")
+    assert format_stages(watch.stages).splitlines()[2:] == ["| a build | 4 |"]
+
+
+def test_the_manifest_of_chaos_mesh_names_what_the_operator_looks_for():
+    found = {(obj["kind"], obj["metadata"]["name"]) for obj in yaml.safe_load_all(MANIFEST.read_text())}
+    assert {("Deployment", "chaos-controller-manager"), ("DaemonSet", "chaos-daemon")} <= found
+
+
+def test_without_root_it_says_so(monkeypatch):
+    monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(requirements.shutil, "which", lambda name: None if name == "runc" else name)
+    problems = requirements.find_problems()
+    assert "needs root" in problems[0]
+    assert "runc" in problems[1]
+
+
+def test_check_starts_nothing():
+    command = [sys.executable, str(ROOT / "ci" / "e2e"), "--real-node", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (0, 2), done.stderr

@@ -1,0 +1,156 @@
+"""An incident on the real node, as people live it: apply, symptoms, a repair by the one on call, resolved."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.cli.operator import build_solver_kubeconfig
+from scenario_kit.clients.prometheus import PrometheusMetrics
+from scenario_kit.errors import LabError
+from scenario_kit.exporters.kubectl_repair import list_repair_calls
+from scenario_kit.load import load_scenario
+from scenario_kit.model import AlertHistory, Object, Reference, Runbook
+from scenario_kit.model.base import Value
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.observe.alert_evaluator import AlertEvaluator, AlertScope
+from scenario_kit.observe.entities import Owners
+from scenario_kit.render import resolve
+from scenario_kit.schema.solver import SOLVER
+from scenario_kit.trial.status import TrialStatus
+from tools.realnode.cluster import RealCluster
+from tools.realnode.installation import MONITORING
+
+#: The longest that each stage of an incident may take, in seconds.
+_SYMPTOMS: Final = 1200.0
+_RESOLVED: Final = 1500.0
+_GONE: Final = 600.0
+_TOKEN: Final = 3600
+
+
+class Incident(Value, frozen=True, kw_only=True):
+    """What became of an applied Scenario. Times are seconds since 1970; ``history`` are the alerts of its rules."""
+
+    scenario: str
+    applied_at: float
+    injected_at: float
+    symptoms_at: float
+    repaired_at: float
+    resolved_at: float
+    gone_at: float
+    history: AlertHistory
+
+
+class OnCall:
+    """Who repairs: kubectl with a solver's rights, as ``operator kubeconfig --as solver`` grants them."""
+
+    def __init__(self, cluster: RealCluster, namespace: str, kubectl: Path) -> None:
+        account = Reference("ServiceAccount", SOLVER, MANAGEMENT_NAMESPACE)
+        token = cluster.client.request_token(account, _TOKEN)
+        endpoint = yaml.safe_load(cluster.kubeconfig.read_text())["clusters"][0]["cluster"]
+        document = build_solver_kubeconfig(endpoint, token, namespace)
+        self._kubeconfig = cluster.folder / f"{namespace}.kubeconfig"
+        self._kubeconfig.write_text(yaml.safe_dump(document))
+        self._kubectl = kubectl
+
+    def run(self, command: str, stdin: str = "") -> None:
+        """Run a command of kubectl, as a person types it.
+
+        Raises:
+            LabError: it is refused, or fails.
+        """
+        words = shlex.split(command)[1:]
+        done = subprocess.run(
+            [str(self._kubectl), "--kubeconfig", str(self._kubeconfig), *words],
+            input=stdin, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise LabError(f"{command}: {done.stderr.strip()}")
+
+
+def live_through(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[[str], None]) -> Incident:
+    """Apply a scenario, wait for its symptoms, repair it, wait until it is resolved, and delete it.
+
+    Raises:
+        LabError: one of these does not come; the message has what the operator says.
+    """
+    scenario = load_scenario(file).scenario
+    ref = Reference("Scenario", scenario.name, MANAGEMENT_NAMESPACE, GROUP)
+    document: Object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    document["metadata"]["namespace"] = MANAGEMENT_NAMESPACE
+
+    def condition(name: str) -> Object:
+        conditions = ((cluster.client.get(ref) or {}).get("status") or {}).get("conditions") or []
+        return next((c for c in conditions if c["type"] == name), {})
+
+    def explain(name: str) -> str:
+        return f"{scenario.name} is not {name}: {condition(name).get('message')}; {condition('Ready').get('message')}"
+
+    def await_condition(name: str, seconds: float) -> float:
+        cluster.processes.wait(lambda: condition(name).get("status") == "True", seconds, lambda: explain(name))
+        return time.time()
+
+    applied_at = time.time()
+    cluster.run_kubectl("apply", "-f", "-", stdin=yaml.safe_dump(document))
+    await_condition("Accepted", 60)
+    say(f"{scenario.name}: accepted")
+    await_condition("FaultsInjected", _SYMPTOMS)
+    say(f"{scenario.name}: injected")
+    symptoms_at = await_condition("SymptomsPresent", _SYMPTOMS)
+    say(f"{scenario.name}: its alerts fire")
+    trial = cluster.client.list("Trial", MANAGEMENT_NAMESPACE, group=GROUP)
+    status = next(_read_status(t) for t in trial if t["metadata"]["name"].startswith(f"{scenario.name}-g"))
+    runbook = resolve(scenario, Catalog(), status.namespace)
+    repaired_at = _repair(cluster, runbook, kubectl)
+    say(f"{scenario.name}: repaired by {SOLVER}")
+    resolved_at = await_condition("Resolved", _RESOLVED)
+    say(f"{scenario.name}: resolved")
+    injected = next(s.started_at for s in status.steps if s.step == "inject")
+    history = evaluate_alerts(cluster, runbook, status.started_at or applied_at, resolved_at)
+    cluster.client.delete(ref)
+    cluster.processes.wait(lambda: cluster.client.get(ref) is None, _GONE, lambda: f"{scenario.name} is not gone")
+    return Incident(
+        scenario=scenario.name,
+        applied_at=applied_at,
+        injected_at=injected or applied_at,
+        symptoms_at=symptoms_at,
+        repaired_at=repaired_at,
+        resolved_at=resolved_at,
+        gone_at=time.time(),
+        history=history,
+    )
+
+
+def evaluate_alerts(cluster: RealCluster, runbook: Runbook, start: float, end: float) -> AlertHistory:
+    """Evaluate the rules of a runbook over what the cluster's Prometheus has stored."""
+    service = cluster.client.get(Reference("Service", "prometheus", MONITORING))
+    if service is None:
+        raise LabError(f"there is no Service prometheus in {MONITORING}")
+    metrics = PrometheusMetrics(f"http://{service['spec']['clusterIP']}:9090")
+    try:
+        scope = AlertScope(runbook.app, runbook.namespace, tuple(runbook.namespaces.values()))
+        owners = Owners(cluster.client, *runbook.everywhere)
+        return AlertEvaluator(metrics, runbook.rules, scope, owners, start=start).advance(end)
+    finally:
+        metrics.close()
+
+
+def _read_status(trial: Object) -> TrialStatus:
+    return TrialStatus.from_json(trial.get("status") or {})
+
+
+def _repair(cluster: RealCluster, runbook: Runbook, kubectl: Path) -> float:
+    calls = list_repair_calls(runbook)
+    if calls is None:
+        raise LabError(f"{runbook.scenario}: no documented solution is made of commands of kubectl alone")
+    on_call = OnCall(cluster, runbook.namespace, kubectl)
+    for call in calls:
+        on_call.run(call["arguments"]["cmd"], call["arguments"].get("stdin", ""))
+    return time.time()

@@ -1,0 +1,124 @@
+"""A run in namespaces of its own: network, mounts and processes.
+
+They are the clean-up. When the first process ends, however it does, the kernel ends all others, and takes interfaces,
+addresses, packet filters and mounts away; nothing of them was ever in the machine's own namespaces. What lies outside
+is one folder and the cgroups of pods, which whoever started the run removes, or the next one does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from scenario_kit.errors import LabError
+from tools.reality.configuration import find_pod_cgroups, remove_cgroup
+
+#: Set within the namespaces: the folder of the run.
+VARIABLE: Final = "SCENARIO_KIT_REAL_NODE"
+#: The node's address. The network is there only as long as the run, and leads nowhere.
+ADDRESS: Final = "10.213.9.1"
+_GATEWAY: Final = "10.213.9.254"
+_LINK: Final = "uplink0"
+#: Folders that a kubelet and its runtime write to wherever they are told to work; memory covers them.
+_COVERED: Final = ("/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/netns")
+_END_SECONDS: Final = 30.0
+
+
+def locate_folder() -> Path:
+    """Locate the one folder of a run. Its path is short: sockets lie in it."""
+    return Path(tempfile.gettempdir()) / "scenario-kit-real-node"
+
+
+def find_folder() -> Path | None:
+    """Find the folder of the run that this process is part of; None outside of it."""
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else None
+
+
+def run_isolated(command: Sequence[str], folder: Path) -> int:
+    """Run a program in new namespaces until it ends, and return its exit code.
+
+    Whoever ends this process ends all of them: by Ctrl-C, SIGTERM or SIGKILL.
+    """
+
+    def end(number: int, _: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    # The program is told by a pipe that closes, not by a signal: as the first process of its namespace it sees none.
+    signal.signal(signal.SIGTERM, end)
+    process = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--propagation", "private", "--pid", "--fork",
+         "--kill-child", "--mount-proc", *command],
+        env={**os.environ, VARIABLE: str(folder)},
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        return process.wait()
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a run leaves outside of its namespaces, once it has ended; nothing if there was none.
+
+    Raises:
+        LabError: cgroups or files are still in use.
+    """
+    if not folder.exists():
+        return
+    end = time.monotonic() + _END_SECONDS
+    while True:
+        try:
+            for top in find_pod_cgroups():
+                remove_cgroup(top)
+            shutil.rmtree(folder)
+        except OSError as error:
+            if time.monotonic() > end:
+                raise LabError(
+                    f"an earlier run is still there: {error}", fix=f"end it, then remove {folder}"
+                ) from error
+            time.sleep(0.2)
+        else:
+            return
+
+
+def set_up_network() -> None:
+    """Set up the network of the new namespace: the node's address, a default route that leads nowhere, forwarding."""
+    for words in (
+        ["link", "set", "lo", "up"],
+        ["link", "add", _LINK, "type", "bridge"],
+        ["address", "add", f"{ADDRESS}/24", "dev", _LINK],
+        ["link", "set", _LINK, "up"],
+        ["route", "add", "default", "via", _GATEWAY],
+    ):
+        _run(["ip", *words])
+    for switch in ("net/ipv4/ip_forward", "net/bridge/bridge-nf-call-iptables"):
+        path = Path("/proc/sys") / switch
+        if path.exists():
+            path.write_text("1")
+
+
+def cover_folders(folder: Path) -> None:
+    """Cover folders of the machine with memory, in this mount namespace only, and put the run's own there, too."""
+    for path in _COVERED:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        _run(["mount", "-t", "tmpfs", "none", path])
+    (folder / "memory").mkdir()
+    _run(["mount", "-t", "tmpfs", "none", str(folder / "memory")])
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabError(f"{' '.join(command)}: {done.stderr.strip()}")

@@ -1,0 +1,3 @@
+module scenariokit.io/parcels
+
+go 1.26.0

@@ -1,0 +1,46 @@
+"""What a machine needs for a real node, and what it lacks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from tools.reality.configuration import PLUGINS, find_pod_cgroups
+
+#: Program, and the Debian package that has it.
+PROGRAMS: Final[Mapping[str, str]] = {
+    "containerd": "containerd",
+    "containerd-shim-runc-v2": "containerd",
+    "ctr": "containerd",
+    "runc": "runc",
+    "ip": "iproute2",
+    "iptables-legacy": "iptables",
+    "nsenter": "util-linux",
+    "setpriv": "util-linux",
+    "unshare": "util-linux",
+}
+#: What faults of Chaos Mesh's daemon need beside it; without them those faults are left out.
+CHAOS_PROGRAMS: Final[Mapping[str, str]] = {"gcc": "gcc", "stress-ng": "stress-ng"}
+
+
+def find_problems() -> list[str]:
+    """Find what keeps a real node from running here; empty when nothing does."""
+    found = []
+    if os.geteuid() != 0:
+        found.append("a container runtime needs root: sudo ci/e2e --real-node")
+    missing = {package for program, package in PROGRAMS.items() if shutil.which(program) is None}
+    if not (PLUGINS / "bridge").exists():
+        missing.add("containernetworking-plugins")
+    if missing:
+        found.append(f"programs are missing: apt-get install --no-install-recommends {' '.join(sorted(missing))}")
+    if groups := find_pod_cgroups():
+        found.append(f"another kubelet runs here: there is {groups[0]}")
+    return found
+
+
+def find_chaos_problem() -> str:
+    """Find what keeps Chaos Mesh's daemon from being built or used here; empty when nothing does."""
+    missing = sorted({package for program, package in CHAOS_PROGRAMS.items() if shutil.which(program) is None})
+    return f"apt-get install --no-install-recommends {' '.join(missing)}" if missing else ""

@@ -1,0 +1,153 @@
+"""The run itself, within its namespaces: bring everything up, live through incidents, say what came of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from scenario_kit.campaign import TrialResult
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import UsageError
+from scenario_kit.lab import lifecycle
+from scenario_kit.model.base import Value
+from tools.realnode import isolation
+from tools.realnode.chaos_mesh import install_chaos_mesh
+from tools.realnode.cluster import RealCluster
+from tools.realnode.comparison import ComparedAlert, compare_episodes, format_comparison
+from tools.realnode.incident import Incident, live_through
+from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
+from tools.realnode.preparation import Preparation
+from tools.realnode.programs import STRESSORS
+from tools.realnode.stopwatch import Stage, Stopwatch, format_stages
+from tools.realnode.trials import Place, run_trials, select_episode
+
+#: What a sample is made of: from apply to Resolved in a few minutes.
+SAMPLE: Final = "desk-without-intake"
+#: The longest that a trial may take, in seconds: on the clock on the wall, and in a lab.
+_REAL_SECONDS: Final = 2400.0
+_LAB_SECONDS: Final = 600.0
+
+
+class RunOptions(Value, frozen=True, kw_only=True):
+    """What is run, and where results go."""
+
+    results: str
+    scenarios: tuple[str, ...] = ()
+    what: Literal["All", "Sample", "Stay"] = "All"
+    together: int = 6
+
+
+class RunRecord(Value, frozen=True, kw_only=True):
+    """What a run has shown, as ``record.json`` among its results."""
+
+    stages: tuple[Stage, ...]
+    incidents: tuple[Incident, ...] = ()
+    compared: tuple[ComparedAlert, ...] = ()
+
+
+def find_scenarios(names: Sequence[str]) -> list[Path]:
+    """Find the files of scenarios of the collection; all of them where none is named.
+
+    Raises:
+        UsageError: there is no such scenario.
+    """
+    known = {path.parent.name: path for path in sorted((COLLECTION / "catalog" / "scenarios").glob("*/scenario.yaml"))}
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"there is no scenario {', '.join(unknown)}", fix=f"one of: {', '.join(known)}")
+    return [known[name] for name in names or known]
+
+
+def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: Callable[[str], None]) -> int:
+    """Run everything, and return the exit code.
+
+    Raises:
+        LabError: a part does not start, or an incident does not come to its end.
+    """
+    files = find_scenarios((SAMPLE,) if options.what == "Sample" else options.scenarios)
+    binaries, watch = prepared.find_binaries(), Stopwatch(say)
+    os.environ["SCENARIO_KIT_HOME"] = str(folder / "home")
+    os.environ["SCENARIO_KIT_CATALOG"] = str(COLLECTION)
+    isolation.set_up_network()
+    isolation.cover_folders(folder)
+    with watch.measure("control plane"):
+        cluster = RealCluster(folder, binaries)
+    os.environ["KUBECONFIG"] = str(cluster.kubeconfig)
+    with watch.measure("containerd, images, kubelet, kube-proxy"):
+        cluster.join_node([Path(path) for path in prepared.archives])
+    with watch.measure("CoreDNS"):
+        install_dns(cluster)
+    with watch.measure("Prometheus and the series of objects"):
+        install_monitoring(cluster)
+    if prepared.chaos:
+        with watch.measure("Chaos Mesh: manager and daemon"):
+            install_chaos_mesh(cluster, binaries[STRESSORS])
+    with watch.measure("operator"):
+        install_operator(cluster, prepared.operator)
+    if options.what == "Stay":
+        return _stay(cluster, say)
+    incidents: list[Incident] = []
+    rows: list[ComparedAlert] = []
+    held = True
+    if options.what == "Sample" or not options.scenarios:
+        with watch.measure(f"incident {SAMPLE}"):
+            incidents.append(live_through(cluster, find_scenarios((SAMPLE,))[0], binaries["kubectl"], say))
+    if options.what == "All":
+        rows, held = _compare(cluster, files, options, watch, say)
+    stages = (*prepared.stages, *watch.stages)
+    _write(Path(options.results), RunRecord(stages=stages, incidents=tuple(incidents), compared=tuple(rows)))
+    say(format_stages(stages))
+    if rows:
+        say(format_comparison(rows))
+    return 0 if held else 1
+
+
+def _compare(
+    cluster: RealCluster, files: Sequence[Path], options: RunOptions, watch: Stopwatch, say: Callable[[str], None]
+) -> tuple[list[ComparedAlert], bool]:
+    """Run the same trials on the node and in a lab; return what is compared, and whether all of them held."""
+    with watch.measure(f"{len(files)} trials on the real node, {options.together} at a time"):
+        place = Place("real", cluster.client, "Wall", options.together, _REAL_SECONDS, cluster.processes.check)
+        real = run_trials(place, files, say)
+    with watch.measure("a lab"):
+        lab = lifecycle.bring_up("twin", packs=(), say=say)
+    with watch.measure(f"{len(files)} trials in the lab"):
+        place = Place("lab", KubeCluster(Path(lab.kubeconfig)), "Virtual", 2, _LAB_SECONDS, lambda: None)
+        twin = run_trials(place, files, say)
+    rows: list[ComparedAlert] = []
+    held = True
+    for name in real:
+        pair = select_episode(real[name]), select_episode(twin[name])
+        for side, result in (("real", real[name]), ("lab", twin[name])):
+            held = held and result.outcome == "Held"
+            if result.outcome != "Held":
+                say(f"{side}: {name}: {result.outcome}: {result.message}")
+        if pair[0] is not None and pair[1] is not None:
+            rows += compare_episodes(name, pair[0], pair[1])
+    _write_results(Path(options.results), real, twin)
+    return rows, held
+
+
+def _stay(cluster: RealCluster, say: Callable[[str], None]) -> int:
+    """Wait for Ctrl-C, and say how another terminal reaches the cluster."""
+    say(f"nsenter --target $(pgrep -nf tools/realnode) --all; export KUBECONFIG={cluster.kubeconfig}; Ctrl-C ends it")
+    while True:
+        cluster.processes.check()
+        time.sleep(5)
+
+
+def _write(folder: Path, record: RunRecord) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "record.json").write_bytes(msgspec.json.format(record.to_bytes(), indent=1) + b"\n")
+
+
+def _write_results(folder: Path, real: Mapping[str, TrialResult], twin: Mapping[str, TrialResult]) -> None:
+    """Write every result as it is, so that a difference can be looked into later."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for side, results in (("real", real), ("twin", twin)):
+        for name, result in results.items():
+            (folder / f"{name}.{side}.json").write_bytes(result.to_bytes() + b"\n")

@@ -1,0 +1,3 @@
+module scenariokit.io/stressors
+
+go 1.26.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -37,9 +38,8 @@ def install_chaos_mesh(cluster: RealCluster, stressors: Path) -> None:
     tools.mkdir()
     for name in STRESSORS:
         shutil.copy(stressors, tools / name)
-    definitions = [
-        yaml.safe_load(file.read_text()) for file in sorted((chaos_assets() / CHAOS_DEFINITIONS).glob("*.json"))
-    ]
+    files = sorted((chaos_assets() / CHAOS_DEFINITIONS).glob("*.json"))
+    definitions = [json.loads(file.read_bytes()) for file in files]
     cluster.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": CHAOS_NAMESPACE}}, *definitions])
     certificates = {
         "ca.crt": keys.ca,

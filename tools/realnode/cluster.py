@@ -79,7 +79,8 @@ class RealCluster:
 
     def apply(self, documents: Iterable[Object]) -> None:
         """Apply objects, in order."""
-        self.run_kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=yaml.safe_dump_all(documents))
+        listed = {"apiVersion": "v1", "kind": "List", "items": list(documents)}
+        self.run_kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=json.dumps(listed))
 
     def await_deployments(self, namespace: str, seconds: float = _READY_SECONDS) -> None:
         """Wait until all pods of all Deployments of a namespace are there.

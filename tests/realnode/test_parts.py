@@ -1,7 +1,11 @@
 """Tests of the real node's parts that need neither root nor a container runtime."""
 
+import contextlib
+import queue
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +17,6 @@ from scenario_kit.errors import LabError, UsageError
 from scenario_kit.load import load_scenario
 from scenario_kit.model import TrialStep
 from scenario_kit.render import resolve
-from scenario_kit.testing import FakeCluster
 from tools.image.layout import verify_archive
 from tools.realnode import requirements
 from tools.realnode.chaos_mesh import MANIFEST
@@ -74,18 +77,48 @@ def test_an_image_is_built_once(tmp_path, monkeypatch):
     assert build_images([image], {PARCELS: program}) != [first]
 
 
-def test_series_of_objects_are_those_of_all_namespaces():
-    cluster = FakeCluster()
-    for space in ("one", "two"):
-        cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
-        pod = {
-            "metadata": {"name": "desk", "namespace": space},
-            "spec": {"containers": [{"name": "desk", "image": "x"}]},
-        }
-        cluster.create({"apiVersion": "v1", "kind": "Pod", **pod})
-    found = ClusterState(cluster).collect()
-    spaces = {dict(labels)["namespace"] for name, labels in found if name == "kube_pod_info"}
-    assert spaces == {"one", "two"}
+def list_namespaces(state):
+    return {dict(labels)["namespace"] for name, labels in state.collect() or {} if name == "kube_pod_info"}
+
+
+def eventually(seen):
+    end = time.monotonic() + 20
+    while not (found := seen()) and time.monotonic() < end:
+        threading.Event().wait(0.05)
+    return found
+
+
+class WatchedPods:
+    """A cluster with pods only, whose changes are told."""
+
+    def __init__(self):
+        self.told = queue.Queue()
+
+    def tell(self, event, name, namespace):
+        spec = {"containers": [{"name": name, "image": "x"}]}
+        self.told.put((event, {"metadata": {"name": name, "namespace": namespace}, "spec": spec}))
+
+    def watch(self, kind, *, stop):
+        yield "SYNCED", {}
+        while kind == "Pod" and not stop.is_set():
+            with contextlib.suppress(queue.Empty):
+                yield self.told.get(timeout=0.05)
+        stop.wait()
+
+
+def test_series_of_objects_follow_all_namespaces():
+    cluster, stop = WatchedPods(), threading.Event()
+    state = ClusterState(cluster)
+    assert state.collect() is None
+    state.start(stop)
+    try:
+        cluster.tell("ADDED", "desk", "one")
+        cluster.tell("ADDED", "desk", "two")
+        assert eventually(lambda: list_namespaces(state) == {"one", "two"})
+        cluster.tell("DELETED", "desk", "two")
+        assert eventually(lambda: list_namespaces(state) == {"one"})
+    finally:
+        stop.set()
 
 
 def test_a_process_that_ended_is_told_with_its_last_words(tmp_path):

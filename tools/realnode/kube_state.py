@@ -6,58 +6,92 @@ makes of the same objects (``scenario_kit.lab.telemetry``); everything in them i
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Final
+from typing import Final, Protocol
 
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab.telemetry.exposition import CONTENT_TYPE, format_exposition
 from scenario_kit.lab.telemetry.kube_state import PRODUCERS, KubeState
 from scenario_kit.model import Object
 from scenario_kit.model.runtime.process import SeriesId
-from scenario_kit.ports import Cluster
 
 PORT: Final = 8080
+_RETRY_SECONDS: Final = 1.0
+
+
+class WatchedCluster(Protocol):
+    """What a cluster is asked for; ``KubeCluster`` is one."""
+
+    def watch(self, kind: str, *, stop: threading.Event) -> Iterator[tuple[str, Object]]:
+        """Yield all objects of a kind, ``SYNCED`` after them, and then whatever changes."""
 
 
 class ClusterState:
-    """The series of a cluster; thread-safe."""
+    """The series of a cluster; its objects are watched, each kind by a thread, so that a scrape asks nobody."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: WatchedCluster) -> None:
         self._cluster = cluster
-        self._namespaces: dict[str, KubeState] = {}
         self._lock = threading.Lock()
+        self._objects: dict[str, dict[str, dict[str, Object]]] = {}
+        self._states: dict[str, KubeState] = {}
+        self._synced: set[str] = set()
 
-    def collect(self) -> dict[SeriesId, float]:
-        """Collect the series of all objects, as they are now."""
-        by_namespace: dict[str, dict[str, dict[str, Object]]] = {}
+    def start(self, stop: threading.Event) -> None:
+        """Start to watch, until ``stop``."""
         for kind in PRODUCERS:
-            for obj in self._cluster.list(kind):
-                space = obj["metadata"].get("namespace", "")
-                by_namespace.setdefault(space, {}).setdefault(kind, {})[obj["metadata"]["name"]] = obj
+            threading.Thread(target=self._watch, args=(kind, stop), name=f"watch {kind}", daemon=True).start()
+
+    def collect(self) -> dict[SeriesId, float] | None:
+        """Collect the series of all objects, as they are now; None until each kind was listed."""
         with self._lock:
-            self._namespaces = {n: self._namespaces.get(n) or KubeState() for n in by_namespace}
+            if self._synced < PRODUCERS.keys():
+                return None
+            self._states = {space: self._states.get(space) or KubeState() for space in self._objects}
             samples: dict[SeriesId, float] = {}
-            for space, objects in by_namespace.items():
-                samples |= self._namespaces[space].collect(objects)
+            for space, objects in self._objects.items():
+                samples |= self._states[space].collect(objects)
             return samples
 
+    def _watch(self, kind: str, stop: threading.Event) -> None:
+        while not stop.is_set():
+            try:
+                for event, obj in self._cluster.watch(kind, stop=stop):
+                    self._note(kind, event, obj)
+            except ScenarioKitError as error:
+                print(f"series of {kind}: {error}; trying again", file=sys.stderr)
+                stop.wait(_RETRY_SECONDS)
 
-def serve_cluster_state(cluster: Cluster, address: str) -> None:
+    def _note(self, kind: str, event: str, obj: Object) -> None:
+        with self._lock:
+            if event == "SYNCED":
+                self._synced.add(kind)
+                return
+            space = self._objects.setdefault(obj["metadata"].get("namespace", ""), {})
+            if event == "DELETED":
+                space.get(kind, {}).pop(obj["metadata"]["name"], None)
+            else:
+                space.setdefault(kind, {})[obj["metadata"]["name"]] = obj
+
+
+def serve_cluster_state(cluster: WatchedCluster, address: str) -> None:
     """Serve ``/metrics`` at ``address``, in a thread of its own, until the process ends."""
     state = ClusterState(cluster)
+    state.start(threading.Event())
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            try:
-                body, code = format_exposition(state.collect()).encode(), 200
-            except ScenarioKitError as error:
-                body, code = str(error).encode(), 503
-            self.send_response(code)
-            self.send_header("Content-Type", CONTENT_TYPE)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            samples = state.collect()
+            body = format_exposition(samples or {}).encode()
+            with contextlib.suppress(BrokenPipeError):  # whoever asked has given up
+                self.send_response(503 if samples is None else 200)
+                self.send_header("Content-Type", CONTENT_TYPE)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             """Say nothing: it is scraped every 15 s."""

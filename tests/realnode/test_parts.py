@@ -1,6 +1,7 @@
 """Tests of the real node's parts that need neither root nor a container runtime."""
 
 import contextlib
+import json
 import queue
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from scenario_kit.load import load_scenario
 from scenario_kit.model import TrialStep
 from scenario_kit.render import resolve
 from tools.image.layout import verify_archive
-from tools.realnode import requirements
+from tools.realnode import isolation, requirements
 from tools.realnode.chaos_mesh import MANIFEST
 from tools.realnode.images import IMAGES, PARCELS, ProgramImage, build_images
 from tools.realnode.installation import COLLECTION
@@ -146,6 +147,18 @@ def test_stages_that_failed_are_not_counted():
 def test_the_manifest_of_chaos_mesh_names_what_the_operator_looks_for():
     found = {(obj["kind"], obj["metadata"]["name"]) for obj in yaml.safe_load_all(MANIFEST.read_text())}
     assert {("Deployment", "chaos-controller-manager"), ("DaemonSet", "chaos-daemon")} <= found
+
+
+def test_leftovers_of_a_run_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(isolation, "find_pod_cgroups", list)
+    folder, made, used = tmp_path / "run", tmp_path / "made", tmp_path / "used"
+    for each in (folder, made, used):
+        each.mkdir()
+    (used / "file").write_text("")
+    (folder / "absent.json").write_text(json.dumps([str(made), str(used), str(tmp_path / "gone")]))
+    isolation.remove_leftovers(folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["used"]
+    isolation.remove_leftovers(folder)
 
 
 def test_without_root_it_says_so(monkeypatch):

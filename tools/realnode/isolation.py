@@ -7,6 +7,8 @@ is one folder and the cgroups of pods, which whoever started the run removes, or
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 import signal
@@ -30,6 +32,7 @@ _GATEWAY: Final = "10.213.9.254"
 _LINK: Final = "uplink0"
 #: Folders that a kubelet and its runtime write to wherever they are told to work; memory covers them.
 _COVERED: Final = ("/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/netns")
+_ABSENT: Final = "absent.json"
 _END_SECONDS: Final = 30.0
 
 
@@ -53,7 +56,6 @@ def run_isolated(command: Sequence[str], folder: Path) -> int:
     def end(number: int, _: FrameType | None) -> None:
         sys.exit(128 + number)
 
-    # The program is told by a pipe that closes, not by a signal: as the first process of its namespace it sees none.
     signal.signal(signal.SIGTERM, end)
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--propagation", "private", "--pid", "--fork",
@@ -82,6 +84,7 @@ def remove_leftovers(folder: Path) -> None:
         try:
             for top in find_pod_cgroups():
                 remove_cgroup(top)
+            _remove_mount_points(folder / _ABSENT)
             shutil.rmtree(folder)
         except OSError as error:
             if time.monotonic() > end:
@@ -91,6 +94,13 @@ def remove_leftovers(folder: Path) -> None:
             time.sleep(0.2)
         else:
             return
+
+
+def _remove_mount_points(noted: Path) -> None:
+    """Remove the folders that were made to be covered, unless somebody uses them by now."""
+    for path in json.loads(noted.read_text()) if noted.exists() else ():
+        with contextlib.suppress(OSError):
+            Path(path).rmdir()
 
 
 def set_up_network() -> None:
@@ -110,7 +120,11 @@ def set_up_network() -> None:
 
 
 def cover_folders(folder: Path) -> None:
-    """Cover folders of the machine with memory, in this mount namespace only, and put the run's own there, too."""
+    """Cover folders of the machine with memory, in this mount namespace only, and put the run's own there, too.
+
+    Those that are not there are made, and noted for whoever cleans up.
+    """
+    (folder / _ABSENT).write_text(json.dumps([path for path in _COVERED if not Path(path).exists()]))
     for path in _COVERED:
         Path(path).mkdir(parents=True, exist_ok=True)
         _run(["mount", "-t", "tmpfs", "none", path])

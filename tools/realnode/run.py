@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +20,7 @@ from scenario_kit.lab import lifecycle
 from scenario_kit.model.base import Value
 from tools.realnode import isolation
 from tools.realnode.chaos_mesh import install_chaos_mesh
-from tools.realnode.cluster import RealCluster
+from tools.realnode.cluster import CONTEXT, RealCluster
 from tools.realnode.comparison import ComparedAlert, compare_episodes, format_comparison
 from tools.realnode.incident import Incident, live_through
 from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
@@ -28,6 +31,8 @@ from tools.realnode.trials import Place, run_trials, select_episode
 
 #: What a sample is made of: from apply to Resolved in a few minutes.
 SAMPLE: Final = "desk-without-intake"
+#: What ``verify`` is tried with: it is over by itself, so that no decoy is watched for a quarter of an hour.
+VERIFIED: Final = "intake-killed-at-once"
 #: The longest that a trial may take, in seconds: on the clock on the wall, and in a lab.
 _REAL_SECONDS: Final = 2400.0
 _LAB_SECONDS: Final = 600.0
@@ -96,8 +101,12 @@ def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: C
     if options.what == "Sample" or not options.scenarios:
         with watch.measure(f"incident {SAMPLE}"):
             incidents.append(live_through(cluster, find_scenarios((SAMPLE,))[0], binaries["kubectl"], say))
+    if options.what == "All" and not options.scenarios:
+        with watch.measure(f"verify --cluster current: {VERIFIED}"):
+            held = _verify(find_scenarios((VERIFIED,))[0], Path(options.results), say)
     if options.what == "All":
-        rows, held = _compare(cluster, files, options, watch, say)
+        rows, both = _compare(cluster, files, options, watch, say)
+        held = held and both
     stages = (*prepared.stages, *watch.stages)
     _write(Path(options.results), RunRecord(stages=stages, incidents=tuple(incidents), compared=tuple(rows)))
     say(format_stages(stages))
@@ -130,6 +139,17 @@ def _compare(
             rows += compare_episodes(name, pair[0], pair[1])
     _write_results(Path(options.results), real, twin)
     return rows, held
+
+
+def _verify(file: Path, results: Path, say: Callable[[str], None]) -> bool:
+    """Verify a scenario as its author would, and return whether it passed on this data plane."""
+    runs = results / "verify"
+    options = ["--cluster", "current", "--context", CONTEXT, "--plan", "try", "--runs", str(runs)]
+    done = subprocess.run([sys.executable, "-m", "scenario_kit.cli", "verify", str(file), *options], check=False)
+    reports = sorted(runs.glob("*/*/report.json"))
+    trials = json.loads(reports[-1].read_bytes())["validation"] if reports else {}
+    say(f"verify ended with {done.returncode}; data plane {trials.get('dataPlane', 'Twin')}")
+    return done.returncode == 0 and trials.get("dataPlane") == "RealNode"
 
 
 def _stay(cluster: RealCluster, say: Callable[[str], None]) -> int:

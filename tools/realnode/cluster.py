@@ -29,6 +29,7 @@ LAB: Final = "real-node"
 NODE: Final = "real-1"
 CONTEXT: Final = f"scenario-kit-{LAB}"
 _PODS: Final = "10.213.10.0/24"
+_USUAL_SOCKET: Final = Path("/run/containerd/containerd.sock")
 _KUBELET_PORT: Final = 10250
 _READY_SECONDS: Final = 120.0
 #: What differs from a lab, whose nodes are simulated: pods reach the API server, and it reaches the kubelet.
@@ -163,6 +164,8 @@ class RealCluster:
             return subprocess.run([*ctr, "version"], capture_output=True, check=False).returncode == 0
 
         self.processes.wait(answers, _READY_SECONDS, lambda: "containerd does not answer")
+        # What measures containers within the kubelet looks for the runtime at its usual address only.
+        _USUAL_SOCKET.symlink_to(self.folder / "containerd.sock")
         for archive in archives:
             done = subprocess.run([*ctr, "images", "import", str(archive)], capture_output=True, text=True, check=False)
             if done.returncode:

@@ -31,7 +31,14 @@ ADDRESS: Final = "10.213.9.1"
 _GATEWAY: Final = "10.213.9.254"
 _LINK: Final = "uplink0"
 #: Folders that a kubelet and its runtime write to wherever they are told to work; memory covers them.
-_COVERED: Final = ("/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/netns")
+_COVERED: Final = (
+    "/var/lib/cni",
+    "/var/lib/kubelet",
+    "/var/log/pods",
+    "/var/log/containers",
+    "/run/netns",
+    "/run/containerd",
+)
 _ABSENT: Final = "absent.json"
 _END_SECONDS: Final = 30.0
 

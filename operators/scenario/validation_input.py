@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from operators.scenario.admission import find_missing_capabilities
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.resolution import list_findings, resolve_scenario
 from scenario_kit.campaign import PlannedTrial, plan_trials
-from scenario_kit.campaign.planning.embedded_faults import add_faults, list_embedded_faults
 from scenario_kit.campaign.planning.plans import Plan, Resolve, count_users
 from scenario_kit.campaign.planning.spec import ValidationSpec, parse_validation_spec
 from scenario_kit.campaign.results.incident import describe_incident, read_titles
-from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario, Severity
+from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.render import resolve
 from scenario_kit.render.faults.chaos_schedule import require_wall_clock
+
+_FORMER: Final = (
+    "`embedded.faults` is now `embedded.spec.faultTypes`; delete this Validation and create it again, as"
+    " `scenario-kit verify --cluster` does"
+)
 
 
 def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
@@ -28,10 +32,7 @@ def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
 
 @dataclass(frozen=True)
 class ValidationInput:
-    """A scenario under validation. Without ``sample``, the resolved scenario, it cannot run; ``static`` tells why.
-
-    ``catalog`` is what it was resolved with: the operator's own, with the fault types that came along before it.
-    """
+    """A scenario under validation. Without ``sample``, the resolved scenario, it cannot run; ``static`` tells why."""
 
     name: str
     spec: ValidationSpec
@@ -41,7 +42,6 @@ class ValidationInput:
     resolve: Resolve = _build_empty_runbook
     planned: tuple[PlannedTrial, ...] = ()
     incident: Incident | None = None
-    catalog: Catalog | None = None
 
 
 def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationInput:
@@ -58,14 +58,11 @@ def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationI
     stored = _resolve_stored(environment, obj, spec)
     if isinstance(stored, Refusal):
         return stored
-    name, catalog = stored["metadata"]["name"], environment.catalog
-    catalog, judged = add_faults(catalog, list_embedded_faults(obj["spec"]))
-    if any(finding.severity == Severity.ERROR for finding in judged):
-        return ValidationInput(name, spec, plan, judged)
-    found = resolve_scenario(catalog, stored)
+    name = stored["metadata"]["name"]
+    found = resolve_scenario(environment.catalog, stored)
+    case = ValidationInput(name, spec, plan, found.findings)
     if found.scenario is None or found.runbook is None:
-        return ValidationInput(name, spec, plan, (*judged, *found.findings))
-    case = ValidationInput(name, spec, plan, (*judged, *found.findings), catalog=catalog)
+        return case
     try:
         return _complete_case(environment, case, found.scenario)
     except AuthoringError as problem:
@@ -75,6 +72,8 @@ def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationI
 def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
     if not spec.scenario:
         embedded: Object = obj["spec"]["embedded"]
+        if "faults" in embedded:  # stored when they had a place of their own (docs/crd-versions.md)
+            return Refusal("FormerField", _FORMER)
         return {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]}
     namespace = obj["metadata"]["namespace"]
     found = environment.cluster.get(Reference("Scenario", spec.scenario, namespace, GROUP))
@@ -88,7 +87,7 @@ def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec)
 
 def _complete_case(environment: Environment, case: ValidationInput, scenario: Scenario) -> ValidationInput:
     """Add the planned trials to a case, unless this environment lacks a required capability."""
-    catalog = case.catalog or environment.catalog
+    catalog = environment.catalog
 
     def resolved(namespace: str, load_percent: int) -> Runbook:
         return resolve(scenario, catalog, namespace, users=count_users(scenario, load_percent))

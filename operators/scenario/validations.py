@@ -99,8 +99,8 @@ class Validations:
     def _version(self, obj: Object) -> object:
         """Return the cache key of a case: the Validation, and the version of a stored scenario."""
         uid, name = obj["metadata"]["uid"], obj["spec"].get("scenario")
-        if not name:
-            return uid
+        if not name:  # the API server does not compare what a fault type holds, and so cannot keep it from changing
+            return uid, obj["metadata"].get("generation")
         stored = self._environment.cluster.get(Reference("Scenario", name, obj["metadata"]["namespace"], GROUP))
         found = (stored or {}).get("metadata") or {}
         return uid, found.get("uid"), found.get("generation"), found.get("deletionTimestamp")

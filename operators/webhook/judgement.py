@@ -10,7 +10,6 @@ from operators.scenario.environment import Settings
 from operators.scenario.plan import Refusal
 from operators.scenario.resolution import resolve_scenario
 from operators.webhook.review import ObjectJudgement
-from scenario_kit.campaign.planning.embedded_faults import add_faults, list_embedded_faults
 from scenario_kit.campaign.planning.spec import parse_validation_spec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import UsageError
@@ -43,10 +42,8 @@ def _judge_validation(catalog: Catalog, settings: Settings, obj: Object) -> Obje
     embedded = obj["spec"].get("embedded")
     if refusal or not embedded:
         return ObjectJudgement(_tell_refusal(obj, refusal))
-    catalog, judged = add_faults(catalog, list_embedded_faults(obj["spec"]))
     found = resolve_scenario(catalog, {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]})
-    findings = (*judged, *found.findings)
-    return ObjectJudgement(warnings=_tell_findings(f for f in findings if f.severity != Severity.NOTE))
+    return ObjectJudgement(warnings=_tell_findings(f for f in found.findings if f.severity != Severity.NOTE))
 
 
 def _tell_refusal(obj: Object, refusal: Refusal | None) -> tuple[str, ...]:

@@ -151,16 +151,26 @@ class Catalog:
         return Catalog((root, *self.roots), merging=self.merging)
 
     def extend(self, documents: Sequence[Object]) -> Catalog:
-        """Return this catalogue with the fault types that a scenario holds itself.
+        """Return this catalogue with the fault types that a scenario holds itself, before its own.
+
+        A type that is the same here is no other one: it stays this catalogue's.
 
         Raises:
             msgspec.ValidationError: one of the documents is no fault type; loaders refuse such a scenario.
         """
-        if not documents:
+        held = {each["name"]: convert(each, FaultType) for each in documents}
+        held = {name: each for name, each in held.items() if each != self._find_fault(name)}
+        if not held:
             return self
         extended = copy.copy(self)  # what was read is shared: nothing of it comes from these types
-        extended._held = {each["name"]: convert(each, FaultType) for each in documents}
+        extended._held = {**self._held, **held}
         return extended
+
+    def _find_fault(self, type: str) -> FaultType | None:
+        try:
+            return self.fault(type)
+        except AuthoringError:  # unknown here, or not usable: then the scenario's counts
+            return None
 
     def alert_packs(self) -> tuple[str, ...]:
         """Return the names of the alert packs."""

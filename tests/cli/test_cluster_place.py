@@ -7,6 +7,7 @@ from pathlib import Path
 import kubernetes.config
 import pytest
 import typer
+from msgspec import structs
 
 from operators.scenario.validation_input import resolve_case
 from scenario_kit.campaign import Polling, Validation, get_plan
@@ -31,7 +32,7 @@ from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.load import load_scenario
 from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.document import Positions
-from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.model import Finding, Position, Severity, Verdict
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.results.trial import VALIDATION_LABEL
 from scenario_kit.report import Report
@@ -142,6 +143,14 @@ def test_time_is_bounded_by_deadlines_or_by_a_person(timeout, expected):
     assert f"{len(plan.planned)} trials, 2 at a time, about" in plan.describe()
 
 
+def test_what_is_sent_is_what_render_prints(capsys):
+    case = build_case()
+    assert run(["render", "--bundle", str(OWN), "--format", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    embedded = build_spec(case, plan_case(case, 1, None, None), 1)["embedded"]
+    assert embedded == {"name": printed["metadata"]["name"], "spec": printed["spec"]}
+
+
 def test_the_operator_resolves_what_is_asked_to_the_same_incident():
     """Its catalogue knows nothing of the fault type that lies beside the scenario."""
     case = build_case()
@@ -166,6 +175,11 @@ class _Environment:
     catalog, grounds = CATALOG, _Grounds()
 
 
+def validation_with(finding, position):
+    found = structs.replace(finding, position=position)
+    return Validation(scenario="s", plan="try", verdict=Verdict.FAIL, headline="", findings=(found,))
+
+
 def test_a_report_is_completed_with_places_in_the_file():
     finding = Finding(code="SK321", severity=Severity.ERROR, message="an alert did not fire")
     local = Finding(code="SK607", severity=Severity.WARNING, message="old evidence")
@@ -176,6 +190,10 @@ def test_a_report_is_completed_with_places_in_the_file():
     found = complete_report(Report(validation=validation, kubernetes="v1.33.1"), case)
     assert [f.code for f in found.validation.findings] == ["SK321", "SK607"]
     assert found.validation.findings[0].position.path == str(OWN)
+    remote = validation_with(local, Position(path="spec.faultTypes[0].title", line=0, column=0))
+    line = Position(path="faults/registry-restarted/fault.yaml", line=3, column=1)
+    case = case._replace(static=[structs.replace(local, position=line)])
+    assert [f.position for f in complete_report(Report(validation=remote), case).validation.findings] == [line]
     assert (found.validation.data_plane, found.validation.path, found.kubernetes) == ("RealNode", str(OWN), "v1.33.1")
 
 

@@ -17,6 +17,7 @@ from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.document import Positions, read_document
 from scenario_kit.model import Reference
 from scenario_kit.model.results.trial import PURPOSE_LABEL
+from scenario_kit.render.scenarios.bundle import bundle_scenario
 from scenario_kit.report import Report
 from scenario_kit.schema import expand, load_definitions
 from scenario_kit.testing import FakeCluster
@@ -157,6 +158,31 @@ def test_an_embedded_scenario_needs_no_stored_one():
     world.cluster.delete(Reference("Scenario", NAME, HERE, GROUP))
     world.through()
     assert (world.status["verdict"], world.status["scenario"]) == ("Pass", NAME)
+
+
+def test_fault_types_that_change_meanwhile_end_the_campaign():
+    """The API server does not look inside them; nobody but the operator can notice."""
+    bundle = bundle_scenario(find_data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml", CATALOG)
+    world = World(embedded={"name": NAME, "spec": bundle["spec"]}, plan="Quick")
+    world.step(2)
+    assert world.trials()
+    (held,) = bundle["spec"]["faultTypes"]
+    changed = {**held, "effect": [], "version": held["version"] + 1}
+    patch = {"spec": {"embedded": {"spec": {"faultTypes": [changed]}}}, "metadata": {"generation": 2}}
+    world.cluster.patch(Reference("Validation", "v", HERE, GROUP), patch)
+    world.step(2)
+    assert world.status["verdict"] == "NotEvaluated"
+    assert "was edited" in world.status["headline"]
+
+
+def test_one_that_was_stored_with_the_former_field_says_so():
+    former = [{"name": "own", "definition": "text"}]
+    world = World(embedded={"name": NAME, "spec": SCENARIO["spec"], "faults": former}, plan="Quick")
+    world.step(3)
+    assert world.condition("Accepted") == ("False", "FormerField")
+    assert world.trials() == []
+    message = next(c["message"] for c in world.status["conditions"] if c["type"] == "Accepted")
+    assert "`embedded.faults` is now `embedded.spec.faultTypes`" in message
 
 
 @pytest.mark.parametrize(

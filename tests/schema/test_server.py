@@ -16,6 +16,7 @@ from scenario_kit.errors import Rejected
 from scenario_kit.load import load_scenario, parse_scenario_object
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
+from scenario_kit.render.scenarios.bundle import bundle_scenario
 from scenario_kit.schema.crd import GROUP, KINDS, build_crd
 from scenario_kit.schema.deployment import Installation, build_deployment
 from scenario_kit.schema.install import build_access
@@ -188,14 +189,15 @@ def test_the_platform_for_a_cluster_without_one_is_valid(server: KubeCluster) ->
             assert server.apply(obj)["metadata"]["uid"]
 
 
-def test_an_embedded_fault_type_cannot_change(server: KubeCluster, kube_namespace: str) -> None:
-    embedded = {"name": "cart", "spec": read_document(GOOD).data["spec"]}
-    stored = server.create(validation(kube_namespace, embedded=embedded | {"faults": [FAULT]}))
+def test_fault_types_are_kept_in_a_validation_as_they_are(server: KubeCluster, kube_namespace: str) -> None:
+    bundle = bundle_scenario(GOOD, Catalog([find_data_root()]))
+    stored = server.create(validation(kube_namespace, embedded={"name": "cart", "spec": bundle["spec"]}))
 
-    assert stored["spec"]["embedded"]["faults"] == [FAULT]
-    changed = {"embedded": {"faults": [{**FAULT, "definition": "b"}]}}
-    with pytest.raises(Rejected, match="must not change"):
-        server.patch(Reference("Validation", "v", kube_namespace, GROUP), {"spec": changed})
+    assert bundle["spec"]["faultTypes"]
+    assert stored["spec"]["embedded"]["spec"]["faultTypes"] == bundle["spec"]["faultTypes"]
 
 
-FAULT = {"name": "own", "definition": "a"}
+def test_the_former_place_of_fault_types_is_refused_with_the_new_one(server: KubeCluster, kube_namespace: str) -> None:
+    former = {"name": "cart", "spec": read_document(GOOD).data["spec"], "faults": [{"name": "own", "definition": "a"}]}
+    with pytest.raises(Rejected, match=r"`embedded\.faults` is now `embedded\.spec\.faultTypes`"):
+        server.create(validation(kube_namespace, embedded=former))

@@ -121,6 +121,35 @@ def test_what_is_stored_is_kept_under_a_second_version(
     assert drop_version(read_served(kubectl, kube_namespace, kind, NEW)) == drop_version(before)
 
 
+@pytest.mark.lab
+def test_a_validation_with_the_former_place_of_fault_types_keeps_it_and_its_status_is_written(
+    kube: KubeCluster, kube_namespace: str, kubectl: Kubectl
+) -> None:
+    """It was stored when `embedded.faults` was valid: the operator reads it, and says what to do in its status."""
+    before = define("Validation", CrdVersion(OLD))
+    spec = before["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    del spec["embedded"]["properties"]["faults"]["x-kubernetes-validations"]
+    kube.apply(before)
+    assert any("Established" in str(kube.get(refer("Validation"))) for _ in range(1000))
+    former = [{"name": "own", "definition": "text"}]
+    obj = {
+        "apiVersion": f"{GROUP}/{OLD}",
+        "kind": "Validation",
+        "metadata": {"name": "former", "namespace": kube_namespace},
+        "spec": {"embedded": {"name": "a", "spec": SPEC, "faults": former}},
+    }
+    kubectl("create", "-f", "-", text=yaml.safe_dump(obj))
+
+    kube.apply(define("Validation", CrdVersion(OLD)))
+    named = (f"validations.{OLD}.{GROUP}", "former", "-n", kube_namespace)
+    kubectl("patch", *named, "--subresource=status", "--type=merge", "-p", '{"status": {"observedGeneration": 1}}')
+    kubectl("patch", *named, "--type=merge", "-p", '{"metadata": {"finalizers": ["scenariokit.io/undo"]}}')
+    kubectl("patch", *named, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
+    stored = json.loads(kubectl("get", *named, "-o", "json"))
+    assert stored["spec"]["embedded"]["faults"] == former
+    assert stored["status"] == {"observedGeneration": 1}
+
+
 @pytest.mark.parametrize("kind", SERVED)
 def test_versions_differ_in_their_name_alone(kind: str) -> None:
     """With the strategy None, what the schema of another version lacks would be pruned."""

@@ -19,7 +19,7 @@ from scenario_kit.catalog import find_data_root
 from scenario_kit.clients import KubeCluster
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
-from scenario_kit.render.scenarios.bundle import build_bundle
+from scenario_kit.render.scenarios.bundle import bundle_scenario
 from scenario_kit.schema.crd import GROUP, SERVED, build_crd
 from scenario_kit.schema.webhook import PATH, TIMEOUT_SECONDS, WEBHOOK_NAME, build_webhook_configuration
 from tests.webhook.conftest import CATALOG, spoil
@@ -135,7 +135,7 @@ def test_a_bundle_is_stored_as_it_is_and_its_mistakes_are_told_by_field(apply: A
     """The API server keeps what a fault type holds, although its schema does not look inside."""
     folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
     own = read_document(folder / "faults" / "registry-restarted" / "fault.yaml").data
-    bundle = build_bundle(read_document(folder / "scenario.yaml").data, [own], "scenario-kit")
+    bundle = bundle_scenario(folder / "scenario.yaml", CATALOG)
     ref = Reference("Scenario", "hotel-all-errors", "scenario-kit", GROUP)
 
     assert apply(bundle).code == 0

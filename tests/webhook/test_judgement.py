@@ -17,6 +17,7 @@ from scenario_kit.catalog import find_data_root
 from scenario_kit.lint import drop_consequential, lint_text
 from scenario_kit.load.rules import load_rules
 from scenario_kit.model import Severity
+from scenario_kit.render.scenarios.bundle import bundle_scenario
 from tests.webhook.conftest import CATALOG, GOOD, HERE, spoil
 
 SETTINGS = Settings()
@@ -111,16 +112,16 @@ def test_a_validation_is_refused_for_its_plan_and_warned_of_its_scenario() -> No
 
 def test_a_fault_type_that_comes_with_a_validation_is_known_and_judged() -> None:
     folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
-    spec = yaml.safe_load((folder / "scenario.yaml").read_text())["spec"]
-    text = (folder / "faults" / "registry-restarted" / "fault.yaml").read_text()
+    bundle = bundle_scenario(folder / "scenario.yaml", CATALOG)
 
-    def warn(*faults: dict[str, str]) -> str:
-        embedded = {"name": "hotel-all-errors", "spec": spec, "faults": list(faults)}
+    def warn(*types: dict[str, Any]) -> str:
+        embedded = {"name": "hotel-all-errors", "spec": {**bundle["spec"], "faultTypes": list(types)}}
         return "\n".join(judge_object(CATALOG, SETTINGS, validation(embedded=embedded)).warnings)
 
+    (own,) = bundle["spec"]["faultTypes"]
     assert "SK108" in warn()
-    assert "SK108" not in warn({"name": "registry-restarted", "definition": text})
-    assert "targest" in warn({"name": "registry-restarted", "definition": text.replace("targets:", "targest:")})
+    assert "SK108" not in warn(own)
+    assert "SK102 spec.faultTypes[0].targest: " in warn({"targest" if k == "targets" else k: v for k, v in own.items()})
 
 
 def test_other_kinds_are_not_judged() -> None:

@@ -12,19 +12,11 @@ from scenario_kit.model.authored.scenario import ScenarioSpec
 _PARALLEL = 2
 
 
-class EmbeddedFault(Value, frozen=True, kw_only=True):
-    """A fault type inside another object: ``definition`` is the text of its ``fault.yaml``."""
-
-    name: str
-    definition: str
-
-
 class EmbeddedScenario(Value, frozen=True, kw_only=True):
-    """A scenario embedded in another object, with its own fault types."""
+    """A scenario embedded in another object; its fault types are in its ``spec``, as in a Scenario."""
 
     name: str
     spec: ScenarioSpec
-    faults: tuple[EmbeddedFault, ...] = ()
 
 
 class ValidationSpec(Value, frozen=True, kw_only=True):

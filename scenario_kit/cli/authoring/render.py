@@ -12,7 +12,7 @@ from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
-    from scenario_kit.model import Runbook, Scenario
+    from scenario_kit.model import Runbook
 
 SECTIONS = ("summary", "manifests", "changes", "rules", "timeline", "all")
 
@@ -26,12 +26,12 @@ def register(app: typer.Typer) -> None:
         show: Annotated[str, declare_choice("--show", *SECTIONS, help="What to show.")] = "summary",
         namespace: Annotated[str, typer.Option(help="Namespace of the app; its conventional one by default.")] = "",
         bundle: Annotated[
-            bool, typer.Option("--bundle", help="Print the scenario as one object, its own fault types inside.")
+            bool, typer.Option("--bundle", help="Print the scenario as one object, its fault types inside.")
         ] = False,
         format: Format = "text",
     ) -> None:
         """Show what a scenario would apply: manifests, changes, alert rules, timeline. With --bundle, print what
-        kubectl applies on a cluster whose catalogue lacks its fault types.
+        kubectl applies on a cluster, whatever fault types its catalogue has.
 
         Example: scenario-kit render catalog/scenarios/cart-scaled-to-zero --show changes
         """
@@ -43,10 +43,11 @@ def register(app: typer.Typer) -> None:
         files = find_scenario_files([path])
         if len(files) > 1:
             raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")
-        catalog, scenario = Catalog(find_collections(files[:1])), load_scenario(files[0]).scenario
+        catalog = Catalog(find_collections(files[:1]))
         if bundle:
-            _print_bundle(files[0], scenario, catalog, format)
+            _print_bundle(files[0], catalog, format)
             return
+        scenario = load_scenario(files[0]).scenario
         choice = scenario.spec.app
         app = catalog.app(choice.name, choice.version)
         runbook = resolve(scenario, catalog, namespace or app.namespace, beside=files[0])
@@ -56,31 +57,15 @@ def register(app: typer.Typer) -> None:
             _print_text(runbook, show)
 
 
-def _print_bundle(file: Path, scenario: Scenario, catalog: Catalog, format: str) -> None:
+def _print_bundle(file: Path, catalog: Catalog, format: str) -> None:
     from scenario_kit.cli.terminal.output import show_json
-    from scenario_kit.load.yaml.document import read_document
-    from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
-    from scenario_kit.render.scenarios.bundle import build_bundle
+    from scenario_kit.render.scenarios.bundle import bundle_scenario
 
-    held = {each["name"] for each in scenario.spec.fault_types}
-    used = dict.fromkeys(use.type for use in scenario.spec.faults if use.type not in held)
-    definitions = [
-        read_document(path).data
-        for name in used
-        if not _is_shipped(path := catalog.fault_path(name, file)) and catalog.fault(name, file)
-    ]
-    obj = build_bundle(read_document(file).data, definitions, MANAGEMENT_NAMESPACE)
+    obj = bundle_scenario(file, catalog)
     if format == "json":
         show_json(obj)
     else:
         typer.echo(_dump_yaml(obj), nl=False)
-
-
-def _is_shipped(fault: Path) -> bool:
-    """Return whether every installation has a fault type: it lies in the catalogue of the kit itself."""
-    from scenario_kit.catalog import find_data_root
-
-    return fault.resolve().is_relative_to((find_data_root() / "catalog" / "faults").resolve())
 
 
 def _document(runbook: Runbook, show: str) -> dict[str, Any]:

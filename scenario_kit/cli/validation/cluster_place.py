@@ -31,10 +31,10 @@ from scenario_kit.campaign.results.location import locate_findings
 from scenario_kit.campaign.trial_store import is_terminating
 from scenario_kit.cli.terminal.live import Timeline
 from scenario_kit.errors import ClusterError, InfrastructureError, UsageError
-from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Object, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
 from scenario_kit.render import resolve
+from scenario_kit.render.scenarios.bundle import bundle_scenario
 from scenario_kit.report import Report
 
 if TYPE_CHECKING:
@@ -169,18 +169,15 @@ def plan_case(case: CampaignCase, seed: int, parallel: int | None, timeout: int 
 
 
 def build_spec(case: CampaignCase, plan: ClusterPlan, seed: int) -> Object:
-    """Build the spec of the Validation: the scenario as its file has it, and every fault type that it uses."""
-    used = sorted({use.type for use in case.loaded.scenario.spec.faults})
-    faults = [
-        {"name": name, "definition": case.catalog.fault_path(name, case.file.parent).read_text(encoding="utf-8")}
-        for name in used
-    ]
-    document: dict[str, Any] = read_document(case.file).data
-    embedded = {"name": case.loaded.scenario.name, "spec": document["spec"]} | ({"faults": faults} if faults else {})
+    """Build the spec of the Validation, with the object that ``render --bundle`` prints inside."""
+    bundle = bundle_scenario(case.file, case.catalog)
     return {
-        "embedded": embedded, **_name_plan(case.plan), "seed": seed, "maxMinutes": plan.minutes,
+        "embedded": {"name": bundle["metadata"]["name"], "spec": bundle["spec"]},
+        **_name_plan(case.plan),
+        "seed": seed,
+        "maxMinutes": plan.minutes,
         "parallelism": plan.parallel,
-    }  # fmt: skip
+    }
 
 
 def _name_plan(plan: Plan) -> Object:
@@ -295,10 +292,10 @@ def read_remote_report(text: str) -> Report:
 def complete_report(report: Report, case: CampaignCase) -> Report:
     """Complete the operator's report with what only this checkout knows: its file, and places in it."""
     validation = report.validation
-    known = {(f.code, f.message) for f in validation.findings}
-    local = tuple(f for f in case.static if (f.code, f.message) not in known)
+    local = {(f.code, f.message): f for f in case.static}  # these know their lines; the operator's, fields of an object
+    findings = tuple(local.pop((f.code, f.message), f) for f in validation.findings)
     validation = msgspec.structs.replace(
-        validation, path=str(case.file), findings=(*validation.findings, *local), next=""
+        validation, path=str(case.file), findings=(*findings, *local.values()), next=""
     )
     located = locate_findings(validation, case.loaded.scenario.spec, case.loaded.positions)
     return msgspec.structs.replace(report, validation=located)

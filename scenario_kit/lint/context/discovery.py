@@ -119,8 +119,10 @@ def _open_fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
 
 
 def list_held_types(case: LintContext) -> Iterator[FaultCase]:
-    """List the fault types that a scenario holds itself, judged as if each lay in a file beside it."""
+    """List the fault types that a scenario holds and the catalogue does not, judged as files beside it would be."""
     for document, positions in zip(case.scenario.spec.fault_types, case.held, strict=True):
+        if not case.has_own_fault_type(document["name"]):
+            continue
         fault_type = case.catalog.fault(document["name"])
         path = case.path.parent / "faults" / fault_type.name / "fault.yaml"
         uses = [use for use in case.scenario.spec.faults if use.type == fault_type.name]

@@ -92,7 +92,7 @@ class LintContext:
         return bool(groups) and (not ref.group or ref.group in groups)
 
     def has_own_fault_type(self, fault_type: str) -> bool:
-        """Return whether a fault type is defined beside the scenario, not in the catalogue."""
+        """Return whether the scenario brings a fault type: the catalogue lacks it, or has another of that name."""
         return self.catalog.fault_path(fault_type, self.path).parent.parent == self.path.parent / "faults"
 
     def names(self, *kinds: str) -> list[str]:

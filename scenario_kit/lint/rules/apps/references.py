@@ -16,7 +16,7 @@ from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.schemas import explain_too_much
 from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
-from scenario_kit.model import Reference
+from scenario_kit.model import Reference, Severity
 
 
 @register_check("SK107")
@@ -83,13 +83,11 @@ def check_fault_type(case: LintContext) -> Iterator[Problem]:
         if name in beside or name in held[:i]:
             message = f"the scenario brings two fault types '{name}'"
             yield Problem(("spec", "faultTypes", i, "name"), message, name, "one of that name", "keep one of them")
-    own = [*beside, *held]
+    own = [*beside, *(name for name in held if case.has_own_fault_type(name))]
     known = {*case.catalog.faults(), *own}
     for i, use in enumerate(case.scenario.spec.faults):
         if use.type in own and use.type in case.catalog.faults():
-            place, fix = ("spec", "faults", i, "type"), "rename the scenario's own"
-            message = f"'{use.type}' is a fault type of the catalogue and of the scenario itself"
-            yield Problem(place, message, use.type, "a name that the catalogue does not have", fix)
+            yield _explain_two_types(case, ("spec", "faults", i, "type"), use.type, use.type in beside)
             continue
         if use.type not in known:
             fix = did_you_mean(use.type, known)
@@ -99,6 +97,19 @@ def check_fault_type(case: LintContext) -> Iterator[Problem]:
             place = ("spec", "faults", i, "type")
             if problem := _explain_unusable(place, use.type, lambda name=use.type: case.catalog.fault(name, case.path)):  # type: ignore[misc]
                 yield problem
+
+
+def _explain_two_types(case: LintContext, place: Place, name: str, beside: bool) -> Problem:
+    """Report a name that the catalogue and the scenario both define.
+
+    What travels inside the object comes from another version of the catalogue: it counts, and that is said.
+    """
+    if beside or case.merged:
+        message = f"'{name}' is a fault type of the catalogue and of the scenario itself"
+        return Problem(place, message, name, "a name that the catalogue does not have", "rename the scenario's own")
+    message = f"the scenario brings a fault type '{name}' that differs from this catalogue's; the scenario's counts"
+    fix = "nothing if it is meant; else take it out of spec.faultTypes"
+    return Problem(place, message, name, "the same definition in both", fix, severity=Severity.WARNING)
 
 
 @register_check("SK109")

@@ -41,16 +41,16 @@ STATUSES: Final[dict[str, Any]] = {
 Kubectl = Callable[..., str]
 
 
-def define(kind: str, *versions: CrdVersion) -> dict[str, Any]:
-    """The definition of a kind in the group of this test."""
+def define(kind: str, *versions: CrdVersion, group: str = GROUP) -> dict[str, Any]:
+    """The definition of a kind in a group of this test."""
     made = build_crd(kind, versions)
-    made["spec"]["group"] = GROUP
-    made["metadata"]["name"] = f"{kind.lower()}s.{GROUP}"
+    made["spec"]["group"] = group
+    made["metadata"]["name"] = f"{kind.lower()}s.{group}"
     return made
 
 
-def refer(kind: str) -> Reference:
-    return Reference("CustomResourceDefinition", f"{kind.lower()}s.{GROUP}", "", "apiextensions.k8s.io")
+def refer(kind: str, group: str = GROUP) -> Reference:
+    return Reference("CustomResourceDefinition", f"{kind.lower()}s.{group}", "", "apiextensions.k8s.io")
 
 
 @pytest.fixture
@@ -126,22 +126,23 @@ def test_a_validation_with_the_former_place_of_fault_types_keeps_it_and_its_stat
     kube: KubeCluster, kube_namespace: str, kubectl: Kubectl
 ) -> None:
     """It was stored when `embedded.faults` was valid: the operator reads it, and says what to do in its status."""
-    before = define("Validation", CrdVersion(OLD))
+    group = f"former.{GROUP}"
+    before = define("Validation", CrdVersion(OLD), group=group)
     spec = before["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     del spec["embedded"]["properties"]["faults"]["x-kubernetes-validations"]
     kube.apply(before)
-    assert any("Established" in str(kube.get(refer("Validation"))) for _ in range(1000))
+    assert any("Established" in str(kube.get(refer("Validation", group))) for _ in range(1000))
     former = [{"name": "own", "definition": "text"}]
     obj = {
-        "apiVersion": f"{GROUP}/{OLD}",
+        "apiVersion": f"{group}/{OLD}",
         "kind": "Validation",
         "metadata": {"name": "former", "namespace": kube_namespace},
         "spec": {"embedded": {"name": "a", "spec": SPEC, "faults": former}},
     }
     kubectl("create", "-f", "-", text=yaml.safe_dump(obj))
 
-    kube.apply(define("Validation", CrdVersion(OLD)))
-    named = (f"validations.{OLD}.{GROUP}", "former", "-n", kube_namespace)
+    kube.apply(define("Validation", CrdVersion(OLD), group=group))
+    named = (f"validations.{OLD}.{group}", "former", "-n", kube_namespace)
     kubectl("patch", *named, "--subresource=status", "--type=merge", "-p", '{"status": {"observedGeneration": 1}}')
     kubectl("patch", *named, "--type=merge", "-p", '{"metadata": {"finalizers": ["scenariokit.io/undo"]}}')
     kubectl("patch", *named, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')

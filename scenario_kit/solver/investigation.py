@@ -1,4 +1,4 @@
-"""One run: a solver's messages in, the kit's out, with every one in the journal."""
+"""One run: carries out a solver's messages, answers them, and records all of them in the journal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from scenario_kit.solver.session.machine import (
     time_out,
 )
 
-#: What a diagnosis looks like.
+#: The format of a diagnosis.
 ANSWER_FORM: Final = (
     '{"entities": [{"name": "<namespace>/<Kind>/<name>", "contributing_factor": true, "reasoning": "…",'
     ' "evidence": "…"}],'
@@ -47,32 +47,32 @@ ANSWER_FORM: Final = (
     ' "alerts_explained": [{"alert": "…", "explanation": "…", "explained": true}]};'
     " contributing_factor is true for root causes alone; if nothing is wrong, the lists are empty"
 )
-#: Characters that are kept of a line that is no message.
-_KEPT: Final = 2000
+#: Maximum recorded length of an invalid line.
+_MAX_RECORDED: Final = 2000
 
 
 class IncidentClock(Protocol):
-    """The time of the incident."""
+    """The clock of the incident."""
 
     @property
     def mode(self) -> Literal["virtual", "wall"]:
-        """Whose time it is."""
+        """The kind of clock: virtual or wall time."""
 
     def now(self) -> float:
         """Return seconds since the epoch."""
 
     def advance(self, seconds: float) -> None:
-        """Let time pass. On a wall clock, only what is above 0 is waited for.
+        """Let time pass. On a wall clock, 0 does not wait.
 
         Raises:
-            InfrastructureError: what the incident rests on is not well.
+            InfrastructureError: the incident's infrastructure failed.
         """
 
 
 class Assignment(NamedTuple):
-    """What a solver is to do: the name of its incident, which says nothing, its brief, its stages, and what turns cost.
+    """The task of a solver: an incident name without hints, the brief, the stages, and the cost of a call.
 
-    ``seconds_per_call`` are of a virtual clock; a wall clock moves by itself.
+    ``seconds_per_call`` applies to a virtual clock only.
     """
 
     incident: str
@@ -82,7 +82,7 @@ class Assignment(NamedTuple):
 
 
 class Investigation:
-    """A run from hand-over to its end. Decisions are ``session.machine``'s; here they are carried out.
+    """A run from hand-over to end. ``session.machine`` decides; this class carries out its actions.
 
     ``clock`` is the incident's, ``wall`` the wall clock, both in seconds since the epoch.
     """
@@ -104,22 +104,22 @@ class Investigation:
 
     @property
     def began(self) -> float:
-        """When the incident was handed over, on its clock."""
+        """The time of the hand-over, on the incident's clock."""
         return self._began
 
     @property
     def over(self) -> bool:
-        """Whether nothing that the solver says counts any more."""
+        """Whether the run has ended."""
         return self.state.end is not None
 
     @property
     def patience(self) -> float | None:
-        """Wall seconds that are left; None where they are not limited."""
+        """The remaining wall seconds; None if unlimited."""
         limit = self._limits.wall_seconds
         return None if limit is None else max(limit - (self._wall() - self._began_wall), 0.0)
 
     def start(self) -> KitMessage:
-        """Build the first message."""
+        """Build the start message."""
         limits = self._limits
         message = StartMessage(
             protocol=VERSION,
@@ -140,10 +140,10 @@ class Investigation:
         return message
 
     def handle(self, message: SolverMessage) -> KitMessage | None:
-        """Carry out a message; None where it has no answer.
+        """Handle a message; None if it has no answer.
 
         Raises:
-            InfrastructureError: what the incident rests on is not well; the run says nothing about the solver.
+            InfrastructureError: the incident's infrastructure failed; the run does not count for the solver.
         """
         self._journal.write_message(message, solver=True, now=self._clock.now(), wall=self._wall())
         turns = self.state.turns
@@ -151,21 +151,21 @@ class Investigation:
         return self._carry_out(action, spent=self.state.turns > turns)
 
     def refuse(self, line: bytes, problem: BadLine) -> KitMessage | None:
-        """Answer a line that is no message."""
-        text = line[:_KEPT].decode(errors="replace")
+        """Answer a line that is not a message."""
+        text = line[:_MAX_RECORDED].decode(errors="replace")
         self._journal.write(BadLineEntry(now=self._clock.now(), wall=self._wall(), text=text, problem=problem.problem))
         refusal = Refuse(problem=problem.problem, fix=problem.fix)
         self.state, action = refuse_line(self.state, self._limits, refusal, self._elapse())
         return self._carry_out(action, spent=isinstance(action, Refuse))
 
     def lose(self, because: str) -> None:
-        """End the run of a solver that has gone."""
+        """End the run of a solver that exited."""
         if not self.over:
             self.state = lose_solver(self.state, because)
             self._keep(EndMessage(reason="error", message=because))
 
     def expire(self, because: str) -> KitMessage:
-        """End the run of a solver that says nothing."""
+        """End the run of a solver that timed out."""
         self.state = time_out(self.state, because)
         return self._keep(EndMessage(reason=self.state.end or "timeout", message=self.state.reason))
 
@@ -174,7 +174,7 @@ class Investigation:
         return Elapsed(now=now, seconds=now - self._began, wall_seconds=self._wall() - self._began_wall)
 
     def _carry_out(self, action: SessionAction, *, spent: bool) -> KitMessage | None:
-        if spent:  # a wall clock moves by itself: only what is due since the last message is done
+        if spent:  # on a wall clock, only catch up on what is due
             self._clock.advance(self._assignment.seconds_per_call if self._clock.mode == "virtual" else 0.0)
         match action:
             case Proceed():

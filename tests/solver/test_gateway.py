@@ -151,7 +151,7 @@ def test_values_are_written_as_prometheus_does(sources):
         ("get_label_values", {"label": "host"}, "no label 'host'"),
         ("wait", {"seconds": 0}, "seconds is 0"),
         ("wait", {"seconds": 1e9}, "seconds"),
-        ("exec_kubectl_cmd_safely", {"cmd": "rm -rf /"}, "not possible"),
+        ("exec_kubectl_cmd_safely", {"cmd": "rm -rf /"}, "not supported"),
         ("exec_kubectl_cmd_safely", {"cmd": 5}, "cmd"),
     ],
 )

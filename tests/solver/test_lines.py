@@ -36,8 +36,8 @@ def test_the_type_says_what_it_is():
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b"I think it is the cart.\n", "no JSON"),
-        (b"[]", "no message"),
+        (b"I think it is the cart.\n", "not JSON"),
+        (b"[]", "not a message"),
         (b"{}", "type"),
         (b'{"type": "guess"}', "guess"),
         (b'{"type": "call"}', "tool"),

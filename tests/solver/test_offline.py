@@ -59,7 +59,7 @@ def test_a_folder_without_a_manifest_ends_with_its_last_alerts(tmp_path):
     assert evidence.now == 1_736_122_200.0
     for path in (folder / "alerts").glob("*"):
         path.unlink()
-    with pytest.raises(AuthoringError, match="does not say when it ends"):
+    with pytest.raises(AuthoringError, match="has no end time"):
         _ = SnapshotEvidence(SnapshotFolder(folder)).now
 
 
@@ -159,13 +159,13 @@ def test_the_api_lists(api, path, query, names):
         ("GET", "/", "", 404, "could not find"),
         ("GET", "/api/v1/pods", "labelSelector=%28", 400, "unable to parse"),
         ("GET", "/api/v1/pods", "fieldSelector=spec.x%3D1", 400, "field label not supported"),
-        ("GET", "/api/v1/pods", "watch=true", 405, "nothing to watch"),
-        ("DELETE", "/api/v1/namespaces/shop/pods/web-5d9c-x1", "", 405, "nobody can change"),
-        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", 405, "nobody can change"),
+        ("GET", "/api/v1/pods", "watch=true", 405, "cannot be watched"),
+        ("DELETE", "/api/v1/namespaces/shop/pods/web-5d9c-x1", "", 405, "it is read-only"),
+        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", 405, "it is read-only"),
         ("GET", "/api/v1/namespaces/shop/pods/web-5d9c-x1/log", "container=no", 400, "is not valid"),
         ("GET", "/api/v1/namespaces/shop/pods/web-5d9c-x1/log", "tailLines=x", 400, "whole number"),
         ("GET", "/api/v1/namespaces/shop/pods/web-5d9c-x1/log", "sinceTime=x", 400, "sinceTime"),
-        ("GET", "/api/v1/namespaces/shop/pods/web-5d9c-x1/log", "previous=true", 400, "former lives"),
+        ("GET", "/api/v1/namespaces/shop/pods/web-5d9c-x1/log", "previous=true", 400, "previous container instances"),
     ],
 )
 def test_the_api_refuses(api, method, path, query, status, says):
@@ -243,8 +243,8 @@ def kubectl(evidence, tmp_path, binary):
         ("get events", True, "Started container"),
         ("logs deploy/web --tail=1", True, "connection refused"),
         ("get nosuch", False, "doesn't have a resource type"),
-        ("delete pod web-5d9c-x1", False, "nobody can change"),
-        ("exec web-5d9c-x1 -- ls", False, "nobody can change"),
+        ("delete pod web-5d9c-x1", False, "it is read-only"),
+        ("exec web-5d9c-x1 -- ls", False, "it is read-only"),
         ("top pods", False, "get_metrics"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_folder_of_snapshots_and_its_truths(snapshot, tmp_path, capsys):
 
 def test_a_program_reads_the_snapshot_and_no_truth(snapshot, tmp_path, capsys):
     if not can_isolate():
-        pytest.skip("this machine gives no namespaces (unshare)")
+        pytest.skip("this machine does not allow namespaces (unshare)")
     (snapshot / "ground_truth.yaml").write_text(recorded.TRUTH)
     recorded.write_manifest(snapshot)
     program = tmp_path / "look.py"

@@ -1,1 +1,1 @@
-"""Solvers without a model: pure functions over what a solver may read, and two that check the scoring."""
+"""Baseline solvers without a model: pure rankings of observations, and two references that check the scoring."""

@@ -1,4 +1,4 @@
-"""The baselines by name: what each reads, and how it ranks what it read."""
+"""The baselines by name: what each one reads, and its ranking."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from scenario_kit.solver.protocol.messages import (
     SubmitMessage,
 )
 
-#: Kinds of which recent-change looks for what was written last.
+#: Kinds that recent-change considers.
 CHANGING_KINDS: Final = (*WORKLOAD_KINDS, "Service", "ConfigMap", "NetworkPolicy", "HorizontalPodAutoscaler")
 
 
 class Reads(NamedTuple):
-    """What a baseline reads beside alerts and workloads."""
+    """What a baseline reads besides alerts."""
 
     kinds: tuple[str, ...] = WORKLOAD_KINDS
     calls: bool = False
@@ -47,14 +47,14 @@ class Reads(NamedTuple):
 
 
 class BaselineSolver(NamedTuple):
-    """A solver without a model: what it reads, and how it ranks. It repairs nothing."""
+    """A solver without a model. It diagnoses only, and repairs nothing."""
 
     title: str
     reads: Reads
     rank: Callable[[Observation], Sequence[str]]
 
     def script(self, start: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
-        """Read, blame whatever ranks first, and stop."""
+        """Read, blame the object ranked first, and stop."""
         seen = yield from observe(self.reads)
         ranked = self.rank(seen)
         answer = build_answer(start.namespaces[0], ranked[:1], self.title)
@@ -64,7 +64,7 @@ class BaselineSolver(NamedTuple):
 
 
 def observe(reads: Reads) -> Generator[SolverMessage, KitMessage, Observation]:
-    """Read what a baseline looks at."""
+    """Read the observation of a baseline."""
     alerts = yield from read_alerts()
     objects = yield from read_objects(reads.kinds)
     calls = (yield from read_calls()) if reads.calls else ()
@@ -75,7 +75,7 @@ def observe(reads: Reads) -> Generator[SolverMessage, KitMessage, Observation]:
 
 
 def build_answer(namespace: str, names: Sequence[str], because: str) -> dict[str, Any]:
-    """Build a diagnosis that blames these objects of a namespace."""
+    """Build a diagnosis that blames objects of a namespace."""
     entities = [
         {"name": f"{namespace}/{name}", "contributing_factor": True, "reasoning": because, "evidence": ""}
         for name in names

@@ -1,4 +1,4 @@
-"""What Kubernetes says about an app, as a baseline reads it from columns of kubectl."""
+"""The Kubernetes state of an app, as a baseline parses it from kubectl's custom columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from scenario_kit.model.base import Value
 
-#: Fields by kind, in the order in which values are read from them.
+#: Custom columns by kind, in the order of their ``read`` methods.
 WORKLOAD_COLUMNS: Final = (
     ".metadata.name", ".spec.replicas", ".status.desiredNumberScheduled", ".status.availableReplicas",
     ".status.numberAvailable",
@@ -28,7 +28,7 @@ _PAIR: Final = re.compile(r"([^\s:\[\]]+):([^\s\]]*)")
 
 
 class SeenWorkload(Value, frozen=True, kw_only=True):
-    """A workload: how many pods it should have, and how many are available."""
+    """A workload with its desired and available numbers of pods."""
 
     kind: str
     name: str
@@ -37,14 +37,14 @@ class SeenWorkload(Value, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, kind: str, row: Sequence[str]) -> SeenWorkload:
-        """Read the cells of ``WORKLOAD_COLUMNS``; a workload that does not say how many pods it wants, wants one."""
+        """Read the cells of ``WORKLOAD_COLUMNS``; replicas default to 1."""
         name, replicas, scheduled, available, numbered = row
         desired = read_number(replicas or scheduled, 1)
         return cls(kind=kind, name=name, desired=desired, available=read_number(available or numbered, 0))
 
 
 class SeenPod(Value, frozen=True, kw_only=True):
-    """A pod. ``waiting`` and ``ended`` are the reasons of its containers' states, ``ports`` numbers and names."""
+    """A pod. ``waiting`` and ``ended`` are reasons of container states; ``ports`` are port numbers and names."""
 
     name: str
     node: str
@@ -66,7 +66,7 @@ class SeenPod(Value, frozen=True, kw_only=True):
 
 
 class SeenService(Value, frozen=True, kw_only=True):
-    """A Service: which ports of which pods it means."""
+    """A Service with its selector and target ports."""
 
     name: str
     target_ports: tuple[str, ...]
@@ -80,7 +80,7 @@ class SeenService(Value, frozen=True, kw_only=True):
 
 
 class SeenNode(Value, frozen=True, kw_only=True):
-    """A node: whether its kubelet reports that it is ready, and whether new pods may go there."""
+    """A node: whether it is ready, and whether it is schedulable."""
 
     name: str
     ready: bool
@@ -94,7 +94,7 @@ class SeenNode(Value, frozen=True, kw_only=True):
 
 
 class SeenWarning(Value, frozen=True, kw_only=True):
-    """An event of the type Warning, and the object that it is about."""
+    """A Warning event and its involved object."""
 
     reason: str
     kind: str
@@ -109,7 +109,7 @@ class SeenWarning(Value, frozen=True, kw_only=True):
 
 
 class ClusterState(Value, frozen=True, kw_only=True):
-    """All of it."""
+    """The state of the app's namespaces and nodes."""
 
     workloads: tuple[SeenWorkload, ...] = ()
     pods: tuple[SeenPod, ...] = ()
@@ -118,25 +118,25 @@ class ClusterState(Value, frozen=True, kw_only=True):
     warnings: tuple[SeenWarning, ...] = ()
 
     def find_owner(self, name: str) -> SeenWorkload | None:
-        """Find the workload of a pod or ReplicaSet by its name, which begins with the workload's."""
+        """Find the workload of a pod or ReplicaSet by name prefix."""
         owners = [each for each in self.workloads if name == each.name or name.startswith(f"{each.name}-")]
         return max(owners, key=lambda each: len(each.name), default=None)
 
     def select_pods(self, selector: dict[str, str]) -> list[SeenPod]:
-        """Select the pods that a selector means; none by an empty one."""
+        """Return the pods that match a selector; an empty selector matches none."""
         return [pod for pod in self.pods if selector and selector.items() <= pod.labels.items()]
 
 
 def split_list(cell: str) -> tuple[str, ...]:
-    """Split a cell of several values; kubectl writes <none> where one of them is missing."""
+    """Split a comma-separated cell, without the ``<none>`` that kubectl writes for a missing value."""
     return tuple(each for each in cell.split(",") if each and each != "<none>")
 
 
 def read_map(cell: str) -> dict[str, str]:
-    """Read a map as kubectl writes it in a column: ``map[app:cart tier:web]``."""
+    """Parse a map in kubectl's column format: ``map[app:cart tier:web]``."""
     return dict(_PAIR.findall(cell.removeprefix("map[").removesuffix("]")))
 
 
-def read_number(cell: str, otherwise: int) -> int:
-    """Read a whole number."""
-    return int(cell) if cell.isascii() and cell.isdigit() else otherwise
+def read_number(cell: str, default: int) -> int:
+    """Parse a whole number."""
+    return int(cell) if cell.isascii() and cell.isdigit() else default

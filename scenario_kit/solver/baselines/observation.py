@@ -1,4 +1,4 @@
-"""What the baselines look at: values, read by the same tools that every solver has."""
+"""The observations of baselines, read with the same tools that every solver has."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from scenario_kit.solver.baselines.cluster_state import (
 )
 from scenario_kit.solver.protocol.messages import CallMessage, KitMessage, ResultMessage, SolverMessage
 
-#: Kinds of workloads and what is looked at beside them.
+#: Kinds of workloads.
 WORKLOAD_KINDS: Final = ("Deployment", "StatefulSet", "DaemonSet")
-#: Labels of alerts that name a workload, the most exact first.
+#: Labels of alerts that name a workload, most specific first.
 _NAMING: Final = (
     "deployment", "statefulset", "daemonset", "service_name", "service", "app", "workload", "job_name", "container",
 )  # fmt: skip
 
-#: What kubectl writes where a field is missing.
-_NOTHING: Final = "<none>"
-#: Name, creation, times of all writes, and of those into the status.
+#: kubectl's text for a missing field.
+_NONE: Final = "<none>"
+#: Name, creation, times of all writes, and times of status writes.
 _DATES: Final = (
     ".metadata.name", ".metadata.creationTimestamp", ".metadata.managedFields[*].time",
     '.metadata.managedFields[?(@.subresource=="status")].time',
 )  # fmt: skip
 
-#: Messages of a baseline, what they are answered, and what comes of it.
+#: A generator that yields messages, receives their answers, and returns a result.
 Reading = Generator[SolverMessage, KitMessage, Any]
 
 
 class SeenAlert(Value, frozen=True, kw_only=True):
-    """An alert that is pending or firing, since when (as text that sorts by time), and its labels."""
+    """A pending or firing alert; ``since`` is a timestamp that sorts as text."""
 
     name: str
     firing: bool
@@ -53,7 +53,7 @@ class SeenAlert(Value, frozen=True, kw_only=True):
 
 
 class SeenObject(Value, frozen=True, kw_only=True):
-    """An object, when it came, and when anything but its status was last written (as texts that sort by time)."""
+    """An object with its creation and its last write outside the status, as timestamps that sort as text."""
 
     kind: str
     name: str
@@ -71,7 +71,7 @@ class SeenSpan(Value, frozen=True, kw_only=True):
 
 
 class SeenCall(Value, frozen=True, kw_only=True):
-    """So many calls of one service by another."""
+    """The number of calls from one service to another."""
 
     caller: str
     callee: str
@@ -79,7 +79,7 @@ class SeenCall(Value, frozen=True, kw_only=True):
 
 
 class Observation(Value, frozen=True, kw_only=True):
-    """All of it; what a baseline does not look at is empty."""
+    """A baseline's observation; parts that it does not read are empty."""
 
     alerts: tuple[SeenAlert, ...] = ()
     objects: tuple[SeenObject, ...] = ()
@@ -89,11 +89,11 @@ class Observation(Value, frozen=True, kw_only=True):
 
     @property
     def workloads(self) -> dict[str, str]:
-        """The workloads as ``Kind/name``, by name."""
+        """Workloads as ``Kind/name``, by name."""
         return {each.name: f"{each.kind}/{each.name}" for each in self.objects if each.kind in WORKLOAD_KINDS}
 
     def find_workload(self, labels: dict[str, str]) -> str:
-        """Find the workload that an alert is about, as ``Kind/name``; empty where its labels name none."""
+        """Find the workload named by an alert's labels, as ``Kind/name``; empty if there is none."""
         known = self.workloads
         for label in _NAMING:
             if labels.get(label) in known:
@@ -104,13 +104,13 @@ class Observation(Value, frozen=True, kw_only=True):
 
 
 def use(tool: str, **arguments: Any) -> Generator[SolverMessage, KitMessage, ResultMessage | None]:
-    """Use a tool; None where the run has ended."""
+    """Call a tool; None if the run has ended."""
     answer = yield CallMessage(tool=tool, arguments=arguments)
     return answer if isinstance(answer, ResultMessage) else None
 
 
 def read_json(tool: str, **arguments: Any) -> Generator[SolverMessage, KitMessage, Any]:
-    """Use a tool that answers JSON; None where it does not."""
+    """Call a tool and decode its JSON; None if it failed."""
     answer = yield from use(tool, **arguments)
     if answer is None or not answer.ok:
         return None
@@ -121,7 +121,7 @@ def read_json(tool: str, **arguments: Any) -> Generator[SolverMessage, KitMessag
 
 
 def read_alerts() -> Generator[SolverMessage, KitMessage, tuple[SeenAlert, ...]]:
-    """Read the alerts of the moment."""
+    """Read the current alerts."""
     found = (yield from read_json("get_alerts")) or {"items": []}
     return tuple(
         SeenAlert(
@@ -135,22 +135,20 @@ def read_alerts() -> Generator[SolverMessage, KitMessage, tuple[SeenAlert, ...]]
 def read_columns(
     kind: str, columns: Sequence[str], *options: str
 ) -> Generator[SolverMessage, KitMessage, list[list[str]]]:
-    """Read fields of all objects of a kind: one list of texts for each, empty where an object lacks a field.
+    """Read fields of all objects of a kind: one list of cells per object, empty for a missing field.
 
-    ``columns`` are paths as kubectl writes them; values of the last one alone may contain spaces.
+    ``columns`` are kubectl JSONPath expressions; only values of the last one may contain spaces.
     """
     named = ",".join(f"C{number}:{path}" for number, path in enumerate(columns))
     cmd = " ".join(["get", kind, *options, "--no-headers --show-managed-fields -o", f"'custom-columns={named}'"])
     answer = yield from use("exec_kubectl_cmd_safely", cmd=cmd)
     lines = answer.content.splitlines() if answer is not None and answer.ok else []
     rows = (line.split(None, len(columns) - 1) for line in lines)
-    return [
-        ["" if cell.strip() == _NOTHING else cell.strip() for cell in row] for row in rows if len(row) == len(columns)
-    ]
+    return [["" if cell.strip() == _NONE else cell.strip() for cell in row] for row in rows if len(row) == len(columns)]
 
 
 def read_objects(kinds: Iterable[str]) -> Generator[SolverMessage, KitMessage, tuple[SeenObject, ...]]:
-    """Read which objects there are, and when they were written."""
+    """Read the objects of some kinds with the times of their writes."""
     found: list[SeenObject] = []
     for kind in kinds:
         found += [date_object(kind, row) for row in (yield from read_columns(kind, _DATES))]
@@ -158,7 +156,7 @@ def read_objects(kinds: Iterable[str]) -> Generator[SolverMessage, KitMessage, t
 
 
 def date_object(kind: str, row: Sequence[str]) -> SeenObject:
-    """Date an object by its name, its creation, the times of all writes, and the times of those into its status."""
+    """Parse a row of ``_DATES``; the last write excludes writes to the status."""
     name, created, every, status = row
     writes = Counter(every.split(",")) - Counter(status.split(","))
     written = [time for time in (created, *writes) if time[:1].isdigit()]
@@ -166,7 +164,7 @@ def date_object(kind: str, row: Sequence[str]) -> SeenObject:
 
 
 def read_calls() -> Generator[SolverMessage, KitMessage, tuple[SeenCall, ...]]:
-    """Read who calls whom."""
+    """Read the calls between services."""
     found = (yield from read_json("get_dependency_graph")) or {"items": []}
     return tuple(
         SeenCall(caller=each["parent"], callee=each["child"], count=int(each["callCount"])) for each in found["items"]
@@ -174,12 +172,12 @@ def read_calls() -> Generator[SolverMessage, KitMessage, tuple[SeenCall, ...]]:
 
 
 def read_spans(services: Sequence[str]) -> Generator[SolverMessage, KitMessage, tuple[SeenSpan, ...]]:
-    """Read the newest traces of services, failed ones and any; a span that several answers hold counts once."""
+    """Read the newest traces of services, with and without the errors filter; spans are deduplicated."""
     found: dict[str, SeenSpan] = {}
     for service in services:
         for errors in (True, False):
-            asked = {"service": service, "limit": 20, "errors": errors, "last_n_minutes": 10}
-            for trace in ((yield from read_json("get_traces", **asked)) or {"items": []})["items"]:
+            arguments = {"service": service, "limit": 20, "errors": errors, "last_n_minutes": 10}
+            for trace in ((yield from read_json("get_traces", **arguments)) or {"items": []})["items"]:
                 found |= {span["span"]: _read_span(trace["traceID"], span) for span in trace["spans"]}
     return tuple(found.values())
 
@@ -190,7 +188,7 @@ def _read_span(trace: str, span: dict[str, Any]) -> SeenSpan:
 
 
 def read_state() -> Generator[SolverMessage, KitMessage, ClusterState]:
-    """Read what Kubernetes says about pods, workloads, Services, nodes, and the warnings among its events."""
+    """Read workloads, pods, Services, nodes and Warning events."""
     workloads: list[SeenWorkload] = []
     for kind in WORKLOAD_KINDS:
         rows = yield from read_columns(kind, WORKLOAD_COLUMNS)

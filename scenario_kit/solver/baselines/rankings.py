@@ -1,4 +1,4 @@
-"""Which object each baseline blames. Pure: observation → names as ``Kind/name``, the first one blamed most."""
+"""The rankings of the baselines. Pure: observation → objects as ``Kind/name``, most suspicious first."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 
 from scenario_kit.solver.baselines.observation import Observation, SeenAlert
 
-#: Probability that the walk goes on instead of starting again (Page et al. 1998), and its rounds.
+#: Damping factor of the random walk (Page et al. 1998) and number of iterations.
 DAMPING: Final = 0.85
 ROUNDS: Final = 100
-#: Weight of a call of which no span failed, beside those of which some did.
-_UNSUSPECTED: Final = 0.05
+#: Base weight of a call edge without failed spans.
+_BASE_WEIGHT: Final = 0.05
 
 
 def rank_by_loudness(seen: Observation) -> list[str]:
-    """Rank workloads by how many alerts fire on them; of equals, the one that began first."""
+    """Rank workloads by their number of firing alerts; ties by the earliest alert."""
     firing = [(name, alert) for name, alert in _attribute_alerts(seen) if alert.firing]
     counts = Counter(name for name, _ in firing)
     first = {name: min(a.since for n, a in firing if n == name) for name in counts}
@@ -25,7 +25,7 @@ def rank_by_loudness(seen: Observation) -> list[str]:
 
 
 def rank_by_onset(seen: Observation) -> list[str]:
-    """Rank workloads by when their first alert began to be active."""
+    """Rank workloads by the onset of their first alert."""
     first: dict[str, str] = {}
     for name, alert in _attribute_alerts(seen):
         first[name] = min(alert.since, first.get(name, alert.since))
@@ -33,16 +33,16 @@ def rank_by_onset(seen: Observation) -> list[str]:
 
 
 def rank_by_change(seen: Observation) -> list[str]:
-    """Rank objects by when they were last written, the newest first."""
+    """Rank objects by their last write, newest first."""
     ordered = sorted(seen.objects, key=lambda each: (each.kind, each.name))
     return [f"{each.kind}/{each.name}" for each in sorted(ordered, key=lambda each: each.written, reverse=True)]
 
 
 def rank_by_spectrum(seen: Observation) -> list[str]:
-    """Rank services by Ochiai's coefficient over traces: failing ones that touch a service, against those that do not.
+    """Rank services by the Ochiai coefficient over failing and passing traces.
 
-    A trace fails where any span of it does; it covers a service that has a failed span in it, or (in a trace that does
-    not fail) any span. Source: Abreu, Zoeteweij, van Gemund, "On the Accuracy of Spectrum-based Fault Localization",
+    A trace fails if any of its spans failed. A failing trace covers the services of its failed spans, a passing trace
+    those of all its spans. Source: Abreu, Zoeteweij, van Gemund, "On the Accuracy of Spectrum-based Fault Localization",
     2007: n11 / sqrt((n11 + n01) (n11 + n10)).
     """
     touched: dict[str, dict[str, bool]] = defaultdict(dict)
@@ -63,11 +63,11 @@ def rank_by_spectrum(seen: Observation) -> list[str]:
 
 
 def rank_by_random_walk(seen: Observation) -> list[str]:
-    """Rank services by a random walk with restart on the call graph, from those with alerts to what they call.
+    """Rank services by a random walk with restart on the call graph, from alerting services to their callees.
 
-    A call is followed the more often, the larger the share of failed spans of the service that is called. Source of the
-    walk: Page, Brin, Motwani, Winograd, "The PageRank Citation Ranking", 1998, personalised by the alerts, as in Kim,
-    Sumbaly, Shah, "Root Cause Detection in a Service-Oriented Architecture", 2013.
+    The weight of a call grows with the callee's share of failed spans. Source: Page, Brin, Motwani, Winograd, "The
+    PageRank Citation Ranking", 1998, personalised by the alerts, as in Kim, Sumbaly, Shah, "Root Cause Detection in a
+    Service-Oriented Architecture", 2013.
     """
     restart = Counter(name.partition("/")[2] for name, alert in _attribute_alerts(seen) if alert.firing)
     follow = _weigh_calls(seen)
@@ -85,13 +85,13 @@ def rank_by_random_walk(seen: Observation) -> list[str]:
 def _walk_once(
     at: Mapping[str, float], start: Mapping[str, float], follow: Mapping[str, Mapping[str, float]]
 ) -> dict[str, float]:
-    """Go one step; whoever calls nobody stays where it is."""
+    """Take one step of the walk; a service without callees keeps its share."""
     after = {name: (1 - DAMPING) * share for name, share in start.items()}
     for name, share in at.items():
         callees = follow.get(name) or {name: 1.0}
         weight = sum(callees.values())
-        for callee, part in callees.items():
-            after[callee] += DAMPING * share * part / weight
+        for callee, edge in callees.items():
+            after[callee] += DAMPING * share * edge / weight
     return after
 
 
@@ -101,17 +101,17 @@ def _weigh_calls(seen: Observation) -> dict[str, dict[str, float]]:
     follow: dict[str, dict[str, float]] = defaultdict(dict)
     for call in seen.calls:
         if call.caller != call.callee:
-            follow[call.caller][call.callee] = _UNSUSPECTED + failed[call.callee] / max(spans[call.callee], 1)
+            follow[call.caller][call.callee] = _BASE_WEIGHT + failed[call.callee] / max(spans[call.callee], 1)
     return follow
 
 
 def _attribute_alerts(seen: Observation) -> list[tuple[str, SeenAlert]]:
-    """List alerts with the workload that each is about; those that name none are left out."""
+    """List alerts with the workloads they name; alerts that name none are left out."""
     return [(name, alert) for alert in seen.alerts if (name := seen.find_workload(alert.labels))]
 
 
 def _name_workloads(seen: Observation, scores: Mapping[str, float]) -> list[str]:
-    """Name services by their workloads, the highest score first; what has no workload of its name is left out."""
+    """Map services to workloads of the same name, highest score first; others are left out."""
     known = seen.workloads
     ordered = sorted(scores, key=lambda name: (-scores[name], name))
     return [known[name] for name in ordered if name in known and scores[name] > 0]

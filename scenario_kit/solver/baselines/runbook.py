@@ -1,7 +1,7 @@
-"""A runbook as rules: which alerts lead to which suspects, and what is checked about them, in this order.
+"""A troubleshooting runbook as rules: suspects from alerts, and an ordered list of checks.
 
-The checks are those that any runbook for Kubernetes lists: nodes, quotas, images, configuration, memory, crashes,
-scheduling, replicas, selectors, ports, probes, and then what was changed since the app came. No check knows an app.
+The checks are those of generic Kubernetes runbooks: nodes, quotas, images, configuration, memory, crashes, scheduling,
+replicas, selectors, ports, probes, and then changes since the app's deployment. None is specific to an app.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scenario_kit.solver.baselines.cluster_state import ClusterState, SeenPod
 from scenario_kit.solver.baselines.observation import WORKLOAD_KINDS, Observation, SeenObject
 from scenario_kit.solver.baselines.rankings import rank_by_loudness, rank_by_onset, rank_by_spectrum
 
-#: Labels that only alerts about requests carry; others are about the object that they name.
-_OF_REQUESTS: Final = ("service_name", "service")
+#: Labels of alerts about requests; alerts without them are about the object they name.
+_REQUEST_LABELS: Final = ("service_name", "service")
 _QUOTA: Final = re.compile(r"exceeded quota: ([\w.-]+)")
 _IMAGE: Final = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 _CONFIGURATION: Final = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError")
@@ -24,7 +24,7 @@ _UNSCHEDULABLE: Final = "were unschedulable"
 
 
 class RunbookFinding(NamedTuple):
-    """An object to blame, as ``Kind/name``, and the component that suffers from it."""
+    """An object to blame, as ``Kind/name``, and the component it affects."""
 
     blamed: str
     component: str
@@ -34,9 +34,9 @@ RunbookCheck = Callable[[Observation], Iterable[RunbookFinding]]
 
 
 def consult_runbook(seen: Observation) -> list[str]:
-    """Rank objects: what the checks find about suspects, then about anybody else, then the suspects themselves.
+    """Rank objects: findings about suspects, then findings about other components, then the suspects.
 
-    Where nothing alerts, a change alone is no reason to blame anything.
+    Without alerts, changes are not considered.
     """
     suspects = list_suspects(seen)
     places = {name.partition("/")[2]: place for place, name in enumerate(suspects)}
@@ -49,19 +49,19 @@ def consult_runbook(seen: Observation) -> list[str]:
 
 
 def list_suspects(seen: Observation) -> list[str]:
-    """List workloads from the most suspicious on, as ``Kind/name``.
+    """List suspect workloads as ``Kind/name``, most suspicious first.
 
-    An alert about an object names it. One about requests leads along the calls: whose spans fail where others' do not,
-    who is called by those that alert, and they themselves.
+    Alerts about objects name their workload. Alerts about requests point along the call graph: first services whose
+    spans fail, then callees of the alerting services, then the alerting services themselves.
     """
-    direct = [alert for alert in seen.alerts if not any(label in alert.labels for label in _OF_REQUESTS)]
+    direct = [alert for alert in seen.alerts if not any(label in alert.labels for label in _REQUEST_LABELS)]
     named = [name for alert in direct if (name := seen.find_workload(alert.labels))]
     alerting = [*rank_by_loudness(seen), *rank_by_onset(seen)]
     return list(dict.fromkeys([*named, *rank_by_spectrum(seen), *_list_called(seen, alerting), *alerting]))
 
 
 def _list_called(seen: Observation, callers: Iterable[str]) -> list[str]:
-    """List the workloads that these call, directly or through others, the nearest first."""
+    """List the direct and transitive callees of workloads, nearest first."""
     known = seen.workloads
     queue = [name.partition("/")[2] for name in callers]
     reached: dict[str, None] = dict.fromkeys(queue)
@@ -79,7 +79,7 @@ def _blame_owner(state: ClusterState, name: str) -> Iterator[RunbookFinding]:
 
 
 def _check_nodes(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame a node that is not ready, for each workload that has a pod there."""
+    """Blame a node that is not ready, for each workload with a pod on it."""
     for node in seen.state.nodes:
         hosted = [pod for pod in seen.state.pods if pod.node == node.name]
         for pod in hosted if not node.ready else ():
@@ -88,7 +88,7 @@ def _check_nodes(seen: Observation) -> Iterator[RunbookFinding]:
 
 
 def _check_quota(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame a quota that keeps pods from being created."""
+    """Blame a quota that prevents the creation of pods."""
     for warning in seen.state.warnings:
         if warning.reason == "FailedCreate" and (match := _QUOTA.search(warning.message)):
             for owner in _blame_owner(seen.state, warning.name):
@@ -96,7 +96,7 @@ def _check_quota(seen: Observation) -> Iterator[RunbookFinding]:
 
 
 def _check_pods(holds: Callable[[SeenPod], bool]) -> RunbookCheck:
-    """Return a check that blames the workloads of pods of which something holds."""
+    """Return a check that blames the workloads of pods that match a predicate."""
 
     def check(seen: Observation) -> Iterator[RunbookFinding]:
         for pod in seen.state.pods:
@@ -107,7 +107,7 @@ def _check_pods(holds: Callable[[SeenPod], bool]) -> RunbookCheck:
 
 
 def _check_scheduling(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame nodes that take no pods where that is what the scheduler says, otherwise whoever asks for too much."""
+    """Blame cordoned nodes if the scheduler reports them, otherwise the workload of the pending pod."""
     pending = {pod.name for pod in seen.state.pods if pod.phase == "Pending" and not pod.node}
     closed = [node.name for node in seen.state.nodes if not node.schedulable]
     for warning in seen.state.warnings:
@@ -120,7 +120,7 @@ def _check_scheduling(seen: Observation) -> Iterator[RunbookFinding]:
 
 
 def _check_replicas(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame a workload that has a Service of its name and wants no pods."""
+    """Blame a workload scaled to zero although a Service has its name."""
     services = {each.name for each in seen.state.services}
     for each in seen.state.workloads:
         if each.desired == 0 and each.name in services:
@@ -128,7 +128,7 @@ def _check_replicas(seen: Observation) -> Iterator[RunbookFinding]:
 
 
 def _check_selectors(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame a Service that means no pod, though a workload of its name has some."""
+    """Blame a Service whose selector matches no pod although the workload of its name has pods."""
     workloads = {each.name: each for each in seen.state.workloads}
     for service in seen.state.services:
         workload = workloads.get(service.name)
@@ -137,7 +137,7 @@ def _check_selectors(seen: Observation) -> Iterator[RunbookFinding]:
 
 
 def _check_ports(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame a Service for a port that its pods do not declare, if they declare any."""
+    """Blame a Service whose target port none of its pods declares, if they declare ports."""
     for service in seen.state.services:
         declared = {port for pod in seen.state.select_pods(service.selector) for port in pod.ports}
         if declared and set(service.target_ports) - declared:
@@ -145,7 +145,7 @@ def _check_ports(seen: Observation) -> Iterator[RunbookFinding]:
 
 
 def _check_probes(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame workloads whose pods run, fail their probes, and are not ready."""
+    """Blame workloads with running pods that fail probes and are not ready."""
     failing = {warning.name for warning in seen.state.warnings if warning.reason == "Unhealthy"}
     for pod in seen.state.pods:
         if pod.name in failing and pod.phase == "Running" and not pod.ready:
@@ -153,31 +153,31 @@ def _check_probes(seen: Observation) -> Iterator[RunbookFinding]:
 
 
 def _check_available(seen: Observation) -> Iterator[RunbookFinding]:
-    """Blame workloads that lack pods for whatever reason."""
+    """Blame workloads with fewer available pods than desired."""
     for each in seen.state.workloads:
         if each.available < each.desired:
             yield RunbookFinding(f"{each.kind}/{each.name}", each.name)
 
 
 def list_changes(seen: Observation, kinds: tuple[str, ...]) -> list[SeenObject]:
-    """List the objects of some kinds that were written after the app had come, the newest first.
+    """List the objects of some kinds changed after the app's deployment, newest first.
 
-    A write that half of all objects of a kind share concerns none of them: it is maintenance.
+    A write shared by at least half of a kind's objects is maintenance, and ignored.
     """
-    came = max((each.created for each in seen.objects if each.kind in WORKLOAD_KINDS), default="")
-    changed = [each for each in seen.objects if each.kind in kinds and each.written > came]
+    deployed = max((each.created for each in seen.objects if each.kind in WORKLOAD_KINDS), default="")
+    changed = [each for each in seen.objects if each.kind in kinds and each.written > deployed]
     shared = Counter((each.kind, each.written) for each in changed)
     totals = Counter(each.kind for each in seen.objects)
-    alone = [
+    individual = [
         each
         for each in changed
         if shared[each.kind, each.written] == 1 or 2 * shared[each.kind, each.written] < totals[each.kind]
     ]
-    return sorted(alone, key=lambda each: each.written, reverse=True)
+    return sorted(individual, key=lambda each: each.written, reverse=True)
 
 
 def _check_changes(*kinds: str) -> RunbookCheck:
-    """Return a check that blames what was changed since the app came."""
+    """Return a check that blames objects changed after the app's deployment."""
 
     def check(seen: Observation) -> Iterator[RunbookFinding]:
         for each in list_changes(seen, kinds):
@@ -187,7 +187,7 @@ def _check_changes(*kinds: str) -> RunbookCheck:
     return check
 
 
-#: The checks of the state of the cluster, the most telling first.
+#: Checks of the cluster's state, most specific first.
 STATE_CHECKS: Final[tuple[RunbookCheck, ...]] = (
     _check_nodes,
     _check_quota,
@@ -201,7 +201,7 @@ STATE_CHECKS: Final[tuple[RunbookCheck, ...]] = (
     _check_ports,
     _check_probes,
 )
-#: All checks, in order; that pods are missing says least.
+#: All checks in order, least specific last.
 CHECKS: Final[tuple[RunbookCheck, ...]] = (
     *STATE_CHECKS,
     _check_changes("NetworkPolicy"),

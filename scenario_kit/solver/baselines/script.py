@@ -1,4 +1,4 @@
-"""A solver inside this process: a generator that yields messages and is sent what they are answered."""
+"""In-process solvers: generators that yield messages and are sent the answers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Generator
 from scenario_kit.solver.programs.drive import SolverGone, UnusableLine
 from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage, StartMessage
 
-#: What a scripted solver does: it gets the first message and the answers to its own, and yields messages.
+#: A scripted solver: takes the start message, yields messages, and is sent their answers.
 Script = Callable[[StartMessage], Generator[SolverMessage, KitMessage, None]]
 
 
 class ScriptedSolver:
-    """Runs a script. One that ends has nothing more to say."""
+    """Runs a script as a solver; the solver exits when the script ends."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -20,7 +20,7 @@ class ScriptedSolver:
         self._answer: KitMessage | None = None
 
     def tell(self, message: KitMessage) -> None:
-        """Give the script a message."""
+        """Send a message to the script."""
         if isinstance(message, StartMessage):
             self._running = self._script(message)
         else:
@@ -28,8 +28,8 @@ class ScriptedSolver:
 
     def ask(self, patience: float | None) -> SolverMessage | UnusableLine:
         """Return the script's next message."""
-        del patience  # it says something at once
-        assert self._running is not None, "a script begins with the first message"
+        del patience  # a script answers immediately
+        assert self._running is not None, "tell() the start message first"
         try:
             if self._answer is None:
                 return next(self._running)

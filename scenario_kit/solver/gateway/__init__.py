@@ -1,1 +1,1 @@
-"""Everything that a solver reaches: tools over the solver's own credential, scoped to the app's namespaces."""
+"""The solver's tools: they use the solver's own credential and are scoped to the app's namespaces."""

@@ -1,4 +1,4 @@
-"""Alerts of the moment, as Prometheus lists them."""
+"""Current alerts in Prometheus's format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 
 def list_alerts(history: AlertHistory) -> list[dict[str, Any]]:
-    """List what is pending or firing at the end of a history as ``/api/v1/alerts`` does: firing first, oldest first."""
+    """List the pending and firing alerts at the end of a history like ``/api/v1/alerts``: firing, then oldest first."""
     found = []
     for timeline in history.timelines:
         for state, intervals in (("firing", timeline.firing), ("pending", timeline.pending)):

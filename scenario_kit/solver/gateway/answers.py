@@ -1,4 +1,4 @@
-"""What a tool answers, and how long an answer may be."""
+"""Answers of tools, and their size limits."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import msgspec
 
 from scenario_kit.model.base import Value
 
-#: Characters of an answer that a solver gets; longer ones are cut in the middle.
+#: Maximum length of a text answer; longer ones are truncated in the middle.
 LONGEST_ANSWER: Final = 20_000
-#: Characters of an answer that is a list, which is cut between two items.
+#: Maximum length of a list answer, which is truncated between items.
 LONGEST_LIST: Final = 100_000
 
 
 class ToolAnswer(Value, frozen=True, kw_only=True):
-    """``valid`` says that the arguments were, ``ok`` that the tool did what it should.
+    """The answer of a tool: ``valid`` if its arguments were valid, ``ok`` if it succeeded.
 
-    ``seconds`` is how much of the incident's time the call asks to pass, beside what every call costs.
+    ``seconds`` is the incident time that the call lets pass, in addition to the cost of every call.
     """
 
     content: str
@@ -28,7 +28,7 @@ class ToolAnswer(Value, frozen=True, kw_only=True):
 
 
 class BadCall(ValueError):
-    """Arguments that cannot be used; ``fix`` says what could be."""
+    """Invalid arguments of a tool; ``fix`` tells what is valid."""
 
     def __init__(self, problem: str, fix: str = "") -> None:
         super().__init__(problem)
@@ -37,13 +37,13 @@ class BadCall(ValueError):
 
 
 def refuse_call(error: BadCall) -> ToolAnswer:
-    """Return the answer to a call that cannot be used."""
+    """Build the answer to an invalid call."""
     text = f"error: {error.problem}" + (f"\nfix: {error.fix}" if error.fix else "")
     return ToolAnswer(content=text, ok=False, valid=False)
 
 
 def cut_middle(text: str, longest: int = LONGEST_ANSWER) -> str:
-    """Return a text of at most so many characters, which says what was left out of its middle."""
+    """Truncate a text in the middle to at most ``longest`` characters, with a note of what is left out."""
     if len(text) <= longest:
         return text
     mark = f"\n… {len(text) - longest} characters left out …\n"
@@ -52,7 +52,7 @@ def cut_middle(text: str, longest: int = LONGEST_ANSWER) -> str:
 
 
 def answer_list(items: Sequence[Any], longest: int = LONGEST_LIST) -> ToolAnswer:
-    """Return ``{"items": […], "left_out": n}`` with as many of the first items as there is room for."""
+    """Build ``{"items": […], "left_out": n}`` with as many leading items as fit."""
     kept: list[msgspec.Raw] = []
     room = longest
     for item in items:

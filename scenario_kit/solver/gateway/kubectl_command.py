@@ -1,8 +1,7 @@
-"""Command lines of kubectl that a solver may give. Pure: text → arguments, or why not.
+"""Parse and check a solver's kubectl command line. Pure.
 
-What a solver may read and write, its role in the cluster decides. Here is refused what would reach beyond the API
-server: other identities and servers, files of this machine, editors, shells; and what never ends while time stands
-still.
+The solver's RBAC role decides what it may read and write. This module refuses what reaches beyond the API server (other
+identities and servers, local files, editors, shells) and commands that never return while the incident's clock stops.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ WRITING: Final = frozenset({
     "annotate", "apply", "autoscale", "cordon", "create", "delete", "drain", "exec", "expose", "label", "patch",
     "replace", "rollout", "run", "scale", "set", "taint", "uncordon",
 })  # fmt: skip
-#: Verbs that kubectl has and that do nothing useful here, and what to do instead.
+#: Unsupported verbs of kubectl, and what to do instead.
 _INSTEAD: Final = {
     "attach": "read what the program prints: kubectl logs",
     "cp": "programs are simulated and have no files; kubectl logs shows what they print",
@@ -31,10 +30,10 @@ _INSTEAD: Final = {
     "edit": "kubectl patch, or kubectl apply -f - with a manifest",
     "port-forward": "the metrics and traces tools show traffic",
     "proxy": "kubectl get reads every object that you may read",
-    "wait": "time passes by the tool wait; then kubectl get",
+    "wait": "let time pass with the tool wait; then kubectl get",
     "diff": "kubectl get -o yaml shows the live object",
 }
-#: Options with two dashes, without those dashes.
+#: Allowed long options.
 _OPTIONS: Final = frozenset(
     [
         "all",
@@ -151,9 +150,9 @@ _OPTIONS: Final = frozenset(
         "clusterrole",
     ]
 )
-#: Options with one dash that take a value.
+#: Short options with a value.
 _VALUED: Final = frozenset("ceflLno")
-#: Options with one dash that take none.
+#: Short options without a value.
 _PLAIN: Final = frozenset("ARhqp")
 _NUMBER: Final = re.compile(r"-\d+$")
 _HEREDOC: Final = re.compile(
@@ -164,29 +163,29 @@ _FILES: Final = re.compile(r"(?:jsonpath|go-template|custom-columns|template)-?f
 
 
 class KubectlCommand(NamedTuple):
-    """Arguments behind ``kubectl``, and what it reads from its standard input."""
+    """The arguments after ``kubectl``, and its standard input."""
 
     arguments: tuple[str, ...]
     stdin: str = ""
 
     @property
     def verb(self) -> str:
-        """What it does."""
+        """The verb of the command."""
         return self.arguments[0]
 
     @property
     def writes(self) -> bool:
-        """Whether it may change anything."""
+        """Whether the verb can modify objects."""
         return self.verb in WRITING
 
 
 def parse_kubectl(text: str, stdin: str = "") -> KubectlCommand:
-    """Parse a command line as somebody types it, with or without ``kubectl`` at its front.
+    """Parse a command line, with or without a leading ``kubectl``.
 
     A here-document (``kubectl apply -f - <<EOF``) becomes the standard input.
 
     Raises:
-        BadCall: it is no command line of kubectl, or one that is not possible here.
+        BadCall: it is not a kubectl command line, or one that is not supported.
     """
     if found := _HEREDOC.match(text.strip()):
         text, stdin = found["command"], found["body"] + "\n"
@@ -198,7 +197,8 @@ def parse_kubectl(text: str, stdin: str = "") -> KubectlCommand:
     verb = arguments[0]
     if verb not in READING | WRITING:
         raise BadCall(
-            f"kubectl {verb} is not possible here", _INSTEAD.get(verb, f"verbs: {', '.join(sorted(READING | WRITING))}")
+            f"kubectl {verb} is not supported",
+            _INSTEAD.get(verb, f"verbs: {', '.join(sorted(READING | WRITING))}"),
         )
     arguments = _check_options(verb, arguments)
     return KubectlCommand(tuple(_make_finite(arguments)), stdin)
@@ -221,7 +221,7 @@ def _split(text: str) -> list[str]:
 
 
 def _check_options(verb: str, arguments: Sequence[str]) -> list[str]:
-    """Check every option up to a ``--``, behind which stands the command of a container."""
+    """Check every option before ``--``, which is followed by a container's command."""
     words = iter(range(1, len(arguments)))
     for at in words:
         word, following = arguments[at], arguments[at + 1] if at + 1 < len(arguments) else ""
@@ -239,24 +239,24 @@ def _check_long(verb: str, option: str, following: str) -> None:
     name, equals, value = option.partition("=")
     if name not in _OPTIONS:
         raise BadCall(
-            f"--{name} is not possible here", "leave it out; identity and server are given, files there are none"
+            f"--{name} is not supported", "leave it out; identity and server are fixed, and there are no files"
         )
     if name == "filename":
         _check_file(value if equals else following)
     if name == "output":
         _check_format(value if equals else following)
     if name in ("watch", "output-watch-events") and value != "false":
-        raise BadCall("--watch never ends", "leave it out, let time pass by the tool wait, and ask again")
+        raise BadCall("--watch never ends", "leave it out, let time pass with the tool wait, and repeat the command")
     if verb == "logs" and name == "follow":
         raise BadCall("--follow never ends", "leave it out")
 
 
 def _check_short(verb: str, letters: str, following: str) -> bool:
-    """Check options with one dash; true where the word behind them is their value."""
+    """Check short options; return True if the next word is their value."""
     for at, letter in enumerate(letters):
         rest = letters[at + 1 :].removeprefix("=")
         if letter == "w":
-            raise BadCall("-w never ends", "leave it out, let time pass by the tool wait, and ask again")
+            raise BadCall("-w never ends", "leave it out, let time pass with the tool wait, and repeat the command")
         if letter == "f" and verb == "logs":
             raise BadCall("logs -f never ends", "leave -f out")
         if letter in _VALUED or (letter == "p" and verb == "patch"):
@@ -266,8 +266,8 @@ def _check_short(verb: str, letters: str, following: str) -> bool:
                 _check_format(rest or following)
             return not rest
         if letter not in _PLAIN:
-            fix = "leave it out; nobody types here" if letter in "it" else "leave it out"
-            raise BadCall(f"-{letter} is not possible here", fix)
+            fix = "leave it out; commands are not interactive" if letter in "it" else "leave it out"
+            raise BadCall(f"-{letter} is not supported", fix)
     return False
 
 
@@ -282,7 +282,7 @@ def _check_format(value: str) -> None:
 
 
 def _make_finite(arguments: list[str]) -> list[str]:
-    """Return arguments with which kubectl ends at once, though the time of the incident stands still meanwhile."""
+    """Add the options with which kubectl returns immediately, since the incident's clock stops meanwhile."""
     verb = arguments[0]
     given = {word.partition("=")[0] for word in arguments}
     if verb == "delete" and "--wait" not in given:

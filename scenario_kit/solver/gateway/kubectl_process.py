@@ -1,4 +1,4 @@
-"""kubectl as a process: the solver's credential, an empty home, no variables of ours."""
+"""Run kubectl as a process with the solver's credential, an empty home and an empty environment."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Final, Protocol
 from scenario_kit.solver.gateway.answers import ToolAnswer, cut_middle
 from scenario_kit.solver.gateway.kubectl_command import KubectlCommand
 
-#: Wall seconds that one command may take.
-PATIENCE: Final = 30.0
+#: Timeout of a command in wall seconds.
+TIMEOUT_SECONDS: Final = 30.0
 
 
 class Kubectl(Protocol):
-    """Runs commands of kubectl as the solver."""
+    """Runs kubectl commands as the solver."""
 
     def run(self, command: KubectlCommand) -> ToolAnswer:
-        """Run one command to its end."""
+        """Run a command and return its output."""
 
 
 class KubectlProcess:
-    """A kubectl binary with one kubeconfig; commands without a namespace are about ``namespace``."""
+    """A kubectl binary with a kubeconfig; ``namespace`` is the default namespace."""
 
     def __init__(self, binary: Path, kubeconfig: Path, namespace: str) -> None:
         self._binary = binary
@@ -30,17 +30,19 @@ class KubectlProcess:
         self._namespace = namespace
 
     def run(self, command: KubectlCommand) -> ToolAnswer:
-        """Run one command; one that does not end by itself is ended."""
+        """Run a command; kill it after the timeout."""
         arguments = [str(self._binary), f"--kubeconfig={self._kubeconfig}", f"--namespace={self._namespace}"]
         with tempfile.TemporaryDirectory(prefix="kubectl-") as home:
             try:
                 done = subprocess.run(
                     [*arguments, *command.arguments],
-                    input=command.stdin, capture_output=True, text=True, errors="replace", timeout=PATIENCE,
+                    input=command.stdin, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_SECONDS,
                     cwd=home, env={"HOME": home, "PATH": "/nonexistent"}, check=False,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
-                text = f"error: the command did not end within {PATIENCE:.0f} s; time passes by the tool wait"
+                text = (
+                    f"error: the command did not end within {TIMEOUT_SECONDS:.0f} s; let time pass with the tool wait"
+                )
                 return ToolAnswer(content=text, ok=False)
         text = "\n".join(part.rstrip("\n") for part in (done.stdout, done.stderr) if part)
         return ToolAnswer(content=cut_middle(text or "(no output)"), ok=done.returncode == 0)

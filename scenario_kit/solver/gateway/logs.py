@@ -1,4 +1,4 @@
-"""Logs for a solver: lines of the app's pods, chosen by a small part of LogQL."""
+"""Logs for a solver: lines of the app's pods, queried with a subset of LogQL."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import LogLine
 from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, cut_middle
 
-#: Lines of one answer, the newest.
-MOST_LINES: Final = 500
+#: Maximum number of lines in an answer; the newest are kept.
+MAX_LINES: Final = 500
 _SELECTOR: Final = re.compile(r"\s*\{(?P<inside>[^{}]*)\}(?P<filters>.*)$", re.S)
 _MATCHER: Final = re.compile(
     r'\s*(?P<label>[A-Za-z_]\w*)\s*(?P<op>=~|!~|!=|=)\s*(?P<value>"(?:\\.|[^"\\])*"|`[^`]*`)\s*(?:,|$)'
 )
 _FILTER: Final = re.compile(r'\s*(?P<op>\|=|!=|\|~|!~)\s*(?P<value>"(?:\\.|[^"\\])*"|`[^`]*`)')
-_FORM: Final = '{app="cart"} |= "error"'
+_EXAMPLE: Final = '{app="cart"} |= "error"'
 
 
 class PodReader(Protocol):
-    """The part of a cluster by which lines are found: pods, and what their containers have written."""
+    """The part of ``ports.Cluster`` that reads pods and their logs."""
 
     def list(
         self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
@@ -38,7 +38,7 @@ class PodReader(Protocol):
 
 
 class LogLabels(NamedTuple):
-    """The labels of the lines of one container."""
+    """The log labels of one container."""
 
     namespace: str
     pod: str
@@ -46,22 +46,22 @@ class LogLabels(NamedTuple):
     app: str
 
     def to_map(self) -> Mapping[str, str]:
-        """Return them by name."""
+        """Return the labels by name."""
         return self._asdict()
 
 
 class LogQuery(NamedTuple):
-    """Predicates of a container's labels, and of the text of a line."""
+    """Predicates on a container's labels and on the text of a line."""
 
     labels: tuple[tuple[str, Callable[[str], bool]], ...]
     lines: tuple[Callable[[str], bool], ...]
 
     def chooses(self, labels: Mapping[str, str]) -> bool:
-        """Check whether the lines of a container are asked for."""
+        """Return whether the stream selector matches a container's labels."""
         return all(holds(labels.get(name, "")) for name, holds in self.labels)
 
     def matches(self, text: str) -> bool:
-        """Check whether a line is asked for."""
+        """Return whether a line passes the filters."""
         return all(holds(text) for holds in self.lines)
 
 
@@ -69,11 +69,11 @@ def parse_log_query(query: str) -> LogQuery:
     """Parse ``{label="value", …} |= "text" …``; operators are = != =~ !~ and |= != |~ !~ (RE2).
 
     Raises:
-        BadCall: it has another form.
+        BadCall: the query is invalid.
     """
     found = _SELECTOR.match(query)
     if found is None:
-        raise BadCall(f"no selector of streams: {query!r}", f"for example: {_FORM}")
+        raise BadCall(f"no stream selector: {query!r}", f"for example: {_EXAMPLE}")
     labels = []
     for name, op, value in _read_all(_MATCHER, found["inside"], query):
         if name not in LogLabels._fields:
@@ -88,7 +88,7 @@ def _read_all(pattern: re.Pattern[str], text: str, query: str) -> list[tuple[str
     while text[at:].strip():
         match = pattern.match(text, at)
         if match is None:
-            raise BadCall(f"cannot be read: {text[at:].strip()!r} in {query!r}", f"for example: {_FORM}")
+            raise BadCall(f"cannot be read: {text[at:].strip()!r} in {query!r}", f"for example: {_EXAMPLE}")
         found.append((match.groupdict().get("label") or "", match["op"], _unquote(match["value"])))
         at = match.end()
     return found
@@ -108,7 +108,7 @@ def _build_predicate(op: str, value: str, *, whole: bool) -> Callable[[str], boo
         try:
             pattern = re2.compile(value)
         except re2.error as error:
-            raise BadCall(f"{value!r} is no RE2 pattern: {error}", "correct it") from error
+            raise BadCall(f"{value!r} is not an RE2 pattern: {error}", "correct it") from error
         matches = pattern.fullmatch if whole else pattern.search
         return (lambda text: not matches(text)) if op.startswith("!") else (lambda text: bool(matches(text)))
     if whole:
@@ -117,7 +117,7 @@ def _build_predicate(op: str, value: str, *, whole: bool) -> Callable[[str], boo
 
 
 def list_labels(pods: Iterable[Object]) -> list[LogLabels]:
-    """List the labels of every container of pods; ``app`` is what the pod's own labels call it."""
+    """List the log labels of all containers of pods; ``app`` comes from the pod's labels."""
     found = []
     for pod in pods:
         meta = pod["metadata"]
@@ -132,7 +132,7 @@ def list_labels(pods: Iterable[Object]) -> list[LogLabels]:
 
 
 def query_logs(cluster: PodReader, query: str, namespaces: Sequence[str], since: float) -> ToolAnswer:
-    """Return the newest lines since a time that a query asks for, oldest first."""
+    """Return the newest lines since a time that match a query, oldest first."""
     asked = parse_log_query(query)
     lines = []
     for namespace in namespaces:
@@ -142,8 +142,8 @@ def query_logs(cluster: PodReader, query: str, namespaces: Sequence[str], since:
                 if line.container in labels and asked.matches(line.text):
                     lines.append(line)
     lines.sort(key=lambda line: (line.at, line.pod))
-    left = f"… {len(lines) - MOST_LINES} older lines left out …\n" if len(lines) > MOST_LINES else ""
-    shown = (f"{format_timestamp(line.at)} {line.pod} {line.container} {line.text}" for line in lines[-MOST_LINES:])
+    left = f"… {len(lines) - MAX_LINES} older lines left out …\n" if len(lines) > MAX_LINES else ""
+    shown = (f"{format_timestamp(line.at)} {line.pod} {line.container} {line.text}" for line in lines[-MAX_LINES:])
     return ToolAnswer(content=cut_middle(left + "\n".join(shown)) if lines else "(no lines)")
 
 

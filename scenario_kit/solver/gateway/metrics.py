@@ -1,4 +1,4 @@
-"""PromQL for a solver: read only, and about the app's namespaces alone."""
+"""PromQL for a solver, restricted to the app's namespaces."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics, Series
 from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, answer_list
 
-#: Points of time that one range may have, as in Prometheus; and those that one evaluation may look at.
-MOST_POINTS: Final = 11_000
-MOST_DEPTH: Final = 100_000
+#: Maximum number of points of a range query, as in Prometheus, and of points that one evaluation may read.
+MAX_POINTS: Final = 11_000
+MAX_DEPTH: Final = 100_000
 
 
 def query_metrics(
     metrics: Metrics, query: str, namespaces: Sequence[str], now: float, minutes: float, step: float
 ) -> ToolAnswer:
-    """Evaluate a query now, or (``minutes`` above 0) over the last minutes.
+    """Evaluate a query now or, if ``minutes`` > 0, over the last minutes.
 
     Raises:
-        BadCall: the query is no PromQL, cannot be scoped, or asks for too much.
+        BadCall: the query is not PromQL, cannot be scoped, or reads too many points.
         MetricsError: Prometheus does not answer.
     """
     scoped = _scope(query, namespaces)
     if step <= 0:
         raise BadCall(f"step is {step:g}", "a number of seconds above 0")
-    if minutes < 0 or minutes * 60 / step > MOST_POINTS:
-        raise BadCall(f"{minutes:g} minutes in steps of {step:g} s", f"between 0 and {MOST_POINTS} points")
+    if minutes < 0 or minutes * 60 / step > MAX_POINTS:
+        raise BadCall(f"{minutes:g} minutes in steps of {step:g} s", f"between 0 and {MAX_POINTS} points")
     try:
         if minutes:
             found = metrics.range(scoped, now - minutes * 60, now, step)
@@ -44,7 +44,7 @@ def query_metrics(
 
 def _scope(query: str, namespaces: Sequence[str]) -> str:
     try:
-        if points(query) > MOST_DEPTH:
+        if points(query) > MAX_DEPTH:
             raise BadCall("the query looks too far back", "shorter ranges and fewer subqueries")
         return scope(query, *namespaces)
     except BadCall:

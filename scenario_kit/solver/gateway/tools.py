@@ -1,4 +1,4 @@
-"""The tools of a solver: names, arguments and what they do. The names are SREGym's."""
+"""The tools of a solver: arguments and implementation. The names are SREGym's."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from scenario_kit.solver.gateway.metrics import query_metrics
 from scenario_kit.solver.gateway.traces import TraceStore
 from scenario_kit.solver.protocol.messages import ToolDescription
 
-#: Seconds that one call of ``wait`` may let pass.
+#: Maximum of seconds in one call of ``wait``.
 LONGEST_WAIT: Final = 1800.0
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where tools read. ``cluster`` and ``kubectl`` have the solver's credential, ``alerts`` are those since the app
-    was deployed, and ``now`` is the incident's clock. ``is_static`` tells a recording, in which no time passes.
+    """The data sources of the tools.
+
+    ``cluster`` and ``kubectl`` use the solver's credential, ``alerts`` returns the history since the app's deployment,
+    and ``now`` is the incident's clock. ``is_static`` marks a recording, in which no time passes.
     """
 
     namespaces: tuple[str, ...]
@@ -100,7 +102,7 @@ class WaitArguments(_Arguments, frozen=True):
 
 
 class Tool(NamedTuple):
-    """A tool: the type of its arguments, what it does, and how."""
+    """A tool: its argument type, description and implementation."""
 
     arguments: type[_Arguments]
     description: str
@@ -140,7 +142,7 @@ def _get_label_values(sources: Sources, given: LabelArguments) -> ToolAnswer:
 
 def _wait(sources: Sources, given: WaitArguments) -> ToolAnswer:
     if sources.is_static:
-        raise BadCall("this is a recording: no more time passes", "ask for what is there")
+        raise BadCall("this is a recording: no time passes", "use the recorded data")
     if not 0 < given.seconds <= LONGEST_WAIT:
         raise BadCall(f"seconds is {given.seconds:g}", f"above 0 and at most {LONGEST_WAIT:.0f}")
     return ToolAnswer(content=f"{given.seconds:g} s have passed", seconds=given.seconds)
@@ -175,7 +177,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
 
 
 def describe_tools(*, is_static: bool = False) -> tuple[ToolDescription, ...]:
-    """Describe every tool, with the JSON Schema of its arguments; a recording has none that lets time pass."""
+    """Describe every tool with the JSON Schema of its arguments; a recording has no ``wait``."""
     return tuple(
         ToolDescription(name=name, description=tool.description, parameters=_build_schema(tool.arguments))
         for name, tool in TOOLS.items()
@@ -190,10 +192,10 @@ def _build_schema(arguments: type[_Arguments]) -> dict[str, Any]:
 
 
 def use_tool(sources: Sources, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-    """Use a tool; arguments that it cannot use are an answer, not an error.
+    """Call a tool; invalid arguments give an answer, not an error.
 
     Raises:
-        InfrastructureError: what is behind the tool does not answer.
+        InfrastructureError: the tool's data source does not respond.
     """
     tool = TOOLS.get(name)
     if tool is None:

@@ -1,4 +1,4 @@
-"""Traces for a solver: what Jaeger's query API says about the app, in fewer words."""
+"""Traces for a solver: condensed results of Jaeger's query API."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from urllib.parse import quote, urlencode
 
 from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, answer_list
 
-#: Traces of one answer, and minutes that one may ask for.
-MOST_TRACES: Final = 20
-MOST_MINUTES: Final = 24 * 60
+#: Maximum number of traces in an answer, and of minutes to look back.
+MAX_TRACES: Final = 20
+MAX_MINUTES: Final = 24 * 60
 
 
 class TraceStore(Protocol):
     """Jaeger's query API (version 1) over the traces of one app."""
 
     def ask(self, path: str, query: str = "") -> tuple[int, dict[str, Any]]:
-        """Ask for a path below ``api/``: the status and the document.
+        """Request a path below ``api/``; returns the status and the document.
 
         Raises:
-            InfrastructureError: nothing answers.
+            InfrastructureError: Jaeger does not respond.
         """
 
 
 def list_services(store: TraceStore) -> ToolAnswer:
-    """List the services that have spans."""
+    """List the services with spans."""
     return answer_list(_ask(store, "services"))
 
 
@@ -34,17 +34,17 @@ def list_operations(store: TraceStore, service: str) -> ToolAnswer:
 
 
 def get_dependencies(store: TraceStore, now: float, minutes: float) -> ToolAnswer:
-    """Get who calls whom: parent, child and the number of calls."""
+    """Get the calls between services: parent, child and call count."""
     _check_minutes(minutes)
     query = urlencode({"endTs": int(now * 1000), "lookback": int(minutes * 60_000)})
     return answer_list(_ask(store, "dependencies", query))
 
 
 def get_traces(store: TraceStore, service: str, now: float, minutes: float, limit: int, errors: bool) -> ToolAnswer:
-    """Get the newest traces of a service as lists of spans; ``errors`` asks for those with a failed span of it."""
+    """Get the newest traces of a service as lists of spans; with ``errors``, only those with a failed span of it."""
     _check_minutes(minutes)
-    if not 1 <= limit <= MOST_TRACES:
-        raise BadCall(f"limit is {limit}", f"between 1 and {MOST_TRACES}")
+    if not 1 <= limit <= MAX_TRACES:
+        raise BadCall(f"limit is {limit}", f"between 1 and {MAX_TRACES}")
     asked: dict[str, Any] = {"service": service, "limit": limit, "end": int(now * 1e6)}
     asked["start"] = int((now - minutes * 60) * 1e6)
     if errors:
@@ -54,7 +54,7 @@ def get_traces(store: TraceStore, service: str, now: float, minutes: float, limi
 
 
 def shorten_trace(trace: dict[str, Any]) -> dict[str, Any]:
-    """Return a trace of Jaeger's with what an investigation needs: times in milliseconds, tags of failures."""
+    """Condense a Jaeger trace: times in milliseconds, and only the tags of failures."""
     services = {key: each["serviceName"] for key, each in trace["processes"].items()}
     spans = [_shorten_span(span, services[span["processID"]]) for span in trace["spans"]]
     return {"traceID": trace["traceID"], "spans": spans}
@@ -85,5 +85,5 @@ def _ask(store: TraceStore, path: str, query: str = "") -> Any:
 
 
 def _check_minutes(minutes: float) -> None:
-    if not 0 < minutes <= MOST_MINUTES:
-        raise BadCall(f"last_n_minutes is {minutes:g}", f"above 0 and at most {MOST_MINUTES}")
+    if not 0 < minutes <= MAX_MINUTES:
+        raise BadCall(f"last_n_minutes is {minutes:g}", f"above 0 and at most {MAX_MINUTES}")

@@ -1,1 +1,1 @@
-"""An incident on a cluster: played up to its hand-over, judged at the end, taken away."""
+"""A live incident on a cluster: started, handed over, judged and cleaned up."""

@@ -1,4 +1,4 @@
-"""The life of an incident that is handed to a solver. It is a trial whose middle is the solver's."""
+"""An incident handed to a solver: a trial with the solver's investigation in its middle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenario_kit.trial.alerts import extended_wait
 from scenario_kit.trial.alerts.alert_steps import await_interval
 from scenario_kit.trial.run import execute, run
 
-#: What a solver may change: kinds whose objects are compared before and after.
+#: Kinds that a solver may change, compared before and after.
 CHANGEABLE: Final = (
     "ConfigMap", "CronJob", "DaemonSet", "Deployment", "HorizontalPodAutoscaler", "Ingress", "Job", "LimitRange",
     "NetworkPolicy", "PersistentVolumeClaim", "PodDisruptionBudget", "ResourceQuota", "Secret", "Service",
@@ -27,7 +27,7 @@ _SOLVER: Final = "the solver"
 
 
 class LiveIncident:
-    """An incident in force, on the clock of its trial. ``pause`` lets wall seconds pass."""
+    """An active incident on the clock of its trial. ``pause`` waits for wall seconds."""
 
     def __init__(self, context: TrialContext, pause: Callable[[float], None]) -> None:
         self._context = context
@@ -36,34 +36,34 @@ class LiveIncident:
 
     @property
     def mode(self) -> Literal["virtual", "wall"]:
-        """Whose time it is."""
+        """The clock of the incident: virtual or wall time."""
         return "virtual" if self._context.virtual else "wall"
 
     def now(self) -> float:
-        """Return seconds since the epoch, on the trial's clock."""
+        """Return the trial clock's time in seconds since the epoch."""
         return self._context.clock.now()
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, with every lasting fault bound to the pods of the moment, and noise played."""
+        """Advance the clock, while lasting faults follow new pods and background noise continues."""
         self._context.wait(self._context.clock.now() + seconds)
 
     def begin(self, save: Callable[[TrialStatus], None]) -> None:
-        """Play the trial's program up to the hand-over.
+        """Run the trial's steps up to the hand-over.
 
         Raises:
-            AuthoringError: the incident does not come as its scenario promises; with the findings.
-            InfrastructureError: something below failed.
+            AuthoringError: the incident does not develop as its scenario declares; with the findings.
+            InfrastructureError: the trial failed for another reason.
         """
         status = run(self._context, TrialStatus(), save, self._pause)
         if status.outcome == "Broken":
-            raise AuthoringError(f"the incident {self._context.name} does not come as promised", status.findings)
+            raise AuthoringError(f"the incident {self._context.name} does not develop as declared", status.findings)
         if status.outcome != "Held":
             failed = next((s for s in status.steps if s.outcome == "Infra"), None)
             raise InfrastructureError(f"{failed.step}: {failed.message}" if failed else "the trial did not end")
         self._before = self._digest()
 
     def repair(self) -> None:
-        """Carry the documented solution out, as a campaign does: a check that the incident can be solved."""
+        """Carry out the documented solution, as a campaign does, to verify that the incident can be solved."""
         if self._context.runbook.outcome != "Incident":
             return
         for step in build_solutions(self._context.runbook)[0]:
@@ -72,9 +72,9 @@ class LiveIncident:
                 execute(self._context, step, index, self._context.clock.now())
 
     def judge(self) -> tuple[bool | None, tuple[str, ...]]:
-        """Judge whether the incident ends within its resolve window, and does not return; with the reasons why not.
+        """Judge whether the incident is resolved within its window and does not recur; with the reasons if not.
 
-        None where nothing is broken.
+        The result is None if nothing is broken.
         """
         context, start = self._context, self._context.clock.now()
         if context.runbook.outcome == "NoIncident":
@@ -89,13 +89,13 @@ class LiveIncident:
         return not returned, tuple(f"{t.name} on {t.entity or 'the app'} fires again" for t, _ in returned)
 
     def list_changed(self) -> tuple[str, ...]:
-        """List the objects that differ from what they were at the hand-over, as ``namespace/Kind/name``."""
+        """List the objects that changed since the hand-over, as ``namespace/Kind/name``."""
         after = self._digest()
         names = sorted(self._before.keys() | after.keys())
         return tuple(name for name in names if self._before.get(name) != after.get(name))
 
     def measure(self, handed_over: float, ended: float) -> IncidentTimes:
-        """Measure when the incident began, and was seen."""
+        """Measure the times of the first fault and the first alert."""
         context, injected = self._context, self._context.injected_at()
         onsets = [at for t in context.history().timelines if (at := t.onset(injected or handed_over)) is not None]
         return IncidentTimes(
@@ -107,14 +107,14 @@ class LiveIncident:
         """Undo everything and remove the app.
 
         Raises:
-            InfrastructureError: it does not go.
+            InfrastructureError: the clean-up failed.
         """
         for kind in ("teardown", "expectClean"):
             step = TrialStep(kind=kind)
             execute(self._context, step, len(self._context.spec.steps), self._context.clock.now())
 
     def _digest(self) -> dict[str, str]:
-        """Digest the objects that a solver may change, but for those that others own."""
+        """Digest the objects that a solver may change, except owned ones."""
         found = [o for o in self._context.contents(*CHANGEABLE) if not o["metadata"].get("ownerReferences")]
         return {_name(obj): leftovers.digest(strip_to_desired(obj)) for obj in found}
 

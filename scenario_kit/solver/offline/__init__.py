@@ -1,1 +1,1 @@
-"""An incident as a snapshot holds it: what the tools of solvers read where no cluster is (docs/solve.md)."""
+"""Snapshots as the data source of a solver's tools, without a cluster (docs/solve.md)."""

@@ -1,4 +1,4 @@
-"""The kinds that a snapshot's API serves, and the documents by which kubectl discovers them."""
+"""The kinds served by a snapshot's API, and its discovery documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.snapshot.files.objects import find_resource
 
 
 class RecordedKind(NamedTuple):
-    """A kind, and the abbreviations that kubectl takes for it."""
+    """A kind with its short names."""
 
     kind: Kind
     short: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ def _serve(group_version: str, kind: str, *short: str, plural: str = "", namespa
     return RecordedKind(Kind(group, version, kind, plural or find_resource(kind), namespaced), short)
 
 
-#: Kinds that are served though a snapshot may hold none of them; names and abbreviations are those of Kubernetes.
+#: Kinds that are always served; names and short names are those of Kubernetes.
 USUAL: Final = (
     _serve("v1", "ConfigMap", "cm"), _serve("v1", "Endpoints", "ep", plural="endpoints"), _serve("v1", "Event", "ev"),
     _serve("v1", "LimitRange", "limits"), _serve("v1", "Namespace", "ns", namespaced=False),
@@ -46,7 +46,7 @@ USUAL: Final = (
 
 
 def list_served(objects: Iterable[Object]) -> list[RecordedKind]:
-    """List the usual kinds, and whatever else a snapshot holds, each in the version that it has there."""
+    """List the usual kinds and the other kinds of a snapshot, in the version recorded there."""
     found = {each.kind.kind: each for each in USUAL}
     for obj in objects:
         version, kind = str(obj.get("apiVersion") or "v1"), str(obj["kind"])
@@ -59,7 +59,7 @@ def list_served(objects: Iterable[Object]) -> list[RecordedKind]:
 
 
 def build_discovery(served: Sequence[RecordedKind], kubernetes: str) -> dict[str, Any]:
-    """Build the documents by their paths: groups, versions, and the resources of each."""
+    """Build the discovery documents by path: groups, versions and their resources."""
     versions = sorted({each.group_version for each in served})
     groups = [_build_group(each) for each in versions if "/" in each]
     major, _, minor = kubernetes.partition(".")

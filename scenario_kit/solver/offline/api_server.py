@@ -1,7 +1,7 @@
-"""The read-only part of the Kubernetes API over a snapshot. Pure: a request becomes an answer; sockets are elsewhere.
+"""A read-only Kubernetes API over a snapshot. Pure: request → response, without sockets.
 
-Paths and documents: https://kubernetes.io/docs/reference/using-api/api-concepts/. What would write, watch or connect is
-refused with 405.
+Paths and documents: https://kubernetes.io/docs/reference/using-api/api-concepts/. Requests that write, watch or connect
+are refused with 405.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOT_FOUND: Final = "the server could not find the requested resource"
 
 
 class ApiRequest(NamedTuple):
-    """A request; ``query`` as in the address, ``accept`` the header."""
+    """An HTTP request: ``query`` is the URL's query string, ``accept`` the header."""
 
     method: str
     path: str
@@ -43,7 +43,7 @@ class ApiRequest(NamedTuple):
 
 
 class ApiAnswer(NamedTuple):
-    """A status of HTTP, a body, and its type."""
+    """An HTTP response: status, body and content type."""
 
     status: int
     body: bytes
@@ -51,7 +51,7 @@ class ApiAnswer(NamedTuple):
 
 
 class RequestRefusal(Exception):
-    """The request cannot be answered; becomes a ``Status``."""
+    """The request is refused; answered with a ``Status`` object."""
 
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class RequestRefusal(Exception):
 
 
 class SnapshotApi:
-    """Objects that never change. ``read_lines`` gives the lines of a pod since a time, ``now`` is the present."""
+    """The API of immutable objects. ``read_lines`` returns a pod's log lines since a time; ``now`` is constant."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class SnapshotApi:
         self._discovery = build_discovery(served, kubernetes)
 
     def answer(self, request: ApiRequest) -> ApiAnswer:
-        """Answer a request; what is wrong with it is an answer, too."""
+        """Answer a request; errors are answered with a ``Status``."""
         try:
             return self._answer(request)
         except RequestRefusal as refused:
@@ -89,9 +89,9 @@ class SnapshotApi:
     def _answer(self, request: ApiRequest) -> ApiAnswer:
         query = {key: values[-1] for key, values in parse_qs(request.query, keep_blank_values=True).items()}
         if request.method not in ("GET", "HEAD"):
-            raise RequestRefusal(405, "MethodNotAllowed", "this is a recording, which nobody can change")
+            raise RequestRefusal(405, "MethodNotAllowed", "this is a recording: it is read-only")
         if query.get("watch") in ("1", "true"):
-            raise RequestRefusal(405, "MethodNotAllowed", "nothing changes any more: there is nothing to watch")
+            raise RequestRefusal(405, "MethodNotAllowed", "this is a recording: it cannot be watched")
         if (document := self._discovery.get(request.path.rstrip("/"))) is not None:
             return ApiAnswer(200, json.dumps(document).encode())
         match = _RESOURCE.fullmatch(request.path)
@@ -155,7 +155,7 @@ class SnapshotApi:
             raise RequestRefusal(400, "BadRequest", f"container {chosen} is not valid for pod {name}")
         if query.get("previous") == "true":
             raise RequestRefusal(
-                400, "BadRequest", "lines of a container's former lives stand before those of the present"
+                400, "BadRequest", "logs of previous container instances precede those of the current one"
             )
         lines = [each for each in self._read_lines(pod, self._read_since(query)) if each.container == chosen]
         if tail := query.get("tailLines"):
@@ -177,7 +177,7 @@ class SnapshotApi:
 
 
 def _build_namespaces(objects: Iterable[Object]) -> list[Object]:
-    """Build the namespaces of a snapshot that lists none."""
+    """Build Namespace objects if the snapshot has none."""
     if any(each["kind"] == "Namespace" for each in objects):
         return []
     names = sorted({str(each["metadata"].get("namespace", "")) for each in objects} - {""})
@@ -199,5 +199,5 @@ def _read_fields(obj: Object) -> dict[str, str]:
 
 def _parse_count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise RequestRefusal(400, "BadRequest", f"a whole number is expected, not {text!r}")
+        raise RequestRefusal(400, "BadRequest", f"expected a whole number, got {text!r}")
     return int(text)

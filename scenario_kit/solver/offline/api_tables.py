@@ -1,4 +1,4 @@
-"""The columns in which kubectl shows objects, as the API server makes them (``meta.k8s.io/v1`` Table)."""
+"""The server-side printed columns of kubectl (``meta.k8s.io/v1`` Table)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 class TableColumn(NamedTuple):
-    """A column; ``wide`` ones are shown with ``-o wide`` alone. ``show`` takes an object and the present."""
+    """A column; ``wide`` ones are shown only with ``-o wide``. ``show`` takes an object and the current time."""
 
     name: str
     show: Callable[[Object, float], Any]
@@ -22,7 +22,7 @@ class TableColumn(NamedTuple):
 
 
 def build_table(kind: str, objects: Sequence[Object], now: float, *, whole: bool) -> dict[str, Any]:
-    """Build a table of objects; ``whole`` gives each row its object instead of the metadata."""
+    """Build a Table; with ``whole``, rows contain full objects instead of metadata."""
     columns = (_NAME, *_COLUMNS.get(kind, ()), *(() if kind == "Event" else (_AGE,)), *_WIDE.get(kind, ()))
     if kind == "Event":
         columns = _COLUMNS[kind]
@@ -44,7 +44,7 @@ def build_table(kind: str, objects: Sequence[Object], now: float, *, whole: bool
 
 
 def format_age(seconds: float) -> str:
-    """Format a duration as kubectl does: two units while they are short (``HumanDuration`` of apimachinery)."""
+    """Format a duration like kubectl (``HumanDuration`` of apimachinery)."""
     left = int(seconds)
     if left < 0:
         return "0s" if left >= -1 else "<invalid>"
@@ -97,7 +97,7 @@ def _ratio(name: str, done: tuple[str, ...], desired: tuple[str, ...]) -> TableC
 
 
 def find_pod_status(pod: Object) -> str:
-    """Find what the column STATUS says of a pod: the reason that is nearest to what is wrong."""
+    """Compute the STATUS column of a pod: the most specific reason of its state."""
     status = pod.get("status") or {}
     found = status.get("reason") or status.get("phase") or "Unknown"
     for at, each in enumerate(status.get("initContainerStatuses") or ()):
@@ -183,7 +183,7 @@ def _show_last_seen(event: Object, now: float) -> str:
     )
 
 
-def _show_regarded(event: Object, _: float) -> str:
+def _show_involved(event: Object, _: float) -> str:
     about = event.get("involvedObject") or {}
     return f"{str(about.get('kind', '')).lower()}/{about.get('name', '')}"
 
@@ -207,7 +207,7 @@ _COLUMNS: Final[Mapping[str, tuple[TableColumn, ...]]] = {
     "EndpointSlice": (_column("AddressType", "addressType"), TableColumn("Endpoints", _show_slice)),
     "Event": (
         TableColumn("Last Seen", _show_last_seen), _column("Type", "type"), _column("Reason", "reason"),
-        TableColumn("Object", _show_regarded), TableColumn("Message", lambda e, _: str(e.get("message", "")).strip()),
+        TableColumn("Object", _show_involved), TableColumn("Message", lambda e, _: str(e.get("message", "")).strip()),
     ),
     "HorizontalPodAutoscaler": (
         TableColumn("Reference", lambda o, _: "/".join(

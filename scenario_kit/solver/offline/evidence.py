@@ -1,4 +1,4 @@
-"""A snapshot as the sources of a solver's tools: everything as it was at hand-over, read when it is first asked for."""
+"""A snapshot as data source of a solver's tools: the state at hand-over, loaded lazily."""
 
 from __future__ import annotations
 
@@ -19,50 +19,50 @@ from scenario_kit.solver.offline.state import list_present
 
 
 class SnapshotEvidence:
-    """What a snapshot says. What is read stays in memory, spans most of all: some three times their file."""
+    """The content of a snapshot, cached in memory; spans take about three times their file size."""
 
     def __init__(self, folder: SnapshotFolder) -> None:
         self._folder = folder
 
     @property
     def folder(self) -> SnapshotFolder:
-        """Where it is read from."""
+        """The folder of the snapshot."""
         return self._folder
 
     @cached_property
     def now(self) -> float:
-        """The last moment of the snapshot, in seconds since the epoch: that of the hand-over.
+        """The end of the snapshot, which is the hand-over, in seconds since the epoch.
 
         Raises:
-            AuthoringError: nothing in the folder bears a time.
+            AuthoringError: the folder has neither a manifest nor alerts.
         """
         if self._folder.manifest is not None:
             return parse_timestamp(self._folder.manifest.times.handover)
-        looked = self._folder.read_last_alerts()
-        if looked is None:
+        last = self._folder.read_last_alerts()
+        if last is None:
             raise AuthoringError(
-                f"{self._folder.folder} does not say when it ends",
+                f"{self._folder.folder} has no end time",
                 fix="a folder with manifest.json, or with alerts/alerts_at_<time>.json",
             )
-        return looked.at
+        return last.at
 
     @cached_property
     def objects(self) -> list[Object]:
-        """The objects that were there at the end, with events."""
+        """The objects at the end of the snapshot, with events."""
         exact = self._folder.manifest is not None
         return [*list_present(self._folder.read_objects(), exact=exact), *list_events(self._folder.read_events())]
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:
-        """The namespaces that hold pods, the one with most of them first: the app's."""
+        """The namespaces with pods; the one with the most pods, the app's, is first."""
         counts = Counter(str(o["metadata"].get("namespace", "")) for o in self.objects if o["kind"] == "Pod")
         return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
 
     @cached_property
     def alerts(self) -> AlertHistory:
-        """What was pending or firing at the end."""
-        looked = self._folder.read_last_alerts()
-        return build_history(looked.alerts if looked is not None else (), self.now)
+        """The alerts pending or firing at the end of the snapshot."""
+        last = self._folder.read_last_alerts()
+        return build_history(last.alerts if last is not None else (), self.now)
 
     def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
         """Return the lines of a pod, oldest first.
@@ -79,7 +79,7 @@ class SnapshotEvidence:
         return [trace for trace in self._traces if start <= trace.start <= end]
 
     def read_series(self) -> Iterator[Series]:
-        """Read the series, one by one; they are not kept."""
+        """Stream the series without caching them."""
         return read_series(self._folder)
 
     @cached_property
@@ -94,7 +94,7 @@ class SnapshotEvidence:
         self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
     ) -> list[Object]:
         """List objects of a kind, in one namespace or (empty) in all; see ``ports.Cluster``."""
-        del group  # no two kinds of one name are in a snapshot
+        del group  # kinds are unique in a snapshot
         desired = (labels or {}).items()
         return [
             o for o in self.objects

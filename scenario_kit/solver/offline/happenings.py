@@ -1,4 +1,4 @@
-"""Events and alerts of a snapshot, as the API server and Prometheus would show them at its end."""
+"""Events and alerts at the end of a snapshot, as the API server and Prometheus return them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.runtime.observation import Interval
 from scenario_kit.snapshot.reader import TableRow
 
-#: Fields of the newer API group of events, and what core calls them.
+#: Fields of events.k8s.io/v1 and their names in core/v1.
 _CORE_NAMES: Final = {
     "regarding": "involvedObject", "note": "message", "deprecatedSource": "source", "deprecatedCount": "count",
     "deprecatedFirstTimestamp": "firstTimestamp", "deprecatedLastTimestamp": "lastTimestamp",
@@ -19,7 +19,7 @@ _CORE_NAMES: Final = {
 
 
 def list_events(rows: Iterable[TableRow]) -> list[Object]:
-    """List the events in their last state, in core's spelling; each stands in the table once for each API group."""
+    """List events in their last state as core/v1; the table has each event once per API group."""
     found: dict[tuple[str, str], Object] = {}
     for row in rows:
         document = json.loads(row["Body"])
@@ -39,7 +39,7 @@ def _spell_core(body: Object) -> Object:
 
 
 def build_history(alerts: Sequence[Mapping[str, Any]], now: float) -> AlertHistory:
-    """Build the alerts of the last moment as a history that ends there."""
+    """Build a history that consists of the alerts at its end."""
     return AlertHistory(start=now, end=now, timelines=tuple(_build_timeline(each, now) for each in alerts))
 
 
@@ -53,7 +53,7 @@ def _build_timeline(alert: Mapping[str, Any], now: float) -> AlertTimeline:
 
 
 def _read_time(text: str, now: float) -> float:
-    """Read a time with up to nanoseconds; ``now`` where there is none."""
+    """Parse a timestamp of up to nanosecond precision; ``now`` if it is missing or invalid."""
     whole, point, rest = text.partition(".")
     digits = rest.rstrip("Zz")[:6]
     try:

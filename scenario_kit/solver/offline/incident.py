@@ -1,4 +1,4 @@
-"""A snapshot in the place of an incident: it can be looked at, and neither changes nor ends."""
+"""A snapshot in place of a live incident: read-only, and never resolved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenario_kit.solver.records.run_record import IncidentTimes
 
 
 class RecordedIncident:
-    """The clock of a run over a snapshot. Turns cost time as ever; what is to be seen stays that of the hand-over."""
+    """The clock of a run over a snapshot. Calls cost time, but the data stays that of the hand-over."""
 
     def __init__(self, evidence: SnapshotEvidence) -> None:
         self._evidence = evidence
@@ -17,11 +17,11 @@ class RecordedIncident:
 
     @property
     def mode(self) -> Literal["virtual", "wall"]:
-        """Whose time it is."""
+        """The kind of clock: always virtual."""
         return "virtual"
 
     def now(self) -> float:
-        """Return seconds since the epoch: the hand-over, and what the run has spent since."""
+        """Return the time of the hand-over plus the time spent by the run, in seconds since the epoch."""
         return self._evidence.now + self._spent
 
     def advance(self, seconds: float) -> None:
@@ -40,6 +40,6 @@ class RecordedIncident:
         return ()
 
     def measure(self, handed_over: float, ended: float) -> IncidentTimes:
-        """Measure when the incident was first seen."""
+        """Measure the time of the first alert."""
         begun = [each.start for t in self._evidence.alerts.timelines for each in (*t.firing, *t.pending)]
         return IncidentTimes(handed_over=handed_over, ended=ended, first_alert=min(begun, default=None))

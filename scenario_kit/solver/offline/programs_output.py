@@ -1,4 +1,4 @@
-"""Lines and spans of a snapshot: what programs said."""
+"""Log lines and traces of a snapshot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _parse_resource = lru_cache(maxsize=4096)(parse_map)
 
 
 class CellMap(Mapping[str, Scalar]):
-    """A map in a cell, which is parsed when somebody looks into it: few of many spans are ever looked at."""
+    """A lazily parsed map in a table cell, since the attributes of most spans are never read."""
 
     def __init__(self, cell: str) -> None:
         self._cell = cell
@@ -39,7 +39,7 @@ class CellMap(Mapping[str, Scalar]):
 
 
 def read_lines(rows: Iterable[TableRow], pods: Iterable[Object]) -> dict[str, list[LogLine]]:
-    """Read lines by the name of their pod; those that name none belong to the first pod of their service."""
+    """Read log lines by pod name; lines without one belong to the first pod of their service."""
     names = sorted(str(pod["metadata"]["name"]) for pod in pods)
     found: dict[str, list[LogLine]] = {}
     for row in rows:
@@ -53,7 +53,7 @@ def read_lines(rows: Iterable[TableRow], pods: Iterable[Object]) -> dict[str, li
 
 
 def read_traces(rows: Iterable[TableRow]) -> list[Trace]:
-    """Read traces, each with its spans in order of their start."""
+    """Read traces, with spans sorted by start."""
     found: dict[str, list[Span]] = {}
     for row in rows:
         found.setdefault(row["TraceId"], []).append(_read_span(row))
@@ -92,7 +92,7 @@ def _read_events(row: TableRow) -> tuple[SpanEvent, ...]:
 
 
 def _read_map(cell: str) -> Mapping[str, str]:
-    """Read a map; one that is none says nothing, as other recorders leave cells half-written."""
+    """Parse a map; empty if invalid, since some recorders write truncated cells."""
     try:
         return _parse_resource(cell)
     except ValueError:

@@ -12,7 +12,7 @@ _parse_tags = lru_cache(maxsize=1 << 16)(parse_map)
 
 
 def read_series(folder: SnapshotFolder) -> Iterator[Series]:
-    """Read every series once, with points in order of time; files of pods and services repeat some."""
+    """Read every series once, with points in time order; pod and service files overlap."""
     seen: set[frozenset[tuple[str, str]]] = set()
     for file in folder.list_metrics():
         for series in collect_series(folder.read_metrics(file), f"{file.kind}_name" if file.kind else ""):
@@ -23,7 +23,7 @@ def read_series(folder: SnapshotFolder) -> Iterator[Series]:
 
 
 def collect_series(rows: Iterable[TableRow], owner: str) -> Iterator[Series]:
-    """Collect the series of one file; where a row has no tags, its columns are the labels. ``owner`` names a column."""
+    """Collect the series of a file; without tags, the columns of a row are the labels. ``owner`` names a column."""
     found: dict[tuple[str, str, str], tuple[dict[str, str], dict[float, float]]] = {}
     for row in rows:
         key = (row["metric_name"], row.get("tags", ""), row.get("bucket_le", ""))
@@ -32,7 +32,7 @@ def collect_series(rows: Iterable[TableRow], owner: str) -> Iterator[Series]:
         try:
             found[key][1][parse_timestamp(row["timestamp"])] = float(row["value"])
         except ValueError:
-            continue  # a recorder's row that was cut short
+            continue  # a truncated row
     for labels, points in found.values():
         yield Series(labels, sorted(points.items()))
 

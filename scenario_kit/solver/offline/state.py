@@ -1,4 +1,4 @@
-"""The objects of a snapshot as they were at its end, and when each was seen to change."""
+"""The objects at the end of a snapshot, and when each of them changed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.snapshot.reader import TableRow, parse_timestamp
 
-#: Seconds within which a recorder without a manifest lists every object again, with some room for a late one.
+#: Maximum interval between two lists of an object by recorders without a manifest, with a margin, in seconds.
 LIST_SECONDS: Final = 330.0
-#: Metadata that follows from other changes, or is noise.
+#: Derived or noisy metadata.
 _VOLATILE: Final = ("managedFields", "resourceVersion", "generation")
 
 
 class ObjectSighting(NamedTuple):
-    """An object as a row of the table shows it; ``at`` in seconds since the epoch."""
+    """An object in a row of the table; ``at`` in seconds since the epoch."""
 
     at: float
     body: Object
 
 
 class _History(NamedTuple):
-    """The last sighting of an object, and when its state and its status were first seen as they are."""
+    """The last sighting of an object, and since when its spec and status are unchanged."""
 
     last: ObjectSighting
     spec: str
@@ -34,11 +34,11 @@ class _History(NamedTuple):
 
 
 def list_present(rows: Iterable[TableRow], *, exact: bool) -> list[Object]:
-    """List the objects that were there at the end, by kind, namespace and name.
+    """List the objects at the end of a snapshot, sorted by kind, namespace and name.
 
-    ``exact`` says that the last list holds every object, as in snapshots of this kit; otherwise an object counts as
-    present if it was listed within ``LIST_SECONDS`` of the last row. A snapshot does not record who wrote what, so
-    ``managedFields`` hold when a state was first listed: a change is dated by the first list that shows it.
+    ``exact`` means that the last list is complete, as in snapshots of this kit; otherwise an object counts as present
+    if it was listed within ``LIST_SECONDS`` of the last row. A snapshot has no write times, so ``managedFields`` dates
+    a change by the first list that shows it.
     """
     found: dict[tuple[str, str, str, str], _History] = {}
     latest = float("-inf")
@@ -59,7 +59,7 @@ def list_present(rows: Iterable[TableRow], *, exact: bool) -> list[Object]:
 
 
 def identify(body: Object) -> tuple[str, str, str]:
-    """Identify an object by kind, namespace and name."""
+    """Return the key of an object: kind, namespace and name."""
     meta = body["metadata"]
     return str(body["kind"]), str(meta.get("namespace") or ""), str(meta["name"])
 
@@ -72,7 +72,7 @@ def _read_body(cell: str) -> Object:
 
 
 def _continue(before: _History | None, sighting: ObjectSighting) -> _History:
-    """Continue the history of an object; what differs from before is dated by this sighting."""
+    """Add a sighting to an object's history; it dates whatever differs from the previous one."""
     spec, status = _digest(sighting.body), json.dumps(sighting.body.get("status"), sort_keys=True)
     at = format_timestamp(sighting.at)
     if before is None:

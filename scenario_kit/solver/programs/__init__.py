@@ -1,1 +1,1 @@
-"""Solvers that are programs: started apart from this machine, asked by lines, ended whatever happens."""
+"""Solvers as programs: isolated processes that exchange one message per line."""

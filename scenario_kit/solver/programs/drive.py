@@ -1,4 +1,4 @@
-"""A solver and an investigation, one message after the other."""
+"""The message loop between a solver and an investigation."""
 
 from __future__ import annotations
 
@@ -10,58 +10,58 @@ from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
 
 class UnusableLine(NamedTuple):
-    """A line that is no message."""
+    """A line that is not a message."""
 
     line: bytes
     problem: BadLine
 
 
 class SolverGone(Exception):
-    """The solver has ended; the text says how."""
+    """The solver exited; the message tells how."""
 
 
 class SolverSilent(Exception):
-    """The solver said nothing for as long as it may."""
+    """The solver timed out."""
 
 
 class Solver(Protocol):
-    """Whoever solves."""
+    """A solver: a program, a script or an MCP client."""
 
     def tell(self, message: KitMessage) -> None:
-        """Give the solver a message.
+        """Send the solver a message.
 
         Raises:
-            SolverGone: it does not read any more.
+            SolverGone: it has exited.
         """
 
     def ask(self, patience: float | None) -> SolverMessage | UnusableLine:
-        """Return its next message; ``patience`` are wall seconds.
+        """Return the solver's next message; ``patience`` is the timeout in wall seconds.
 
         Raises:
-            SolverGone: it has ended.
-            SolverSilent: it says nothing.
+            SolverGone: it has exited.
+            SolverSilent: it timed out.
         """
 
     def close(self) -> None:
-        """End it, if it has not."""
+        """Stop the solver."""
 
 
 def drive(investigation: Investigation, solver: Solver) -> None:
-    """Let a solver work until the run is over. One that crashes has ended its run, with what it had answered before.
+    """Exchange messages until the run is over. A crash of the solver ends the run; earlier answers count.
 
     Raises:
-        InfrastructureError: what the incident rests on is not well; the run says nothing about the solver.
+        InfrastructureError: the incident's infrastructure failed; the run does not count for the solver.
     """
     try:
         solver.tell(investigation.start())
         while not investigation.over:
-            said = solver.ask(investigation.patience)
-            if isinstance(said, UnusableLine):
-                answer = investigation.refuse(said.line, said.problem)
+            message = solver.ask(investigation.patience)
+            if isinstance(message, UnusableLine):
+                reply = investigation.refuse(message.line, message.problem)
             else:
-                answer = investigation.handle(said)
-            if answer is not None:
-                solver.tell(answer)
+                reply = investigation.handle(message)
+            if reply is not None:
+                solver.tell(reply)
     except SolverSilent as silence:
         investigation.expire(str(silence))
     except SolverGone as gone:

@@ -1,7 +1,7 @@
-"""Keeping a program apart from this machine: no network, no processes of others, no files of labs and truths.
+"""Sandbox a program: no network, no other processes, no files of labs and truths.
 
-It needs namespaces of the kernel and mounts, which root has, and users where the system lets them (`unshare`). What
-cannot be had is said, never passed over in silence.
+It needs kernel namespaces and mounts, available to root and, where the system allows it, to users (`unshare`). Missing
+isolation is always reported.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 IsolationMode = Literal["auto", "full", "network", "none"]
-#: Variables that a program gets; others may hold credentials, or say where a lab is.
+#: Environment variables passed to a program; others may contain credentials or the location of a lab.
 KEPT_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TERM", "TZ", "TMPDIR")
 _PROGRAMS: Final = ("unshare", "setpriv", "mount")
 
 
 class SolverView(NamedTuple):
-    """What a program that is kept apart sees of this machine's files.
+    """The file system of an isolated program.
 
-    ``home`` is its working folder, which stays visible though it may lie below a hidden one; in place of ``hidden``
-    folders and files it finds empty ones, and what is in ``readable`` it cannot write.
+    ``home`` is its working folder, visible even below a hidden one; ``hidden`` folders and files appear empty, and
+    ``readable`` ones are read-only.
     """
 
     home: Path
@@ -33,16 +33,16 @@ class SolverView(NamedTuple):
 
 
 class Isolation(NamedTuple):
-    """How a program is kept apart, in one word and in a sentence."""
+    """The isolation of a program, and its description."""
 
     mode: Literal["full", "open-network", "none"]
     message: str
 
 
 def choose_isolation(mode: IsolationMode) -> Isolation | None:
-    """Choose how to start programs. None where ``full`` or ``network`` is asked for and this machine cannot do it."""
+    """Choose the isolation; None if this machine does not support the requested ``full`` or ``network`` mode."""
     if mode == "none":
-        return Isolation("none", "the solver runs as a program of yours: it can read what you can")
+        return Isolation("none", "the solver runs as your own program: it can read what you can")
     able = can_isolate()
     if able and mode == "network":
         return Isolation(
@@ -51,13 +51,13 @@ def choose_isolation(mode: IsolationMode) -> Isolation | None:
     if able:
         return Isolation("full", "the solver has no network, and sees no files of labs or truths")
     if mode == "auto":
-        return Isolation("none", "this machine gives no namespaces (unshare): the solver can read what you can")
+        return Isolation("none", "this machine does not allow namespaces (unshare): the solver can read what you can")
     return None
 
 
 @lru_cache(maxsize=1)
 def can_isolate() -> bool:
-    """Check whether this machine lets us make the namespaces that are needed."""
+    """Return whether this machine supports the required namespaces."""
     if not all(shutil.which(name) for name in _PROGRAMS):
         return False
     probe = wrap_command(["true"], Isolation("full", ""), SolverView(Path("/"), (Path("/tmp"),)))  # noqa: S108
@@ -65,7 +65,7 @@ def can_isolate() -> bool:
 
 
 def wrap_command(command: Sequence[str], isolation: Isolation, view: SolverView) -> list[str]:
-    """Return the command line that starts a program apart."""
+    """Return the command line that runs a program in isolation."""
     if isolation.mode == "none":
         return list(command)
     flags = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--ipc"]
@@ -75,9 +75,9 @@ def wrap_command(command: Sequence[str], isolation: Isolation, view: SolverView)
 
 
 def _build_script(view: SolverView) -> str:
-    """Build what is done inside before the program starts: empty folders, own processes, and no right to undo that.
+    """Build the set-up script: hide folders, mount a private /proc, and drop the privileges to undo that.
 
-    Folders that stay visible below a hidden one are held open meanwhile, as file descriptors from 3 on.
+    Folders visible below a hidden one are kept open meanwhile, as file descriptors from 3 on.
     """
     kept = dict(enumerate((view.home, *view.readable), start=3))
     lines = ["mount -t proc proc /proc"]
@@ -101,6 +101,6 @@ def _build_script(view: SolverView) -> str:
 
 
 def choose_environment(environment: Mapping[str, str], passed: Sequence[str], home: Path) -> dict[str, str]:
-    """Choose the variables of a program: a few that programs need, and those that were named."""
+    """Choose the environment of a program: ``KEPT_VARIABLES`` and the ``passed`` ones."""
     kept = {name: environment[name] for name in (*KEPT_VARIABLES, *passed) if name in environment}
     return kept | {"HOME": str(home)}

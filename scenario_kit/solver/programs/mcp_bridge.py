@@ -1,4 +1,4 @@
-"""Between a server that is called at any time and a run that takes one message after the other."""
+"""Bridge between the concurrent calls of an MCP server and the sequential messages of a run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 from scenario_kit.solver.programs.drive import SolverGone, SolverSilent, UnusableLine
 from scenario_kit.solver.protocol.messages import EndMessage, KitMessage, SolverMessage, StartMessage
 
-#: Wall seconds between two looks whether the run is still on.
-_LOOK: Final = 0.2
+#: Polling interval for the end of the run, in wall seconds.
+_POLL_SECONDS: Final = 0.2
 
 
 class CallBridge:
-    """Implements ``Solver`` for callers in other threads. Calls wait for the hand-over, and for each other."""
+    """Implements ``Solver`` for callers in other threads. Calls wait for the hand-over and are serialized."""
 
     def __init__(self) -> None:
         self._asked: queue.Queue[SolverMessage | None] = queue.Queue()
@@ -26,14 +26,14 @@ class CallBridge:
         self._end = EndMessage(reason="error", message="the run has ended")
 
     def wait_start(self) -> StartMessage | EndMessage:
-        """Return the first message, once the incident is handed over."""
-        while not self._handed_over.wait(_LOOK):
+        """Wait for the hand-over and return the start message."""
+        while not self._handed_over.wait(_POLL_SECONDS):
             if self._over.is_set():
                 return self._end
         return self._start or self._end
 
     def request(self, message: SolverMessage) -> KitMessage:
-        """Say something as the solver, and return what it is answered."""
+        """Send a message as the solver and return its answer."""
         with self._turn:
             if isinstance(self.wait_start(), EndMessage):
                 return self._end
@@ -42,22 +42,22 @@ class CallBridge:
             self._asked.put(message)
             while True:
                 try:
-                    return self._answers.get(timeout=_LOOK)
+                    return self._answers.get(timeout=_POLL_SECONDS)
                 except queue.Empty:
                     if self._over.is_set() and self._answers.empty():
                         return self._end
 
     def hang_up(self) -> None:
-        """Tell the run that nobody calls any more."""
+        """Signal that the client has disconnected."""
         self._asked.put(None)
 
     def fail(self, because: str) -> None:
-        """Tell callers that there is no run: what it rests on has failed."""
+        """End all calls with an error, because the infrastructure failed."""
         self._end = EndMessage(reason="error", message=because)
         self._over.set()
 
     def tell(self, message: KitMessage) -> None:
-        """Give the solver a message."""
+        """Pass a message to the waiting caller."""
         if isinstance(message, StartMessage):
             self._start = message
             self._handed_over.set()
@@ -71,11 +71,11 @@ class CallBridge:
         try:
             message = self._asked.get(timeout=patience)
         except queue.Empty:
-            raise SolverSilent("the solver said nothing until its time was over") from None
+            raise SolverSilent("the solver sent no message before the timeout") from None
         if message is None:
             raise SolverGone("the solver closed the connection")
         return message
 
     def close(self) -> None:
-        """Let callers know that it is over."""
+        """Signal callers that the run is over."""
         self._over.set()

@@ -42,7 +42,7 @@ def _describe(name: str, description: str, properties: dict[str, Any], *required
     return ToolDescription(name=name, description=description, parameters=schema)
 
 
-#: Tools that are messages of their own.
+#: Tools for the messages of the protocol that are not tool calls.
 SESSION_TOOLS: Final = (
     _describe("get_incident", "Get the brief, the app's namespaces, the stages and the limits. It is no turn.", {}),
     _describe(
@@ -55,17 +55,17 @@ SESSION_TOOLS: Final = (
 
 
 class ToolReply(Value, frozen=True, kw_only=True):
-    """A text for the client, and whether the call failed."""
+    """A text for the client and whether the call failed."""
 
     text: str
     failed: bool = False
 
 
 def require_sdk() -> None:
-    """Require the SDK.
+    """Check that the SDK is installed.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: it is missing.
     """
     try:
         import mcp.server  # noqa: F401
@@ -74,7 +74,7 @@ def require_sdk() -> None:
 
 
 def answer_call(bridge: CallBridge, name: str, arguments: dict[str, Any]) -> ToolReply:
-    """Answer a call of a tool, in the caller's thread."""
+    """Answer a tool call in the caller's thread."""
     if name == "get_incident":
         return _render_start(bridge)
     return _render(bridge.request(_build_message(name, arguments)))
@@ -93,7 +93,7 @@ def _build_message(name: str, arguments: dict[str, Any]) -> SolverMessage:
 
 
 def _read_answer(given: Any) -> Any:
-    """Read an answer that may be a text of JSON; one that is none stays a text, and counts as no answer."""
+    """Decode an answer given as JSON text; invalid JSON stays a string, which is not a valid answer."""
     if not isinstance(given, str):
         return given
     try:
@@ -150,7 +150,7 @@ def build_server(bridge: CallBridge, brief: str) -> Server[Any]:
 
 
 def serve_stdio(bridge: CallBridge, brief: str) -> None:
-    """Serve on standard input and output in a thread of its own; the run is told when the client has gone."""
+    """Serve on stdio in a thread; hang up the bridge when the client disconnects."""
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -164,10 +164,10 @@ def serve_stdio(bridge: CallBridge, brief: str) -> None:
 
 
 def serve_http(bridge: CallBridge, brief: str, port: int, token: str) -> str:
-    """Serve on loopback in a thread of its own; returns the address, which holds the token.
+    """Serve on loopback in a thread; returns the URL, which contains the token.
 
     Raises:
-        UsageError: the port is taken.
+        UsageError: the port is in use.
     """
     import uvicorn
 
@@ -177,9 +177,7 @@ def serve_http(bridge: CallBridge, brief: str, port: int, token: str) -> str:
         listening.bind(("127.0.0.1", port))
     except OSError as error:
         listening.close()
-        raise UsageError(
-            f"port {port} is taken: {error.strerror}", fix="leave --port out, and a free one is used"
-        ) from error
+        raise UsageError(f"port {port} is taken: {error.strerror}", fix="omit --port to use a free one") from error
     path = f"/{token}/mcp"
     app = build_server(bridge, brief).streamable_http_app(streamable_http_path=path, host="127.0.0.1")
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))

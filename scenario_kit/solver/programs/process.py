@@ -1,4 +1,4 @@
-"""A program as a solver: messages on its standard input and output, and what it prints as errors into a file."""
+"""A program as a solver: messages on stdin and stdout, stderr to a file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from scenario_kit.solver.programs.drive import SolverGone, SolverSilent, Unusabl
 from scenario_kit.solver.protocol.lines import LONGEST_LINE, BadLine, decode_solver_line, encode_line
 from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
-#: Wall seconds that a program has to end after the last message, and after it was asked to.
-_LAST: Final = 5.0
+#: Grace period in wall seconds for a program to exit after the last message, and after each signal.
+_GRACE_SECONDS: Final = 5.0
 _TAIL: Final = 500
 
 
 class ProgramSolver:
-    """A process of its own group. ``errors`` is the file for what it prints to its standard error.
+    """A process in its own process group; ``errors`` is the file for its stderr.
 
     Raises:
         UsageError: the program cannot be started.
@@ -46,7 +46,7 @@ class ProgramSolver:
         threading.Thread(target=self._read, daemon=True).start()
 
     def tell(self, message: KitMessage) -> None:
-        """Write a message."""
+        """Write a message to the program's stdin."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(encode_line(message))
@@ -56,12 +56,12 @@ class ProgramSolver:
                 raise SolverGone(self._explain()) from error
 
     def ask(self, patience: float | None) -> SolverMessage | UnusableLine:
-        """Read the next message."""
+        """Read the next message from the program's stdout."""
         while True:
             try:
                 line = self._lines.get(timeout=patience)
             except queue.Empty:
-                raise SolverSilent("the solver said nothing until its time was over") from None
+                raise SolverSilent("the solver sent no message before the timeout") from None
             if not line:
                 self._lines.put(b"")
                 raise SolverGone(self._explain())
@@ -73,17 +73,17 @@ class ProgramSolver:
                 return UnusableLine(line, problem)
 
     def close(self) -> None:
-        """End the program and whatever it has started."""
+        """Stop the program and its process group."""
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_LAST)
+            self._process.wait(_GRACE_SECONDS)
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_LAST)
+                self._process.wait(_GRACE_SECONDS)
                 if number == signal.SIGTERM:
                     continue
         with contextlib.suppress(queue.Empty):
@@ -99,9 +99,9 @@ class ProgramSolver:
 
     def _explain(self) -> str:
         try:
-            code = self._process.wait(_LAST)
+            code = self._process.wait(_GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             return "the solver closed its output"
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        how = f"was killed by signal {-code}" if code < 0 else f"exited with exit code {code}"
         tail = self._errors.read_bytes()[-_TAIL:].decode(errors="replace").strip()
         return f"the solver {how}" + (f": {tail}" if tail else "")

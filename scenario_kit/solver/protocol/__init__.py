@@ -1,1 +1,1 @@
-"""The messages between the kit and a solver: JSON, one a line (docs/solve.md)."""
+"""The messages between the kit and a solver: one JSON object per line (docs/solve.md)."""

@@ -1,4 +1,4 @@
-"""Lines of JSON to messages, and back."""
+"""Encoding and decoding of messages as lines of JSON."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import msgspec
 
 from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
-#: The longest line that is read, in bytes.
+#: Maximum size of a line in bytes.
 LONGEST_LINE: Final = 4 << 20
 _KIT: Final = msgspec.json.Decoder(KitMessage)
 _SOLVER: Final = msgspec.json.Decoder(SolverMessage)
 
 
 class BadLine(ValueError):
-    """A line that is no message; ``fix`` says what would be one."""
+    """A line that is not a message; ``fix`` tells what is expected."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)
@@ -30,34 +30,34 @@ def encode_line(message: KitMessage | SolverMessage) -> bytes:
 
 
 def decode_solver_line(line: bytes) -> SolverMessage:
-    """Decode what a solver says.
+    """Decode a solver's message.
 
     Raises:
-        BadLine: it is too long, no JSON, or no message.
+        BadLine: the line is too long, not JSON, or not a message.
     """
     return typing.cast("SolverMessage", _decode(_SOLVER, line))
 
 
 def decode_kit_line(line: bytes) -> KitMessage:
-    """Decode what the kit says.
+    """Decode a message of the kit.
 
     Raises:
-        BadLine: it is too long, no JSON, or no message.
+        BadLine: the line is too long, not JSON, or not a message.
     """
     return typing.cast("KitMessage", _decode(_KIT, line))
 
 
 def list_types() -> list[str]:
-    """List the types of messages that a solver may send."""
+    """List the message types of solvers."""
     return [str(message.__struct_config__.tag) for message in typing.get_args(SolverMessage)]
 
 
 def _decode(decoder: msgspec.json.Decoder[typing.Any], line: bytes) -> object:
     if len(line) > LONGEST_LINE:
-        raise BadLine(f"a line of {len(line)} bytes; at most {LONGEST_LINE} are read", "send less in one message")
+        raise BadLine(f"a line of {len(line)} bytes; the maximum is {LONGEST_LINE}", "send less in one message")
     try:
         return decoder.decode(line)
     except msgspec.ValidationError as error:
-        raise BadLine(f"no message of the protocol: {error}", f"types are {', '.join(list_types())}") from error
+        raise BadLine(f"not a message of the protocol: {error}", f"types are {', '.join(list_types())}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadLine(f"no JSON: {error}; observed {line[:80]!r}", "send one JSON object a line") from error
+        raise BadLine(f"not JSON: {error}; observed {line[:80]!r}", "send one JSON object per line") from error

@@ -1,4 +1,4 @@
-"""Every message of the protocol, as tagged values. ``type`` names the message; unknown fields are refused."""
+"""The messages of the protocol as a tagged union; ``type`` is the tag. Unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.scoring.runs.usage import TokenCounts
 
-#: Version of the protocol; a change that an existing solver would not understand raises it.
+#: Protocol version, incremented by changes that are incompatible with existing solvers.
 VERSION: Final = 1
 StageName = Literal["diagnosis", "mitigation"]
 STAGES: Final[tuple[StageName, ...]] = ("diagnosis", "mitigation")
@@ -16,7 +16,7 @@ EndReason = Literal["finish", "cap", "timeout", "error", "escalated"]
 
 
 class ToolDescription(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool as a solver learns of it; ``parameters`` is the JSON Schema of its arguments."""
+    """The description of a tool; ``parameters`` is the JSON Schema of its arguments."""
 
     name: str
     description: str
@@ -24,7 +24,7 @@ class ToolDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OfferedLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a solver may use up; None is no limit. ``seconds`` are the incident's, ``wall_seconds`` the wall clock's."""
+    """The limits of a solver; None is unlimited. ``seconds`` is incident time, ``wall_seconds`` wall time."""
 
     turns: int
     tokens: int | None = None
@@ -33,7 +33,7 @@ class OfferedLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StartMessage(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
-    """The first message that a solver gets. ``incident`` names the run and says nothing about what is wrong."""
+    """The first message to a solver. ``incident`` is a name without hints about the fault."""
 
     protocol: int
     incident: str
@@ -49,7 +49,7 @@ class StartMessage(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
 
 
 class ResultMessage(msgspec.Struct, frozen=True, kw_only=True, tag="result"):
-    """What a tool answered. ``valid`` says that its arguments were, ``ok`` that it did what it should."""
+    """The result of a tool call: ``valid`` if its arguments were valid, ``ok`` if it succeeded."""
 
     id: str
     ok: bool
@@ -60,7 +60,7 @@ class ResultMessage(msgspec.Struct, frozen=True, kw_only=True, tag="result"):
 
 
 class StageMessage(msgspec.Struct, frozen=True, kw_only=True, tag="stage"):
-    """An answer was taken, and the next stage begins."""
+    """An answer was accepted, and the next stage begins."""
 
     stage: StageName
     now: str
@@ -68,7 +68,7 @@ class StageMessage(msgspec.Struct, frozen=True, kw_only=True, tag="stage"):
 
 
 class RefusalMessage(msgspec.Struct, frozen=True, kw_only=True, tag="refusal"):
-    """A line could not be used. It counts as a turn."""
+    """A line was not a valid message. It counts as a turn."""
 
     problem: str
     fix: str
@@ -76,14 +76,14 @@ class RefusalMessage(msgspec.Struct, frozen=True, kw_only=True, tag="refusal"):
 
 
 class EndMessage(msgspec.Struct, frozen=True, kw_only=True, tag="end"):
-    """The last message that a solver gets."""
+    """The last message to a solver."""
 
     reason: EndReason
     message: str = ""
 
 
 class CallMessage(msgspec.Struct, frozen=True, kw_only=True, tag="call", forbid_unknown_fields=True):
-    """Use a tool."""
+    """Call a tool."""
 
     tool: str
     id: str = ""
@@ -91,7 +91,7 @@ class CallMessage(msgspec.Struct, frozen=True, kw_only=True, tag="call", forbid_
 
 
 class SubmitMessage(msgspec.Struct, frozen=True, kw_only=True, tag="submit", forbid_unknown_fields=True):
-    """End the present stage: a diagnosis with its answer, a mitigation without one."""
+    """End the current stage: a diagnosis with an answer, a mitigation without."""
 
     answer: Any = None
 
@@ -104,13 +104,13 @@ class EscalateMessage(msgspec.Struct, frozen=True, kw_only=True, tag="escalate",
 
 
 class StopMessage(msgspec.Struct, frozen=True, kw_only=True, tag="stop", forbid_unknown_fields=True):
-    """End the run without (a further) answer."""
+    """End the run without a further answer."""
 
     reason: str = ""
 
 
 class NoteMessage(msgspec.Struct, frozen=True, kw_only=True, tag="note", forbid_unknown_fields=True):
-    """A thought, for the record alone. It is no turn, and takes no time."""
+    """A thought, which is only recorded. It costs neither a turn nor time."""
 
     text: str
 

@@ -1,1 +1,1 @@
-"""What is kept of a run: a journal of every message, the record that is scored, and forms of other tools."""
+"""The records of a run: the journal of its messages, the run record for scoring, and the ATIF trajectory."""

@@ -1,4 +1,4 @@
-"""The journal of a run: every message, in the order in which it came, one JSON object a line, never rewritten."""
+"""The journal of a run: an append-only file with every message in order, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
 
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, tag="message"):
-    """A message. ``now`` is the incident's time, ``wall`` the wall clock's, both in seconds since the epoch."""
+    """A message. ``now`` is incident time and ``wall`` is wall time, both in seconds since the epoch."""
 
     sender: Literal["solver", "kit"]
     now: float
@@ -23,7 +23,7 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, tag="message"):
 
 
 class BadLineEntry(msgspec.Struct, frozen=True, kw_only=True, tag="line"):
-    """A line of a solver that was no message, as far as it is kept."""
+    """An invalid line of a solver, truncated."""
 
     now: float
     wall: float
@@ -35,7 +35,7 @@ JournalLine = JournalEntry | BadLineEntry
 
 
 class Journal:
-    """A journal that is written. Each line is on disk before the message takes effect."""
+    """A journal open for writing. Each line is synced to disk before its message takes effect."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,10 +59,10 @@ class Journal:
 
 
 def read_journal(path: Path) -> list[JournalLine]:
-    """Read a journal. A last line that was cut short (the writer was killed) is left out.
+    """Read a journal, without a truncated last line (left by a killed writer).
 
     Raises:
-        AuthoringError: another line is no entry of a journal.
+        AuthoringError: any other line is invalid.
     """
     return list(_read_lines(path))
 
@@ -76,8 +76,8 @@ def _read_lines(path: Path) -> Iterator[JournalLine]:
         try:
             yield decoder.decode(line)
         except msgspec.DecodeError as error:
-            if number == len(lines):  # no line end behind it
+            if number == len(lines):  # truncated: no newline at its end
                 return
             raise AuthoringError(
-                f"{path}:{number}: no entry of a journal: {error}", fix="journals are not written by hand"
+                f"{path}:{number}: not a journal entry: {error}", fix="journals are not written by hand"
             ) from error

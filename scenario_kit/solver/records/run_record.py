@@ -1,4 +1,4 @@
-"""The record of a run, as `scenario-kit score` reads it (docs/scoring.md). Pure: a journal and what came of it."""
+"""The run record that `scenario-kit score` reads (docs/scoring.md), built from journal and outcome. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.solver.session.machine import SessionLimits, SessionState
 
 
 class RunIdentity(Value, frozen=True, kw_only=True):
-    """Which run: of which scenario, by which solver, under which seed. ``digest`` is that of the scenario."""
+    """The identity of a run; ``digest`` is the scenario's."""
 
     run_id: str
     scenario: str
@@ -24,7 +24,7 @@ class RunIdentity(Value, frozen=True, kw_only=True):
 
 
 class IncidentTimes(Value, frozen=True, kw_only=True):
-    """Seconds since the epoch on the incident's clock; None where it did not come to that, as without an incident."""
+    """Times on the incident's clock, in seconds since the epoch; None if it did not happen."""
 
     handed_over: float
     ended: float
@@ -53,7 +53,7 @@ def build_run_record(
     outcome: RunOutcome,
     journal: Sequence[JournalLine],
 ) -> dict[str, Any]:
-    """Build the record of a run. What is not known is left out, so that nothing is measured that was not."""
+    """Build the record of a run, without unknown fields, so that missing measurements are not scored."""
     end: EndReason = state.end or "error"
     record: dict[str, Any] = {
         "run_id": identity.run_id,
@@ -88,9 +88,9 @@ def build_run_record(
 
 
 def list_tool_calls(journal: Sequence[JournalLine]) -> list[dict[str, Any]]:
-    """List the calls of tools with what they answered, in the order in which they were made.
+    """List the tool calls with their results, in order.
 
-    One whose answer is not there (the run was cut short) did not do what it should.
+    A call without a result, because the run was cut short, counts as failed.
     """
     calls: list[dict[str, Any]] = []
     for entry in journal:

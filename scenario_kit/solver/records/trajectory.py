@@ -1,7 +1,7 @@
 """A run as a trajectory of ATIF, the Agent Trajectory Interchange Format 1.8 of Harbor. Pure: a journal → a document.
 
-Format: https://github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md. Fields that it does not know are
-refused by its readers, so what it has no place for stands in ``extra``.
+Format: https://github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md. Its readers
+refuse unknown fields, so additional data is in ``extra``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from scenario_kit.solver.records.run_record import RunIdentity
 from scenario_kit.solver.session.machine import SessionState
 
 VERSION: Final = "ATIF-v1.8"
-#: Messages of a solver that are the use of a tool in a trajectory, and what is its argument.
+#: Solver messages rendered as tool calls, and the fields that become their arguments.
 _ACTIONS: Final = {"submit": ("answer",), "escalate": ("reason", "answer"), "stop": ("reason",)}
-#: What the kit says in answer to a message, as text: the field that says it.
-_SAYS: Final = {"result": "content", "stage": "stage", "refusal": "problem", "end": "message"}
+#: The field with the text of each kit message.
+_TEXT_FIELDS: Final = {"result": "content", "stage": "stage", "refusal": "problem", "end": "message"}
 
 
 def build_trajectory(identity: RunIdentity, state: SessionState, journal: Sequence[JournalLine]) -> dict[str, Any]:
-    """Build the trajectory of a run. Notes are the messages of the steps that follow them, or steps of their own."""
+    """Build the trajectory of a run. A note becomes the message of the next step, or a separate step at the end."""
     steps = _StepList()
     for entry in journal:
         steps.add(entry)
@@ -49,7 +49,7 @@ def build_trajectory(identity: RunIdentity, state: SessionState, journal: Sequen
 
 
 class _StepList:
-    """The steps so far; what is not yet part of one waits."""
+    """The steps so far, with pending notes and tokens."""
 
     def __init__(self) -> None:
         self.steps: list[dict[str, Any]] = []
@@ -58,13 +58,13 @@ class _StepList:
         self._waiting = TokenCounts()
 
     def add(self, entry: JournalLine) -> None:
-        """Add what a line of the journal says."""
+        """Add a journal line."""
         if isinstance(entry, BadLineEntry):
             self._add_step("agent", entry.text, entry)
             return
         kind = entry.message["type"]
         if entry.sender == "kit":
-            self._hear(kind, entry)
+            self._add_kit_message(kind, entry)
         elif kind == "note":
             self._notes.append((entry.message["text"], entry))
         elif kind == "usage":
@@ -76,27 +76,27 @@ class _StepList:
             self._act(kind, given, entry)
 
     def flush(self) -> None:
-        """Make steps of notes that no other message followed."""
+        """Turn pending notes into a step."""
         if self._notes:
             text, entry = "\n".join(text for text, _ in self._notes), self._notes[-1][1]
             self._notes = []
             self._add_step("agent", text, entry)
 
     def _act(self, function: str, arguments: dict[str, Any], entry: JournalLine) -> None:
-        """Add the use of a tool; a solver's own identifiers may repeat, so calls are numbered by their steps."""
+        """Add a tool call; calls are numbered by step, since a solver's own identifiers may repeat."""
         text, self._notes = "\n".join(text for text, _ in self._notes), []
         step = self._add_step("agent", text, entry)
         step["tool_calls"] = [
             {"tool_call_id": f"call-{step['step_id']}", "function_name": function, "arguments": arguments}
         ]
 
-    def _hear(self, kind: str, entry: JournalEntry) -> None:
+    def _add_kit_message(self, kind: str, entry: JournalEntry) -> None:
         message = entry.message
         if kind == "start":
             self.tools = [{"type": "function", "function": dict(tool)} for tool in message["tools"]]
             self._add_step("user", f"{message['brief']}\n\nAnswer: {message['answer']}", entry)
             return
-        text = str(message.get(_SAYS[kind]) or message.get("reason") or "")
+        text = str(message.get(_TEXT_FIELDS[kind]) or message.get("reason") or "")
         calls = self.steps[-1].get("tool_calls") if self.steps else None
         if calls and "observation" not in self.steps[-1] and not self._notes:
             result: dict[str, Any] = {"source_call_id": calls[0]["tool_call_id"], "content": text}
@@ -118,7 +118,7 @@ class _StepList:
         return step
 
     def _count(self, tokens: dict[str, Any]) -> None:
-        """Count tokens to the last step of the solver; before there is one, to the first."""
+        """Add tokens to the solver's last step, or to its first one if there is none yet."""
         used = TokenCounts.from_json(tokens)
         last = next((step for step in reversed(self.steps) if step["source"] == "agent"), None)
         if last is None:
@@ -136,7 +136,7 @@ def _add_tokens(one: TokenCounts, other: TokenCounts) -> TokenCounts:
 
 
 def _spell_tokens(tokens: TokenCounts) -> dict[str, int]:
-    """Spell counts as ATIF does: prompts include what came from a cache, completions include reasoning."""
+    """Convert counts to ATIF's: prompt tokens include cached ones, completion tokens include reasoning."""
     return {
         "prompt_tokens": tokens.input + tokens.cached, "completion_tokens": tokens.output + tokens.reasoning,
         "cached_tokens": tokens.cached,

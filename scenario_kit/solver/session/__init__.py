@@ -1,1 +1,1 @@
-"""What a run has come to: stages, turns, budgets. Pure."""
+"""The state of a run: stages, turns and budgets. Pure."""

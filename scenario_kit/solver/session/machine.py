@@ -1,4 +1,4 @@
-"""What becomes of each message of a solver. Pure: state × limits × message → state and action (docs/solve.md)."""
+"""The state machine of a run: handle one solver message (docs/solve.md). Pure."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ from scenario_kit.solver.protocol.messages import (
 
 
 class SessionLimits(Value, frozen=True, kw_only=True):
-    """What a run may use up; None is no limit.
-
-    ``seconds`` are on the incident's clock, ``wall_seconds`` on the wall's.
-    """
+    """The limits of a run; None is unlimited. ``seconds`` is incident time, ``wall_seconds`` wall time."""
 
     turns: int = 100
     tokens: int | None = None
@@ -35,9 +32,9 @@ class SessionLimits(Value, frozen=True, kw_only=True):
 
 
 class SessionState(Value, frozen=True, kw_only=True):
-    """A run so far. ``stage`` is the index of the one that is under way, ``answer`` what was submitted as diagnosis.
+    """The state of a run. ``stage`` is the index of the current stage, ``answer`` the submitted diagnosis.
 
-    Times are seconds on the incident's clock; None where it did not come to that.
+    Times are seconds on the incident's clock; None if it did not happen.
     """
 
     stages: tuple[StageName, ...] = STAGES
@@ -55,12 +52,12 @@ class SessionState(Value, frozen=True, kw_only=True):
 
     @property
     def stage_name(self) -> StageName | None:
-        """The name of the present stage; None once all have ended."""
+        """The name of the current stage; None once all have ended."""
         return self.stages[self.stage] if self.stage < len(self.stages) else None
 
 
 class RunTool(Value, frozen=True, kw_only=True):
-    """Use this tool."""
+    """Run a tool and send its result."""
 
     tool: str
     id: str
@@ -68,48 +65,48 @@ class RunTool(Value, frozen=True, kw_only=True):
 
 
 class BeginStage(Value, frozen=True, kw_only=True):
-    """Tell the solver that the next stage begins."""
+    """Announce the next stage."""
 
     stage: StageName
 
 
 class Refuse(Value, frozen=True, kw_only=True):
-    """Tell the solver that its message cannot be used."""
+    """Refuse an invalid message."""
 
     problem: str
     fix: str
 
 
 class EndRun(Value, frozen=True, kw_only=True):
-    """Tell the solver that it is over, and why."""
+    """End the run, with the reason."""
 
     reason: EndReason
     message: str = ""
 
 
 class Proceed(Value, frozen=True, kw_only=True):
-    """Nothing to do."""
+    """Continue without an answer."""
 
 
 SessionAction = RunTool | BeginStage | Refuse | EndRun | Proceed
 
 
 class Elapsed(Value, frozen=True, kw_only=True):
-    """The present moment on the incident's clock, and how long the run has taken on it and on the wall clock."""
+    """The current incident time, and the duration of the run on the incident's clock and the wall clock."""
 
     now: float
     seconds: float
     wall_seconds: float
 
 
-#: What a turn is: a message that asks for something.
+#: Messages that cost a turn.
 _TURNS: Final = (CallMessage, SubmitMessage, EscalateMessage)
 
 
 def decide(
     state: SessionState, limits: SessionLimits, message: SolverMessage, elapsed: Elapsed
 ) -> tuple[SessionState, SessionAction]:
-    """Decide what becomes of a message. After the end, nothing does."""
+    """Decide on a message; after the end of the run, only repeat the end."""
     if state.end is not None:
         return state, EndRun(reason=state.end, message=state.reason)
     if spent := find_spent(state, limits, elapsed, asks=isinstance(message, _TURNS)):
@@ -134,7 +131,7 @@ def decide(
 def refuse_line(
     state: SessionState, limits: SessionLimits, refusal: Refuse, elapsed: Elapsed
 ) -> tuple[SessionState, SessionAction]:
-    """Decide what becomes of a line that is no message: it costs a turn, so that nothing can go on for ever."""
+    """Decide on an invalid line: it costs a turn, so that no run is endless."""
     if state.end is not None:
         return state, EndRun(reason=state.end, message=state.reason)
     if spent := find_spent(state, limits, elapsed, asks=True):
@@ -145,7 +142,7 @@ def refuse_line(
 def find_spent(
     state: SessionState, limits: SessionLimits, elapsed: Elapsed, *, asks: bool
 ) -> tuple[EndReason, str] | None:
-    """Find the limit that is used up, and why the run ends; None while it may go on."""
+    """Find an exhausted limit: the end reason and a message; None if there is none."""
     if asks and state.turns >= limits.turns:
         return "cap", f"all {limits.turns} turns are used"
     if limits.tokens is not None and state.tokens.total > limits.tokens:
@@ -158,12 +155,12 @@ def find_spent(
 
 
 def lose_solver(state: SessionState, message: str) -> SessionState:
-    """Return the state of a run whose solver has gone: what it answered before stays."""
+    """Return the state of a run whose solver exited; earlier answers count."""
     return state if state.end is not None else _end(state, "error", message)[0]
 
 
 def time_out(state: SessionState, message: str) -> SessionState:
-    """Return the state of a run whose solver says nothing for too long."""
+    """Return the state of a run whose solver timed out."""
     return state if state.end is not None else _end(state, "timeout", message)[0]
 
 
@@ -191,7 +188,7 @@ def _count_tokens(
 
 def _escalate(state: SessionState, message: EscalateMessage, now: float) -> tuple[SessionState, SessionAction]:
     if not message.reason.strip():
-        return state, Refuse(problem="an escalation without a reason", fix="say why somebody else has to take over")
+        return state, Refuse(problem="an escalation without a reason", fix="give the reason for the escalation")
     if message.answer is not None and not state.answered:
         state = msgspec.structs.replace(state, answered=True, answer=message.answer, answered_at=now)
     return _end(state, "escalated", message.reason)

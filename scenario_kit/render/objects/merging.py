@@ -39,22 +39,23 @@ def merge_strategic(document: Any, patch: Any) -> Any:
 
     New list items come first. Order matters: variables refer to earlier ones, and the first container is the default.
     """
-    return _combine(document, patch, _merge_in_front)
+    return _combine(copy.deepcopy(document), patch, _merge_in_front)
 
 
 def apply_fields(document: Any, fields: Any) -> Any:
     """Merge the fields of a server-side apply: like a strategic merge patch, but new list items come last."""
-    return _combine(document, fields, _merge_behind)
+    return _combine(copy.deepcopy(document), fields, _merge_behind)
 
 
 def _combine(document: Any, patch: Any, order: _Order) -> Any:
+    """Merge a patch into a document; the result shares its unpatched parts."""
     if not isinstance(patch, dict) or not isinstance(document, dict):
         return _strip_directives(patch)
     if patch.get("$patch") == "replace":
         return _strip_directives(patch)
-    result = copy.deepcopy(document)
     if patch.get("$patch") == "delete":
         return {}
+    result = dict(document)
     for key, value in patch.items():
         if key.startswith("$deleteFromPrimitiveList/"):
             field = key.partition("/")[2]
@@ -88,7 +89,7 @@ def _merge_list(field: str, items: list[Any], patch: list[Any], order: _Order) -
         for name, element in named.items()
         if element.get("$patch") != "delete"
     ]
-    untouched = [copy.deepcopy(item) for item in items if item[key] not in named]
+    untouched = [item for item in items if item[key] not in named]
     return order(untouched, written, [item[key] for item in items], key)
 
 

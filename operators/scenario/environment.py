@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from operators.access.bound_cluster import BoundCluster
 from operators.monitoring.measurements import Measurements
 from operators.scenario.platforms import Grounds, RealCluster
 from scenario_kit.catalog import Catalog
@@ -84,7 +85,7 @@ class Environment:
         lab = LabState.load(name)
         listener = locate_listener(lab)
         return cls(
-            cluster=LabCluster(lab),
+            cluster=BoundCluster(LabCluster(lab)),
             solver=KubeCluster(kubeconfig=Path(lab.operator_kubeconfig), as_user=SOLVER),
             metrics=PrometheusMetrics(lab.prometheus_url),
             catalog=Catalog(),
@@ -114,7 +115,7 @@ class Environment:
             raise GuardRailError(
                 f"the context '{context}' is not the current one", fix=f"kubectl config use-context {context}"
             )
-        cluster = KubeCluster(context=context or None)
+        cluster = BoundCluster(KubeCluster(context=context or None))
         metrics = PrometheusMetrics(prometheus_url)
         return cls(
             cluster=cluster,

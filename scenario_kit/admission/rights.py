@@ -29,18 +29,18 @@ def _build_rule(group: str, resources: str, verbs: Sequence[str]) -> Rule:
     return {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
 
 
-#: Maximum of `NamespaceRights`: nothing that holds or grants permissions, or gets into a running pod.
+#: Maximum of `NamespaceRights`: nothing that holds or grants permissions, or gets into a running pod; and nothing
+#: that the operator does not hold itself in the namespace of an app (``schema.install``), as nobody grants more.
 _IN_NAMESPACE: Final = (
     _build_rule("", "configmaps", _CHANGE),
-    _build_rule("", "endpoints events limitranges persistentvolumeclaims pods pods/log pods/status", READ),
+    _build_rule("", "endpoints events limitranges persistentvolumeclaims pods", READ),
+    _build_rule("", "pods/log", ("get",)),
     _build_rule("", "replicationcontrollers resourcequotas services", READ),
-    _build_rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", _PATCH),
-    _build_rule("apps", "deployments/scale replicasets/scale statefulsets/scale", _PATCH),
+    _build_rule("apps", "controllerrevisions", READ),
+    _build_rule("apps", "daemonsets deployments replicasets statefulsets", _PATCH),
     _build_rule("autoscaling", "horizontalpodautoscalers", _PATCH),
     _build_rule("batch", "cronjobs jobs", READ),
-    _build_rule("coordination.k8s.io", "leases", _CHANGE),
     _build_rule("discovery.k8s.io", "endpointslices", READ),
-    _build_rule("events.k8s.io", "events", READ),
     _build_rule("metrics.k8s.io", "pods", READ),
     _build_rule("networking.k8s.io", "ingresses networkpolicies", READ),
     _build_rule("policy", "poddisruptionbudgets", READ),

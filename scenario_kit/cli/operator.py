@@ -85,6 +85,10 @@ def manifests(
     webhook: Annotated[
         bool, typer.Option("--webhook", help="Let kubectl apply say what is wrong with a scenario, by a webhook.")
     ] = False,
+    system_namespace: Annotated[
+        list[str] | None,
+        typer.Option(help="A namespace, beside kube-system, whose components faults may disturb; repeat it for more."),
+    ] = None,
     platform: Annotated[
         bool, typer.Option("--platform", help="Also Prometheus and kube-state-metrics, for a cluster without them.")
     ] = False,
@@ -108,6 +112,7 @@ def manifests(
         chosen["catalog_claim"] = _require("--catalog", catalog, _NAME, "the name of a claim", "our-catalogue")
     for each in chosen["offers"]:
         _require_capability(each)
+    chosen["system_namespaces"] = tuple(_require_system_namespace(each) for each in system_namespace or ())
     parts = collect_manifests(Installation(**chosen), platform=platform)
     if kustomize is None:
         typer.echo("---\n".join(parts.values()), nl=False)
@@ -206,6 +211,15 @@ def _require(option: str, value: str, pattern: re.Pattern[str], expected: str, e
     if not pattern.fullmatch(value):
         raise UsageError(f"{option} {value}: this is not {expected}", fix=f"{option} {example}")
     return value
+
+
+def _require_system_namespace(name: str) -> str:
+    from scenario_kit.schema.writable import SYSTEM_NAMESPACES
+
+    if name not in SYSTEM_NAMESPACES:
+        expected = ", ".join(each for each in SYSTEM_NAMESPACES if each != "kube-system")
+        raise UsageError(f"--system-namespace {name}: no fault may disturb anything there", fix=f"one of: {expected}")
+    return name
 
 
 def _require_capability(offer: str) -> None:

@@ -9,13 +9,16 @@ from typing import Final
 
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object
+from scenario_kit.schema.writable import APP_ROLE
 
 #: Kinds that change by themselves: heartbeats, bookkeeping, history.
 IGNORED_KINDS: Final = frozenset(
     {"Event", "Lease", "LeaseCandidate", "ComponentStatus", "CSINode", "IPAddress", "APIService"}
 )
-#: Objects that Kubernetes creates in every namespace.
-_DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
+#: Objects that are in every namespace as long as it is there: Kubernetes' own, and the operator's rights.
+_DEFAULTS: Final = frozenset(
+    {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default"), ("RoleBinding", APP_ROLE)}
+)
 
 
 def digest(desired: Object) -> str:

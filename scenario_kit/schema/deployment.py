@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import scenario_kit
-from scenario_kit.schema.install import NAME, NAMESPACE, get_identity
+from scenario_kit.schema.install import NAME, NAMESPACE, build_system_binding, get_identity
 from scenario_kit.schema.webhook import (
     WEBHOOK_PORT,
     build_service_client,
@@ -29,7 +29,8 @@ class Installation(NamedTuple):
 
     ``catalog_claim`` is a PersistentVolumeClaim in the operator's namespace with a catalogue that precedes the image's;
     may be empty. ``offers`` are capabilities that no probe can detect. With ``webhook``, the API server has the
-    operator validate each Scenario before it is stored.
+    operator validate each Scenario before it is stored. ``system_namespaces`` are those, beside kube-system, whose
+    components faults may disturb.
     """
 
     image: str = f"scenario-kit:{scenario_kit.__version__}"
@@ -38,6 +39,7 @@ class Installation(NamedTuple):
     catalog_claim: str = ""
     replicas: int = 1
     webhook: bool = False
+    system_namespaces: tuple[str, ...] = ()
 
 
 def build_deployment(installation: Installation) -> list[dict[str, Any]]:
@@ -63,6 +65,7 @@ def build_deployment(installation: Installation) -> list[dict[str, Any]]:
         },
         {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": budget},
         {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": ingress},
+        *(build_system_binding(namespace) for namespace in installation.system_namespaces),
         *(_build_webhook() if installation.webhook else []),
     ]
 

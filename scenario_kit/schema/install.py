@@ -2,53 +2,110 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from scenario_kit.schema import policies, solver
 from scenario_kit.schema.crd import GROUP
-from scenario_kit.schema.writable import WRITABLE
+from scenario_kit.schema.writable import APP_ROLE, WRITABLE, Writable
 
 NAMESPACE = "scenario-kit"
 NAME = "scenario-kit-operator"
+#: What the operator may do to the components of a cluster, in the namespaces where that is granted.
+SYSTEM_ROLE: Final = "scenario-kit-system"
+#: The namespace of components that every cluster has.
+_SYSTEM_NAMESPACE: Final = "kube-system"
 _RBAC = "rbac.authorization.k8s.io"
-_WRITE = ["create", "update", "patch", "delete"]
-_READ = ["get", "list", "watch"]
+_CHAOS: Final = "chaos-mesh.org"
+_READ = ("get", "list")
+_WATCH = (*_READ, "watch")
+#: What requests of the operator are: it applies on the server's side, and never replaces an object.
+_WRITE = ("create", "patch", "delete")
 
 _EVENT_FILTER = "pod-event-filter"
 #: What the manager of Chaos Mesh keeps for each pod, in the namespace of the pod.
 _PER_POD = ("PodHttpChaos", "PodIOChaos", "PodNetworkChaos")
-#: What is read and never written, and what for; beside it the operator reads the kinds that it may write. Logs, ports
-#: and evictions of pods, and Secrets, are a matter of namespaces: the solver's role is bound there for it, too.
-READ_ONLY: tuple[tuple[str, str, str], ...] = (
-    ("", "events", "checks about events; whether the events of a Job are gone"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings", "the canary of hidden experiments"),
-    ("apiextensions.k8s.io", "customresourcedefinitions", "Kopf waits for our kinds; the canary of operators"),
-    ("apps", "controllerrevisions", "ClusterRights of a fault; nobody grants rights beyond his own"),
-    ("metrics.k8s.io", "nodes", "the canary of resource metrics; ClusterRights"),
-    ("metrics.k8s.io", "pods", "ClusterRights"),
-    ("networking.k8s.io", "ingressclasses", "the canary of ingress controllers; ClusterRights"),
-    ("storage.k8s.io", "storageclasses", "the canary of provisioners; ClusterRights"),
-    ("chaos-mesh.org", "*", "every kind of experiment that there is, which differs between versions"),
-)
 
-#: (API groups, resources, verbs), beside what follows from the list of writable kinds.
-_RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
-    # Our own kinds, their status and finalizers.
-    ([GROUP], ["*"], [*_READ, *_WRITE]),
-    ([""], ["nodes"], [*_READ, "patch"]),
-    # What a Job of a command leaves in the events would tell a solver of it.
-    ([""], ["events"], ["delete"]),
-    # Checks ask ports of pods by HTTP through the proxy, which is no right of the solver.
-    ([""], ["pods/proxy"], ["get"]),
-    # Whatever an experiment has left goes with its app; and a solver may be shown the experiments.
-    (["chaos-mesh.org"], ["*"], ["delete"]),
+
+class Rule(NamedTuple):
+    """A rule of a role, and what for."""
+
+    group: str
+    resources: str
+    verbs: tuple[str, ...]
+    purpose: str
+    names: tuple[str, ...] = ()
+
+    def to_object(self) -> dict[str, Any]:
+        """Build the rule of RBAC."""
+        named = {"resourceNames": list(self.names)} if self.names else {}
+        return {"apiGroups": [self.group], "resources": self.resources.split(), **named, "verbs": list(self.verbs)}
+
+
+#: What is read and never written; beside it the operator reads the kinds that it may write. Logs, ports and evictions
+#: of pods, and Secrets, are a matter of namespaces.
+READ_ONLY: Final = (
+    Rule("", "events", _READ, "checks about events; whether the events of a Job are gone"),
+    Rule("admissionregistration.k8s.io", "validatingadmissionpolicybindings", _READ, "canary of hidden experiments"),
+    Rule("apiextensions.k8s.io", "customresourcedefinitions", _WATCH, "Kopf waits for our kinds; a canary"),
+    Rule("apps", "controllerrevisions", _READ, "ClusterRights"),
+    Rule("metrics.k8s.io", "nodes pods", _READ, "the canary of resource metrics; ClusterRights"),
+    Rule("networking.k8s.io", "ingressclasses", _READ, "the canary of ingress controllers; ClusterRights"),
+    Rule("storage.k8s.io", "storageclasses", _READ, "the canary of provisioners; ClusterRights"),
+    Rule(_CHAOS, "*", _WATCH, "experiments, whose kinds differ between versions; a solver may be shown them"),
 )
-#: One operator acts at a time: it holds a Lease beside its own objects.
-_LEASE_RULE: dict[str, Any] = {
-    "apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "patch"],
-}  # fmt: skip
-#: Kinds of the list that this role does not write: nodes are only patched, Secrets are a matter of namespaces.
-_APART = ("nodes", "secrets")
+#: Nobody grants rights beyond his own: what a fault's ClusterRights may give (``admission.rights``), which is to watch
+#: what the operator itself only reads.
+_CLUSTER_GRANTS: Final = (
+    Rule("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", ("watch",), ""),
+    Rule("", "replicationcontrollers resourcequotas services", ("watch",), ""),
+    Rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", ("watch",), ""),
+    Rule("autoscaling", "horizontalpodautoscalers", ("watch",), ""),
+    Rule("batch", "cronjobs jobs", ("watch",), ""),
+    Rule("discovery.k8s.io", "endpointslices", ("watch",), ""),
+    Rule("metrics.k8s.io", "nodes pods", ("watch",), ""),
+    Rule("networking.k8s.io", "ingresses ingressclasses networkpolicies", ("watch",), ""),
+    Rule("policy", "poddisruptionbudgets", ("watch",), ""),
+    Rule("scheduling.k8s.io", "priorityclasses", ("watch",), ""),
+    Rule("storage.k8s.io", "storageclasses", ("watch",), ""),
+)
+#: The same for NamespaceRights and for the roles that apps bring.
+_APP_GRANTS: Final = (
+    Rule("", "configmaps", ("update", "watch"), ""),
+    Rule("", "events secrets", ("watch",), ""),
+    Rule("apps", "daemonsets deployments replicasets statefulsets", ("update",), ""),
+    Rule("autoscaling", "horizontalpodautoscalers", ("update",), ""),
+)
+_CLUSTER_RULES: Final = (
+    Rule(GROUP, "scenarios trials validations", (*_WATCH, "patch"), "watches them; Kopf's finalizers and annotations"),
+    Rule(GROUP, "scenarios/status trials/status validations/status", ("patch",), "says what happens"),
+    Rule("", "nodes", (*_READ, "patch"), "cordons and taints"),
+    Rule(_RBAC, "rolebindings", (*_READ, "create"), "binds its role for apps in a namespace that it has made"),
+    Rule(_RBAC, "clusterroles", ("bind",), "the only roles that it binds without holding them",
+         (solver.SOLVER, APP_ROLE)),
+    Rule("", "users", ("impersonate",), "the leak scan reads what the solver could read", (solver.SOLVER,)),
+)  # fmt: skip
+_APP_RULES: Final = (
+    Rule("", "secrets", (*_READ, *_WRITE), "Secrets of the app"),
+    Rule(_RBAC, "rolebindings", ("patch", "delete"), "bindings of accounts of the app"),
+    Rule("", "pods/log", ("get",), "checks about logs"),
+    Rule("", "pods/proxy", ("get",), "checks ask ports of pods by HTTP"),
+    Rule("", "pods/eviction", ("create",), "drains a node"),
+    Rule("", "events", ("delete",), "what the Job of a command leaves there would tell a solver of it"),
+    Rule(_CHAOS, "*", ("delete",), "what an experiment has left; and a solver may be shown experiments"),
+)
+_HOME_RULES: Final = (
+    Rule("", "configmaps", _WRITE, "receipts, baselines, evidence and reports"),
+    Rule("", "secrets", (*_READ, *_WRITE), "receipts of Secrets; the certificate of the webhook"),
+    Rule(GROUP, "trials", ("create", "delete"), "a trial for each incident, and those of a validation"),
+    Rule("coordination.k8s.io", "leases", ("get", "create", "patch"), "one operator acts at a time"),
+)
+_SYSTEM_RULES: Final = (
+    Rule("apps", "daemonsets deployments statefulsets", ("patch",), "SystemComponent: restarts and scales"),
+    Rule("", "configmaps", ("patch",), "SystemComponent: the configuration of DNS", ("coredns",)),
+)
+#: Kinds of the list whose rules stand above.
+_APART = ("nodes", "rolebindings", "secrets")
 
 
 def get_identity() -> str:
@@ -58,45 +115,58 @@ def get_identity() -> str:
 
 def build_operator_access() -> list[dict[str, Any]]:
     """Build the operator's roles and bindings, and what the API server refuses it all the same."""
-    by_group: dict[str, list[str]] = {}
-    for each in WRITABLE:
-        if each.resource not in _APART:
-            by_group.setdefault(each.group, []).append(each.resource)
-    written = [([group], resources, [*_READ, *_WRITE]) for group, resources in by_group.items()]
-    read = [([group], [resource], _READ) for group, resource, _ in READ_ONLY]
-    rules: list[dict[str, Any]] = [
-        {"apiGroups": groups, "resources": resources, "verbs": verbs}
-        for groups, resources, verbs in (*_RULES, *read, *written)
-    ]
-    # The leak scan reads what the solver could read, with the solver's rights.
-    user = {"apiGroups": [""], "resources": ["users"], "resourceNames": [solver.SOLVER]}
-    rules.append(user | {"verbs": ["impersonate"]})
-    # The solver's role is bound in the namespaces of an app: for the solver, and for the operator itself, which has no
-    # right to Secrets elsewhere. It is the only role that is bound without being held.
-    bind: dict[str, Any] = {"apiGroups": [_RBAC], "resources": ["clusterroles"]}
-    rules.append(bind | {"resourceNames": [solver.SOLVER], "verbs": ["bind"]})
-    secrets = [{"apiGroups": [""], "resources": ["secrets"], "verbs": [*_READ, *_WRITE]}]
+    home = {"name": NAME, "namespace": NAMESPACE}
+    kinds = [each for each in WRITABLE if each.resource not in _APART]
+    wide = [each for each in kinds if not each.namespaced]
+    experiments = [each for each in kinds if each.group == _CHAOS]  # they are read and deleted whatever their kind
+    plain = [each for each in kinds if each.namespaced and each.group != _CHAOS]
+    in_cluster = [*_CLUSTER_RULES, *READ_ONLY, *_list_rules(_READ, [*wide, *plain]), *_list_rules(_WRITE, wide)]
+    app = [*_APP_RULES, *_list_rules(_WRITE, plain), *_list_rules(("create", "patch"), experiments)]
     return [
-        {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules},
-        _build_binding("ClusterRoleBinding", "ClusterRole", {"name": NAME}),
-        # Receipts of what was changed: a Secret where it holds Secret data.
-        {
-            "apiVersion": f"{_RBAC}/v1",
-            "kind": "Role",
-            "metadata": {"name": NAME, "namespace": NAMESPACE},
-            "rules": [*secrets, _LEASE_RULE],
-        },
-        _build_binding("RoleBinding", "Role", {"name": NAME, "namespace": NAMESPACE}),
+        _build_role("ClusterRole", {"name": NAME}, [*in_cluster, *_CLUSTER_GRANTS]),
+        _build_binding("ClusterRoleBinding", "ClusterRole", NAME, {"name": NAME}),
+        _build_role("ClusterRole", {"name": APP_ROLE}, [*app, *_APP_GRANTS]),
+        _build_role("Role", home, [*_HOME_RULES, *_list_rules(_WRITE, experiments)]),
+        _build_binding("RoleBinding", "Role", NAME, home),
+        _build_role("ClusterRole", {"name": SYSTEM_ROLE}, _SYSTEM_RULES),
+        build_system_binding(_SYSTEM_NAMESPACE),
         *policies.build_bounds(NAMESPACE, NAME),
     ]
 
 
-def _build_binding(kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
+def build_app_binding(namespace: str) -> dict[str, Any]:
+    """Build the binding that the operator makes in a namespace of an app: for itself, of what it may do there."""
+    return _build_binding("RoleBinding", "ClusterRole", APP_ROLE, {"name": APP_ROLE, "namespace": namespace})
+
+
+def build_system_binding(namespace: str) -> dict[str, Any]:
+    """Build the binding that lets faults with ``SystemComponent`` disturb the components of a namespace."""
+    return _build_binding("RoleBinding", "ClusterRole", SYSTEM_ROLE, {"name": SYSTEM_ROLE, "namespace": namespace})
+
+
+def _list_rules(verbs: tuple[str, ...], kinds: Iterable[Writable]) -> list[Rule]:
+    """List rules about kinds of the list, one for each API group."""
+    by_group: dict[str, list[str]] = {}
+    for each in kinds:
+        by_group.setdefault(each.group, []).append(each.resource)
+    return [Rule(group, " ".join(resources), verbs, "changes") for group, resources in by_group.items()]
+
+
+def _build_role(kind: str, metadata: dict[str, str], rules: Sequence[Rule]) -> dict[str, Any]:
     return {
         "apiVersion": f"{_RBAC}/v1",
         "kind": kind,
         "metadata": metadata,
-        "roleRef": {"apiGroup": _RBAC, "kind": role, "name": NAME},
+        "rules": [rule.to_object() for rule in rules],
+    }
+
+
+def _build_binding(kind: str, role_kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": kind,
+        "metadata": metadata,
+        "roleRef": {"apiGroup": _RBAC, "kind": role_kind, "name": role},
         "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
     }
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.schema.crd import GROUP
 from scenario_kit.schema.solver import SOLVER
 from scenario_kit.schema.webhook import WEBHOOK_NAME
-from scenario_kit.schema.writable import EXPERIMENTS, OWNED, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE
+from scenario_kit.schema.writable import APP_ROLE, EXPERIMENTS, OWNED, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE
 
 _API: Final = "admissionregistration.k8s.io/v1"
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -52,8 +52,9 @@ def _build_home_test(namespace: str) -> str:
 
 def _list_bounds(namespace: str, account: str) -> Iterator[_Bound]:
     """Yield the conditions, one per kind of object."""
-    subjects = f"object.subjects.all(s, (s.kind == 'User' && s.name == '{SOLVER}') || "
-    own = f"(s.kind == 'ServiceAccount' && s.name == '{account}' && s.namespace == '{namespace}'))"
+    solver = f"object.roleRef.name == '{SOLVER}' && object.subjects.all(s, s.kind == 'User' && s.name == '{SOLVER}')"
+    own = f"s.kind == 'ServiceAccount' && s.name == '{account}' && s.namespace == '{namespace}'"
+    app = f"object.roleRef.name == '{APP_ROLE}' && object.subjects.all(s, {own})"
     yield _Bound(
         "namespaces", "", ("namespaces",),
         f"(request.operation == 'CREATE' ? {_has('object')} : {_has('oldObject')})"
@@ -63,10 +64,10 @@ def _list_bounds(namespace: str, account: str) -> Iterator[_Bound]:
     )  # fmt: skip
     yield _Bound(
         "bindings", _RBAC, ("rolebindings",),
-        f"object.roleRef.kind == 'Role' ? (!has(object.subjects) || object.subjects.all(s,"
-        f" s.kind == 'ServiceAccount' || s.name == '{SOLVER}')) :"
-        f" (object.roleRef.name == '{SOLVER}' && has(object.subjects) && {subjects}{own})",
-        "the operator binds roles of the namespace, and that of the solver",
+        f"request.namespace != '{namespace}' && (object.roleRef.kind == 'Role' ? (!has(object.subjects) ||"
+        f" object.subjects.all(s, s.kind == 'ServiceAccount' || s.name == '{SOLVER}')) :"
+        f" has(object.subjects) && (({solver}) || ({app})))",
+        "the operator binds roles of the namespace, that of the solver, and its own for apps",
     )  # fmt: skip
     yield _Bound(
         "cluster-roles", _RBAC, ("clusterroles",),

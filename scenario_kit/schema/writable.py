@@ -68,6 +68,8 @@ WRITABLE: Final = (
 
 #: The label of namespaces that the operator creates; it writes in no others. The value reveals nothing to a solver.
 OWNED: Final = ("app.kubernetes.io/managed-by", "platform")
+#: The ClusterRole with what the operator may do there, which it binds to itself in each of them.
+APP_ROLE: Final = "scenario-kit-app"
 #: Namespaces of system components for the exception `SystemComponent`.
 SYSTEM_NAMESPACES: Final = ("calico-system", "ingress-nginx", "istio-system", "kube-system", "local-path-storage")
 #: Types of Secrets for configuration. Others are credentials of the cluster.

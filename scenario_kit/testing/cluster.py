@@ -151,6 +151,8 @@ class FakeCluster:
             current["status"] = {"phase": "Terminating"}
             for inside in [k for k in self._objects if k[2] == ref.name]:
                 self.delete(Reference(inside[1], inside[3], ref.name, inside[0]), grace_seconds=0)
+            if key not in self._objects:  # it went with the last of its contents
+                return
             waits = any(k[2] == ref.name for k in self._objects)
         if waits:
             self._touch(current)

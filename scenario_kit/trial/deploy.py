@@ -9,15 +9,14 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import is_settled, reach
-from scenario_kit.errors import AlreadyExists, Forbidden, InfrastructureError
+from scenario_kit.errors import AlreadyExists, InfrastructureError
 from scenario_kit.judge import leftovers
 from scenario_kit.judge.repair import invariants
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
-from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, WORKLOADS, make_object_reference
-from scenario_kit.schema.install import NAME as OPERATOR
+from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import cluster_capacity
 from scenario_kit.trial.clean_room import list_contents, snapshot
@@ -45,7 +44,6 @@ def deploy(context: TrialContext) -> list[Finding]:
         context.save_baseline(Baseline(snapshot=snapshot(context.cluster, context.everywhere)))
     _create(context, [_build_namespace(name) for name in context.everywhere])
     _create(context, _build_access(context))
-    _await_secrets(context)
     _create(context, context.runbook.objects)
     deadline = context.clock.now() + READY_DEADLINE
     context.settle()
@@ -121,23 +119,6 @@ def _build_namespace(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict([OWNED])}}
 
 
-def _await_secrets(context: TrialContext) -> None:
-    """Wait until a new binding takes effect and the app's Secrets can be read.
-
-    Raises:
-        Forbidden: the binding did not take effect in time.
-    """
-    for name in context.everywhere:
-        for tries in range(_GOING_SECONDS * 5, -1, -1):
-            try:
-                context.cluster.list("Secret", name)
-                break
-            except Forbidden:
-                if not tries:
-                    raise
-                context.idle(0.2)
-
-
 def _build_access(context: TrialContext) -> list[Object]:
     """Build the solver's roles in the app's namespaces, with chaos objects only if the scenario shows them."""
     return [o for name in context.everywhere for o in _build_access_to(context, name)]
@@ -145,13 +126,11 @@ def _build_access(context: TrialContext) -> list[Object]:
 
 def _build_access_to(context: TrialContext, namespace: str) -> list[Object]:
     subject = {"kind": "User", "name": _SOLVER_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
-    # Our only permission for the app's Secrets.
-    own = {"kind": "ServiceAccount", "name": OPERATOR, "namespace": MANAGEMENT_NAMESPACE}
     api = "rbac.authorization.k8s.io/v1"
     metadata = {"name": _SOLVER_ROLE, "namespace": namespace}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _SOLVER_ROLE}
     objects: list[Object] = [
-        {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject, own], "roleRef": role}
+        {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": role}
     ]
     if kinds := _list_readable_chaos(context):
         extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": namespace}
@@ -270,11 +249,8 @@ def remove(context: TrialContext, deadline: float) -> None:
 def _list_unowned(rest: list[Object]) -> list[Object]:
     """List objects to delete explicitly: not terminating, without an owner, and not maintained by a controller.
 
-    Endpoints have no owner reference, but are deleted with their Service and would be recreated before. The binding
-    that lets us delete Secrets goes last.
+    Endpoints have no owner reference, but are deleted with their Service and would be recreated before.
     """
-    if others := [o for o in rest if not _is_access(o)]:
-        rest = others
     services = {o["metadata"]["name"] for o in rest if o["kind"] == "Service"}
     return [
         o
@@ -283,10 +259,6 @@ def _list_unowned(rest: list[Object]) -> list[Object]:
         and not o["metadata"].get("ownerReferences")
         and not (o["kind"] == "Endpoints" and o["metadata"]["name"] in services)
     ]
-
-
-def _is_access(obj: Object) -> bool:
-    return bool(obj["kind"] == "RoleBinding" and obj["metadata"]["name"] == _SOLVER_ROLE)
 
 
 def _list_rest(context: TrialContext) -> list[Object]:

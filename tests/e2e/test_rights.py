@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from operators.access.bound_cluster import BoundCluster
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import ClusterError
 from scenario_kit.lab import toolchain
 from scenario_kit.model import Object, Reference
-from scenario_kit.schema.install import get_identity
+from scenario_kit.schema.install import build_app_binding, get_identity
 from scenario_kit.schema.solver import build_solver_account
 from scenario_kit.schema.webhook import WEBHOOK_NAME, build_service_client, build_webhook_configuration
 from scenario_kit.schema.writable import OWNED
@@ -32,7 +33,8 @@ def operator(lab_session: Lab) -> KubeCluster:
 @pytest.fixture(scope="module")
 def home(operator: KubeCluster) -> Iterator[str]:
     labels = dict([OWNED])
-    operator.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "bounds", "labels": labels}})
+    cluster = BoundCluster(operator)  # as the operator does: it binds its role there
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "bounds", "labels": labels}})
     yield "bounds"
     operator.delete(Reference("Namespace", "bounds"))
 
@@ -54,6 +56,11 @@ def rbac(kind: str, role: str, name: str, namespace: str = "") -> Object:
     return obj(kind, f"{RBAC}/v1", namespace, roleRef=ref, subjects=WHO)
 
 
+def bind_own_role(namespace: str) -> Object:
+    binding = build_app_binding(namespace)
+    return {**binding, "metadata": {**binding["metadata"], "name": "attempt"}}
+
+
 HOOK: Object = {
     "name": "a.b.internal",
     "sideEffects": "None",
@@ -71,6 +78,11 @@ REFUSED: dict[str, Object] = {
     "a binding of admin": rbac("RoleBinding", "ClusterRole", "admin", "bounds"),
     "a binding of view": rbac("RoleBinding", "ClusterRole", "view", "bounds"),
     "the solver's role for others": rbac("RoleBinding", "ClusterRole", "oncall", "bounds"),
+    "its role for apps for others": rbac("RoleBinding", "ClusterRole", "scenario-kit-app", "bounds"),
+    "its role for apps in a namespace of the cluster": bind_own_role("kube-system"),
+    "its role for apps in a namespace of somebody else": bind_own_role("default"),
+    "its role for apps beside itself": bind_own_role("scenario-kit"),
+    "its role for the system": rbac("RoleBinding", "ClusterRole", "scenario-kit-system", "bounds"),
     "a binding of cluster-admin": rbac("ClusterRoleBinding", "ClusterRole", "cluster-admin"),
     "its own role for others": rbac("ClusterRoleBinding", "ClusterRole", "scenario-kit-operator"),
     "a role that writes": obj(
@@ -176,6 +188,20 @@ BEYOND = (
     (("create", "list"), "apiregistration.k8s.io", "apiservices", ""),
     (("create", "delete"), "storage.k8s.io", "storageclasses", ""),
     (("create", "update"), "chaos-mesh.org", "physicalmachinechaos", "scenario-kit"),
+    # Namespaced objects, where its role for apps is not bound: nothing but the components of the system.
+    (("create", "patch", "update", "delete"), "apps", "deployments", "default"),
+    (("create", "update", "delete"), "apps", "deployments", "kube-system"),
+    (("create", "patch", "delete"), "", "configmaps", "default"),
+    (("create", "patch", "delete"), "", "configmaps", "kube-system"),
+    (("create", "delete", "deletecollection"), "", "pods", "chaos-mesh"),
+    (("create", "patch"), "", "serviceaccounts", "scenario-kit"),
+    (("create", "patch"), "apps", "deployments", "scenario-kit"),
+    (("patch", "delete"), RIGHTS, "rolebindings", "scenario-kit"),
+    (("create", "patch"), RIGHTS, "roles", "scenario-kit"),
+    (("create", "patch", "delete"), "chaos-mesh.org", "podchaos", "default"),
+    (("patch", "update"), "apps", "deployments/scale", "kube-system"),
+    (("create", "delete", "update"), "scenariokit.io", "scenarios", "default"),
+    (("create", "delete"), "scenariokit.io", "trials", "default"),
 )
 
 
@@ -192,13 +218,15 @@ def ask(operator: KubeCluster, verb: str, group: str, resource: str, namespace: 
     return bool(operator.create(review)["status"]["allowed"])
 
 
-def test_the_role_of_the_operator_ends_where_it_says(operator: KubeCluster) -> None:
+def test_the_role_of_the_operator_ends_where_it_says(operator: KubeCluster, home: str) -> None:
     attempts = [(verb, *where) for verbs, *where in BEYOND for verb in verbs]
 
     assert len(attempts) >= 40
     assert [each for each in attempts if ask(operator, *each)] == []
     assert ask(operator, "list", "", "secrets", "scenario-kit")
     assert ask(operator, "patch", "coordination.k8s.io", "leases", "scenario-kit")
+    assert ask(operator, "delete", "apps", "deployments", home)
+    assert ask(operator, "patch", "apps", "deployments", "kube-system")
 
 
 def test_a_printed_kubeconfig_makes_its_holder_the_solver_and_nobody_else(

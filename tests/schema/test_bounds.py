@@ -10,17 +10,18 @@ import pytest
 from scenario_kit.admission.rights import find_uncovered, list_most_rules
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
-from scenario_kit.schema.install import NAME, NAMESPACE, READ_ONLY, build_access, get_identity
+from scenario_kit.schema.install import NAME, READ_ONLY, SYSTEM_ROLE, build_access, get_identity
 from scenario_kit.schema.policies import build_scenario_policies
 from scenario_kit.schema.solver import SOLVER
-from scenario_kit.schema.writable import WRITABLE
+from scenario_kit.schema.writable import APP_ROLE, WRITABLE
 
 OBJECTS = build_access()
+RBAC = "rbac.authorization.k8s.io"
 
 
-def rules() -> list[dict[str, Any]]:
+def rules(name: str = NAME, kind: str = "ClusterRole") -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = next(
-        o["rules"] for o in OBJECTS if o["kind"] == "ClusterRole" and o["metadata"]["name"] == NAME
+        o["rules"] for o in OBJECTS if o["kind"] == kind and o["metadata"]["name"] == name
     )
     return found
 
@@ -42,32 +43,98 @@ def test_no_rule_is_about_every_group_or_every_verb() -> None:
         assert not (rule["apiGroups"] == [""] and "*" in rule["resources"]), rule
 
 
-def test_it_grants_nothing_but_the_role_of_the_solver() -> None:
-    special = [rule for rule in rules() if {"bind", "escalate", "impersonate"} & set(rule["verbs"])]
+def test_it_binds_nothing_but_the_roles_for_apps_and_for_the_solver() -> None:
+    special = {
+        (verb, *rule["resourceNames"]) for rule in rules() for verb in rule["verbs"] if verb in ("bind", "impersonate")
+    }
 
-    assert all(rule["resourceNames"] == [SOLVER] for rule in special)
+    assert special == {("bind", SOLVER, APP_ROLE), ("impersonate", SOLVER)}
     assert not allowed("escalate", "rbac.authorization.k8s.io", "roles")
     assert not allowed("bind", "rbac.authorization.k8s.io", "clusterroles", "cluster-admin")
+    for role in (APP_ROLE, SYSTEM_ROLE):
+        assert not [rule for rule in rules(role) if {"bind", "escalate", "impersonate"} & set(rule["verbs"])]
 
 
-@pytest.mark.parametrize("verb", ["get", "list", "watch", "create", "update", "patch", "delete"])
+@pytest.mark.parametrize("verb", ["get", "list", "watch", "create", "patch", "delete"])
 def test_secrets_are_a_matter_of_namespaces(verb: str) -> None:
-    role = next(o for o in OBJECTS if o["kind"] == "Role")
-
     assert not allowed(verb, "", "secrets")
-    assert role["metadata"]["namespace"] == NAMESPACE
-    assert verb in role["rules"][0]["verbs"]
+    assert any("secrets" in rule["resources"] and verb in rule["verbs"] for rule in rules(APP_ROLE))
+    if verb != "watch":
+        assert any("secrets" in rule["resources"] and verb in rule["verbs"] for rule in rules(kind="Role"))
+
+
+def test_it_writes_namespaced_objects_only_where_a_role_is_bound() -> None:
+    written = {(each.group, each.resource) for each in WRITABLE if not each.namespaced}
+    for rule in rules():
+        if {"create", "update", "patch", "delete"} & set(rule["verbs"]):
+            pairs = set(product(rule["apiGroups"], rule["resources"]))
+            own = all(group == "scenariokit.io" for group, _ in pairs) and rule["verbs"][-1] == "patch"
+            assert (
+                own
+                or pairs <= written
+                or (pairs, rule["verbs"]) == ({(RBAC, "rolebindings")}, ["get", "list", "create"])
+            ), rule
 
 
 def test_it_writes_the_kinds_of_the_list_alone() -> None:
-    listed = {(each.group, each.resource) for each in WRITABLE} | {("scenariokit.io", "*"), ("", "events")}
-    for rule in rules():
-        if {"update", "create"} & set(rule["verbs"]) and not any("/" in r for r in rule["resources"]):
-            assert set(product(rule["apiGroups"], rule["resources"])) <= listed, rule
+    listed = {(each.group, each.resource) for each in WRITABLE if each.namespaced}
+    written = [rule for rule in rules(APP_ROLE) if {"create", "update", "patch"} & set(rule["verbs"])]
+    pairs = {pair for rule in written for pair in product(rule["apiGroups"], rule["resources"])}
+
+    assert pairs == listed | {("", "pods/eviction")}
     for each in WRITABLE:
-        if each.resource not in ("secrets", "nodes"):
+        if not each.namespaced and each.resource != "nodes":
             assert allowed("create", each.group, each.resource), each
     assert not allowed("create", "", "nodes")
+
+
+def test_no_rule_is_printed_twice_and_no_object_is_replaced() -> None:
+    """Requests of the operator apply and patch; `update` is there to be granted alone."""
+    for name, kind in ((NAME, "ClusterRole"), (APP_ROLE, "ClusterRole"), (SYSTEM_ROLE, "ClusterRole"), (NAME, "Role")):
+        found = list_parts(rules(name, kind))
+        assert len(found) == len(set(found)), [part for part in found if found.count(part) > 1]
+    granted = {
+        (group, resource)
+        for rule in list_most_rules("Role")
+        if "update" in rule["verbs"]
+        for group, resource in product(rule["apiGroups"], rule["resources"])
+    }
+    updated = {
+        part[1:3] for name in (NAME, APP_ROLE, SYSTEM_ROLE) for part in list_parts(rules(name)) if part[0] == "update"
+    }
+    assert updated == granted
+
+
+def list_parts(found: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """A rule as single verbs on single resources."""
+    return [
+        part
+        for rule in found
+        for part in product(rule["verbs"], rule["apiGroups"], rule["resources"], rule.get("resourceNames", [""]))
+    ]
+
+
+def test_what_a_fault_or_an_app_may_be_given_is_held_where_it_is_given() -> None:
+    """The API server refuses whoever grants more than he holds."""
+    of_app: dict[str, Any] = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
+
+    for rule in (*list_most_rules("Role"), of_app):
+        assert find_uncovered(rule, (*rules(), *rules(APP_ROLE))) == []
+
+
+def test_nothing_is_watched_but_what_a_fault_may_be_given_and_our_kinds() -> None:
+    watched = {part[1:3] for name in (NAME, APP_ROLE) for part in list_parts(rules(name)) if part[0] == "watch"}
+    granted = {
+        pair
+        for kind in ("Role", "ClusterRole")
+        for rule in list_most_rules(kind)  # type: ignore[arg-type]
+        if "watch" in rule["verbs"] and "apiGroups" in rule
+        for pair in product(rule["apiGroups"], rule["resources"])
+    }
+    ours = {("scenariokit.io", kind) for kind in ("scenarios", "trials", "validations")}
+    kopf, solver, app = ("apiextensions.k8s.io", "customresourcedefinitions"), ("chaos-mesh.org", "*"), ("", "secrets")
+
+    assert watched == granted | ours | {kopf, solver, app}
 
 
 #: What the canaries of the catalogue list, as the API serves it.
@@ -103,10 +170,12 @@ def test_it_reads_what_it_may_write_what_canaries_ask_and_what_a_fault_may_be_gi
 def test_it_reads_nothing_that_nobody_needs() -> None:
     by_itself = {("", "events"), ("chaos-mesh.org", "*")}
     written = {(each.group, each.resource) for each in WRITABLE}
+    ours = {("scenariokit.io", kind) for kind in ("scenarios", "trials", "validations")}
+    listed = {(rule.group, resource) for rule in READ_ONLY for resource in rule.resources.split()}
 
-    assert {(group, resource) for group, resource, _ in READ_ONLY} <= (list_needed() | by_itself) - written
+    assert listed <= (list_needed() | by_itself) - written
     read = {pair for r in rules() if "list" in r["verbs"] for pair in product(r["apiGroups"], r["resources"])}
-    assert read - written == {(g, r) for g, r, _ in READ_ONLY} | {("scenariokit.io", "*")}
+    assert read - written == listed | ours
 
 
 @pytest.mark.parametrize("resource", ["pods/log", "pods/exec", "pods/portforward", "pods/eviction"])

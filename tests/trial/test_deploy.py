@@ -8,7 +8,7 @@ from scenario_kit.errors import Forbidden, InfrastructureError, NotFound
 from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.model import Change, Check, Fault, Procedure, Reference, Severity, Solution
 from scenario_kit.model.authored.fault import Entity
-from scenario_kit.schema.writable import OWNED
+from scenario_kit.schema.writable import APP_ROLE, OWNED
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import deploy as module
 from scenario_kit.trial.clean_room import expect_clean, snapshot
@@ -91,7 +91,7 @@ def test_namespaces_and_access_come_first_and_bindings_after_their_roles():
     binding = app.cluster.get(Reference("RoleBinding", "oncall", "shop", RBAC))
     assert binding["roleRef"] == {"apiGroup": RBAC, "kind": "ClusterRole", "name": "oncall"}
     assert binding["subjects"][0] == {"kind": "User", "name": "oncall", "apiGroup": RBAC}
-    assert [s["kind"] for s in binding["subjects"]] == ["User", "ServiceAccount"]
+    assert [s["kind"] for s in binding["subjects"]] == ["User"]
 
 
 def visible(visibility="Visible"):
@@ -187,24 +187,6 @@ def test_a_namespace_that_is_not_ours_is_refused_unless_it_is_on_its_way_out(goi
         assert deploy(app.context) == []
         assert len(app.idled) == seconds
         assert set(app.idled) <= {1.0}
-
-
-@pytest.mark.parametrize(("refusals", "passes"), [(0, True), (5, True), (300, True), (301, False)])
-def test_the_rights_to_secrets_take_a_moment(refusals, passes):
-    app, left = App(config("c")), [refusals]
-
-    def before(verb, target):
-        if (verb, target) == ("list", "shop/Secret") and left[0]:
-            left[0] -= 1
-            raise Forbidden("secrets is forbidden", status=403)
-
-    app.cluster.before = before
-    if passes:
-        assert deploy(app.context) == []
-        assert app.idled == [0.2] * refusals
-    else:
-        with pytest.raises(Forbidden):
-            deploy(app.context)
 
 
 def stray(namespace):
@@ -416,7 +398,6 @@ def test_an_answer_that_nobody_knows_proves_nothing_against_a_fault():
 
 OWNED_BY = {"ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "u"}]}
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
-ACCESS = thing("RoleBinding", "oncall", api=f"{RBAC}/v1")
 
 
 @pytest.mark.parametrize(
@@ -427,15 +408,20 @@ ACCESS = thing("RoleBinding", "oncall", api=f"{RBAC}/v1")
         ([config("a"), thing("ConfigMap", "going", meta=GOING)], ["a"]),
         ([thing("Service", "web"), thing("Endpoints", "web"), thing("Endpoints", "other")], ["web", "other"]),
         ([thing("Endpoints", "web")], ["web"]),
-        ([ACCESS, config("a")], ["a"]),
-        ([ACCESS, config("a"), thing("RoleBinding", "own")], ["a", "own"]),
-        ([ACCESS, thing("ConfigMap", "going", meta=GOING)], []),  # it lets us see that
-        ([ACCESS], ["oncall"]),
-        ([thing("RoleBinding", "own"), thing("ConfigMap", "oncall")], ["own", "oncall"]),
+        ([thing("RoleBinding", "oncall", api=f"{RBAC}/v1"), config("a")], ["oncall", "a"]),
     ],
 )
-def test_each_goes_by_whoever_removes_it_anyway_and_the_access_last(rest, asked):
+def test_each_goes_by_whoever_removes_it_anyway(rest, asked):
     assert [o["metadata"]["name"] for o in module._list_unowned(rest)] == asked
+
+
+def test_the_rights_of_the_operator_go_with_the_namespace():
+    app = deployed(config("c"), thing("RoleBinding", APP_ROLE, api=f"{RBAC}/v1"))
+    asked = []
+    app.cluster.before = lambda verb, target: asked.append(target) if verb == "delete" else None
+    module.remove(app.context, 1300.0)
+    assert not [target for target in asked[: asked.index("Namespace/shop")] if APP_ROLE in target]
+    assert app.cluster.get(Reference("Namespace", "shop")) is None
 
 
 @pytest.mark.parametrize(("released", "raised"), [(20, False), (400, True)])

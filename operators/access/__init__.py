@@ -1,0 +1,1 @@
+"""The operator's rights in the namespaces that it makes."""

@@ -95,12 +95,17 @@ def manifests(
     kustomize: Annotated[
         Path | None, typer.Option(help="Write the same as a Kustomize base into this new folder, instead of printing.")
     ] = None,
+    helm: Annotated[
+        Path | None,
+        typer.Option(help="Write the same as a Helm chart into this new folder; the options are its values."),
+    ] = None,
 ) -> None:
     """Print what to apply to run the operator in a cluster: CRDs, RBAC, policies, Deployment.
 
     Example: scenario-kit operator manifests --image registry.example/scenario-kit:1 | kubectl apply -f -
     """
     from scenario_kit.schema.deployment import Installation
+    from scenario_kit.schema.install import NAMESPACE
 
     chosen: dict[str, Any] = {"offers": tuple(offer or ()), "replicas": replicas, "webhook": webhook}
     if image:
@@ -113,12 +118,19 @@ def manifests(
     for each in chosen["offers"]:
         _require_capability(each)
     chosen["system_namespaces"] = tuple(_require_system_namespace(each) for each in system_namespace or ())
-    parts = collect_manifests(Installation(**chosen), platform=platform)
-    if kustomize is None:
+    if kustomize is not None and helm is not None:
+        raise UsageError("--kustomize and --helm are two forms of the same", fix="give one of them, and then the other")
+    installation = Installation(**chosen)
+    parts = collect_manifests(installation, platform=platform)
+    if helm is not None:
+        write_folder(helm, collect_chart(installation, platform=platform))
+        install = f"helm install scenario-kit {helm} --namespace {NAMESPACE} --create-namespace"
+        typer.echo(f"wrote {helm}; install it: {install}", err=True)
+    elif kustomize is not None:
+        write_kustomize_base(kustomize, parts, find_platform() / CHAOS_VALUES if platform else None)
+        typer.echo(f"wrote {kustomize}; apply it: kubectl apply --server-side -k {kustomize}", err=True)
+    else:
         typer.echo("---\n".join(parts.values()), nl=False)
-        return
-    write_kustomize_base(kustomize, parts, find_platform() / CHAOS_VALUES if platform else None)
-    typer.echo(f"wrote {kustomize}; apply it: kubectl apply --server-side -k {kustomize}", err=True)
 
 
 def find_platform() -> Path:
@@ -139,22 +151,41 @@ def collect_manifests(installation: Installation, *, platform: bool) -> dict[str
     return parts | {"deployment.yaml": _dump(build_deployment(installation))}
 
 
+def collect_chart(installation: Installation, *, platform: bool) -> dict[str, str]:
+    """Collect the files of the Helm chart; the platform is always in it, and a value that switches it on."""
+    from scenario_kit.schema.chart import build_chart
+
+    parts = collect_manifests(installation, platform=True)
+    del parts["deployment.yaml"]
+    return build_chart(installation, parts, platform=platform)
+
+
 def write_kustomize_base(folder: Path, parts: Mapping[str, str], values: Path | None) -> None:
     """Write a Kustomize base: each part as a file, and ``kustomization.yaml``; all of it or nothing.
 
     Raises:
         UsageError: the folder is there and holds something.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already", fix="name a new folder, or remove that one first")
     base = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": list(parts)}
     files = {**parts, "kustomization.yaml": _dump([base])}
     if values is not None:
         files[values.name] = values.read_text(encoding="utf-8")
+    write_folder(folder, files)
+
+
+def write_folder(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files into a new folder, by path; all of them or none.
+
+    Raises:
+        UsageError: the folder is there and holds something.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already", fix="name a new folder, or remove that one first")
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         for name, text in files.items():
+            (partial / name).parent.mkdir(parents=True, exist_ok=True)
             (partial / name).write_text(text, encoding="utf-8")
         partial.chmod(0o755)
         partial.replace(folder)

@@ -83,6 +83,9 @@ INSTEAD = {
     "scenario-kit operator manifests --image registry.example/scenario-kit:1 --platform --kustomize base": (
         "scenario-kit operator manifests --help"  # tests/cli/test_operator.py does, in a folder of its own
     ),
+    "scenario-kit operator manifests --image registry.example/scenario-kit:1 --helm chart": (
+        "scenario-kit operator manifests --help"  # tests/schema/test_chart.py does, in a folder of its own
+    ),
     # tests/webhook/test_api_server.py applies what it prints.
     "scenario-kit render --bundle catalog/scenarios/hotel-all-errors | kubectl apply -f -": (
         "scenario-kit render --bundle catalog/scenarios/hotel-all-errors"

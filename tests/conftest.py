@@ -7,6 +7,7 @@ import socket
 import subprocess
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab import toolchain
 
-_PARTS = ("etcd", "kube-apiserver", "kwokctl")
+_PARTS = ("etcd", "kube-apiserver")
 
 
 @pytest.fixture(scope="session")
@@ -35,8 +36,17 @@ def binary() -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def api_server(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The kubeconfig of a real API server on etcd: no controllers, no scheduler, no nodes, loopback only."""
-    etcd, server, kwokctl = (binary(part) for part in _PARTS)
-    folder = tmp_path_factory.mktemp("api-server")
+    with run_control_plane(binary, tmp_path_factory.mktemp("api-server")) as kubeconfig:
+        yield kubeconfig
+
+
+@contextmanager
+def run_control_plane(
+    binary: Callable[[str], Path], folder: Path, *, components: tuple[str, ...] = _PARTS
+) -> Iterator[Path]:
+    """Run a control plane of these components on loopback, and give its kubeconfig."""
+    kwokctl, *_ = found = [binary(part) for part in ("kwokctl", *components)]
+    binaries = [text for part, path in zip(components, found[1:], strict=True) for text in (f"--{part}-binary", path)]
     settings = folder / "kwokctl.yaml"
     settings.write_text(
         "kind: KwokctlConfiguration\napiVersion: config.kwok.x-k8s.io/v1alpha1\noptions: {bindAddress: 127.0.0.1}\n"
@@ -52,8 +62,7 @@ def api_server(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
     try:
         run(
             "create", "cluster", "--runtime", "binary", "--kubeconfig", str(kubeconfig),
-            "--components", "etcd,kube-apiserver",
-            "--etcd-binary", str(etcd), "--kube-apiserver-binary", str(server),
+            "--components", ",".join(components), *map(str, binaries),
             "--kube-apiserver-port", str(_free_port()), "--disable-qps-limits", "--wait", "60s",
             "--extra-args", "kube-apiserver=advertise-address=127.0.0.1",
             # The default has room for 254 Services, and nothing that a test creates is ever deleted.

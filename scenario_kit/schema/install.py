@@ -27,8 +27,8 @@ _EVENT_FILTER = "pod-event-filter"
 _PER_POD = ("PodHttpChaos", "PodIOChaos", "PodNetworkChaos")
 
 
-class Rule(NamedTuple):
-    """A rule of a role, and what for."""
+class Grant(NamedTuple):
+    """A rule of a role, and its purpose."""
 
     group: str
     resources: str
@@ -36,7 +36,7 @@ class Rule(NamedTuple):
     purpose: str
     names: tuple[str, ...] = ()
 
-    def to_object(self) -> dict[str, Any]:
+    def build_rule(self) -> dict[str, Any]:
         """Build the rule of RBAC."""
         named = {"resourceNames": list(self.names)} if self.names else {}
         return {"apiGroups": [self.group], "resources": self.resources.split(), **named, "verbs": list(self.verbs)}
@@ -45,64 +45,64 @@ class Rule(NamedTuple):
 #: What is read and never written; beside it the operator reads the kinds that it may write. Logs, ports and evictions
 #: of pods, and Secrets, are a matter of namespaces.
 READ_ONLY: Final = (
-    Rule("", "events", _READ, "checks about events; whether the events of a Job are gone"),
-    Rule("admissionregistration.k8s.io", "validatingadmissionpolicybindings", _READ, "canary of hidden experiments"),
-    Rule("apiextensions.k8s.io", "customresourcedefinitions", _WATCH, "Kopf waits for our kinds; a canary"),
-    Rule("apps", "controllerrevisions", _READ, "ClusterRights"),
-    Rule("metrics.k8s.io", "nodes pods", _READ, "the canary of resource metrics; ClusterRights"),
-    Rule("networking.k8s.io", "ingressclasses", _READ, "the canary of ingress controllers; ClusterRights"),
-    Rule("storage.k8s.io", "storageclasses", _READ, "the canary of provisioners; ClusterRights"),
-    Rule(_CHAOS, "*", _WATCH, "experiments, whose kinds differ between versions; a solver may be shown them"),
+    Grant("", "events", _READ, "checks about events; whether the events of a Job are gone"),
+    Grant("admissionregistration.k8s.io", "validatingadmissionpolicybindings", _READ, "canary of hidden experiments"),
+    Grant("apiextensions.k8s.io", "customresourcedefinitions", _WATCH, "Kopf waits for our kinds; a canary"),
+    Grant("apps", "controllerrevisions", _READ, "ClusterRights"),
+    Grant("metrics.k8s.io", "nodes pods", _READ, "the canary of resource metrics; ClusterRights"),
+    Grant("networking.k8s.io", "ingressclasses", _READ, "the canary of ingress controllers; ClusterRights"),
+    Grant("storage.k8s.io", "storageclasses", _READ, "the canary of provisioners; ClusterRights"),
+    Grant(_CHAOS, "*", _WATCH, "experiments, whose kinds differ between versions; a solver may be shown them"),
 )
 #: Nobody grants rights beyond his own: what a fault's ClusterRights may give (``admission.rights``), which is to watch
 #: what the operator itself only reads.
 _CLUSTER_GRANTS: Final = (
-    Rule("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", ("watch",), ""),
-    Rule("", "replicationcontrollers resourcequotas services", ("watch",), ""),
-    Rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", ("watch",), ""),
-    Rule("autoscaling", "horizontalpodautoscalers", ("watch",), ""),
-    Rule("batch", "cronjobs jobs", ("watch",), ""),
-    Rule("discovery.k8s.io", "endpointslices", ("watch",), ""),
-    Rule("metrics.k8s.io", "nodes pods", ("watch",), ""),
-    Rule("networking.k8s.io", "ingresses ingressclasses networkpolicies", ("watch",), ""),
-    Rule("policy", "poddisruptionbudgets", ("watch",), ""),
-    Rule("scheduling.k8s.io", "priorityclasses", ("watch",), ""),
-    Rule("storage.k8s.io", "storageclasses", ("watch",), ""),
+    Grant("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", ("watch",), ""),
+    Grant("", "replicationcontrollers resourcequotas services", ("watch",), ""),
+    Grant("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", ("watch",), ""),
+    Grant("autoscaling", "horizontalpodautoscalers", ("watch",), ""),
+    Grant("batch", "cronjobs jobs", ("watch",), ""),
+    Grant("discovery.k8s.io", "endpointslices", ("watch",), ""),
+    Grant("metrics.k8s.io", "nodes pods", ("watch",), ""),
+    Grant("networking.k8s.io", "ingresses ingressclasses networkpolicies", ("watch",), ""),
+    Grant("policy", "poddisruptionbudgets", ("watch",), ""),
+    Grant("scheduling.k8s.io", "priorityclasses", ("watch",), ""),
+    Grant("storage.k8s.io", "storageclasses", ("watch",), ""),
 )
 #: The same for NamespaceRights and for the roles that apps bring.
 _APP_GRANTS: Final = (
-    Rule("", "configmaps", ("update", "watch"), ""),
-    Rule("", "events secrets", ("watch",), ""),
-    Rule("apps", "daemonsets deployments replicasets statefulsets", ("update",), ""),
-    Rule("autoscaling", "horizontalpodautoscalers", ("update",), ""),
+    Grant("", "configmaps", ("update", "watch"), ""),
+    Grant("", "events secrets", ("watch",), ""),
+    Grant("apps", "daemonsets deployments replicasets statefulsets", ("update",), ""),
+    Grant("autoscaling", "horizontalpodautoscalers", ("update",), ""),
 )
 _CLUSTER_RULES: Final = (
-    Rule(GROUP, "scenarios trials validations", (*_WATCH, "patch"), "watches them; Kopf's finalizers and annotations"),
-    Rule(GROUP, "scenarios/status trials/status validations/status", ("patch",), "says what happens"),
-    Rule("", "nodes", (*_READ, "patch"), "cordons and taints"),
-    Rule(_RBAC, "rolebindings", (*_READ, "create"), "binds its role for apps in a namespace that it has made"),
-    Rule(_RBAC, "clusterroles", ("bind",), "the only roles that it binds without holding them",
+    Grant(GROUP, "scenarios trials validations", (*_WATCH, "patch"), "watches them; Kopf's finalizers and annotations"),
+    Grant(GROUP, "scenarios/status trials/status validations/status", ("patch",), "says what happens"),
+    Grant("", "nodes", (*_READ, "patch"), "cordons and taints"),
+    Grant(_RBAC, "rolebindings", (*_READ, "create"), "binds its role for apps in a namespace that it has made"),
+    Grant(_RBAC, "clusterroles", ("bind",), "the only roles that it binds without holding them",
          (solver.SOLVER, APP_ROLE)),
-    Rule("", "users", ("impersonate",), "the leak scan reads what the solver could read", (solver.SOLVER,)),
+    Grant("", "users", ("impersonate",), "the leak scan reads what the solver could read", (solver.SOLVER,)),
 )  # fmt: skip
 _APP_RULES: Final = (
-    Rule("", "secrets", (*_READ, *_WRITE), "Secrets of the app"),
-    Rule(_RBAC, "rolebindings", ("patch", "delete"), "bindings of accounts of the app"),
-    Rule("", "pods/log", ("get",), "checks about logs"),
-    Rule("", "pods/proxy", ("get",), "checks ask ports of pods by HTTP"),
-    Rule("", "pods/eviction", ("create",), "drains a node"),
-    Rule("", "events", ("delete",), "what the Job of a command leaves there would tell a solver of it"),
-    Rule(_CHAOS, "*", ("delete",), "what an experiment has left; and a solver may be shown experiments"),
+    Grant("", "secrets", (*_READ, *_WRITE), "Secrets of the app"),
+    Grant(_RBAC, "rolebindings", ("patch", "delete"), "bindings of accounts of the app"),
+    Grant("", "pods/log", ("get",), "checks about logs"),
+    Grant("", "pods/proxy", ("get",), "checks ask ports of pods by HTTP"),
+    Grant("", "pods/eviction", ("create",), "drains a node"),
+    Grant("", "events", ("delete",), "what the Job of a command leaves there would tell a solver of it"),
+    Grant(_CHAOS, "*", ("delete",), "what an experiment has left; and a solver may be shown experiments"),
 )
 _HOME_RULES: Final = (
-    Rule("", "configmaps", _WRITE, "receipts, baselines, evidence and reports"),
-    Rule("", "secrets", (*_READ, *_WRITE), "receipts of Secrets; the certificate of the webhook"),
-    Rule(GROUP, "trials", ("create", "delete"), "a trial for each incident, and those of a validation"),
-    Rule("coordination.k8s.io", "leases", ("get", "create", "patch"), "one operator acts at a time"),
+    Grant("", "configmaps", _WRITE, "receipts, baselines, evidence and reports"),
+    Grant("", "secrets", (*_READ, *_WRITE), "receipts of Secrets; the certificate of the webhook"),
+    Grant(GROUP, "trials", ("create", "delete"), "a trial for each incident, and those of a validation"),
+    Grant("coordination.k8s.io", "leases", ("get", "create", "patch"), "one operator acts at a time"),
 )
 _SYSTEM_RULES: Final = (
-    Rule("apps", "daemonsets deployments statefulsets", ("patch",), "SystemComponent: restarts and scales"),
-    Rule("", "configmaps", ("patch",), "SystemComponent: the configuration of DNS", ("coredns",)),
+    Grant("apps", "daemonsets deployments statefulsets", ("patch",), "SystemComponent: restarts and scales"),
+    Grant("", "configmaps", ("patch",), "SystemComponent: the configuration of DNS", ("coredns",)),
 )
 #: Kinds of the list whose rules stand above.
 _APART = ("nodes", "rolebindings", "secrets")
@@ -144,20 +144,20 @@ def build_system_binding(namespace: str) -> dict[str, Any]:
     return _build_binding("RoleBinding", "ClusterRole", SYSTEM_ROLE, {"name": SYSTEM_ROLE, "namespace": namespace})
 
 
-def _list_rules(verbs: tuple[str, ...], kinds: Iterable[Writable]) -> list[Rule]:
+def _list_rules(verbs: tuple[str, ...], kinds: Iterable[Writable]) -> list[Grant]:
     """List rules about kinds of the list, one for each API group."""
     by_group: dict[str, list[str]] = {}
     for each in kinds:
         by_group.setdefault(each.group, []).append(each.resource)
-    return [Rule(group, " ".join(resources), verbs, "changes") for group, resources in by_group.items()]
+    return [Grant(group, " ".join(resources), verbs, "changes") for group, resources in by_group.items()]
 
 
-def _build_role(kind: str, metadata: dict[str, str], rules: Sequence[Rule]) -> dict[str, Any]:
+def _build_role(kind: str, metadata: dict[str, str], rules: Sequence[Grant]) -> dict[str, Any]:
     return {
         "apiVersion": f"{_RBAC}/v1",
         "kind": kind,
         "metadata": metadata,
-        "rules": [rule.to_object() for rule in rules],
+        "rules": [rule.build_rule() for rule in rules],
     }
 
 

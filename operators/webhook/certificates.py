@@ -8,12 +8,10 @@ from __future__ import annotations
 import base64
 import logging
 import ssl
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from cryptography import x509
@@ -21,6 +19,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 
 from scenario_kit.clients.certificates import Authority, KeyPair, issue
+from scenario_kit.clients.connection import load_key_pair
 from scenario_kit.errors import AlreadyExists, ClusterError, ScenarioKitError
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
@@ -113,14 +112,6 @@ def _can_serve(serving: KeyPair, authority: Authority, host: str, now: datetime)
     )
 
 
-def load_keys(context: ssl.SSLContext, serving: KeyPair) -> None:
-    """Load a certificate into a server's context, through temporary files since ``ssl`` reads keys only from files."""
-    with tempfile.TemporaryDirectory(prefix="scenario-kit-webhook-") as folder:
-        certificate, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"
-        serving.write(certificate, key)
-        context.load_cert_chain(certificate, key)
-
-
 class CertificateKeeper:
     """Keeps the Secret, the server's TLS context and the webhook configuration in sync.
 
@@ -150,7 +141,7 @@ class CertificateKeeper:
         """
         keys = self._read_or_renew()
         if keys.serving.certificate != self._served:
-            load_keys(self._context, keys.serving)
+            load_key_pair(self._context, keys.serving.certificate + keys.serving.key)
             self._served = keys.serving.certificate
             log.info("the webhook serves with the certificate in %s", self._secret)
         self._publish(base64.b64encode(keys.trusted).decode())

@@ -78,7 +78,7 @@ def read_certificate(kubeconfig: Path, context: str | None) -> Certificate | Non
         if set(cluster) != _CLUSTER or set(user) != _USER or url.scheme != "https" or url.hostname not in LOOPBACK:
             return None
         tls = ssl.create_default_context(cadata=_decode(cluster["certificate-authority-data"]).decode("ascii"))
-        _show(tls, _decode(user["client-certificate-data"]) + b"\n" + _decode(user["client-key-data"]))
+        load_key_pair(tls, _decode(user["client-certificate-data"]) + b"\n" + _decode(user["client-key-data"]))
         return Certificate(url.geturl().rstrip("/"), str(chosen.get("namespace", "default")), tls)
     except (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError):  # SSLError is an OSError
         return None
@@ -101,8 +101,18 @@ def _decode(data: str) -> bytes:
         raise ValueError("no base64") from error
 
 
-def _show(tls: ssl.SSLContext, pem: bytes) -> None:
-    """Load certificate and key; ``ssl`` reads files only, so they are briefly written to one."""
+def load_key_pair(tls: ssl.SSLContext, pem: bytes) -> None:
+    """Show a certificate in connections from now on: ``pem`` has it and its private key.
+
+    ``ssl`` reads keys only from files. Where the system has files without a name, no process that is killed can leave
+    a key behind.
+    """
+    if hasattr(os, "memfd_create"):
+        with os.fdopen(os.memfd_create("key-pair"), "wb") as file:
+            file.write(pem)
+            file.flush()
+            tls.load_cert_chain(f"/proc/self/fd/{file.fileno()}")
+        return
     handle, name = tempfile.mkstemp(prefix="scenario-kit-", suffix=".pem")  # readable by its owner only
     try:
         with os.fdopen(handle, "wb") as file:

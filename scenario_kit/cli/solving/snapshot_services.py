@@ -6,7 +6,6 @@ import contextlib
 import secrets
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, create_server
 from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 from scenario_kit.lab.tracing.jaeger import TraceSource, reply
+from scenario_kit.load.temporary_folder import TemporaryFolder
 from scenario_kit.ports import Series
 from scenario_kit.solver.gateway.answers import ToolAnswer
 from scenario_kit.solver.gateway.kubectl_command import KubectlCommand
@@ -179,6 +179,6 @@ def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     raise LabError(f"Prometheus does not start: {log.read_text(errors='replace')[-500:]}", fix="scenario-kit doctor")
 
 
-def make_folder() -> tempfile.TemporaryDirectory[str]:
+def make_folder() -> TemporaryFolder:
     """Create the private folder of the services of one snapshot."""
-    return tempfile.TemporaryDirectory(prefix="snapshot-services-")
+    return TemporaryFolder("snapshot-services-")

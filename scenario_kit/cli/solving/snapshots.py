@@ -78,7 +78,7 @@ class SnapshotStage:
         if folder.manifest is not None:
             folder.verify()
         evidence = SnapshotEvidence(folder)
-        place = Path(self._stack.enter_context(make_folder()))
+        place = self._stack.enter_context(make_folder())
         kubectl = self._stack.enter_context(closing(SnapshotKubectl(evidence, place)))
         metrics = self._stack.enter_context(closing(SnapshotMetrics(evidence, place)))
         sources = Sources(

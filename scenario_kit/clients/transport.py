@@ -165,8 +165,17 @@ class Transport:
         return headers
 
 
+class _Retries(urllib3.Retry):
+    """Repeat any request, writes included, that the server refused and names a time for: it did nothing with it."""
+
+    def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
+        """See ``urllib3.Retry``, which repeats no POST and no PATCH."""
+        del method
+        return has_retry_after and status_code in self.RETRY_AFTER_STATUS_CODES
+
+
 #: Requests that never reached the server, or were rejected for load with Retry-After, are retried; a write without a
 #: response is not.
-_RETRIES = urllib3.Retry(
+_RETRIES = _Retries(
     total=3, connect=2, read=1, status=3, redirect=0, other=0, backoff_factor=0.1, raise_on_status=False
 )

@@ -36,6 +36,8 @@ def scripted() -> Iterator[Callable[..., Script]]:
                     self.close_connection = True
                     return
                 self.send_response(code)
+                if code == 429:  # as API servers do that have too much to do
+                    self.send_header("Retry-After", "0")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)

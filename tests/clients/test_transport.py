@@ -67,6 +67,22 @@ def test_a_read_is_repeated_when_the_connection_broke(
     assert Transport(kubeconfig_for(script.url)).json("GET", "/x") == {"a": 1}
 
 
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+def test_any_request_is_repeated_that_the_server_refused_for_load(
+    kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], method: str
+) -> None:
+    script = scripted((429, b"{}"), (429, b"{}"), (200, b'{"a": 1}'))
+    assert Transport(kubeconfig_for(script.url)).json(method, "/x", body={}) == {"a": 1}
+    assert script.seen == [f"{method} /x"] * 3
+
+
+def test_a_server_that_goes_on_to_refuse_is_told(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+    script = scripted((429, b"{}"))
+    with pytest.raises(ClusterError):
+        Transport(kubeconfig_for(script.url)).json("POST", "/x", body={})
+    assert len(script.seen) == 4
+
+
 @pytest.mark.parametrize(("code", "body"), [(200, b"<html>"), (503, b"{}"), (500, b"")])
 def test_answers_that_are_none(
     kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], code: int, body: bytes

@@ -7,12 +7,14 @@ from scenario_kit.model.authored.change import list_operations
 from tools.crash.cells import (
     DEPLOY,
     DISTURBANCES,
+    EVERY,
     Cell,
     Outcome,
     Recording,
     Write,
     build_cells,
     format_table,
+    is_disturbed,
     is_write,
     sample_cells,
 )
@@ -42,19 +44,34 @@ def test_which_requests_are_writes_of_a_trial(method, path, query, counts):
 
 def test_there_is_a_cell_for_each_write_and_disturbance_but_creations_never_conflict():
     cells = build_cells({DEPLOY: [POST, PUT]})
-    assert len(cells) == 2 * len(DISTURBANCES) - 1
+    assert len([cell for cell in cells if cell.number != EVERY]) == 2 * len(DISTURBANCES) - 1
     assert Cell(operation=DEPLOY, disturbance="conflict", number=1) not in cells
 
 
 def test_writes_of_installing_the_app_are_disturbed_once():
     other = Write(method="PUT", path=PUT.path.replace("abcd", "wxyz"))
     cells = build_cells({DEPLOY: [POST, PUT], "scale": [POST, other], "patch": [POST, PUT, other]}, ["killed-before"])
-    assert [(c.operation, c.number) for c in cells] == [(DEPLOY, 1), (DEPLOY, 2), ("patch", 2), ("patch", 3)]
+    assert [(c.operation, c.number) for c in cells] == [
+        (DEPLOY, 1), (DEPLOY, 2), ("patch", 3), (DEPLOY, EVERY), ("scale", EVERY), ("patch", EVERY),
+    ]  # fmt: skip
+
+
+def test_one_write_is_disturbed_or_each_one_once_and_its_repetition_passes():
+    made = [PUT, POST, PUT, PUT]
+    heads = [made[:n] for n in range(1, len(made) + 1)]
+    single = Cell(operation="scale", disturbance="killed-after", number=3)
+    every = Cell(operation="scale", disturbance="unavailable", number=EVERY)
+    assert [is_disturbed(single, head) for head in heads] == [False, False, True, False]
+    assert [is_disturbed(every, head) for head in heads] == [True, True, False, True]
+    assert not is_disturbed(every, [POST, POST, POST])
+    assert is_disturbed(every, [POST, Write(method="POST", path=POST.path, name="b")])
+    refused = Cell(operation="scale", disturbance="conflict", number=EVERY)
+    assert [is_disturbed(refused, head) for head in heads] == [True, False, False, True]
 
 
 def test_a_sample_has_every_operation_and_disturbance():
     every = build_cells({name: [PUT] * 20 for name in ("scale", "patch")})
-    chosen = sample_cells(every, 2 * len(DISTURBANCES), seed=1)
+    chosen = sample_cells(every, 4 * len(DISTURBANCES), seed=1)
     assert {(c.operation, c.disturbance) for c in chosen} == {(c.operation, c.disturbance) for c in every}
     assert sample_cells(every, 5, 7) == sample_cells(every, 5, 7)
     assert len(sample_cells(every, 10_000, 1)) == len(every)
@@ -68,9 +85,10 @@ def test_a_sample_has_every_operation_and_disturbance():
         ({"outcome": ""}, "no end: "),
         ({"outcome": "Held", "left": ("otel-demo-abcd",)}, "left behind: otel-demo-abcd"),
         ({"outcome": "Held", "jobs": 2}, "a command ran 2 times"),
+        ({"outcome": "Held", "ends": ("operator 7 ended",)}, "operator 7 ended"),
         ({"outcome": "Infra", "write": None}, ""),
     ],
-    ids=["held", "not held", "never ended", "residue", "twice", "fewer writes than that"],
+    ids=["held", "not held", "never ended", "residue", "twice", "crash", "fewer writes than that"],
 )
 def test_what_is_a_defect(fields, defect):
     outcome = Outcome(**{"cell": CELL, "write": PUT, **fields})
@@ -80,11 +98,15 @@ def test_what_is_a_defect(fields, defect):
 def test_the_table_counts_and_names_what_is_wrong():
     good = Outcome(cell=CELL, write=PUT, outcome="Held")
     bad = Outcome(cell=Cell(operation="run", disturbance="conflict", number=1), write=POST, outcome="Held", jobs=2)
-    lines = format_table([good, bad]).splitlines()
+    often = Outcome(
+        cell=Cell(operation="run", disturbance="conflict", number=EVERY), write=PUT, outcome="Held", times=9
+    )
+    lines = format_table([good, bad, often]).splitlines()
     assert lines[0].split() == ["operation", *DISTURBANCES]
     assert lines[1].split() == ["run", "0/1"]
     assert lines[2].split() == ["scale", "1/1"]
-    assert lines[4:] == ["2 cells, 1 wrong", f"run, write 1 conflict ({POST}): a command ran 2 times"]
+    assert lines[3].split() == ["each", "write", "of", "all", "1/1", "(9)"]
+    assert lines[5:] == ["3 cells, 11 disturbances, 1 wrong", f"run, write 1 conflict ({POST}): a command ran 2 times"]
 
 
 def test_every_change_operation_has_a_trial():

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
-from tools.crash.cells import Cell
+from tools.crash.cells import EVERY, Cell
 from tools.crash.strike import disturb, place_proxy, record_writes
 
 #: The Job exists and the operator has not been told: it died, or the answer was lost.
@@ -15,13 +15,12 @@ OPERATION = "run"
 @pytest.mark.timeout(600)
 def test_a_disturbed_write_changes_nothing_about_the_end(lab):
     catalog = Catalog()
-    with place_proxy(lab.name) as proxy:
-        writes = record_writes(lab.name, proxy, OPERATION, catalog)
+    with place_proxy(lab.name) as place:
+        writes = record_writes(place, OPERATION, catalog)
         job = next(n for n, write in enumerate(writes, start=1) if write.path.endswith("/jobs"))
-        outcomes = [
-            disturb(lab.name, proxy, Cell(operation=OPERATION, disturbance=each, number=job), catalog)
-            for each in DISTURBANCES
-        ]
+        cells = [Cell(operation=OPERATION, disturbance=each, number=job) for each in DISTURBANCES]
+        cells.append(Cell(operation=OPERATION, disturbance="watches-closed", number=EVERY))
+        outcomes = [disturb(place, cell, catalog)() for cell in cells]
     for outcome in outcomes:
         print(outcome.cell, outcome.write, outcome.word, f"{outcome.seconds} s")
     assert [o.defect for o in outcomes] == [""] * len(outcomes), outcomes

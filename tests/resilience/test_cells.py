@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tools.resilience.cells import HOWS, PARTS, STAGES, Cell, Outcome, cells, sample, table
+from tools.resilience.cells import HOWS, NAMESPACE, PARTS, STAGES, Cell, Outcome, cells, sample, table
 
 CELL = Cell(part="etcd", how="killed", stage="inject")
 
@@ -32,9 +32,10 @@ def test_what_may_come_of_a_strike(came, word, why):
 
 def test_a_sample_strikes_every_part_in_every_way_first():
     every = cells()
-    assert len(every) == len(PARTS) * len(HOWS) * len(STAGES) == len(set(every))
-    chosen = sample(every, len(PARTS) * len(HOWS), 1)
-    assert Counter((c.part, c.how) for c in chosen) == {(p, h): 1 for p in PARTS for h in HOWS}
+    ways = {(p, h) for p in PARTS for h in HOWS if p != NAMESPACE or h == "killed"}
+    assert len(every) == len(ways) * len(STAGES) == len(set(every))
+    chosen = sample(every, len(ways), 1)
+    assert Counter((c.part, c.how) for c in chosen) == dict.fromkeys(ways, 1)
     assert chosen == sample(every, len(chosen), 1)
     assert chosen != sample(every, len(chosen), 2)
     assert len(sample(every, 10_000, 1)) == len(every)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import product
 from typing import Final, Literal
 
@@ -17,6 +17,8 @@ Disturbance = Literal["killed-before", "killed-after", "conflict", "unavailable"
 DISTURBANCES: Final[tuple[Disturbance, ...]] = (
     "killed-before", "killed-after", "conflict", "unavailable", "unanswered", "watches-closed",
 )  # fmt: skip
+#: The number of a cell in which each write of a trial is disturbed, once, and its repetition is not.
+EVERY: Final = 0
 #: The trial that only installs the app and removes it.
 DEPLOY: Final = "deploy"
 _RANDOM: Final = re.compile(r"(otel-demo|repeat-1)-[a-z]{4}")
@@ -25,21 +27,24 @@ _UPDATES: Final = frozenset({"PUT", "PATCH", "DELETE"})
 
 
 class Write(Value, frozen=True, kw_only=True):
-    """A request that changes what the API server stores. ``path`` is without the query."""
+    """A request that changes what the API server stores. ``path`` is without the query; ``name`` is that of an object
+    that is created.
+    """
 
     method: str
     path: str
+    name: str = ""
 
     def __str__(self) -> str:
-        return f"{self.method} {self.path}"
+        return f"{self.method} {self.path}{f' ({self.name})' if self.name else ''}"
 
 
 class Recording(Value, frozen=True, kw_only=True):
-    """The writes of a trial in order, those of them that the API server accepted, and the one that was disturbed."""
+    """The writes of a trial in order, those of them that the API server accepted, and those that were disturbed."""
 
     writes: tuple[Write, ...]
     accepted: tuple[Write, ...]
-    disturbed: Write | None = None
+    disturbed: tuple[Write, ...] = ()
 
     @property
     def jobs(self) -> int:
@@ -48,29 +53,33 @@ class Recording(Value, frozen=True, kw_only=True):
 
 
 class Cell(Value, frozen=True, kw_only=True):
-    """One disturbance: of the trial of one change operation, at its write of that number, from 1."""
+    """One disturbance: of the trial of one change operation, at its write of that number, from 1, or at ``EVERY``."""
 
     operation: str
     disturbance: Disturbance
     number: int
 
     def __str__(self) -> str:
-        return f"{self.operation}, write {self.number} {self.disturbance}"
+        return f"{self.operation}, {f'write {self.number}' if self.number else 'every write'} {self.disturbance}"
 
 
 class Outcome(Value, frozen=True, kw_only=True):
-    """What came of it. ``write`` is the request that was disturbed; None where the trial made fewer.
+    """What came of it. ``write`` is the first request that was disturbed, None where the trial made fewer; ``times``
+    says how many were.
 
-    ``jobs`` counts the Jobs that were created for the operation ``run``; ``left`` is what stayed in the cluster.
+    ``jobs`` counts the Jobs that were created for the operation ``run``; ``left`` is what stayed in the cluster or in
+    the lab, ``ends`` tells of operators that ended without being killed.
     """
 
     cell: Cell
     write: Write | None
     outcome: str
     message: str = ""
+    times: int = 1
     jobs: int = 0
     seconds: float = 0.0
     left: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
 
     @property
     def defect(self) -> str:
@@ -79,6 +88,8 @@ class Outcome(Value, frozen=True, kw_only=True):
             return ""
         if self.left:
             return f"left behind: {', '.join(self.left[:3])}"
+        if self.ends:
+            return self.ends[0]
         if self.jobs > 1:
             return f"a command ran {self.jobs} times"
         if self.outcome != "Held":
@@ -99,54 +110,87 @@ def is_write(method: str, path: str, query: str = "") -> bool:
     return not parts[-1].endswith("reviews") and "leases" not in parts and "events" not in parts
 
 
+def is_disturbed(cell: Cell, writes: Sequence[Write]) -> bool:
+    """Return True if the last of these writes, in the order in which they came, is to be disturbed."""
+    if cell.number != EVERY:
+        return len(writes) == cell.number
+    last = writes[-1]
+    times = writes.count(last)
+    # An object is patched more than once by different writes, but created and deleted by one that is repeated.
+    is_new = times % 2 == 1 if last.method in ("PUT", "PATCH") else times == 1
+    return is_new and _may_be(cell.disturbance, last)
+
+
+def _may_be(disturbance: Disturbance, write: Write) -> bool:
+    return disturbance != "conflict" or write.method in _UPDATES
+
+
 def build_cells(
     writes: Mapping[str, Sequence[Write]], disturbances: Iterable[Disturbance] = DISTURBANCES
 ) -> list[Cell]:
     """Build the cells of every operation from the writes of its undisturbed trial.
 
-    Of an operation these are the writes that the trial of ``DEPLOY`` has not, or not as often: the app is installed and
-    removed in the same way in all of them.
+    Of an operation these are the writes that the trial of ``DEPLOY`` has not at that place: the app is installed and
+    removed in the same way in all of them. One more is about all of its writes.
     """
     disturbances = tuple(disturbances)
-    shared = Counter(_generalize(write) for write in writes.get(DEPLOY, ()))
-    return [
+    shared = writes.get(DEPLOY, ())
+    single = [
         Cell(operation=operation, disturbance=disturbance, number=number)
         for operation, made in writes.items()
         for (number, write), disturbance in product(
-            _list_own(made, Counter() if operation == DEPLOY else shared), disturbances
+            _list_own(made, () if operation == DEPLOY else shared), disturbances
         )
-        if disturbance != "conflict" or write.method in _UPDATES
+        if _may_be(disturbance, write)
+    ]
+    return single + [
+        Cell(operation=operation, disturbance=disturbance, number=EVERY)
+        for operation, disturbance in product(writes, disturbances)
     ]
 
 
-def _list_own(made: Sequence[Write], shared: Counter[Write]) -> list[tuple[int, Write]]:
-    """List the writes, with their numbers from 1, that are more than those of another trial."""
-    counts = Counter(_generalize(write) for write in made)
-    return [(n, w) for n, w in enumerate(made, start=1) if counts[_generalize(w)] > shared[_generalize(w)]]
+def _list_own(made: Sequence[Write], shared: Sequence[Write]) -> list[tuple[int, Write]]:
+    """List the writes, with their numbers from 1, that would have to be inserted into those of another trial."""
+    before, after = ([str(_generalize(write)) for write in each] for each in (shared, made))
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [(n + 1, made[n]) for tag, _, _, start, end in blocks if tag != "equal" for n in range(start, end)]
 
 
 def _generalize(write: Write) -> Write:
     """Take the random parts out of the names of namespace and trial."""
-    return Write(method=write.method, path=_RANDOM.sub(r"\1", write.path))
+    return Write(method=write.method, path=_RANDOM.sub(r"\1", write.path), name=_RANDOM.sub(r"\1", write.name))
 
 
 def sample_cells(every: Sequence[Cell], number: int, seed: int) -> list[Cell]:
     """Sample so many cells, each operation and each disturbance about as often as the others."""
-    return sample_evenly(every, number, seed, lambda cell: (cell.operation, cell.disturbance))
+    return sample_evenly(every, number, seed, lambda cell: (cell.operation, cell.disturbance, cell.number == EVERY))
 
 
 def format_table(outcomes: Sequence[Outcome]) -> str:
-    """Format operations downwards, disturbances across: how many held of how many, and what was wrong."""
+    """Format operations downwards, disturbances across: how many held of how many, and what was wrong.
+
+    A row of its own sums up the cells of every write, with the number of disturbances in brackets.
+    """
     disturbed = [o for o in outcomes if o.write is not None]
-    operations = sorted({o.cell.operation for o in disturbed})
+    single = [o for o in disturbed if o.cell.number != EVERY]
     rows = [["operation", *DISTURBANCES]]
-    for operation in operations:
-        row = [operation]
-        for disturbance in DISTURBANCES:
-            here = [o for o in disturbed if (o.cell.operation, o.cell.disturbance) == (operation, disturbance)]
-            row.append(f"{sum(not o.defect for o in here)}/{len(here)}" if here else "")
-        rows.append(row)
+    for operation in sorted({o.cell.operation for o in single}):
+        rows.append([operation, *_count(o for o in single if o.cell.operation == operation)])
+    if every := [o for o in disturbed if o.cell.number == EVERY]:
+        rows.append(["each write of all", *_count(every)])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     wrong = [f"{o.cell} ({o.write}): {o.defect}" for o in disturbed if o.defect]
-    return "\n".join([*lines, "", f"{len(disturbed)} cells, {len(wrong)} wrong", *wrong])
+    count = f"{len(disturbed)} cells, {sum(o.times for o in disturbed)} disturbances, {len(wrong)} wrong"
+    return "\n".join([*lines, "", count, *wrong])
+
+
+def _count(outcomes: Iterable[Outcome]) -> list[str]:
+    """Count for each disturbance how many held of how many; the disturbances where one cell has several."""
+    row, outcomes = [], list(outcomes)
+    for disturbance in DISTURBANCES:
+        here = [o for o in outcomes if o.cell.disturbance == disturbance]
+        times = sum(o.times for o in here)
+        text = f"{sum(not o.defect for o in here)}/{len(here)}" if here else ""
+        row.append(f"{text} ({times})" if times > len(here) else text)
+    return row

@@ -1,14 +1,12 @@
-"""A proxy between the operator and the API server, which disturbs one write.
+"""A proxy between the operator and the API server, which disturbs writes.
 
-It forwards every request and answer as they are, watches included. Once armed it counts writes; at the one of the cell
+It forwards every request and answer as they are, watches included. Once armed it counts writes; at those of the cell
 it kills the operator, refuses, or loses the answer. Neither the operator nor the API server knows of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import ssl
 import threading
 from collections.abc import Callable
@@ -17,9 +15,10 @@ from pathlib import Path
 from typing import Final
 
 import aiohttp
+import msgspec
 from aiohttp import web
 
-from tools.crash.cells import Disturbance, Recording, Write, is_write
+from tools.crash.cells import Cell, Disturbance, Recording, Write, is_disturbed, is_write
 
 _HOP_BY_HOP: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "host"})
 #: Headers that the client adds where the request had none.
@@ -33,18 +32,18 @@ _STATUS: Final = {
 class DisturbingProxy:
     """Serves TLS on a loopback port of its own thread, and forwards to ``upstream`` as the user of the client key.
 
-    ``find_pid`` returns the operator's process, which is another one after each kill.
+    ``kill`` kills the operator.
     """
 
-    def __init__(self, upstream: str, find_pid: Callable[[], int]) -> None:
+    def __init__(self, upstream: str, kill: Callable[[], None]) -> None:
         self._upstream = upstream
-        self._find_pid = find_pid
+        self._kill_operator = kill
         self._lock = threading.Lock()
-        self._goal: tuple[int, Disturbance] | None = None
+        self._cell: Cell | None = None
         self._armed = False
         self._writes: list[Write] = []
         self._accepted: list[Write] = []
-        self._disturbed: Write | None = None
+        self._disturbed: list[Write] = []
         self._watches: set[web.StreamResponse] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -66,29 +65,30 @@ class DisturbingProxy:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(30)
 
-    def arm(self, number: int = 0, disturbance: Disturbance = "killed-before") -> None:
-        """Count writes from now on, and disturb that of the number; 0 disturbs none."""
+    def arm(self, cell: Cell | None = None) -> None:
+        """Count writes from now on, and disturb those of the cell."""
         with self._lock:
-            self._goal = (number, disturbance) if number else None
-            self._armed, self._writes, self._accepted, self._disturbed = True, [], [], None
+            self._cell = cell
+            self._armed, self._writes, self._accepted, self._disturbed = True, [], [], []
 
     def disarm(self) -> Recording:
         """Stop to count, and return what was counted."""
         with self._lock:
             self._armed = False
-            return Recording(writes=tuple(self._writes), accepted=tuple(self._accepted), disturbed=self._disturbed)
+            return Recording(
+                writes=tuple(self._writes), accepted=tuple(self._accepted), disturbed=tuple(self._disturbed)
+            )
 
-    def _count(self, request: web.Request) -> Disturbance | None:
-        """Count a request, and return how it is to be disturbed."""
+    def _count(self, write: Write | None) -> Disturbance | None:
+        """Count a request that writes, and return how it is to be disturbed."""
         with self._lock:
-            if not self._armed or not is_write(request.method, request.path, request.query_string):
+            if not self._armed or write is None:
                 return None
-            write = Write(method=request.method, path=request.path)
             self._writes.append(write)
-            if self._goal is None or len(self._writes) != self._goal[0]:
+            if self._cell is None or not is_disturbed(self._cell, self._writes):
                 return None
-            self._disturbed = write
-            return self._goal[1]
+            self._disturbed.append(write)
+            return self._cell.disturbance
 
     async def _serve(self, inward: ssl.SSLContext, outward: ssl.SSLContext) -> int:
         connector = aiohttp.TCPConnector(ssl=outward, limit=0)
@@ -110,8 +110,9 @@ class DisturbingProxy:
         await self._runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        disturbance = self._count(request)
         body = await request.read()
+        write = _read_write(request, body)
+        disturbance = self._count(write)
         if disturbance == "killed-before":
             return self._kill(request)
         if disturbance == "watches-closed":
@@ -125,8 +126,8 @@ class DisturbingProxy:
             async with self._session.request(
                 request.method, url, headers=headers, data=body or None, skip_auto_headers=_AUTOMATIC
             ) as answer:
-                if answer.ok and self._armed and is_write(request.method, request.path, request.query_string):
-                    self._accepted.append(Write(method=request.method, path=request.path))
+                if answer.ok and self._armed and write is not None:
+                    self._accepted.append(write)
                 if disturbance in ("killed-after", "unanswered"):
                     await answer.read()
                     return self._kill(request) if disturbance == "killed-after" else _drop(request)
@@ -158,9 +159,27 @@ class DisturbingProxy:
                 transport.close()
 
     def _kill(self, request: web.Request) -> web.StreamResponse:
-        with suppress(ProcessLookupError):
-            os.kill(self._find_pid(), signal.SIGKILL)
+        self._kill_operator()
         return _drop(request)
+
+
+def _read_write(request: web.Request, body: bytes) -> Write | None:
+    """Read which write a request is; None where it is none."""
+    if not is_write(request.method, request.path, request.query_string):
+        return None
+    name = ""
+    if request.method == "POST":
+        with suppress(msgspec.DecodeError):  # kopf sends JSON, and so do we; whatever else comes has no name
+            name = msgspec.json.decode(body, type=_Created).metadata.name
+    return Write(method=request.method, path=request.path, name=name)
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Created(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 def _refuse(disturbance: str) -> web.Response:

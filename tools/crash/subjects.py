@@ -17,6 +17,15 @@ from tools.crash.cells import DEPLOY
 #: An app with stores, flags and clients, and a fault for the operation that removes one.
 _SCENARIO: Final = "cart-scaled-to-zero"
 _NAME: Final = "crash"
+#: Of that app what a trial installs: an object of each kind that it has where the installation itself is tried,
+#: else only what the change is about. More of the same kind only takes time.
+_INSTALLED: Final = ("otel-demo", "ad")
+_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    DEPLOY: ("cart", "valkey-cart", "flagd", "flagd-config", "postgresql", "postgresql-init"),
+    "removeFault": ("cart", "valkey-cart"),
+    "run": ("postgresql", "postgresql-init"),
+    "setFlag": ("flagd", "flagd-config"),
+}
 _POD_FAILURE: Final = {
     "apiVersion": "chaos-mesh.org/v1alpha1",
     "kind": "PodChaos",
@@ -79,8 +88,11 @@ def build_runbook(operation: str, catalog: Catalog, namespace: str) -> Runbook:
     changes = tuple(Change.from_json(change) for change in CHANGES[operation])
     procedure = Procedure(use="Decoy", name=_NAME, solution=Solution(name=_NAME, changes=changes))
     # Nodes are changed only where a fault declares that it reaches beyond its app.
-    faults = tuple(msgspec.structs.replace(fault, scope="Cluster") for fault in runbook.faults)
-    return msgspec.structs.replace(runbook, procedures=(procedure,), faults=faults)
+    # What a fault does to the traffic is not measured, as no caller of its target is installed.
+    faults = tuple(msgspec.structs.replace(fault, scope="Cluster", effect=()) for fault in runbook.faults)
+    installed = (*_INSTALLED, *_BESIDE.get(operation, ()))
+    objects = tuple(each for each in runbook.objects if each["metadata"]["name"] in installed)
+    return msgspec.structs.replace(runbook, procedures=(procedure,), faults=faults, objects=objects)
 
 
 def plan_trial(operation: str, runbook: Runbook, seed: int) -> PlannedTrial:

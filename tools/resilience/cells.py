@@ -9,16 +9,19 @@ from typing import Final, Literal
 from scenario_kit.model import Value
 from tools.sampling import sample_evenly
 
-How = Literal["killed", "hung", "paused"]
+How = Literal["killed", "hung", "paused", "restarted"]
 #: All of a lab at once: a machine that loses its power, or that sleeps and wakes.
 WHOLE: Final = "everything"
-#: Every process of a lab. The lab server is the nodes, the chaos daemon and the traffic at once.
+#: The namespace of the trial's app, which is killed by being deleted, and in no other way.
+NAMESPACE: Final = "app-namespace"
+#: Every process of a lab, and that namespace. The lab server is the nodes, the chaos daemon and the traffic at once.
 PARTS: Final = (
     WHOLE, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "lab-server",
-    "chaos-controller-manager", "operator",
+    "chaos-controller-manager", "operator", NAMESPACE,
 )  # fmt: skip
-#: A process that is killed, one that is stopped until the trial is over, and one that goes on after some seconds.
-HOWS: Final[tuple[How, ...]] = ("killed", "hung", "paused")
+#: A process that is killed, one that is stopped until the trial is over, one that goes on after some seconds, and one
+#: that is killed and started again at once, as whoever runs a control plane does.
+HOWS: Final[tuple[How, ...]] = ("killed", "hung", "paused", "restarted")
 STAGES: Final = (
     "deploy", "expectQuiet", "inject", "expectAlerts", "hold", "change", "expectCleared", "teardown",
 )  # fmt: skip
@@ -71,8 +74,9 @@ class Outcome(Value, frozen=True, kw_only=True):
 
 
 def cells(parts: Iterable[str] = PARTS, hows: Iterable[How] = HOWS, stages: Iterable[str] = STAGES) -> list[Cell]:
-    """Every combination."""
-    return [Cell(part=p, how=h, stage=s) for p, h, s in product(parts, hows, stages)]
+    """Every combination that there is."""
+    found = product(parts, hows, stages)
+    return [Cell(part=p, how=h, stage=s) for p, h, s in found if p != NAMESPACE or h == "killed"]
 
 
 def sample(every: Sequence[Cell], number: int, seed: int) -> list[Cell]:

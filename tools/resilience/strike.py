@@ -34,7 +34,7 @@ from scenario_kit.load import load_scenario
 from scenario_kit.model import Reference, Severity
 from scenario_kit.render import resolve
 from scenario_kit.trial import TrialStatus
-from tools.resilience.cells import PAUSE_SECONDS, WHOLE, Cell, Outcome
+from tools.resilience.cells import NAMESPACE, PAUSE_SECONDS, WHOLE, Cell, Outcome
 
 #: A short incident, and one that the chaos manager makes, for strikes at that.
 USUAL, OF_CHAOS = "cart-scaled-to-zero", "payment-pod-failure"
@@ -58,10 +58,12 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     problems: list[BaseException] = []
     reached = threading.Event()
     stage: list[str] = []
+    home: list[str] = []
 
     def watch(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
         current = status.step(status.current)
         stage[:] = [current.step] if current and not status.outcome else []
+        home[:] = [status.namespace]
         if current and current.step.startswith(cell.stage):
             reached.set()
 
@@ -90,7 +92,7 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     reached.wait(_LONGEST)
     struck = stage[0] if thread.is_alive() and stage else ""
     if struck:
-        _hit(lab, cell)
+        _hit(lab, cell, home[0])
     thread.join(_LONGEST)
     took = time.monotonic() - began
     subject = ValidationSubject(scenario.name, str(file), sample.digest, _PLAN)
@@ -104,10 +106,15 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     )  # fmt: skip
 
 
-def _hit(lab: str, cell: Cell) -> None:
+def _hit(lab: str, cell: Cell, namespace: str) -> None:
+    if cell.part == NAMESPACE:
+        KubeCluster(kubeconfig=Path(LabState.load(lab).kubeconfig)).delete(Reference("Namespace", namespace))
+        return
     struck = [part.pid for part in LabState.load(lab).parts if cell.part in (WHOLE, part.name)]
     assert struck, f"the lab has no part {cell.part}"
-    _signal(struck, signal.SIGKILL if cell.how == "killed" else signal.SIGSTOP)
+    _signal(struck, signal.SIGKILL if cell.how in ("killed", "restarted") else signal.SIGSTOP)
+    if cell.how == "restarted":
+        lifecycle.bring_up(lab)
     if cell.how == "paused":
         threading.Timer(PAUSE_SECONDS, _signal, [struck, signal.SIGCONT]).start()
 

@@ -8,35 +8,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
-from scenario_kit.campaign import TRY, Campaign, PlannedTrial, Polling, run
 from scenario_kit.catalog import Catalog
-from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.clients.kube import KubeCluster
-from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.control_plane.kubeconfigs import write_operator
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import locate_pki
 from scenario_kit.lab.process_specs import build_api_server_url
-from scenario_kit.model import Reference
-from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.schema.install import get_identity
-from scenario_kit.trial import TrialStatus
 from tools.crash.cells import Cell, Outcome, Write
 from tools.crash.operator_process import OperatorProcess
+from tools.crash.play import await_namespace_end, await_trial_end, play_operation
 from tools.crash.proxy import DisturbingProxy
-from tools.crash.subjects import build_runbook, plan_trial
-
-_PLAN: Final = msgspec.structs.replace(TRY, name="crash")
-_POLL_SECONDS: Final = 0.1
-_PATIENCE: Final = 120.0
-#: Wall seconds that a trial may take to go after it was deleted, and its namespace after that.
-_GOING_SECONDS: Final = 120.0
 
 
 @dataclass(frozen=True)
@@ -47,16 +34,6 @@ class Place:
     proxy: DisturbingProxy
     operator: OperatorProcess
     cluster: KubeCluster
-
-
-@dataclass(frozen=True)
-class Played:
-    """A trial that was played: how it ended, and what was its own."""
-
-    outcome: str
-    message: str = ""
-    name: str = ""
-    namespace: str = ""
 
 
 @contextmanager
@@ -93,8 +70,8 @@ def record_writes(place: Place, operation: str, catalog: Catalog) -> tuple[Write
         AssertionError: that trial did not hold, so that nothing can be said about disturbed ones.
     """
     place.proxy.arm()
-    played = _play(place, operation, 1, catalog)
-    left = _await_end(place, played)
+    played = play_operation(place.cluster, operation, catalog)
+    left = await_trial_end(place.lab, place.cluster, played)
     recording = place.proxy.disarm()
     assert played.outcome == "Held", f"{operation}: {played.outcome} {played.message}"
     assert not left, f"{operation}: {left}"
@@ -111,69 +88,12 @@ def disturb(place: Place, cell: Cell, catalog: Catalog) -> Callable[[], Outcome]
     began = time.monotonic()
     place.operator.ends.clear()
     place.proxy.arm(cell)
-    played = _play(place, cell.operation, 1, catalog)
-    left = _await_end(place, played)
+    played = play_operation(place.cluster, cell.operation, catalog)
+    left = await_trial_end(place.lab, place.cluster, played)
     recording = place.proxy.disarm()
     outcome = Outcome(
         cell=cell, write=next(iter(recording.disturbed), None), times=len(recording.disturbed),
         outcome=played.outcome, message=played.message[:300], jobs=recording.jobs, left=tuple(left),
         ends=tuple(place.operator.ends), seconds=round(time.monotonic() - began, 1),
     )  # fmt: skip
-    return lambda: _finish(place, outcome, played.namespace)
-
-
-def _finish(place: Place, outcome: Outcome, namespace: str) -> Outcome:
-    home = Reference("Namespace", namespace)
-    if namespace and not _await(lambda: place.cluster.get(home) is None):
-        return msgspec.structs.replace(outcome, left=(*outcome.left, str(home)))
-    return outcome
-
-
-def _play(place: Place, operation: str, seed: int, catalog: Catalog) -> Played:
-    runbook = build_runbook(operation, catalog, "app")
-    campaign = Campaign(
-        place.cluster, _PLAN, runbook.scenario, runbook.digest, runbook.app.name,
-        lambda namespace, _: build_runbook(operation, catalog, namespace), identity=f"crash-{operation}",
-    )  # fmt: skip
-    planned = plan_trial(operation, runbook, seed)
-    name = campaign.name(planned)
-    seen: list[TrialStatus] = [TrialStatus()]
-
-    def note(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        seen.append(status)
-
-    try:
-        results = run(
-            [planned], campaign, parallel=1, health=tuple, progress=note,
-            polling=Polling(lambda _: time.sleep(_POLL_SECONDS), patience=_PATIENCE),
-        )  # fmt: skip
-    except ScenarioKitError as problem:
-        return Played("", str(problem), name, seen[-1].namespace)
-    message = "; ".join(f"{s.step}: {s.outcome} {s.message}" for s in results[0].steps if s.outcome != "Held")
-    return Played(results[0].outcome, results[0].message or message, name, seen[-1].namespace)
-
-
-def _await_end(place: Place, played: Played) -> list[str]:
-    """Wait until the trial is gone; returns what stays of it in the management namespace and in the lab."""
-    cluster = place.cluster
-    trial = Reference("Trial", played.name, MANAGEMENT_NAMESPACE, "scenariokit.io")
-    if not _await(lambda: cluster.get(trial) is None):
-        return [str(trial)]
-    records = [
-        f"{kind}/{each['metadata']['name']}"
-        for kind in ("ConfigMap", "Secret")
-        for each in cluster.list(kind, MANAGEMENT_NAMESPACE, labels={TRIAL_LABEL: played.name})
-    ]
-    worlds = [
-        f"World/{w['trial']}" for w in lifecycle.list_worlds(LabState.load(place.lab)) if w["trial"] == played.name
-    ]
-    return [*records, *worlds]
-
-
-def _await(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + _GOING_SECONDS
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
+    return lambda: msgspec.structs.replace(outcome, left=(*outcome.left, *await_namespace_end(place.cluster, played)))

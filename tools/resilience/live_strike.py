@@ -142,7 +142,7 @@ def _act(incident: LiveIncident, beside: LiveIncident, cell: LiveCell, trial: st
         case "scenario-deleted":
             cluster.delete(incident.ref)
         case "scenario-edited":
-            cluster.patch(incident.ref, {"spec": {"load": {"users": 40}}})
+            cluster.patch(incident.ref, {"spec": {"app": {"load": {"users": 40}}}})
         case "scenario-suspended":
             cluster.patch(incident.ref, {"spec": {"suspend": True}})
         case "trial-deleted":

@@ -156,8 +156,11 @@ class ClusterStore:
         return receipt
 
     def clear(self) -> None:
-        """Delete the trial's receipts."""
-        for receipt in self.all():
+        """Delete the trial's receipts, the last change first.
+
+        A crash may leave some of them. The first ones still tell how every object was before, which later ones do not.
+        """
+        for receipt in sorted(self.all(), key=lambda r: (r.at, r.ordinal), reverse=True):
             kind = "Secret" if receipt.secret else "ConfigMap"
             self._cluster.delete(Reference(kind, receipt.name, self._namespace))
         self._known = None

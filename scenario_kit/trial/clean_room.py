@@ -101,7 +101,7 @@ def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
 def _list_residue(context: TrialContext) -> list[str]:
     """List what is left of the changes that the trial made outside of the app's namespaces."""
     touched: dict[Reference, list[Receipt]] = {}
-    for receipt in context.engine.recorded():
+    for receipt in sorted(context.engine.recorded(), key=lambda r: (r.at, r.ordinal)):
         for ref in {e.ref for e in receipt.entries if e.ref.namespace not in context.everywhere}:
             touched.setdefault(ref, []).append(receipt)
     found = (find_residue(ref, receipts, context.cluster.get(ref)) for ref, receipts in touched.items())

@@ -12,6 +12,7 @@ from scenario_kit.model import Change, Reference
 from scenario_kit.model.authored.change import list_operations
 from scenario_kit.schema import load_definitions
 from scenario_kit.testing import FakeCluster
+from scenario_kit.trial.clean_room import find_residue
 
 KIT = "kit"
 CHANGE = Change.from_json({"delete": {"target": "ConfigMap/a"}})
@@ -129,6 +130,31 @@ def test_clearing_removes_all_of_the_trial_and_nothing_else(cluster):
     assert store.all() == []
     ClusterStore(cluster, KIT, "t").save(receipt(9))
     assert ClusterStore(cluster, KIT, "t").all() == [receipt(9)]
+
+
+def test_receipts_are_deleted_from_the_last_change_to_the_first(cluster):
+    store = ClusterStore(cluster, KIT, "t")
+    for each in (receipt(1, at=15.0), receipt(2, at=5.0), receipt(3, at=15.0), receipt(4, entry(SECRET), at=10.0)):
+        store.save(each)
+    cluster.requests.clear()
+    store.clear()
+    deleted = [str(what) for verb, what in cluster.requests if verb == "delete"]
+    assert [text.rpartition("-")[2] for text in deleted] == ["r003", "r001", "r004", "r002"]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_first_receipts_of_an_object_that_is_undone_find_no_residue(number):
+    """As after a crash while they were deleted: a taint that was set, taken off, and undone."""
+    taint = {"key": "k", "effect": "NoSchedule"}
+    bare = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "spec": {}}
+    tainted = {**bare, "spec": {"taints": [taint]}}
+    ref = Reference("Node", "a")
+    set_and_taken_off = [
+        receipt(1, ReceiptEntry(ref=ref, prior=bare, after=tainted)),
+        receipt(2, ReceiptEntry(ref=ref, prior=tainted, after=bare)),
+    ]
+    assert find_residue(ref, set_and_taken_off[:number], bare) == ""
+    assert find_residue(ref, set_and_taken_off[:number], tainted) == "changed: Node/a"
 
 
 def filled(size):

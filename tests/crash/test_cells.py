@@ -13,6 +13,7 @@ from tools.crash.cells import (
     Recording,
     Write,
     build_cells,
+    compute_digest,
     format_table,
     is_disturbed,
     is_write,
@@ -22,6 +23,7 @@ from tools.crash.subjects import CHANGES, build_runbook, plan_trial
 
 PODS = "/api/v1/namespaces/otel-demo-abcd/pods"
 PUT, POST = Write(method="PUT", path=PODS + "/a"), Write(method="POST", path=PODS)
+PATCHED = "/apis/scenariokit.io/v1alpha1/namespaces/scenario-kit/trials/a/status"
 CELL = Cell(operation="scale", disturbance="killed-after", number=3)
 
 
@@ -57,16 +59,27 @@ def test_writes_of_installing_the_app_are_disturbed_once():
 
 
 def test_one_write_is_disturbed_or_each_one_once_and_its_repetition_passes():
-    made = [PUT, POST, PUT, PUT]
+    first, second = (Write(method="PATCH", path=PATCHED, digest=digest) for digest in "ab")
+    made = [first, POST, first, second, POST, second]
     heads = [made[:n] for n in range(1, len(made) + 1)]
     single = Cell(operation="scale", disturbance="killed-after", number=3)
     every = Cell(operation="scale", disturbance="unavailable", number=EVERY)
-    assert [is_disturbed(single, head) for head in heads] == [False, False, True, False]
-    assert [is_disturbed(every, head) for head in heads] == [True, True, False, True]
-    assert not is_disturbed(every, [POST, POST, POST])
+    assert [is_disturbed(single, head) for head in heads] == [False, False, True, False, False, False]
+    assert [is_disturbed(every, head) for head in heads] == [True, True, False, True, False, False]
     assert is_disturbed(every, [POST, Write(method="POST", path=POST.path, name="b")])
     refused = Cell(operation="scale", disturbance="conflict", number=EVERY)
-    assert [is_disturbed(refused, head) for head in heads] == [True, False, False, True]
+    assert [is_disturbed(refused, head) for head in heads] == [True, False, False, True, False, False]
+
+
+def test_what_differs_whenever_it_is_repeated_is_written_in_the_end():
+    every = Cell(operation="scale", disturbance="killed-before", number=EVERY)
+    made = [Write(method="PATCH", path=PATCHED, digest=str(n)) for n in range(40)]
+    assert not is_disturbed(every, made)
+
+
+def test_the_time_of_day_is_no_content():
+    early, late = (b'{"at": "2026-01-01T00:00:0%d.5Z", "n": 1}' % n for n in (1, 2))
+    assert compute_digest(early) == compute_digest(late) != compute_digest(early.replace(b"1}", b"2}"))
 
 
 def test_a_sample_has_every_operation_and_disturbance():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -19,8 +20,11 @@ DISTURBANCES: Final[tuple[Disturbance, ...]] = (
 )  # fmt: skip
 #: The number of a cell in which each write of a trial is disturbed, once, and its repetition is not.
 EVERY: Final = 0
+#: How many contents of one object are disturbed: what differs whenever it is written again would never be written.
+_CONTENTS: Final = 15
 #: The trial that only installs the app and removes it.
 DEPLOY: Final = "deploy"
+_TIME: Final = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*")
 _RANDOM: Final = re.compile(r"(otel-demo|repeat-1)-[a-z]{4}")
 #: Creations are refused with "already exists", never with a conflict.
 _UPDATES: Final = frozenset({"PUT", "PATCH", "DELETE"})
@@ -28,12 +32,13 @@ _UPDATES: Final = frozenset({"PUT", "PATCH", "DELETE"})
 
 class Write(Value, frozen=True, kw_only=True):
     """A request that changes what the API server stores. ``path`` is without the query; ``name`` is that of an object
-    that is created.
+    that is created, ``digest`` tells what is written.
     """
 
     method: str
     path: str
     name: str = ""
+    digest: str = ""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}{f' ({self.name})' if self.name else ''}"
@@ -102,6 +107,11 @@ class Outcome(Value, frozen=True, kw_only=True):
         return "WRONG" if self.defect else "-" if self.write is None else "held"
 
 
+def compute_digest(body: bytes) -> str:
+    """Compute the digest of what a request writes, without the time of day, which differs when it is repeated."""
+    return hashlib.sha256(_TIME.sub(b"", body)).hexdigest()[:12]
+
+
 def is_write(method: str, path: str, query: str = "") -> bool:
     """Return True if a request changes what is stored of a trial: no review, no dry run, no lease, no event."""
     if method not in ("POST", "PUT", "PATCH", "DELETE") or "dryRun" in query:
@@ -114,11 +124,9 @@ def is_disturbed(cell: Cell, writes: Sequence[Write]) -> bool:
     """Return True if the last of these writes, in the order in which they came, is to be disturbed."""
     if cell.number != EVERY:
         return len(writes) == cell.number
-    last = writes[-1]
-    times = writes.count(last)
-    # An object is patched more than once by different writes, but created and deleted by one that is repeated.
-    is_new = times % 2 == 1 if last.method in ("PUT", "PATCH") else times == 1
-    return is_new and _may_be(cell.disturbance, last)
+    *before, last = writes
+    contents = {w.digest for w in before if (w.method, w.path, w.name) == (last.method, last.path, last.name)}
+    return last.digest not in contents and len(contents) < _CONTENTS and _may_be(cell.disturbance, last)
 
 
 def _may_be(disturbance: Disturbance, write: Write) -> bool:

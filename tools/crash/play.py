@@ -76,8 +76,10 @@ def _play(campaign: Campaign, planned: PlannedTrial) -> Played:
         )  # fmt: skip
     except ScenarioKitError as problem:
         return Played("", str(problem), name, seen[-1].namespace)
-    message = "; ".join(f"{s.step}: {s.outcome} {s.message}" for s in results[0].steps if s.outcome != "Held")
-    return Played(results[0].outcome, results[0].message or message, name, seen[-1].namespace)
+    failed = [step for step in results[0].steps if step.outcome not in ("Held", "Skipped")]
+    said = [f"{s.step}: {s.outcome} {s.message}" for s in failed]
+    said += [f"{f.message} ({f.observed})" for s in failed for f in s.findings if f.observed]
+    return Played(results[0].outcome, "; ".join(said) or results[0].message, name, seen[-1].namespace)
 
 
 def await_trial_end(lab: str, cluster: KubeCluster, played: Played) -> list[str]:

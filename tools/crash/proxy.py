@@ -18,7 +18,7 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
-from tools.crash.cells import Cell, Disturbance, Recording, Write, is_disturbed, is_write
+from tools.crash.cells import Cell, Disturbance, Recording, Write, compute_digest, is_disturbed, is_write
 
 _HOP_BY_HOP: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "host"})
 #: Headers that the client adds where the request had none.
@@ -171,7 +171,7 @@ def _read_write(request: web.Request, body: bytes) -> Write | None:
     if request.method == "POST":
         with suppress(msgspec.DecodeError):  # kopf sends JSON, and so do we; whatever else comes has no name
             name = msgspec.json.decode(body, type=_Created).metadata.name
-    return Write(method=request.method, path=request.path, name=name)
+    return Write(method=request.method, path=request.path, name=name, digest=compute_digest(body))
 
 
 class _Metadata(msgspec.Struct):

@@ -24,6 +24,7 @@ from tools.crash.cells import Cell, Outcome, Write
 from tools.crash.operator_process import OperatorProcess
 from tools.crash.play import await_namespace_end, await_trial_end, play_operation
 from tools.crash.proxy import DisturbingProxy
+from tools.resilience.strike import clear
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def place_proxy(lab: str) -> Iterator[Place]:
     try:
         write_operator(kubeconfig, f"https://127.0.0.1:{port}", pki)
         operators.append(OperatorProcess(lab))
+        clear(lab)  # what an interrupted run left would add its own writes
         yield Place(lab, proxy, operators[0], KubeCluster(kubeconfig=Path(state.kubeconfig)))
     finally:
         for operator in operators:

@@ -16,7 +16,7 @@ def append(path: Path, record: msgspec.Struct) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     torn = path.is_file() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
     with path.open("ab") as out:
-        out.write(b"\n" * torn + msgspec.json.encode(record) + b"\n")
+        out.write(b"\n" * torn + msgspec.json.encode(record, enc_hook=str) + b"\n")
 
 
 def read(path: Path, kind: type[_R], key: Callable[[_R], Hashable]) -> list[_R]:

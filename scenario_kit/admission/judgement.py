@@ -162,7 +162,7 @@ def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
         home = _resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
         return Aim(body["kind"], metadata["name"], home, str(body.get("apiVersion", "")).rpartition("/")[0])
     ref = change.operation.ref
-    return ref and Aim(ref.kind, ref.name, _resolve_namespace(ref.namespace, bounds), ref.group)
+    return None if ref is None else Aim(ref.kind, ref.name, _resolve_namespace(ref.namespace, bounds), ref.group)
 
 
 def _resolve_namespace(symbol: str, bounds: AdmissionBounds) -> str:

@@ -57,7 +57,7 @@ def find_client(scene: Scene, name: str) -> Client:
 def find_home(scene: Scene, client: str) -> str:
     """Find the real namespace in which a command runs: that of its store."""
     component = scene.app.component(find_client(scene, client).store)
-    return scene.namespace if component is None else scene.reference(component.workload).namespace
+    return scene.namespace if component is None else scene.resolve(component.workload).namespace
 
 
 def build_manifest(client: Client, command: Sequence[str], ref: Reference) -> Object:
@@ -158,7 +158,7 @@ def is_store_gone(scene: Scene, client: str) -> bool:
     component = scene.app.component(find_client(scene, client).store)
     if component is None:
         return True
-    ref = scene.reference(component.workload)
+    ref = scene.resolve(component.workload)
     workload = scene.cluster.get(ref)
     if workload is None:
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self, final
 
 from scenario_kit.changes.node_placeholders import SEPARATOR
 from scenario_kit.changes.operation import ObjectOperation, name_field_owner
@@ -20,13 +20,40 @@ from scenario_kit.model.kubernetes.difference import Path, WrittenField
 from scenario_kit.ports import Clock, Cluster
 
 
+@final
+class NodeReferences(str):
+    """References to one node or to several, as text: ``Node/<name>``, further names behind commas."""
+
+    __slots__ = ("nodes",)
+
+    nodes: tuple[Reference, ...]
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Parse the text.
+
+        Raises:
+            ValueError: it does not name nodes.
+        """
+        kind, _, names = text.partition("/")
+        if kind != "Node" or not names:
+            raise ValueError(f"'{text}' is no node; expected Node/<name>")
+        self = cls(text)
+        self.nodes = tuple(Reference(kind, name) for name in names.split(SEPARATOR))
+        return self
+
+    def to_json(self) -> str:
+        """Return the plain text."""
+        return str(self)
+
+
 class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
     """An operation on one node, or on several."""
 
     on_nodes: ClassVar[bool] = True
     visible: ClassVar[bool] = False
 
-    target: str
+    target: NodeReferences
 
     @abstractmethod
     def write(self, cluster: Cluster, ref: Reference) -> None:
@@ -42,15 +69,15 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
 
     @property
     def ref(self) -> Reference | None:
-        return None if SEPARATOR in self.target else super().ref
+        return self.nodes[0] if len(self.nodes) == 1 else None
 
     @property
-    def nodes(self) -> list[Reference]:
+    def nodes(self) -> tuple[Reference, ...]:
         """The nodes that its target names."""
-        return parse_references(self.target)
+        return self.target.nodes
 
     def list_targets(self, scene: Scene) -> list[Reference]:
-        return self.nodes
+        return list(self.nodes)
 
     def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
         return False  # some of several nodes may be written; writes are idempotent
@@ -69,7 +96,7 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
         return tuple(objects)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        return [WrittenField(name_field_owner(Reference.parse(self.target), app.namespace), self.get_path())]
+        return [WrittenField(name_field_owner(ref, app.namespace), self.get_path()) for ref in self.nodes]
 
 
 class SchedulingOperation(NodeOperation, frozen=True, kw_only=True):
@@ -89,17 +116,6 @@ class SchedulingOperation(NodeOperation, frozen=True, kw_only=True):
 
     def outlasts(self, persistence: str) -> bool:
         return False  # pods keep running, here or elsewhere
-
-
-def parse_references(text: str) -> list[Reference]:
-    """Parse the nodes of a target, separated by commas.
-
-    Raises:
-        AuthoringError: it does not name nodes.
-    """
-    if not text.startswith("Node/"):
-        raise AuthoringError(f"'{text}' is no node", fix="target: Node/<name>")
-    return [Reference.parse(f"Node/{name}") for name in text.removeprefix("Node/").split(SEPARATOR)]
 
 
 def _write_cordon(cluster: Cluster, ref: Reference, *, on: bool) -> None:

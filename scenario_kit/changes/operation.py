@@ -86,7 +86,7 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
 
     def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
         """Run it as a compensation in the undo of a fault; must be idempotent."""
-        if self.target and scene.cluster.get(scene.reference(self.target)) is None:
+        if self.ref and scene.cluster.get(scene.resolve(self.ref)) is None:
             return  # its target is gone, and its damage with it
         with suppress(AlreadyExists):
             send(scene, Change(self))
@@ -142,7 +142,12 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
 
     has_target: ClassVar[bool] = True
 
-    target: str
+    target: Reference
+
+    @property
+    def ref(self) -> Reference:
+        """Return its target."""
+        return self.target
 
     @abstractmethod
     def transform(self, obj: Object) -> Object | None:
@@ -158,7 +163,7 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
 
     def list_targets(self, scene: Scene) -> list[Reference]:
         """List its target."""
-        return [scene.reference(self.target)]
+        return [scene.resolve(self.target)]
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
         """Return the objects with the target transformed; unchanged if it is not among them."""
@@ -174,7 +179,7 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
         """List the written fields of a target that is not among these objects."""
         if is_among(objects, self.target, app.namespace):
             return ()
-        ref = name_field_owner(Reference.parse(self.target), app.namespace)
+        ref = name_field_owner(self.target, app.namespace)
         return (WrittenField(ref, path) for path in self.list_paths())
 
 
@@ -198,9 +203,9 @@ def name_field_owner(ref: Reference, namespace: str) -> Reference:
     return Reference(ref.kind, ref.name, "app" if ref.namespace == namespace else ref.namespace)
 
 
-def is_among(objects: Iterable[Object], target: str, namespace: str) -> bool:
+def is_among(objects: Iterable[Object], target: Reference, namespace: str) -> bool:
     """Return whether a reference names one of the objects."""
-    ref = name_field_owner(Reference.parse(target), namespace)
+    ref = name_field_owner(target, namespace)
     return any(ref == name_field_owner(make_reference(obj, namespace), namespace) for obj in objects)
 
 

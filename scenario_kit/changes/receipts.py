@@ -78,8 +78,8 @@ class Receipt(Value, frozen=True, kw_only=True):
 
 def _find_kind(change: Change) -> str:
     """Find the kind that a change writes; its target may name several nodes."""
-    manifest = change.operation.resource
-    return str(manifest["kind"]) if manifest else (change.target or "").rpartition("/")[0].rpartition("/")[2]
+    manifest, ref = change.operation.resource, change.operation.ref
+    return str(manifest["kind"]) if manifest else ref.kind if ref else ""
 
 
 class ReceiptStore(Protocol):

@@ -35,18 +35,19 @@ class Scene:
         """The namespaces in which chaos may act."""
         return self.declared | {*self.everywhere}
 
-    def reference(self, text: str) -> Reference:
+    def resolve(self, ref: Reference) -> Reference:
         """Return a reference of a change, with the real namespace filled in."""
-        return Reference.parse(text).within(self.namespace, self.others)
+        return ref.within(self.namespace, self.others)
 
-    def existing(self, text: str) -> tuple[Reference, Object]:
+    def existing(self, named: Reference) -> tuple[Reference, Object]:
         """Return the object that a change names.
 
         Raises:
             AuthoringError: it does not exist; a change on nothing would be a silent no-op.
         """
-        ref = self.reference(text)
+        ref = self.resolve(named)
         found = self.cluster.get(ref)
         if found is None:
-            raise AuthoringError(f"{text} does not exist in namespace {ref.namespace}", fix="name an object of the app")
+            where = f"{named} does not exist in namespace {ref.namespace}"
+            raise AuthoringError(where, fix="name an object of the app")
         return ref, found

@@ -134,5 +134,5 @@ def _read_tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
             if row.outcome in ("Ran", "NoEffect"):
                 fired = {str(alert): int(alert.seconds) for alert in row.alerts}
                 result = "no effect" if row.outcome == "NoEffect" else fired or "no alert"
-                found.setdefault(f"{app.name} {app.version}", {})[row.target] = result
+                found.setdefault(f"{app.name} {app.version}", {})[str(row.target)] = result
     return found

@@ -6,7 +6,7 @@ the observations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
 from types import MappingProxyType
 from typing import Final
@@ -17,7 +17,7 @@ from scenario_kit.draft.alerts import predict_propagation
 from scenario_kit.judge.alerts.incident_alerts import measure_delay, propose_deadline
 from scenario_kit.load.yaml.document import parse
 from scenario_kit.load.yaml.edit import Drop, Edit, Put, apply_edits
-from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault
+from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault, Reference
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
 from scenario_kit.model.authored.scenario import AlertExpectation, PropagationEdge, ScenarioSpec
 
@@ -48,7 +48,7 @@ def select_observed(
         if lasting or key not in found:
             expected = AlertExpectation(
                 name=timeline.name,
-                entity=timeline.entity,
+                entity=Reference.parse(timeline.entity) if timeline.entity else None,
                 alert_class="MustFire" if lasting else "MayFire",
                 within_seconds=ceil(onset - injected_at),
             )
@@ -140,7 +140,7 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
         elif was is not None:
             kept.append(msgspec.structs.replace(alert, alert_class=was.alert_class))
     new = {key: msgspec.structs.replace(a, within_seconds=None) for key, a in fired.items()}
-    found = kept + [a for key, a in new.items() if key not in chronic and (key[0], "") not in chronic]
+    found = kept + [a for key, a in new.items() if key not in chronic and (key[0], None) not in chronic]
     if any(a.alert_class == "MustFire" for a in found):
         return found
     return [
@@ -158,7 +158,7 @@ def _give_time(
 
     ``delay`` is the time from the first injection to the start of the deadline.
     """
-    onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.entity in ("", s.entity)]
+    onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.entity in (None, s.entity)]
     if alert.alert_class != "MustFire" or not onsets:
         return alert
     onset = max(0.0, min(onsets) - delay)
@@ -179,7 +179,7 @@ def _serialize_edge(edge: PropagationEdge) -> dict[str, object]:
     return {"from": edge.from_, "to": edge.to, **({"because": edge.because} if edge.because else {})}
 
 
-def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: set[str]) -> bool:
+def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: Collection[Reference | None]) -> bool:
     """Return whether an edge leads, directly or not, to one of ``ends``."""
     reached, waiting = {edge.to}, [edge.to]
     while waiting:

@@ -8,7 +8,7 @@ from typing import Final
 
 from scenario_kit.model import AlertRule, App, Component, Fault, Reference
 from scenario_kit.model.authored.fault import Symptom
-from scenario_kit.model.authored.scenario import AlertExpectation, PropagationEdge
+from scenario_kit.model.authored.scenario import FAULT_NODE, AlertExpectation, PropagationEdge
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.simulation.observability import list_untraced, list_without_error_status
 from scenario_kit.render.simulation.request_paths import trace_traffic
@@ -31,7 +31,7 @@ def predict_alerts(
         component: the component of the target, None if there is none.
         rules: the alert rules by name.
     """
-    found: dict[tuple[str, str], AlertExpectation] = {}
+    found: dict[tuple[str, Reference], AlertExpectation] = {}
     for symptom in symptoms:
         rule = rules.get(symptom.alert)
         if rule is None or rule.entity is None:
@@ -64,46 +64,44 @@ def predict_propagation(
         edges += [PropagationEdge(from_=s, to=hit, because=because) for s, because in reasons.items() if s != hit]
     if component is not None and hit:
         edges += _find_paths(component, app, set(desired) - {hit})
-    ends = dict.fromkeys([*starts, hit, *(e.to for e in edges)])
+    ends = dict.fromkeys([*starts, *([hit] if hit else ()), *(e.to for e in edges)])
     edges += _find_edges_behind(app, desired, ends)
     ends |= dict.fromkeys(e.to for e in edges)
     edges += [
-        PropagationEdge(from_=starts[0], to=a, because=f"{Reference.parse(a).name} needs what breaks")
+        PropagationEdge(from_=starts[0], to=a, because=f"{a.name} needs what breaks")
         for a in desired
         if a not in ends and starts
     ]
     if desired and hit not in desired and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]
-    if hit in starts:  # edges lead away from a cause, never to it
+    if hit and hit in starts:  # edges lead away from a cause, never to it
         edges = lead_away([e for e in edges if e.to != hit], hit, {s: b for s, b in reasons.items() if s != hit})
     return tuple(dict.fromkeys(edges))
 
 
-def lead_away(edges: Sequence[PropagationEdge], cause: str, others: Mapping[str, str]) -> list[PropagationEdge]:
+def lead_away(
+    edges: Sequence[PropagationEdge], cause: Reference, others: Mapping[Reference, str]
+) -> list[PropagationEdge]:
     """Connect causes that act through another cause with the objects that it affects. ``others`` are their reasons."""
     beyond = [e.to for e in edges if e.from_ == cause]
     added = [
-        PropagationEdge(from_=s, to=to, because=f"{because}, which {_name(to)} notices")
+        PropagationEdge(from_=s, to=to, because=f"{because}, which {to.name} notices")
         for to in beyond
         for s, because in others.items()
     ]
     return [*edges, *added]
 
 
-def _name(ref: str) -> str:
-    return Reference.parse(ref).name
-
-
-def _list_reasons(fault: Fault) -> dict[str, str]:
+def _list_reasons(fault: Fault) -> dict[Reference, str]:
     """Return the starting points of the propagation, each with the reason why it breaks the affected component."""
-    fields = {f"Fault/{fault.name}" if e.generated else e.ref: e.field for e in fault.causes}
+    fields = {Reference(FAULT_NODE, fault.name) if e.generated else e.ref: e.field for e in fault.causes}
     if len(fields) < 2:
         return dict.fromkeys(fields, f"{fault.type} is what breaks it")
     role = "is one of the conditions that break it" if fault.causes_join == "Conjunctive" else "breaks it by itself"
     return {s: f"{field} of {s} {role}" if field else f"{s} {role}" for s, field in fields.items()}
 
 
-def _find_edges_behind(app: App, desired: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
+def _find_edges_behind(app: App, desired: Iterable[Reference], ends: Iterable[Reference]) -> list[PropagationEdge]:
     """Find edges from caller to callee that explain missing traffic at alerting workloads, nearest first.
 
     Components in between may show nothing. ``ends`` are affected workloads, those nearest to the cause first: if
@@ -130,7 +128,7 @@ def _find_edges_behind(app: App, desired: Iterable[str], ends: Iterable[str]) ->
     return edges
 
 
-def _find_way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, str]) -> list[str]:
+def _find_way_up(app: App, start: str, reached: Iterable[Reference], places: Mapping[str, Reference]) -> list[str]:
     """Return the shortest path from a component up to a source of its work with a workload in ``reached``."""
     rank = {workload: number for number, workload in enumerate(reached)}
     ways = [[start]]
@@ -161,7 +159,7 @@ def _list_queues(app: App) -> set[str]:
 
 def _predict_at_entry(
     symptoms: Sequence[Symptom], app: App, rules: Mapping[str, AlertRule]
-) -> dict[tuple[str, str], AlertExpectation]:
+) -> dict[tuple[str, Reference], AlertExpectation]:
     """If nothing near the target serves users, predict the symptoms at the entry."""
     entry = app.component(app.entry)
     for symptom in symptoms:
@@ -171,13 +169,14 @@ def _predict_at_entry(
     return {}
 
 
-def _find_places(entity: str, fault: Fault, app: App, component: Component | None, rule: AlertRule) -> Sequence[str]:
+def _find_places(
+    entity: str, fault: Fault, app: App, component: Component | None, rule: AlertRule
+) -> Sequence[Reference]:
     kind = rule.entity.kind if rule.entity is not None else ""
     if kind not in ("Component", "Pod", *WORKLOADS, "HorizontalPodAutoscaler"):
         return ()
     if kind == "HorizontalPodAutoscaler":
-        target = Reference.parse(fault.target)
-        return (f"{kind}/{target.name}",) if entity == "Self" else ()
+        return (Reference(kind, fault.target.name),) if entity == "Self" else ()
     if component is None:
         entry = app.component(app.entry)
         return (entry.workload,) if entity == "Entry" and entry is not None else ()
@@ -190,7 +189,7 @@ def _find_places(entity: str, fault: Fault, app: App, component: Component | Non
         silent = list_without_error_status(app) if _FAILED in rule.expr else frozenset[str]()
         found = [c for c in found if _serves(app, c.name) and c.name not in silent]
     elif kind != "Pod":
-        found = [c for c in found if Reference.parse(c.workload).kind == kind]
+        found = [c for c in found if c.workload.kind == kind]
     return [c.workload for c in found]
 
 
@@ -236,14 +235,14 @@ def _list_near(app: App, name: str, *, errors: bool) -> Sequence[str]:
     return app.callers(name) or app.dependants(name)
 
 
-def _find_hit(fault: Fault, component: Component | None) -> str:
+def _find_hit(fault: Fault, component: Component | None) -> Reference | None:
     if component is not None:
         return component.workload
     victims = [e.ref for e in fault.entities if e.role == "Victim"]
-    return victims[0] if victims else ""
+    return victims[0] if victims else None
 
 
-def _find_paths(start: Component, app: App, desired: set[str]) -> list[PropagationEdge]:
+def _find_paths(start: Component, app: App, desired: set[Reference]) -> list[PropagationEdge]:
     """Return edges from callee to caller along the shortest paths from ``start`` to these workloads."""
     before = {start.name: ""}
     _spread(app, before, [start.name])

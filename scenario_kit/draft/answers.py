@@ -113,10 +113,9 @@ def name_for(answers: Answers) -> str:
     return words[:LONGEST_NAME].rstrip("-").lower().replace(".", "-")
 
 
-def _belongs(target: str, entity: str, app: App, objects: Sequence[Object]) -> bool:
-    if target == entity:
+def _belongs(reference: Reference, entity: str, app: App, objects: Sequence[Object]) -> bool:
+    if reference == entity:
         return True
-    reference = Reference.parse(target)
     obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (reference.kind, reference.name)), None)
     component = None if obj is None else find_component(app, objects, obj)
     return component is not None and component.name == entity

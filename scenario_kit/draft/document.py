@@ -19,7 +19,7 @@ from scenario_kit.draft.texts import write_brief, write_description, write_quest
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.yaml.document import parse_scalar
 from scenario_kit.load.yaml.yaml11 import explain_yaml11
-from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
+from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.authored.scenario import API_VERSION, AlertExpectation
 from scenario_kit.model.results.matrix import MatrixRow
@@ -93,16 +93,15 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     options = select_options(app, fault_type)
     shaped, users = resolve_options(app, options, answers.profile), answers.users or _USERS
     objects = render_app(app, shaped, users, app.namespace, templates=catalog.templates(app.name))
-    made = offer(
-        fault_type, app, objects, answers.target, answers.parameters, name=derive_fault_name(answers), scenario=name
-    )
+    target = Reference.parse(answers.target)
+    made = offer(fault_type, app, objects, target, answers.parameters, name=derive_fault_name(answers), scenario=name)
     made = replace(made, fault=complete_fault(made.fault, app, objects))
-    component = find_affected_component(app, objects, answers.target, made.fault)
+    component = find_affected_component(app, objects, target, made.fault)
     rules = {rule.name: rule for pack in answers.packs or ("default",) for rule in catalog.alert_pack(pack)}
     shown = not find_unmodelled(made.fault.changes, app, objects, app.namespace)
     alerts = predict_alerts(made.symptoms, made.fault, app, component, rules) if shown else ()
     usual = not answers.packs and (
-        not answers.parameters or made.parameters == _find_usual_parameters(fault_type, app, objects, answers)
+        not answers.parameters or made.parameters == _find_usual_parameters(fault_type, app, objects, target)
     )
     row = find_row(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
     alerts = _choose_expected(answers, promise_alerts(alerts, row) if row is not None else alerts)
@@ -215,11 +214,11 @@ def _build_app_use(answers: Answers, app: App, options: Object) -> Object:
 
 
 def _find_usual_parameters(
-    fault_type: FaultType, app: App, objects: Sequence[Object], answers: Answers
+    fault_type: FaultType, app: App, objects: Sequence[Object], target: Reference
 ) -> Object | None:
     """Return the fault's default parameters for the target; None if some are required."""
     try:
-        return offer(fault_type, app, objects, answers.target).parameters
+        return offer(fault_type, app, objects, target).parameters
     except AuthoringError:
         return None
 
@@ -387,5 +386,6 @@ class _Misread:
         return parse_scalar(text) != text or bool(explain_yaml11(text, text))
 
 
+_Dumper.add_multi_representer(str, lambda dumper, text: dumper.represent_str(str(text)))
 _BOOL: Final = "tag:yaml.org,2002:bool"
 _Dumper.add_implicit_resolver(_BOOL, _Misread(), None)

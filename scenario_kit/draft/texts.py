@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from scenario_kit.model import Fault, FaultType, Reference
+from scenario_kit.model import Fault, FaultType
 from scenario_kit.model.authored.scenario import AlertExpectation
 
 #: What users or on-call engineers notice, by the first alert.
@@ -40,7 +40,7 @@ def write_title(fault_type: FaultType, fault: Fault) -> str:
     """Write the title from target and fault; solvers never see it."""
     first, _, rest = fault_type.title.partition(" ")
     what = f"{first.lower()} {rest}" if first in _ARTICLES else fault_type.title
-    return f"{Reference.parse(fault.target).name}: {what}"[:160]
+    return f"{fault.target.name}: {what}"[:160]
 
 
 def write_description(fault_type: FaultType) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 from scenario_kit.model import Runbook
 from scenario_kit.model.authored.change import Change
-from scenario_kit.model.kubernetes.reference import Reference
 
 
 def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
@@ -35,9 +34,9 @@ def _build_call(change: Change) -> dict[str, Any] | None:
     keyword = next((name for name in ("patch", "delete", "restart", "scale", "create", "apply") if name in data), "")
     if keyword in ("create", "apply") and operation.manifest is not None:
         return _call(f"{keyword} -f -", json.dumps(operation.manifest))
-    if not keyword or operation.target is None:
+    if not keyword or operation.ref is None:
         return None
-    ref = Reference.parse(operation.target)
+    ref = operation.ref
     kind = ".".join(filter(None, (ref.kind, ref.group))).lower()
     match keyword:
         case "patch":

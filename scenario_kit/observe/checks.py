@@ -39,8 +39,8 @@ class _Names(NamedTuple):
     app: str
     others: Mapping[str, str]
 
-    def reference(self, text: str) -> Reference:
-        return Reference.parse(text).within(self.app, self.others)
+    def resolve(self, ref: Reference) -> Reference:
+        return ref.within(self.app, self.others)
 
 
 def evaluate_check(
@@ -104,12 +104,12 @@ def _evaluate(check: Check, cluster: Cluster, metrics: Metrics, names: _Names, n
     if check.log:
         return _evaluate_log(check.log, cluster, names, since)
     if check.probe:
-        return probe(check.probe, names.reference(check.probe.target), cluster)
+        return probe(check.probe, names.resolve(check.probe.target), cluster)
     raise KitError("a check without a condition")
 
 
 def _evaluate_object(check: ObjectCheck, cluster: Cluster, names: _Names) -> _Outcome:
-    obj = cluster.get(names.reference(check.ref))
+    obj = cluster.get(names.resolve(check.ref))
     values = [] if obj is None else find(obj, check.path)
     shown = ", ".join(repr(v) for v in values) if check.path else "it exists"
     observed = f"{check.ref} does not exist" if obj is None else shown or f"no {check.path}"
@@ -117,8 +117,7 @@ def _evaluate_object(check: ObjectCheck, cluster: Cluster, names: _Names) -> _Ou
 
 
 def _evaluate_endpoints(check: EndpointsCheck, cluster: Cluster, names: _Names) -> _Outcome:
-    text = check.service if "/" in check.service else f"Service/{check.service}"
-    ref = names.reference(text)
+    ref = names.resolve(check.ref)
     slices = cluster.list("EndpointSlice", ref.namespace, labels={"kubernetes.io/service-name": ref.name})
     ready = {
         address
@@ -144,7 +143,7 @@ def _evaluate_query(check: QueryCheck, metrics: Metrics, names: _Names, now: flo
 
 
 def _evaluate_event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outcome:
-    ref = names.reference(check.entity)
+    ref = names.resolve(check.entity)
     pods = {p["metadata"]["name"] for p in list_owned_pods(cluster, ref)}
     with_reason = [e for e in cluster.list("Event", ref.namespace) if e.get("reason") == check.reason]
     texts = [str(e.get("message", "")) for e in with_reason if _concerns(e["involvedObject"], ref, pods)]
@@ -167,7 +166,7 @@ def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
 def _evaluate_log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
     pattern = compile_pattern(check.pattern)
     lines = 0
-    for pod in list_owned_pods(cluster, names.reference(check.entity)):
+    for pod in list_owned_pods(cluster, names.resolve(check.entity)):
         try:
             found = cluster.logs(pod, since=since)
         except NotFound:

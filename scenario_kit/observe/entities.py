@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 
 from scenario_kit.model import AlertRule, App, Object, Reference
-from scenario_kit.model.kubernetes.reference import strip_group
 from scenario_kit.ports import Cluster
 
 #: Pod name suffixes by kind of workload: ReplicaSet hash and suffix, ordinal, or suffix.
@@ -31,7 +30,7 @@ def find_entity(
     kind = rule.entity.kind
     if kind == "Component":
         component = app.component(value)
-        return strip_group(component.workload) if component else ""
+        return component.workload.groupless if component else ""
     if kind == "Pod":
         owner = owner_of(value)
         return _spell_app_reference(f"{owner.kind}/{owner.name}", app) if owner else find_by_name(value, app)
@@ -40,14 +39,13 @@ def find_entity(
 
 def _spell_app_reference(bare: str, app: App) -> str:
     """Qualify a reference with the symbolic namespace of its component."""
-    found = (strip_group(c.workload) for c in app.components)
+    found = (c.workload.groupless for c in app.components)
     return next((text for text in found if text.endswith(f"/{bare}")), bare)
 
 
 def find_by_name(pod: str, app: App) -> str:
     """Find the workload of the app that a pod belongs to by name; the pod itself if there is none."""
-    refs = [Reference.parse(c.workload) for c in app.components]
-    workloads = {f"{ref.kind}/{ref.name}" for ref in refs}
+    workloads = {f"{c.workload.kind}/{c.workload.name}" for c in app.components}
     for kind, suffix in _GENERATED:
         candidate = f"{kind}/{suffix.sub('', pod)}"
         if suffix.search(pod) and candidate in workloads:

@@ -106,7 +106,7 @@ def _build_trial(trial: TrialResult) -> dict[str, Any]:
 
 def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
     """Format the range of first alert onsets over the repeats, by entity of the propagation."""
-    entities = {c.entity for c in truth.root_causes} | {n for e in truth.propagation for n in _ends(e)}
+    entities = {c.entity for c in truth.root_causes if c.entity} | {n for e in truth.propagation for n in _ends(e)}
     found = {}
     for entity in entities:
         times = sorted(t for r in repeats if isfinite(t := find_first_onset(r, entity)))

@@ -117,7 +117,7 @@ def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _ToPixels, end
         for timeline in (trial.history.timelines if trial.history else ())
         if _is_worth_showing(trial, timeline)
     }
-    shown |= {(a.name, a.entity): "MustFire" for a in _list_never_fired(trials, expect)}
+    shown |= {(a.name, a.entity or ""): "MustFire" for a in _list_never_fired(trials, expect)}
     y = float(HEAD + GAP)
     height = max(_ROW, float(LANE * len(trials)))
     above = (height - LANE * len(trials)) / 2

@@ -7,9 +7,9 @@ from typing import Final
 
 from scenario_kit.judge.effects import describe_crashes, describe_losses, list_affected
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import Check, CheckResult, Fault, Finding, Reference
+from scenario_kit.model import Check, CheckResult, Fault, Finding
 from scenario_kit.model.authored.check import ObjectCheck
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.observe import symptoms
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
@@ -43,30 +43,30 @@ def find_effects(
 
 def _asks_controller(check: ObjectCheck) -> bool:
     """Return whether a check reads the status of a workload or pod, which changes as pods come and go."""
-    return check.path.startswith("status") and Reference.parse(check.ref).kind in (*WORKLOADS, "Pod")
+    return check.path.startswith("status") and check.ref.kind in (*WORKLOADS, "Pod")
 
 
 def _collect(context: TrialContext, fault: Fault, since: float, *, beside: bool) -> list[str]:
     app, now = context.runbook.app, context.clock.now()
     names = list_affected(app, _list_hit(context, fault) or [c.name for c in app.components])
-    workloads = {strip_group(c.workload) for c in app.components if c.name in names}
+    workloads = {c.workload.groupless for c in app.components if c.name in names}
     running = [(find_by_name(pod["metadata"]["name"], app), pod) for pod in list_pods(context)]
     crashed = describe_crashes([each for each in running if each[0] in workloads], since)
     first = context.injected_at() or since
     before = measure_work(context, first - TRAFFIC_WINDOW, first)
     during = measure_work(context, max(since, now - _RECENT), now)
-    waiting = symptoms.explain_hindered((p for _, p in running), app, strip_group(fault.target)) if beside else []
+    waiting = symptoms.explain_hindered((p for _, p in running), app, fault.target.groupless) if beside else []
     return [*crashed, *describe_losses(names, before, during), *waiting]
 
 
 def _list_hit(context: TrialContext, fault: Fault) -> list[str]:
     """Return the components that a fault touches: its target, the objects it writes, and its entities."""
-    refs = (fault.target, *(e.ref for e in fault.entities), *(c.target for c in fault.changes))
-    touched = {strip_reference(ref) for ref in refs if ref}
+    refs = (fault.target, *(e.ref for e in fault.entities), *(c.operation.ref for c in fault.changes))
+    touched = {ref.bare for ref in refs if ref}
     return [
         c.name
         for c in context.runbook.app.components
-        if strip_reference(c.workload) in touched or (c.service and ("Service", c.service) in touched)
+        if c.workload.bare in touched or (c.service and ("Service", c.service) in touched)
     ]
 
 

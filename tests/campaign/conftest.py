@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.model import App, Fault, Procedure, Runbook, Solution, Windows
+from scenario_kit.model import App, Fault, Procedure, Reference, Runbook, Solution, Windows
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.model.authored.scenario import Expect, GroundTruth, PropagationEdge, RootCause
 
@@ -12,8 +12,9 @@ WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
 def a_fault(name, *, causes=1, join="Independent", role="Cause", mitigation="Native"):
     refs = [f"ConfigMap/{name}" if causes == 1 else f"ConfigMap/{name}-{i}" for i in range(causes)]
     return Fault(
-        name=name, type="t", version=1, target=refs[0], role=role, causes_join=join, mitigation=mitigation,
-        changes=(), effect=(), entities=tuple(Entity(ref=r) for r in refs),
+        name=name, type="t", version=1, target=Reference.parse(refs[0]), role=role, causes_join=join,
+        mitigation=mitigation,
+        changes=(), effect=(), entities=tuple(Entity(ref=Reference.parse(r)) for r in refs),
     )  # fmt: skip
 
 
@@ -38,8 +39,12 @@ def a_runbook(
     truth = GroundTruth(
         outcome=outcome,
         causes_join=join,
-        root_causes=tuple(RootCause(fault=by_entity[ref].name, entity=ref) for ref in labels),
-        propagation=tuple(PropagationEdge(from_=one, to=other) for one, other in edges),
+        root_causes=tuple(
+            RootCause(fault=by_entity[ref].name, entity=Reference.parse(ref) if ref else None) for ref in labels
+        ),
+        propagation=tuple(
+            PropagationEdge(from_=Reference.parse(one), to=Reference.parse(other)) for one, other in edges
+        ),
     )
     return Runbook(
         scenario="s", digest="d", app=App(name="shop", version="1", namespace="shop", entry="web", components=()),

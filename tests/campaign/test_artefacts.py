@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.campaign import QUICK, plan_trials
 from scenario_kit.campaign.interventions.artefacts import find_artefacts
-from scenario_kit.model import Change
+from scenario_kit.model import Change, Reference
 from scenario_kit.model.authored.fault import Entity
 
 LABELLED = {"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": "x"}}}}
@@ -70,6 +70,6 @@ def test_a_trigger_is_looked_at_and_a_distractor_is_left_out_as_a_whole(fault, r
 
 def test_a_namespace_goes_with_the_cause_inside_of_it(fault, runbook_of):
     home = {"create": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tools"}}}
-    inside = made(fault("a"), home, OTHER, entities=(Entity(ref="tools/CronJob.batch/tuner"),))
+    inside = made(fault("a"), home, OTHER, entities=(Entity(ref=Reference.parse("tools/CronJob.batch/tuner")),))
     runbook = runbook_of(inside, labels=["tools/CronJob.batch/tuner"])
     assert [a.entity for a in find_artefacts(runbook)] == ["Service/real"]

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign.interventions.cheats import add_cheats, build_cheats, restart_everything, starts
-from scenario_kit.model import AlertExpectation, Change, Procedure, Solution
+from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Solution
 from scenario_kit.model.authored.app import App, Component
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.model.authored.scenario import Expect
@@ -12,8 +12,8 @@ from scenario_kit.model.authored.scenario import Expect
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",
     components=(
-        Component(name="web", workload="Deployment/web", service="web"),
-        Component(name="users", workload="Deployment/users", role="Load"),
+        Component(name="web", workload=Reference("Deployment", "web"), service="web"),
+        Component(name="users", workload=Reference("Deployment", "users"), role="Load"),
     ),
 )  # fmt: skip
 
@@ -51,7 +51,9 @@ OBJECTS = (
 
 def book_of(runbook_of, *faults, alerts=("Deployment/web",), objects=OBJECTS, procedures=(), labels=None):
     book = runbook_of(*faults, labels=labels)
-    expect = Expect(alerts=tuple(AlertExpectation(name="E", entity=on) for on in alerts))
+    expect = Expect(
+        alerts=tuple(AlertExpectation(name="E", entity=Reference.parse(on) if on else None) for on in alerts)
+    )
     return msgspec.structs.replace(
         book, app=APP, objects=objects, expect=expect, procedures=(*book.procedures, *procedures)
     )
@@ -109,7 +111,8 @@ def test_who_is_blamed(fault, runbook_of, alerts, labels, scaled, deleted, servi
     cause = fault("a")
     if labels:
         cause = msgspec.structs.replace(
-            cause, entities=(Entity(ref=labels[0]), Entity(ref="Service/ad", role="Victim"))
+            cause,
+            entities=(Entity(ref=Reference.parse(labels[0])), Entity(ref=Reference("Service", "ad"), role="Victim")),
         )
     found = battery(book_of(runbook_of, cause, alerts=alerts, labels=labels))
     assert found.get("scale-to-zero", []) == [f"scale Deployment/{name} 0" for name in scaled]
@@ -158,7 +161,9 @@ def restart(name):
     ],
 )
 def test_a_rollback_where_the_fault_made_a_revision_and_did_not_change_it(fault, runbook_of, restarted, cause, rolled):
-    broken = msgspec.structs.replace(fault("a"), changes=(restart(restarted),), entities=(Entity(ref=cause),))
+    broken = msgspec.structs.replace(
+        fault("a"), changes=(restart(restarted),), entities=(Entity(ref=Reference.parse(cause)),)
+    )
     assert battery(book_of(runbook_of, broken)).get("roll-back") == rolled
 
 

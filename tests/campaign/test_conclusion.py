@@ -8,7 +8,7 @@ from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE
 from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.campaign.results.summary import make_remarks, summarise
 from scenario_kit.campaign.results.verdict import ValidationSubject, conclude, write_headline
-from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
+from scenario_kit.model import AlertHistory, Finding, Reference, Severity, StepStatus, Verdict
 from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge
 from scenario_kit.model.runtime.observation import AlertTimeline, Interval, Passage, Work
 
@@ -32,7 +32,7 @@ def a_repeat(number, *timelines, outcome="Held", findings=()):
     )  # fmt: skip
 
 
-EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/web", within_seconds=200),))
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), within_seconds=200),))
 
 
 def numbers(*repeats, edges=(), expect=EXPECT):
@@ -71,7 +71,9 @@ def test_onsets_of_what_must_fire():
     ],
 )
 def test_onsets_count_from_where_the_deadline_counts(after, injections, median):
-    expectation = AlertExpectation(name="Errors", entity="Deployment/web", after=after, within_seconds=200)
+    expectation = AlertExpectation(
+        name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=200
+    )
     repeats = [
         msgspec.structs.replace(a_repeat(i, alert("Errors", "Deployment/web", 101)), injections=injections)
         for i in range(3)
@@ -131,7 +133,9 @@ def test_the_order_of_the_propagation(first, second, codes):
         a_repeat(i, alert("Errors", "Deployment/db", first), alert("Errors", "Deployment/web", second))
         for i in range(3)
     ]
-    seen = numbers(*repeats, edges=[PropagationEdge(from_="Deployment/db", to="Deployment/web")])
+    seen = numbers(
+        *repeats, edges=[PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "web"))]
+    )
     assert {r.code for r in make_remarks(seen)} & {"SK407"} == codes
 
 
@@ -139,7 +143,9 @@ def test_rules_of_different_patience_say_nothing_about_the_order():
     repeats = [
         a_repeat(i, alert("Silent", "Deployment/db", 585), alert("Errors", "Deployment/web", 210)) for i in range(3)
     ]
-    seen = numbers(*repeats, edges=[PropagationEdge(from_="Deployment/db", to="Deployment/web")])
+    seen = numbers(
+        *repeats, edges=[PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "web"))]
+    )
     assert seen.order == ()
     assert "SK407" not in {r.code for r in make_remarks(seen)}
 

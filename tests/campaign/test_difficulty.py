@@ -10,16 +10,16 @@ from scenario_kit.campaign.results.difficulty import (
     measure_loudness,
 )
 from scenario_kit.campaign.results.result import TrialResult
-from scenario_kit.model import AlertHistory, AlertTimeline, Change, StepStatus
+from scenario_kit.model import AlertHistory, AlertTimeline, Change, Reference, StepStatus
 from scenario_kit.model.authored.app import App, Component
 from scenario_kit.model.runtime.observation import Interval
 
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",
     components=(
-        Component(name="web", workload="Deployment/web", service="web", role="Entry"),
-        Component(name="cart", workload="Deployment/cart", service="cart"),
-        Component(name="db", workload="StatefulSet/db", service="db", role="Store"),
+        Component(name="web", workload=Reference("Deployment", "web"), service="web", role="Entry"),
+        Component(name="cart", workload=Reference("Deployment", "cart"), service="cart"),
+        Component(name="db", workload=Reference("StatefulSet", "db"), service="db", role="Store"),
     ),
 )  # fmt: skip
 
@@ -65,8 +65,8 @@ def test_alerts_on_a_part_of_the_cause_s_component_name_the_cause(book):
             msgspec.structs.replace(c, entity="Service/cart") for c in book.ground_truth.root_causes
         ),
     )  # fmt: skip
-    entities = tuple(msgspec.structs.replace(e, ref="Service/cart") for e in book.faults[0].entities)
-    faults = (msgspec.structs.replace(book.faults[0], target="Service/cart", entities=entities),)
+    entities = tuple(msgspec.structs.replace(e, ref=Reference("Service", "cart")) for e in book.faults[0].entities)
+    faults = (msgspec.structs.replace(book.faults[0], target=Reference("Service", "cart"), entities=entities),)
     book = msgspec.structs.replace(book, ground_truth=truth, faults=faults)
     first = repeat(alert("Deployment/cart", 200.0), alert("Deployment/web", 300.0))
     second = repeat(alert("Deployment/cart", 300.0), alert("Deployment/web", 300.0), number=2)
@@ -182,7 +182,8 @@ def test_parts_of_one_component_are_one_thing(one, other, same):
 )
 def test_stores_queues_and_flag_services_are_understood_by_themselves(fault, runbook_of, role, technologies):
     parts = (
-        Component(name="one", workload="StatefulSet/one", role=role), Component(name="two", workload="StatefulSet/two"),
+        Component(name="one", workload=Reference("StatefulSet", "one"), role=role), Component(name="two",
+        workload=Reference("StatefulSet", "two")),
     )  # fmt: skip
     found = runbook_of(fault("a"), labels=["ConfigMap/a"], edges=[("StatefulSet/one", "StatefulSet/two")])
     app = msgspec.structs.replace(APP, components=parts)

@@ -28,6 +28,7 @@ from scenario_kit.model import (
     AlertTimeline,
     Finding,
     Interval,
+    Reference,
     Severity,
     StepStatus,
 )  # fmt: skip
@@ -54,7 +55,7 @@ def a_repeat(number, *timelines, outcome="Held", hold=600.0, **more):
     return TrialResult(**({"name": f"r{number}", "describe": "", "seed": number, "outcome": outcome} | made | more))
 
 
-WEB = AlertExpectation(name="Errors", entity="Deployment/web", within_seconds=200)
+WEB = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), within_seconds=200)
 
 
 def numbers(*repeats, expect=None, edges=()):
@@ -127,8 +128,8 @@ def test_bounds_of_the_chance_that_a_repeat_holds():
 
 def test_the_order_of_an_edge_is_that_of_one_rule_on_both_ends():
     edges = [
-        PropagationEdge(from_="Deployment/db", to="Deployment/web"),
-        PropagationEdge(from_="Deployment/x", to="Deployment/web"),
+        PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "web")),
+        PropagationEdge(from_=Reference("Deployment", "x"), to=Reference("Deployment", "web")),
     ]
     early = a_repeat(1, alert("Errors", "Deployment/db", 10), alert("Errors", "Deployment/web", 90))
     tick = a_repeat(2, alert("Errors", "Deployment/db", 120), alert("Errors", "Deployment/web", 90))
@@ -224,8 +225,10 @@ def test_the_first_onset_on_an_entity(entity, until, rule, onset):
 
 def test_signs_of_half_of_the_repeats_and_fields_make_a_fingerprint(fault, runbook_of):
     entities = (
-        Entity(ref="ConfigMap/f", field="data.k"), Entity(ref="Deployment/v", role="Victim"),
-        Entity(ref="Pod/g", role="Artefact", generated=True), Entity(ref="Service/a", role="Artefact"),
+        Entity(ref=Reference("ConfigMap", "f"), field="data.k"), Entity(ref=Reference("Deployment", "v"),
+        role="Victim"),
+        Entity(ref=Reference("Pod", "g"), role="Artefact", generated=True), Entity(ref=Reference("Service", "a"),
+        role="Artefact"),
     )  # fmt: skip
     book = runbook_of(msgspec.structs.replace(fault("f"), entities=entities), solutions={"s": ["f"]})
     signs = [("x", "y", "y"), ("x",), ("z", "y"), ()]

@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.campaign import QUICK, STANDARD, plan_trials
 from scenario_kit.campaign.interventions.rollout_control import add_rollout_control, build_rollout_control
-from scenario_kit.model import Change, Fault
+from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.model.authored.scenario import Rollout
 
@@ -15,8 +15,9 @@ TEMPLATE = {"spec": {"template": {"spec": {"containers": []}}}}
 def a_fault(*changes, drop_old=False, reconnect=None, callers=()):
     rollout = Rollout(drop_old=drop_old, reconnect=reconnect) if reconnect else Rollout(drop_old=drop_old)
     return Fault(
-        name="f", type="t", version=1, target="Service/cart", changes=tuple(Change.from_json(c) for c in changes),
-        effect=(), entities=(Entity(ref="Service/cart"),), rollout=rollout, callers=callers,
+        name="f", type="t", version=1, target=Reference("Service", "cart"),
+        changes=tuple(Change.from_json(c) for c in changes),
+        effect=(), entities=(Entity(ref=Reference("Service", "cart")),), rollout=rollout, callers=callers,
     )  # fmt: skip
 
 

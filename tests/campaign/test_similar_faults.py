@@ -7,7 +7,7 @@ from scenario_kit.campaign.results.result import Lookalike, Resemblance, TrialRe
 from scenario_kit.campaign.results.similar_faults import find_resemblance
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import load_scenario
-from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, StepStatus
+from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Reference, StepStatus
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 from scenario_kit.model.runtime.observation import Interval
 from scenario_kit.render import resolve
@@ -39,9 +39,10 @@ def repeat(*alerts, number=1, outcome="Held", hold=1000.0):
 
 
 def row(*alerts, fault="service-deleted", target="Service/cart", outcome="Ran", at=200.0, proven=("no Service",)):
-    fired = tuple(Fired(name=n, entity=on, seconds=at) for n, on in alerts)
+    fired = tuple(Fired(name=n, entity=Reference.parse(on) if on else None, seconds=at) for n, on in alerts)
     return MatrixRow(
-        app="otel-demo", version="2.2.0", fault=fault, change=1, family="Network", target=target, outcome=outcome,
+        app="otel-demo", version="2.2.0", fault=fault, change=1, family="Network", target=Reference.parse(target),
+        outcome=outcome,
         date="2026-11-24", alerts=fired, proven=proven, observed_seconds=1200,
     )  # fmt: skip
 

@@ -1,17 +1,18 @@
 """The matrix of an app: the last record of a pair counts, and none of a fault type that is another one by now."""
 
-import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import read_rows, select_current
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Reference
 from scenario_kit.model.results.matrix import MatrixRow
 
 
 def row(fault, change=1, version="1", date="2026-11-24"):
     return MatrixRow(
-        app="shop", version=version, fault=fault, change=change, family="Chaos", target="Deployment/a", outcome="Ran",
+        app="shop", version=version, fault=fault, change=change, family="Chaos", target=Reference("Deployment", "a"),
+        outcome="Ran",
         date=date,
     )  # fmt: skip
 
@@ -20,7 +21,7 @@ def test_the_last_record_counts_and_half_a_line_is_none(tmp_path):
     path = tmp_path / "matrix.jsonl"
     assert read_rows(path) == []
     kept = [row("a", date="2026-11-21"), row("b"), row("a")]
-    path.write_bytes(b"\n".join(msgspec.json.encode(r) for r in kept) + b'\n{"app":"shop","ver')
+    path.write_bytes(b"\n".join(r.to_bytes() for r in kept) + b'\n{"app":"shop","ver')
     assert read_rows(path) == [row("a"), row("b")]
 
 

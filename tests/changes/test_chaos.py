@@ -16,7 +16,7 @@ APP = App(
     version="1",
     namespace="shop",
     entry="web",
-    components=(Component(name="web", workload="Deployment/web"),),
+    components=(Component(name="web", workload=Reference("Deployment", "web")),),
 )
 
 

@@ -25,8 +25,8 @@ def client(name="cli", store="store", **more):
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",
     components=(
-        Component(name="store", workload="Deployment/store", role="Store"),
-        Component(name="db", workload="stores/StatefulSet/db", role="Store"),
+        Component(name="store", workload=Reference("Deployment", "store"), role="Store"),
+        Component(name="db", workload=Reference.parse("stores/StatefulSet/db"), role="Store"),
     ),
     clients=(client(), client("psql", "db"), client("lost", "nothing")),
 )  # fmt: skip

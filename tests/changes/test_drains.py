@@ -49,13 +49,13 @@ EVICTING = taint(effect="NoExecute")
     ("text", "names"), [("Node/a", ["a"]), ("Node/a,b,c", ["a", "b", "c"]), ("Node/a.b-c", ["a.b-c"])]
 )
 def test_the_nodes_that_a_target_names(text, names):
-    assert nodes.parse_references(text) == [Reference("Node", name) for name in names]
+    assert nodes.NodeReferences.from_json(text).nodes == tuple(Reference("Node", name) for name in names)
 
 
 @pytest.mark.parametrize("text", ["Pod/a", "Nodes/a", "", "a"])
 def test_what_is_no_node(text):
-    with pytest.raises(AuthoringError, match="is no node"):
-        nodes.parse_references(text)
+    with pytest.raises(ValueError, match="is no node"):
+        nodes.NodeReferences.from_json(text)
 
 
 @pytest.mark.parametrize(

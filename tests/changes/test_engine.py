@@ -17,8 +17,8 @@ APP = App(
     version="1",
     namespace="shop",
     entry="web",
-    components=(Component(name="web", workload="Deployment/web", service="Service/web"),),
-    flags=FlagStore(config_map="flags", key="flags.json", restart=("Deployment/web",)),
+    components=(Component(name="web", workload=Reference("Deployment", "web"), service="Service/web"),),
+    flags=FlagStore(config_map="flags", key="flags.json", restart=(Reference("Deployment", "web"),)),
 )
 FLAGS = (
     '{"flags": {"slow": {"variants": {"on": true, "off": false}, "defaultVariant": "off"},'

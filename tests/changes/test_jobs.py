@@ -19,7 +19,7 @@ APP = App(
     version="1",
     namespace="shop",
     entry="web",
-    components=(Component(name="store", workload="Deployment/store", role="Store"),),
+    components=(Component(name="store", workload=Reference("Deployment", "store"), role="Store"),),
     clients=(
         Client.from_json(
             {

@@ -16,7 +16,7 @@ APP = App(
     version="1",
     namespace="shop",
     entry="web",
-    components=(Component(name="web", workload="Deployment/web", service="web"),),
+    components=(Component(name="web", workload=Reference("Deployment", "web"), service="web"),),
 )
 REQUESTS = {"requests": {"memory": "512Mi", "cpu": "250m"}}
 HOST = "Node/node:host:Deployment:web"
@@ -177,7 +177,7 @@ def test_nothing_to_stand_for(place, name):
 def test_a_node_that_does_not_exist(place):
     with pytest.raises(AuthoringError, match="does not exist"):
         place.do(cordon={"target": "Node/n9"})
-    with pytest.raises(AuthoringError, match="is no node"):
+    with pytest.raises(msgspec.ValidationError, match="is no node"):
         place.do(cordon={"target": "Deployment/web"})
 
 

@@ -16,7 +16,7 @@ from scenario_kit.testing import FakeCluster
 
 NS, STORES, NOW = "demo", "demo-stores", 1_700_000_000.0
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
-FLAGS = FlagStore(config_map="flags", key="f.json", restart=("Deployment/web",))
+FLAGS = FlagStore(config_map="flags", key="f.json", restart=(Reference("Deployment", "web"),))
 
 
 def app(flags=FLAGS):
@@ -48,15 +48,15 @@ def do(where, change):
 
 
 def get(where, text):
-    return where.cluster.get(where.reference(text))
+    return where.cluster.get(where.resolve(Reference.parse(text)))
 
 
 def test_where_a_scene_is():
     found = Scene(cluster=None, namespace="a", app=app(), now=None, others={"s": "a-s"}, declared=frozenset({"b"}))
     assert found.everywhere == ("a", "a-s")
     assert found.reach == {"a", "a-s", "b"}
-    assert found.reference("s/Deployment/web") == Reference("Deployment", "web", "a-s")
-    assert found.reference("Deployment/web").namespace == "a"
+    assert found.resolve(Reference.parse("s/Deployment/web")) == Reference("Deployment", "web", "a-s")
+    assert found.resolve(Reference("Deployment", "web")).namespace == "a"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from scenario_kit.testing import FakeClock, FakeCluster
 NS = "shop"
 APP = App(
     name="shop", version="1", namespace=NS, entry="web",
-    components=(Component(name="web", workload="Deployment/web", service="Service/web"),),
+    components=(Component(name="web", workload=Reference("Deployment", "web"), service="Service/web"),),
     flags=FlagStore(config_map="flags", key="flags.json"),
 )  # fmt: skip
 PATCH = {"patch": {"target": "Service/web", "type": "Merge", "patch": {"spec": {"sessionAffinity": "ClientIP"}}}}

@@ -7,7 +7,7 @@ import yaml
 from scenario_kit.catalog import find_data_root
 from scenario_kit.draft import select_observed, write_accepted
 from scenario_kit.load import load_scenario
-from scenario_kit.model import AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge
 
 FILE = find_data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
@@ -59,7 +59,7 @@ def document(text):
 
 
 def expect(name, on, alert_class="MustFire"):
-    return AlertExpectation(name=name, entity=on, alert_class=alert_class)
+    return AlertExpectation(name=name, entity=Reference.parse(on) if on else None, alert_class=alert_class)
 
 
 def test_what_was_foretold_stays_as_it_was_written():
@@ -77,7 +77,11 @@ def test_what_was_foretold_stays_as_it_was_written():
 
 def test_what_did_not_fire_goes_and_what_did_comes():
     seen = [expect("HighRequestLatency", "Deployment/cart"), expect("KubePodNotReady", "Deployment/shipping")]
-    edges = [PropagationEdge(from_="Deployment/shipping", to="Deployment/cart", because="of a test")]
+    edges = [
+        PropagationEdge(
+            from_=Reference("Deployment", "shipping"), to=Reference("Deployment", "cart"), because="of a test"
+        )
+    ]
     text = write_accepted(TEXT, SPEC, seen, edges)
     optional = [("HighRequestErrorRate", f"Deployment/{n}", "MayFire") for n in ("frontend", "frontend-proxy")]
     assert alerts(text) == [
@@ -138,7 +142,12 @@ def test_what_held_stays_promised_though_a_decoy_interrupted_it(held, promised):
 
 
 def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
-    return AlertExpectation(name="HighRequestErrorRate", entity=on, alert_class=alert_class, within_seconds=seconds)
+    return AlertExpectation(
+        name="HighRequestErrorRate",
+        entity=Reference.parse(on) if on else None,
+        alert_class=alert_class,
+        within_seconds=seconds,
+    )
 
 
 @pytest.mark.parametrize(("onset", "within"), [(100, "480"), (480, "480"), (600, "1200")])
@@ -159,7 +168,9 @@ def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(o
     ],
 )
 def test_a_deadline_counts_from_the_injection_that_the_alert_comes_after(after, within):
-    alert = AlertExpectation(name="HighRequestErrorRate", entity="Deployment/shipping", after=after, within_seconds=480)
+    alert = AlertExpectation(
+        name="HighRequestErrorRate", entity=Reference("Deployment", "shipping"), after=after, within_seconds=480
+    )
     spec = msgspec.structs.replace(SPEC, expect=Expect(alerts=(alert,)))
     injected = {"first": 1000.0, "second": 1600.0}
     text = write_accepted(TEXT, spec, [seen_after(900)], (), injections=injected)

@@ -11,6 +11,7 @@ from scenario_kit.draft.alerts import predict_alerts, predict_propagation
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import AlertExpectation
 from scenario_kit.render import render_app
 from scenario_kit.render.faults.applicability import offer
@@ -28,7 +29,7 @@ def quiet():
 
 
 def offered(app, fault="network-delay", target="Deployment/valkey-cart"):
-    return offer(CATALOG.fault(fault), app, OBJECTS, target)
+    return offer(CATALOG.fault(fault), app, OBJECTS, Reference.parse(target))
 
 
 def aimed(app, fault="network-delay", target="Deployment/valkey-cart"):
@@ -79,7 +80,7 @@ def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):
 def drawn(place: str, **alerting: str) -> set[tuple[str, str]]:
     """The propagation from a Service that leads nowhere, when these alerts fire, each about one Deployment."""
     fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
-    seen = [AlertExpectation(name=name, entity=f"Deployment/{about}") for name, about in alerting.items()]
+    seen = [AlertExpectation(name=name, entity=Reference("Deployment", about)) for name, about in alerting.items()]
     return {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component(place), seen)}
 
 
@@ -116,7 +117,7 @@ def test_edges_that_are_proposed_are_no_findings(place, silent, tmp_path):
     """Whoever accepts what a trial showed is not told that it follows no call (SK125)."""
     fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
     on = [("HighRequestErrorRate", "Deployment/checkout"), ("NoRequestsReceived", f"Deployment/{silent}")]
-    seen = [AlertExpectation(name=name, entity=about) for name, about in on]
+    seen = [AlertExpectation(name=name, entity=Reference.parse(about) if about else None) for name, about in on]
     text = draft(Answers("otel-demo", "2.2.0", f"Service/{place}", fault.type, name="x"), CATALOG).text
     file = tmp_path / "x" / "scenario.yaml"
     file.parent.mkdir()
@@ -137,15 +138,16 @@ def test_a_fault_with_the_values_that_the_app_has_is_no_offer():
     known = [shipping if o["metadata"]["name"] == "shipping" and o["kind"] == "Deployment" else o for o in objects]
     stress, target = CATALOG.fault("cpu-stress"), "Deployment/shipping"
     with pytest.raises(AuthoringError, match=r"changes nothing, with .*limitMillicores 100") as refused:
-        offer(stress, SHOP, known, target)
+        offer(stress, SHOP, known, Reference.parse(target))
     assert "--parameter" in refused.value.fix
-    assert offer(stress, SHOP, known, target, {"limitMillicores": 50}).fault.changes
+    assert offer(stress, SHOP, known, Reference.parse(target), {"limitMillicores": 50}).fault.changes
 
 
 def test_what_is_asked_less_is_reached_through_its_caller():
     fault = aimed(SHOP, "service-target-port-wrong", "Service/currency")
     seen = [
-        AlertExpectation(name="NoRequestsReceived", entity=f"Deployment/{name}") for name in ("checkout", "payment")
+        AlertExpectation(name="NoRequestsReceived", entity=Reference("Deployment", name))
+        for name in ("checkout", "payment")
     ]
     edges = {(e.from_, e.to): e.because for e in predict_propagation(fault, SHOP, SHOP.component("currency"), seen)}
     assert edges["Deployment/currency", "Deployment/checkout"] == "checkout depends on currency"
@@ -155,6 +157,8 @@ def test_what_is_asked_less_is_reached_through_its_caller():
 
 def test_messages_that_are_not_read_trouble_the_broker_and_its_producers():
     fault = aimed(SHOP, "deployment-scaled-to-zero", "Deployment/accounting")
-    fired = [AlertExpectation(name="HighRequestErrorRate", entity=f"Deployment/{n}") for n in ("kafka", "checkout")]
+    fired = [
+        AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", n)) for n in ("kafka", "checkout")
+    ]
     edges = {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component("accounting"), fired)}
     assert {("Deployment/accounting", "Deployment/kafka"), ("Deployment/kafka", "Deployment/checkout")} <= edges

@@ -5,24 +5,28 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.matrix_alerts import find_row, list_warnings, promise_alerts
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import AlertExpectation
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 
 
 def row(*alerts, outcome="Ran", reported=""):
-    fired = tuple(Fired(name=name, entity=on, seconds=seconds) for name, on, seconds in alerts)
+    fired = tuple(
+        Fired(name=name, entity=Reference.parse(on) if on else None, seconds=seconds) for name, on, seconds in alerts
+    )
     return MatrixRow(
-        app="otel-demo", version="2.2.0", fault="cpu-stress", change=1, family="Chaos", target="Deployment/ad",
+        app="otel-demo", version="2.2.0", fault="cpu-stress", change=1, family="Chaos",
+        target=Reference("Deployment", "ad"),
         outcome=outcome, date="2026-11-24", alerts=fired, observed_seconds=1230, reported=reported,
     )  # fmt: skip
 
 
 def must(name, on):
-    return AlertExpectation(name=name, entity=on)
+    return AlertExpectation(name=name, entity=Reference.parse(on) if on else None)
 
 
 def may(name, on):
-    return AlertExpectation(name=name, entity=on, alert_class="MayFire")
+    return AlertExpectation(name=name, entity=Reference.parse(on) if on else None, alert_class="MayFire")
 
 
 SLOW, ERRORS = ("Slow", "Deployment/ad"), ("Errors", "Deployment/frontend")

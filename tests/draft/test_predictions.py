@@ -6,6 +6,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.alerts import predict_propagation
 from scenario_kit.load import load_scenario
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import AlertExpectation
 
 
@@ -80,8 +81,8 @@ def test_silence_comes_from_who_gives_work(silent, edges):
         Answers("otel-demo", "2.2.0", "Deployment/currency", "deployment-scaled-to-zero"), CATALOG
     ).offer.fault
     seen = [
-        AlertExpectation(name="HighRequestErrorRate", entity="Deployment/checkout"),
-        AlertExpectation(name="NoRequestsReceived", entity=f"Deployment/{silent}"),
+        AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", "checkout")),
+        AlertExpectation(name="NoRequestsReceived", entity=Reference("Deployment", silent)),
     ]
     made = predict_propagation(fault, app, app.component("currency"), seen)
     bare = [f"{e.from_}→{e.to}".replace("Deployment/", "").replace("→", " → ") for e in made]
@@ -91,7 +92,7 @@ def test_silence_comes_from_who_gives_work(silent, edges):
 def test_each_of_several_causes_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-ip-pool-exhausted"), CATALOG).offer.fault
-    seen = [AlertExpectation(name="HighRequestErrorRate", entity="Deployment/checkout")]
+    seen = [AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", "checkout"))]
     edges = predict_propagation(broken, app, app.component("currency"), seen)
     assert len(broken.causes) == 2
     assert len({e.because for e in edges}) == len(edges) == 3
@@ -100,7 +101,7 @@ def test_each_of_several_causes_has_a_reason_of_its_own():
 def test_each_alert_without_a_way_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-failure"), CATALOG).offer.fault
-    seen = [AlertExpectation(name="KubePodNotReady", entity=f"Deployment/other-{n}") for n in range(3)]
+    seen = [AlertExpectation(name="KubePodNotReady", entity=Reference.parse(f"Deployment/other-{n}")) for n in range(3)]
     edges = predict_propagation(broken, app, None, seen)
     assert sorted(e.to for e in edges) == [a.entity for a in seen]
     assert len({e.because for e in edges}) == len(edges)

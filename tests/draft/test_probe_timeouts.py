@@ -10,7 +10,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
-from scenario_kit.model import Change, Fault
+from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.model.authored.scenario import Rollout
 from scenario_kit.render.faults.applicability import offer
 from scenario_kit.render.faults.golden import render_objects_for
@@ -27,7 +27,8 @@ def workload(**probes: Any) -> dict[str, Any]:
 def fault(kind: str, **spec: Any) -> Fault:
     body = {"kind": kind, "spec": {"selector": {"labelSelectors": {"app": "web"}}, **spec}}
     return Fault(
-        name="main", type="delay", version=1, target="Deployment/web", changes=(Change(Chaos(manifest=body)),),
+        name="main", type="delay", version=1, target=Reference("Deployment", "web"),
+        changes=(Change(Chaos(manifest=body)),),
         effect=(), entities=(),
     )  # fmt: skip
 
@@ -91,7 +92,7 @@ def test_the_faults_of_the_catalogue_are_understood(type_: str) -> None:
     app = catalog.app("otel-demo", "2.2.0")
     objects = [*render_objects_for(catalog.fault(type_), app, catalog)]
     at = next(i for i, o in enumerate(objects) if (o["kind"], o["metadata"]["name"]) == ("Deployment", "quote"))
-    made = offer(catalog.fault(type_), app, objects, "Deployment/quote").fault
+    made = offer(catalog.fault(type_), app, objects, Reference("Deployment", "quote")).fault
     assert list_cautions(made, objects) == ()
     (container,) = objects[at]["spec"]["template"]["spec"]["containers"]
     container["livenessProbe"] = {"httpGet": {"port": container["ports"][0]["containerPort"]}}
@@ -111,7 +112,8 @@ def test_old_pods_outlive_a_wrong_configuration_where_the_rollout_waits(type: st
     fault_type = Catalog().fault(type)
     patch = {"target": "Deployment/web", "type": "Merge", "patch": {}}
     made = Fault(
-        name="main", type=type, version=1, target="Deployment/web", changes=(Change.from_json({"patch": patch}),),
+        name="main", type=type, version=1, target=Reference("Deployment", "web"),
+        changes=(Change.from_json({"patch": patch}),),
         effect=(), entities=(),
     )  # fmt: skip
     assert is_outlived(fault_type, made, [workload(**probes)]) == drops

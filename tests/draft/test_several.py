@@ -11,6 +11,7 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.alerts import lead_away
 from scenario_kit.draft.document import join_drafts
 from scenario_kit.lint import lint_file
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import PropagationEdge
 
 CATALOG = Catalog()
@@ -18,7 +19,11 @@ VERSION = CATALOG.versions("otel-demo")[0]
 
 
 def test_a_cause_that_acts_through_another_leads_to_where_that_one_leads() -> None:
-    edges = [PropagationEdge(from_="Deployment/cart", to="Deployment/front", because="it asks cart")]
+    edges = [
+        PropagationEdge(
+            from_=Reference("Deployment", "cart"), to=Reference("Deployment", "front"), because="it asks cart"
+        )
+    ]
     found = lead_away(edges, "Deployment/cart", {"Fault/stress": "stress breaks it"})
     assert [(e.from_, e.to) for e in found] == [
         ("Deployment/cart", "Deployment/front"),

@@ -4,6 +4,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import FaultUse, Recurrence
 from scenario_kit.render import render_fault
 from scenario_kit.render.faults.applicability import offer
@@ -23,7 +24,7 @@ def use():
         if (fault, app) not in known:
             found = CATALOG.app(app, CATALOG.versions(app)[0])
             known[fault, app] = (found, render_objects_for(CATALOG.fault(fault), found, CATALOG))
-        return offer(CATALOG.fault(fault), *known[fault, app], target, parameters)
+        return offer(CATALOG.fault(fault), *known[fault, app], Reference.parse(target), parameters)
 
     return render
 
@@ -296,7 +297,7 @@ def again():
         app = CATALOG.app(DEMO, "2.2.0")
         fault_type = CATALOG.fault(fault_name)
         recurrence = Recurrence(every_seconds=every, for_seconds=lasting)
-        use = FaultUse(name="main", type=fault_name, target=target, recurrence=recurrence)
+        use = FaultUse(name="main", type=fault_name, target=Reference.parse(target), recurrence=recurrence)
         return render_fault(fault_type, use, app, render_objects_for(fault_type, app, CATALOG), "otel-demo", "draft")
 
     return render

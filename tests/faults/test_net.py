@@ -86,7 +86,7 @@ EXTRA: tuple[Object, ...] = (
 
 
 def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: object) -> Fault:
-    use = FaultUse(name="main", type=name, target=target, parameters=parameters)
+    use = FaultUse(name="main", type=name, target=Reference.parse(target), parameters=parameters)
     return render_fault(CATALOG.fault(name), use, APP, objects, NAMESPACE, "scenario")
 
 
@@ -288,16 +288,18 @@ THROUGH_SERVICES = ("service-deleted", "service-selector-mismatch", "service-tar
 @pytest.mark.parametrize("name", [*THROUGH_SERVICES, "service-internal-traffic-local"])
 def test_a_service_that_a_registry_bypasses_is_no_target(name):
     objects = render_app(HOTEL, {}, 50, NAMESPACE)
-    bypassed = FaultUse(name="main", type=name, target="Service/geo")
+    bypassed = FaultUse(name="main", type=name, target=Reference("Service", "geo"))
     with pytest.raises(AuthoringError, match="nobody reaches its pods"):
         render_fault(CATALOG.fault(name), bypassed, HOTEL, objects, NAMESPACE, "scenario")
-    used = FaultUse(name="main", type=name, target="Service/memcached-rate")
+    used = FaultUse(name="main", type=name, target=Reference("Service", "memcached-rate"))
     assert render_fault(CATALOG.fault(name), used, HOTEL, objects, NAMESPACE, "scenario").changes
 
 
 def test_an_open_load_surges_by_its_rate():
     objects = render_app(HOTEL, {}, 50, NAMESPACE)
-    use = FaultUse(name="main", type="traffic-surge", target="Deployment/load-generator", parameters={"factor": 4})
+    use = FaultUse(
+        name="main", type="traffic-surge", target=Reference("Deployment", "load-generator"), parameters={"factor": 4}
+    )
     changes = render_fault(CATALOG.fault("traffic-surge"), use, HOTEL, objects, NAMESPACE, "scenario").changes
     before = {e["name"]: e["value"] for e in _env(objects)}
     after_ = {e["name"]: e["value"] for e in _env(made(objects, changes))}
@@ -307,7 +309,9 @@ def test_an_open_load_surges_by_its_rate():
 def test_where_a_flag_sets_the_users_a_surge_gives_the_flag_another_variant_and_names_its_store():
     app = CATALOG.app("otel-demo", "3.0.0")
     objects = render_app(app, {}, 50, NAMESPACE)
-    use = FaultUse(name="main", type="traffic-surge", target="Deployment/load-generator", parameters={"factor": 4})
+    use = FaultUse(
+        name="main", type="traffic-surge", target=Reference("Deployment", "load-generator"), parameters={"factor": 4}
+    )
     surge = render_fault(CATALOG.fault("traffic-surge"), use, app, objects, NAMESPACE, "scenario")
     (change,) = surge.changes
     (cause,) = surge.causes

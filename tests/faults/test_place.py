@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Change
+from scenario_kit.model import Change, Reference
 from scenario_kit.render.faults.applicability import offer
 from scenario_kit.render.faults.golden import render_objects_for
 
@@ -63,7 +63,7 @@ def _reads(obj):
 
 def rendered(name, app_name, target, /, **parameters):
     fault_type, app, objects = prepared(name, app_name)
-    return offer(fault_type, app, objects, target, parameters).fault
+    return offer(fault_type, app, objects, Reference.parse(target), parameters).fault
 
 
 def made(changes, objects, app):
@@ -251,4 +251,6 @@ def test_a_taint_that_is_tolerated_is_refused():
         }
     )
     with pytest.raises(AuthoringError, match="tolerates this taint"):
-        offer(fault_type, app, tolerant.operation.simulate(objects, app, app.namespace), "Deployment/cart")
+        offer(
+            fault_type, app, tolerant.operation.simulate(objects, app, app.namespace), Reference("Deployment", "cart")
+        )

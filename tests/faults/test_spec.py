@@ -8,6 +8,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, render_fault
 from scenario_kit.render.apps.app import resolve_options
@@ -129,7 +130,7 @@ def worlds(catalog):
 
 
 def aimed(catalog, name, app, objects, target, parameters):
-    use = FaultUse(name="main", type=name, target=target, parameters=parameters)
+    use = FaultUse(name="main", type=name, target=Reference.parse(target), parameters=parameters)
     return render_fault(catalog.fault(name), use, app, objects, NAMESPACE, "s")
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Reference
 from scenario_kit.render.faults.applicability import offer
 from scenario_kit.render.faults.golden import render_objects_for
 
@@ -14,7 +15,7 @@ DATABASE, CACHE = "Deployment/postgresql", "Deployment/valkey-cart"
 def rendered(name, target, /, app="otel-demo", version="2.2.0", **parameters):
     fault_type = CATALOG.fault(name)
     shop = CATALOG.app(app, version)
-    found = offer(fault_type, shop, render_objects_for(fault_type, shop, CATALOG), target, parameters)
+    found = offer(fault_type, shop, render_objects_for(fault_type, shop, CATALOG), Reference.parse(target), parameters)
     return found.fault
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from scenario_kit.judge.alerts import control_runs, incident_alerts, missing_alerts
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
-ERRORS = AlertExpectation(name="HighRequestErrorRate", entity="Deployment/frontend", within_seconds=480)
+ERRORS = AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", "frontend"), within_seconds=480)
 
 
 def history(*timelines, end=2000.0):

@@ -9,7 +9,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.judge.capabilities import find_unmet_needs, report_unmet_needs
 from scenario_kit.lab.capabilities import NAME, offers_capability
-from scenario_kit.model import App, Fault, Severity, Verdict
+from scenario_kit.model import App, Fault, Reference, Severity, Verdict
 
 CATALOG = Catalog()
 KNOWN = list_capabilities(CATALOG)
@@ -21,7 +21,7 @@ def fault(*requires: str) -> Fault:
         name="slow",
         type="t",
         version=1,
-        target="Deployment/cart",
+        target=Reference("Deployment", "cart"),
         changes=(),
         effect=(),
         entities=(),

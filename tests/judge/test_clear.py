@@ -4,11 +4,11 @@ import pytest
 
 from scenario_kit.judge.repair import resolved
 from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
-WEB = AlertExpectation(name="Errors", entity="Deployment/web")
-AD = AlertExpectation(name="Errors", entity="Deployment/ad")
+WEB = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"))
+AD = AlertExpectation(name="Errors", entity=Reference("Deployment", "ad"))
 BOTH = Expect(alerts=(WEB, AD))
 
 
@@ -81,7 +81,7 @@ def test_what_fires_now_and_did_not_before_is_damage(known, answer):
 
 
 def test_an_alert_that_may_fire_need_not_be_clear_for_long():
-    may = AlertExpectation(name="Errors", entity="Deployment/web", alert_class="MayFire")
+    may = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), alert_class="MayFire")
     seen = history(alert("Errors", "Deployment/web", (1000.0, 1990.0)))
     assert resolved.judge_alerts(seen, Expect(alerts=(may,)), [], 300.0).answer == "True"
 
@@ -122,7 +122,7 @@ def test_each_lingering_alert_is_named_and_no_other():
         alert("B", "", (1100.0, 1200.0)),
         alert("C", "Pod/x", (1100.0, None)),
     )
-    beside = AlertExpectation(name="D", entity="Pod/x", alert_class="MayFire", after="f")
+    beside = AlertExpectation(name="D", entity=Reference("Pod", "x"), alert_class="MayFire", after="f")
     assert resolved.find_lingering(history(left, gone, own), BOTH, 1000.0, 1500.0, [beside]) == [left]
 
 

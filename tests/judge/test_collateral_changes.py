@@ -6,14 +6,14 @@ import json
 import pytest
 
 from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, list_selected
-from scenario_kit.model import App, Component, FlagStore
+from scenario_kit.model import App, Component, FlagStore, Reference
 from scenario_kit.model.authored.app import FlagTrait
 
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",
     components=(
-        Component(name="web", workload="Deployment/web", service="Service/web"),
-        Component(name="users", workload="Deployment/users", service="", role="Load"),
+        Component(name="web", workload=Reference("Deployment", "web"), service="Service/web"),
+        Component(name="users", workload=Reference("Deployment", "users"), service="", role="Load"),
     ),
     flags=FlagStore(config_map="flags", key="f.json", effects={"flood": FlagTrait(component="users", effect="Surge")}),
 )  # fmt: skip

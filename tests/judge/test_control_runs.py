@@ -3,10 +3,10 @@
 import pytest
 
 from scenario_kit.judge.alerts import control_runs
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Severity
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Reference, Severity
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
-WEB = AlertExpectation(name="Errors", entity="Deployment/web")
+WEB = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"))
 CHRONIC = BackgroundAlert(name="Errors", reason="always on")
 
 
@@ -40,7 +40,7 @@ def brief(findings):
             ("SK303", Severity.WARNING, "firing from +50 s"),
         ),
         (
-            Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/ad"),)),
+            Expect(alerts=(AlertExpectation(name="Errors", entity=Reference("Deployment", "ad")),)),
             (150.0, None),
             ("SK303", Severity.WARNING, "firing from +50 s"),
         ),
@@ -113,7 +113,7 @@ def test_only_what_the_healthy_app_raises_and_nobody_promised_may_become_backgro
 
 @pytest.mark.parametrize(("entity", "found"), [("Deployment/web", []), ("Deployment/ad", ["SK307"])])
 def test_what_a_distractor_is_declared_to_raise_may_fire_on_its_object(entity, found):
-    own = AlertExpectation(name="Errors", entity="Deployment/web", alert_class="MayFire", after="calm")
+    own = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), alert_class="MayFire", after="calm")
     seen = history(alert("Errors", entity, (150.0, None)))
     reported = control_runs.check_control(seen, Expect(alerts=(own,)), 100.0, 400.0, harmless=["calm"], own=[own])
     assert [f.code for f in reported] == found

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.judge.effects import describe_crashes, describe_losses, list_affected
-from scenario_kit.model import App
+from scenario_kit.model import App, Reference
 from scenario_kit.model.authored.app import CallEdge, Component
 from scenario_kit.model.runtime.observation import Work
 
@@ -12,7 +12,7 @@ EARLIER, LATER = "2023-11-14T22:13:19Z", "2023-11-14T22:13:21Z"
 
 
 def component(name, role="App"):
-    return Component(name=name, workload=f"Deployment/{name}", role=role)
+    return Component(name=name, workload=Reference("Deployment", name), role=role)
 
 
 SHOP = App(

@@ -3,11 +3,11 @@
 import pytest
 
 from scenario_kit.judge.alerts import expectations
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Interval
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Interval, Reference
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
 
-WEB = "Deployment/web"
+WEB = Reference("Deployment", "web")
 
 
 def alert(name="Errors", on=WEB, *firing):
@@ -28,7 +28,7 @@ def alert(name="Errors", on=WEB, *firing):
 )
 def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(desired, observed, same):
     assert expectations.is_same_entity(desired, observed) is same
-    wish = AlertExpectation(name="Errors", entity=desired)
+    wish = AlertExpectation(name="Errors", entity=Reference.parse(desired) if desired else None)
     assert expectations.matches(wish, alert(on=observed)) is same
     assert (
         expectations.select_timelines(wish, [alert(on=observed), alert("Other", observed)])
@@ -38,14 +38,14 @@ def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(desired, observe
 
 def a_fault(name, entity, role="Cause", part="Cause"):
     return Fault(
-        name=name, type="t", version=1, target=entity, role=role, changes=(), effect=(),
-        entities=(Entity(ref=entity, role=part),),
+        name=name, type="t", version=1, target=Reference.parse(entity), role=role, changes=(), effect=(),
+        entities=(Entity(ref=Reference.parse(entity), role=part),),
     )  # fmt: skip
 
 
 ON_WEB = AlertExpectation(name="Errors", entity=WEB)
-ON_AD = AlertExpectation(name="Errors", entity="Deployment/ad")
-AFTER = AlertExpectation(name="Slow", entity="Deployment/x", after="one")
+ON_AD = AlertExpectation(name="Errors", entity=Reference("Deployment", "ad"))
+AFTER = AlertExpectation(name="Slow", entity=Reference("Deployment", "x"), after="one")
 ANYWHERE = AlertExpectation(name="Slow")
 MAY = AlertExpectation(name="Errors", entity=WEB, alert_class="MayFire", after="one")
 EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
@@ -66,7 +66,9 @@ EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
     ],
 )
 def test_alerts_that_faults_explain(faults, edges, explained):
-    found = expectations.restrict_to_faults(EVERY, faults, [PropagationEdge(from_=a, to=b) for a, b in edges])
+    found = expectations.restrict_to_faults(
+        EVERY, faults, [PropagationEdge(from_=Reference.parse(a), to=Reference.parse(b)) for a, b in edges]
+    )
     assert list(found.alerts) == explained
 
 
@@ -81,8 +83,16 @@ def test_what_is_explained_leaves_the_rest_of_the_expectations():
         (MAY, "Distractor", True),
         (MAY, "Cause", False),
         (AlertExpectation(name="Errors", alert_class="MayFire", after="one"), "Distractor", False),
-        (AlertExpectation(name="Errors", entity=WEB, alert_class="MayFire", after="two"), "Distractor", False),
-        (AlertExpectation(name="Errors", entity=WEB, after="one"), "Distractor", False),
+        (
+            AlertExpectation(name="Errors", entity=WEB, alert_class="MayFire", after="two"),
+            "Distractor",
+            False,
+        ),
+        (
+            AlertExpectation(name="Errors", entity=WEB, after="one"),
+            "Distractor",
+            False,
+        ),
     ],
 )
 def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
@@ -114,7 +124,10 @@ def test_expectations_of_one_class():
     assert expectations.list_by_class(EVERY, "MustFire") == [ON_WEB, ON_AD, AFTER, ANYWHERE]
 
 
-KNOWN = Expect(background=(BackgroundAlert(name="Errors", entity=WEB, reason="always"),), alerts=(ON_AD,))
+KNOWN = Expect(
+    background=(BackgroundAlert(name="Errors", entity=WEB, reason="always"),),
+    alerts=(ON_AD,),
+)
 
 
 @pytest.mark.parametrize(

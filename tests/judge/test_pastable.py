@@ -11,7 +11,7 @@ import yaml
 
 from scenario_kit.judge.alerts import control_runs, incident_alerts
 from scenario_kit.lint import RULES
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Reference
 from scenario_kit.model.authored.scenario import Expect
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\$\{[^}]*\}")
@@ -67,7 +67,9 @@ def of(entity: str) -> AlertHistory:
 
 def findings(entity: str) -> Iterator[Finding]:
     """What is said of an alert on this entity, by every function that proposes text for the file."""
-    expect = Expect(alerts=(AlertExpectation(name="NoData", entity="Deployment/web", within_seconds=480),))
+    expect = Expect(
+        alerts=(AlertExpectation(name="NoData", entity=Reference("Deployment", "web"), within_seconds=480),)
+    )
     yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0)
     yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
     yield from control_runs.check_quiet(of(entity), Expect(), 1000.0, 2000.0)

@@ -3,11 +3,11 @@
 import pytest
 
 from scenario_kit.judge.alerts import incident_alerts
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Severity
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Reference, Severity
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
-WEB = AlertExpectation(name="Errors", entity="Deployment/web")
-AD = AlertExpectation(name="Errors", entity="Deployment/ad")
+WEB = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"))
+AD = AlertExpectation(name="Errors", entity=Reference("Deployment", "ad"))
 ANYWHERE = AlertExpectation(name="Errors")
 
 
@@ -131,7 +131,11 @@ def test_an_alert_that_is_missing_is_told_with_what_came_instead(others, code, o
         ),
         (Expect(alerts=(AlertExpectation(name="Errors", alert_class="MustNotFire"),)), True, ("SK321", Severity.ERROR)),
         (
-            Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/ad", alert_class="MustNotFire"),)),
+            Expect(
+                alerts=(
+                    AlertExpectation(name="Errors", entity=Reference("Deployment", "ad"), alert_class="MustNotFire"),
+                )
+            ),
             False,
             ("SK325", Severity.WARNING),
         ),
@@ -220,7 +224,7 @@ def test_without_promises_nothing_can_be_cleared():
     ],
 )
 def test_an_alert_that_counts_from_a_fault_fires_while_that_is_left(after, spans, missing):
-    counted = AlertExpectation(name="Errors", entity="Deployment/web", after=after)
+    counted = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), after=after)
     seen = history(alert("Errors", "Deployment/web", *spans))
     found = brief(incident_alerts.check_left_firing(seen, Expect(alerts=(counted,)), 1800.0, ["left", "other"]))
     assert found == ([("SK410", Severity.ERROR, "Errors on Deployment/web last fired at 1300 s")] if missing else [])

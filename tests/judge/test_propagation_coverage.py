@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.judge.alerts.propagation_coverage import check_unexplained, find_explained
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Entity, Fault, Interval
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Entity, Fault, Interval, Reference
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 
 APP = Catalog().app("otel-demo", "2.2.0")
@@ -12,16 +12,19 @@ PORT = Fault(
     name="port",
     type="service-target-port-wrong",
     version=1,
-    target="Service/product-catalog",
+    target=Reference("Service", "product-catalog"),
     changes=(),
     effect=(),
-    entities=(Entity(ref="Service/product-catalog", role="Cause"), Entity(ref="Deployment/quote", role="Victim")),
+    entities=(
+        Entity(ref=Reference("Service", "product-catalog"), role="Cause"),
+        Entity(ref=Reference("Deployment", "quote"), role="Victim"),
+    ),
 )
 EDGES = (
-    PropagationEdge(from_="Service/product-catalog", to="Deployment/recommendation"),
-    PropagationEdge(from_="Fault/port", to="Deployment/checkout"),
-    PropagationEdge(from_="Deployment/recommendation", to="Deployment/frontend"),
-    PropagationEdge(from_="Deployment/cart", to="Deployment/email"),
+    PropagationEdge(from_=Reference("Service", "product-catalog"), to=Reference("Deployment", "recommendation")),
+    PropagationEdge(from_=Reference("Fault", "port"), to=Reference("Deployment", "checkout")),
+    PropagationEdge(from_=Reference("Deployment", "recommendation"), to=Reference("Deployment", "frontend")),
+    PropagationEdge(from_=Reference("Deployment", "cart"), to=Reference("Deployment", "email")),
 )
 
 
@@ -55,7 +58,7 @@ def test_what_is_reached_is_explained(name, known):
     ],
 )
 def test_an_alert_fires_where_the_propagation_leads(on, fired, codes):
-    expect = Expect(alerts=(AlertExpectation(name="Errors", entity=on),))
+    expect = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference.parse(on) if on else None),))
     lines = tuple(AlertTimeline(name="Errors", entity=e, firing=(Interval(start=1200.0, end=None),)) for e in fired)
     history = AlertHistory(start=0.0, end=2000.0, timelines=lines)
     found = check_unexplained(history, expect, 1000.0, find_explained([PORT], EDGES, APP))

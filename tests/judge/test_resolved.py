@@ -6,14 +6,14 @@ import pytest
 
 from scenario_kit.judge.repair import invariants, resolved
 from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval, Reference
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
-EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/frontend"),))
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference("Deployment", "frontend")),))
 
 
 def test_trouble_beside_the_incident_is_not_new_and_need_not_end():
-    own = AlertExpectation(name="Loops", entity="Deployment/email", alert_class="MayFire", after="old")
+    own = AlertExpectation(name="Loops", entity=Reference("Deployment", "email"), alert_class="MayFire", after="old")
     loops = AlertTimeline(
         name="Loops", entity="Deployment/email", firing=(Interval(start=150.0, end=200.0), Interval(start=400.0))
     )
@@ -27,7 +27,7 @@ def test_trouble_beside_the_incident_is_not_new_and_need_not_end():
 
 @pytest.mark.parametrize(("raised", "seconds"), [(1.0, 500.0), (2.0, 1500.0), (4.0, 3500.0), (100.0, 7200.0)])
 def test_more_to_fill_takes_longer(raised, seconds):
-    must = AlertExpectation(name="Loops", entity="Deployment/email")
+    must = AlertExpectation(name="Loops", entity=Reference("Deployment", "email"))
     loops = AlertTimeline(name="Loops", entity="Deployment/email", firing=(Interval(start=500.0),))
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
     assert resolved.compute_recurrence_wait(history, Expect(alerts=(must,)), 100.0, 800.0, raised) == seconds

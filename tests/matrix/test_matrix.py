@@ -10,7 +10,16 @@ import pytest
 from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import read_rows
-from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
+from scenario_kit.model import (
+    AlertHistory,
+    AlertTimeline,
+    CheckResult,
+    Finding,
+    Interval,
+    Reference,
+    Severity,
+    StepStatus,
+)
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 from tools.matrix import page, reasons, record
 from tools.matrix.lab import judged, row, steps
@@ -42,7 +51,7 @@ def test_pairs_can_be_narrowed_down(catalog: Catalog) -> None:
     some = list(pairs(catalog, ["otel-demo"], ["service-target-port-wrong"]))
     assert {(p.app, p.fault) for p in some} == {("otel-demo", "service-target-port-wrong")}
     assert any(bites(catalog, pair) for pair in some)
-    assert not bites(catalog, some[0]._replace(target="Service/nobody"))
+    assert not bites(catalog, some[0]._replace(target=Reference("Service", "nobody")))
 
 
 def test_the_beginning_of_a_sample_is_spread_wide() -> None:
@@ -83,7 +92,8 @@ HISTORY = AlertHistory(
 
 def test_what_fired() -> None:
     assert record.fired(HISTORY, 1000, 2200) == (
-        Fired(name="Early", entity="Deployment/a", seconds=300), Fired(name="Late", entity="Deployment/b", seconds=400)
+        Fired(name="Early", entity=Reference("Deployment", "a"), seconds=300), Fired(name="Late",
+        entity=Reference("Deployment", "b"), seconds=400)
     )  # fmt: skip
     assert record.still(HISTORY, 1000, 2450) == ["Early on Deployment/a", "Late on Deployment/b"]
     assert record.still(HISTORY, 1000, 2600) == ["Early on Deployment/a"]
@@ -117,7 +127,7 @@ def test_a_pair_that_ran() -> None:
     row = judged(PAIR, result(history=quiet))
     assert (row.outcome, row.recovered, row.clean, row.proven) == ("Ran", True, True, ("proof",))
     assert (row.effective_seconds, row.observed_seconds, row.reported) == (30, 1200, "")
-    assert row.alerts == (Fired(name="Late", entity="Deployment/b", seconds=400),)
+    assert row.alerts == (Fired(name="Late", entity=Reference("Deployment", "b"), seconds=400),)
     assert (record.pair_of(row), row.fault, row.date[:2]) == (PAIR, PAIR.fault, "20")
 
 
@@ -204,7 +214,9 @@ def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None
 
 
 def test_the_pages() -> None:
-    alerts = tuple(Fired(name=f"A{n}", entity="Deployment/x" if n else "", seconds=60.0 + n) for n in range(6))
+    alerts = tuple(
+        Fired(name=f"A{n}", entity=Reference("Deployment", "x") if n else None, seconds=60.0 + n) for n in range(6)
+    )
     rows = [
         row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
         row(PAIR._replace(target="Service/ad"), "Ran", recovered=False, clean=True, reported="still firing"),

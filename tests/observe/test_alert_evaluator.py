@@ -18,7 +18,10 @@ APP = App(
     version="1",
     namespace="shop",
     entry="web",
-    components=(Component(name="web", workload="Deployment/web"), Component(name="cart", workload="Deployment/cart")),
+    components=(
+        Component(name="web", workload=Reference("Deployment", "web")),
+        Component(name="cart", workload=Reference("Deployment", "cart")),
+    ),
 )
 ERRORS = AlertRule(
     name="Errors",

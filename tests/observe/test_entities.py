@@ -17,10 +17,10 @@ APP = App(
     namespace="shop",
     entry="web",
     components=(
-        Component(name="web", workload="Deployment/web"),
-        Component(name="web-proxy", workload="Deployment/web-proxy"),
-        Component(name="db", workload="StatefulSet/valkey"),
-        Component(name="agent", workload="DaemonSet/agent"),
+        Component(name="web", workload=Reference("Deployment", "web")),
+        Component(name="web-proxy", workload=Reference("Deployment", "web-proxy")),
+        Component(name="db", workload=Reference("StatefulSet", "valkey")),
+        Component(name="agent", workload=Reference("DaemonSet", "agent")),
     ),
 )
 
@@ -130,7 +130,7 @@ def test_owners_outlive_their_pods() -> None:
 
 
 def test_entities_in_a_namespace_of_their_own_are_spelled_with_it() -> None:
-    stored = Component(name="db", workload="stores/StatefulSet/valkey", role="Store")
+    stored = Component(name="db", workload=Reference.parse("stores/StatefulSet/valkey"), role="Store")
     app = App(name="shop", version="1", namespace="shop", entry="web", components=(APP.components[0], stored))
     owners = {"known": Reference("StatefulSet", "valkey", f"{NS}-stores")}
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from scenario_kit.model import Object
+from scenario_kit.model import Object, Reference
 from scenario_kit.model.authored.app import App, Component
 from scenario_kit.observe.placement import map_placement
 
 SHOP = App(
     name="shop", version="1", namespace="shop", entry="cart",
-    components=tuple(Component(name=n, workload=f"Deployment/{n}", service=n) for n in ("ad", "cart")),
+    components=tuple(Component(name=n, workload=Reference("Deployment", n), service=n) for n in ("ad", "cart")),
 )  # fmt: skip
 
 

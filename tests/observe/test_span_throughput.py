@@ -1,13 +1,13 @@
 """The work of each component, by its spans."""
 
-from scenario_kit.model import App, Component
+from scenario_kit.model import App, Component, Reference
 from scenario_kit.model.runtime.observation import Work
 from scenario_kit.observe.span_throughput import measure_work
 from scenario_kit.testing import FakeMetrics
 
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",
-    components=tuple(Component(name=n, workload=f"Deployment/{n}") for n in ("web", "cart", "store")),
+    components=tuple(Component(name=n, workload=Reference("Deployment", n)) for n in ("web", "cart", "store")),
 )  # fmt: skip
 CALLS = [
     ({"service_name": "web", "status_code": "STATUS_CODE_UNSET"}, 590.0),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.app import App, Component
 from scenario_kit.observe.symptoms import (
     explain_hindered,
@@ -16,7 +17,7 @@ from scenario_kit.ports import LogLine
 
 APP = App(
     name="shop", version="1", namespace="shop", entry="cart",
-    components=(Component(name="cart", workload="Deployment/cart", service="cart"),),
+    components=(Component(name="cart", workload=Reference("Deployment", "cart"), service="cart"),),
 )  # fmt: skip
 POD = "cart-7d9f8b6c54-x2x4z"
 

@@ -7,6 +7,7 @@ import msgspec
 from scenario_kit.catalog import find_data_root
 from scenario_kit.catalog.evidence import read_evidence
 from scenario_kit.load import load_scenario
+from scenario_kit.model import Reference
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 from scenario_kit.publication.content import build_content
 from scenario_kit.publication.difficulty import count_facts
@@ -40,7 +41,8 @@ def entry(name: str = "down", hashed: str = "", **texts) -> CatalogueEntry:
 
 def row(fault: str = "deployment-scaled-to-zero", outcome: str = "Ran", alerts=(), **more) -> MatrixRow:
     return MatrixRow(
-        app="otel-demo", version="2.2.0", fault=fault, change=1, family="WorkloadSpec", target="Deployment/cart",
+        app="otel-demo", version="2.2.0", fault=fault, change=1, family="WorkloadSpec",
+        target=Reference("Deployment", "cart"),
         outcome=outcome, date="2026-11-25", alerts=alerts, **more,
     )  # fmt: skip
 
@@ -55,5 +57,5 @@ def content(*entries: CatalogueEntry, solvers=("good", "bad")):
     ]  # fmt: skip
     board = build_leaderboard(contexts, records, SETTINGS) if records else None
     outcomes = list_outcomes(contexts, records, SETTINGS)
-    alerts = (Fired(name="HighRequestErrorRate", entity="Deployment/frontend", seconds=195.0),)
+    alerts = (Fired(name="HighRequestErrorRate", entity=Reference("Deployment", "frontend"), seconds=195.0),)
     return build_content(entries, outcomes, {"otel-demo 2.2.0": (row(alerts=alerts, recovered=True),)}, board)

@@ -7,7 +7,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Component, LoadProfile
+from scenario_kit.model import App, Component, LoadProfile, Reference
 from scenario_kit.render import render_app, resolve_options, select_options
 from scenario_kit.render.apps.app import list_needs
 
@@ -16,7 +16,7 @@ APP = App(
     version="1.0",
     namespace="shop",
     entry="web",
-    components=(Component(name="web", workload="Deployment/web"),),
+    components=(Component(name="web", workload=Reference("Deployment", "web")),),
     loads={"steady": LoadProfile(), "browsers": LoadProfile(options={"browsers": True})},
     options={
         "type": "object",

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import FaultType
+from scenario_kit.model import FaultType, Reference
 from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_fault
@@ -49,7 +49,7 @@ CHAOS = {
 def make(app, objects):
     def render(fault=SIMPLE, target="Deployment/cart", parameters=None, **parts):
         fault_type = FaultType.from_json({**fault, **parts})
-        use = FaultUse(name="a", type="simple", target=target, parameters=parameters or {})
+        use = FaultUse(name="a", type="simple", target=Reference.parse(target), parameters=parameters or {})
         return render_fault(fault_type, use, app, objects, NAMESPACE, "s", load={})
 
     return render

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.model import App, Component
+from scenario_kit.model import App, Component, Reference
 from scenario_kit.model.twin import decode
 from scenario_kit.render.objects.files import describe_files
 
@@ -18,7 +18,7 @@ _VOLUMES = [{"name": "data", "emptyDir": {}}, {"name": "conf", "configMap": {"na
 def _files(twin: dict[str, Any] | None, *mounts: dict[str, Any], image: str = "example.org/box:1") -> dict[str, Any]:
     app = App(
         name="tiny", version="1", namespace="tiny", entry="box", twin=None if twin is None else decode(twin),
-        components=(Component(name="box", workload="Deployment/box"),),
+        components=(Component(name="box", workload=Reference("Deployment", "box")),),
     )  # fmt: skip
     container = {"name": "box", "image": image, "volumeMounts": list(mounts)}
     workload = {"spec": {"template": {"spec": {"volumes": _VOLUMES, "containers": [container]}}}}

@@ -9,7 +9,7 @@ import pytest
 from scenario_kit import campaign
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Fault
+from scenario_kit.model import Fault, Reference
 from scenario_kit.model.authored.scenario import FaultUse, Recurrence
 from scenario_kit.model.chaos.kinds import GROUP
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
@@ -26,7 +26,7 @@ def rendered(
 ) -> Fault:
     options = resolve_options(APP, {}, "steady")
     objects = render_app(APP, options, 50, namespace, templates=CATALOG.templates(APP.name))
-    desired = FaultUse(name="slow", type=type, target=target, visibility=visibility, **use)
+    desired = FaultUse(name="slow", type=type, target=Reference.parse(target), visibility=visibility, **use)
     return render_fault(CATALOG.fault(type), desired, APP, objects, namespace, "s")
 
 

@@ -17,7 +17,7 @@ from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.process.process_table import Census
-from scenario_kit.model import App, Change, Fault, Object
+from scenario_kit.model import App, Change, Fault, Object, Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.faults.fault import render_fault
@@ -191,7 +191,9 @@ def test_a_fault_says_that_it_needs_real_containers(rendered: Callable[..., Rend
     known = Catalog().fault("env-value-wrong")
 
     def needs(name: str, value: str) -> tuple[str, ...]:
-        use = FaultUse(name="f", type=known.name, target=CHECKOUT, parameters={"name": name, "value": value})
+        use = FaultUse(
+            name="f", type=known.name, target=Reference.parse(CHECKOUT), parameters={"name": name, "value": value}
+        )
         return render_fault(known, use, app, objects, app.namespace, "s").requires
 
     assert REAL_DATA_PLANE in needs("GOMEMLIMIT", "16")
@@ -215,7 +217,9 @@ def shown_by_trials() -> Iterator[tuple[str, Object]]:
 def render_tried(row: Object, app: App, objects: Sequence[Object]) -> Fault:
     """Return the fault of a row as it was tried; skips where it wants an option of the app."""
     known = Catalog().fault(row["fault"])
-    use = FaultUse(name="f", type=known.name, target=row["target"], parameters=row.get("parameters") or {})
+    use = FaultUse(
+        name="f", type=known.name, target=Reference.parse(row["target"]), parameters=row.get("parameters") or {}
+    )
     try:
         return render_fault(known, use, app, objects, app.namespace, "s")
     except AuthoringError:

@@ -43,7 +43,7 @@ def test_references_take_the_real_name_of_a_symbolic_namespace() -> None:
     others = {"stores": STORES}
 
     assert Reference.parse("stores/Deployment/db").within(HOME, others).namespace == STORES
-    assert Reference.parse("Deployment/web").within(HOME, others).namespace == HOME
+    assert Reference("Deployment", "web").within(HOME, others).namespace == HOME
     assert Reference.parse("kube-system/ConfigMap/coredns").within(HOME, others).namespace == "kube-system"
 
 
@@ -99,15 +99,17 @@ def test_a_reference_without_a_namespace_finds_the_object_wherever_it_is() -> No
     _, objects = apart("hotel-reservation", "6ecb097")
     find = make_finder(objects, HOME)
 
-    assert find("Deployment/mongodb-geo") == "stores/Deployment/mongodb-geo"
-    assert find("Deployment/geo") == "Deployment/geo"
-    assert find("kube-system/ConfigMap/coredns") == "kube-system/ConfigMap/coredns"
-    assert find("Node/node:host:Deployment:mongodb-geo") == "Node/node:host:Deployment:mongodb-geo"
+    assert find(Reference.parse("Deployment/mongodb-geo")) == "stores/Deployment/mongodb-geo"
+    assert find(Reference.parse("Deployment/geo")) == "Deployment/geo"
+    assert find(Reference.parse("kube-system/ConfigMap/coredns")) == "kube-system/ConfigMap/coredns"
+    assert find(Reference.parse("Node/node:host:Deployment:mongodb-geo")) == "Node/node:host:Deployment:mongodb-geo"
 
 
 def test_a_fault_of_a_store_stays_in_its_namespace() -> None:
     app, objects = apart("hotel-reservation", "6ecb097")
-    use = FaultUse(name="cut", type="network-policy-deny-ingress", target="stores/Deployment/mongodb-geo")
+    use = FaultUse(
+        name="cut", type="network-policy-deny-ingress", target=Reference.parse("stores/Deployment/mongodb-geo")
+    )
 
     made = render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
@@ -127,7 +129,9 @@ def test_what_a_fault_creates_goes_where_it_says(target: str, written: str, home
     known = CATALOG.fault("deployment-scaled-to-zero")
     fault_type = structs.replace(known, changes=(*known.changes, {"create": made}))
 
-    changes = render_fault(fault_type, FaultUse(name="cut", type="x", target=target), app, objects, HOME, "s").changes
+    changes = render_fault(
+        fault_type, FaultUse(name="cut", type="x", target=Reference.parse(target)), app, objects, HOME, "s"
+    ).changes
 
     assert [
         (c.operation.manifest or {})["metadata"].get("namespace", HOME)
@@ -138,7 +142,7 @@ def test_what_a_fault_creates_goes_where_it_says(target: str, written: str, home
 
 def test_chaos_looks_for_pods_where_they_are() -> None:
     app, objects = apart("otel-demo", "2.2.0")
-    use = FaultUse(name="cut", type="network-partition", target="stores/Deployment/valkey-cart")
+    use = FaultUse(name="cut", type="network-partition", target=Reference.parse("stores/Deployment/valkey-cart"))
 
     made = render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
@@ -151,7 +155,7 @@ def test_chaos_looks_for_pods_where_they_are() -> None:
 
 def test_an_object_is_named_with_its_namespace() -> None:
     app, objects = apart("hotel-reservation", "6ecb097")
-    use = FaultUse(name="cut", type="network-policy-deny-ingress", target="Deployment/mongodb-geo")
+    use = FaultUse(name="cut", type="network-policy-deny-ingress", target=Reference("Deployment", "mongodb-geo"))
 
     with pytest.raises(AuthoringError) as refused:
         render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
@@ -161,7 +165,7 @@ def test_an_object_is_named_with_its_namespace() -> None:
 
 def test_the_digest_of_a_fault_is_the_same_in_every_trial() -> None:
     fault_type = CATALOG.fault("configmap-field-wrong")
-    use = FaultUse(name="address", type=fault_type.name, target="ConfigMap/hotel-reservation-config")
+    use = FaultUse(name="address", type=fault_type.name, target=Reference("ConfigMap", "hotel-reservation-config"))
     app = CATALOG.app("hotel-reservation", "6ecb097")
     digests = set()
     for home in ("hotel-ab12", "hotel-cd34"):

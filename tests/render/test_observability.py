@@ -5,12 +5,14 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Check
+from scenario_kit.model import Check, Reference
 from scenario_kit.render import render_app
 from scenario_kit.render.faults.applicability import offer
 from scenario_kit.render.simulation.observability import find_idle, find_unheard, find_unseen, resolves
 from scenario_kit.render.simulation.request_paths import trace_traffic
 from tests.twins import with_component
+
+LOAD = Reference("Deployment", "load-generator")
 
 
 @pytest.fixture(scope="module")
@@ -102,28 +104,28 @@ def test_new_offers_no_fault_that_nobody_notices(apps):
     hotel, catalog = apps["hotel-reservation"], Catalog()
     objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
     fault_type = catalog.fault("deployment-scaled-to-zero")
-    assert offer(fault_type, hotel, objects, "Deployment/memcached-rate").fault.effect
+    assert offer(fault_type, hotel, objects, Reference("Deployment", "memcached-rate")).fault.effect
     with pytest.raises(AuthoringError, match="user requests do not pass through mongodb-rate"):
-        offer(fault_type, hotel, objects, "Deployment/mongodb-rate")
+        offer(fault_type, hotel, objects, Reference("Deployment", "mongodb-rate"))
 
 
 def test_who_only_asks_others_is_not_cut_off_from_them(app):
     objects, catalog = render_app(app, {}, 50, app.namespace), Catalog()
     wall = catalog.fault("network-policy-deny-ingress")
-    assert offer(wall, app, objects, "Deployment/cart").fault.effect
+    assert offer(wall, app, objects, Reference("Deployment", "cart")).fault.effect
     with pytest.raises(AuthoringError, match="user requests do not pass through load-generator"):
-        offer(wall, app, objects, "Deployment/load-generator")
+        offer(wall, app, objects, LOAD)
     with pytest.raises(AuthoringError, match="user requests do not pass through load-generator"):
-        offer(catalog.fault("http-delay"), app, objects, "Deployment/load-generator")
-    assert offer(catalog.fault("network-policy-deny-egress"), app, objects, "Deployment/load-generator").fault.effect
+        offer(catalog.fault("http-delay"), app, objects, LOAD)
+    assert offer(catalog.fault("network-policy-deny-egress"), app, objects, LOAD).fault.effect
 
 
 def test_who_is_asked_by_somebody_without_telemetry_cannot_show_that_answers_come_late(apps):
     hotel, catalog = apps["hotel-reservation"], Catalog()
     objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
-    assert offer(catalog.fault("http-abort"), hotel, objects, "Deployment/frontend").fault.effect
+    assert offer(catalog.fault("http-abort"), hotel, objects, Reference("Deployment", "frontend")).fault.effect
     with pytest.raises(AuthoringError, match="no telemetry would show its effect at Deployment/frontend"):
-        offer(catalog.fault("http-delay"), hotel, objects, "Deployment/frontend")
+        offer(catalog.fault("http-delay"), hotel, objects, Reference("Deployment", "frontend"))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.model import App, Change, Fault
+from scenario_kit.model import App, Change, Fault, Reference
 from scenario_kit.model.authored.app import Aftermath
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.model.authored.scenario import Solution
@@ -25,11 +25,13 @@ def shop() -> App:
 
 def broken(target: str, fix: tuple[dict, ...] = (), *, causes: int = 1, victim: str = "") -> Fault:
     changes = tuple(Change.from_json(c) for c in fix)
-    entities = [Entity(ref=target if i == 0 else f"ConfigMap/{i}", fix=changes) for i in range(causes)]
-    entities += [Entity(ref=victim, role="Victim", fix=changes)] if victim else []
+    entities = [
+        Entity(ref=Reference.parse(target) if i == 0 else Reference("ConfigMap", i), fix=changes) for i in range(causes)
+    ]
+    entities += [Entity(ref=Reference.parse(victim), role="Victim", fix=changes)] if victim else []
     solution = Solution(name="back", description="Bring it back", changes=changes or (Change.from_json(BACK),))
     return Fault(
-        name="f", type="f", version=1, target=target, changes=(), effect=(), entities=tuple(entities),
+        name="f", type="f", version=1, target=Reference.parse(target), changes=(), effect=(), entities=tuple(entities),
         solutions=(solution,),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Runbook, Scenario
+from scenario_kit.model import Reference, Runbook, Scenario
 from scenario_kit.model.authored.scenario import FaultStart, FaultUse, OnAlert, ScenarioSpec
 from scenario_kit.render import build_preview, resolve
 from scenario_kit.render.scenarios.runbook import sort_faults
@@ -184,7 +184,7 @@ def test_mistakes_that_hinder_rendering(runbook, changes, codes, part):
 
 
 def use(name, after=None, **start):
-    return FaultUse(name=name, type="t", target="Service/x", start=FaultStart(after_fault=after, **start))
+    return FaultUse(name=name, type="t", target=Reference("Service", "x"), start=FaultStart(after_fault=after, **start))
 
 
 def test_faults_come_in_the_order_in_which_they_start():

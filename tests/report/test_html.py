@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.campaign.results.result import PassageSummary, Statistics
-from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
+from scenario_kit.model import AlertHistory, Finding, Reference, Severity, StepStatus, Verdict
 from scenario_kit.model.authored.scenario import AlertExpectation, Expect, GroundTruth, PropagationEdge, RootCause
 from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 from scenario_kit.model.runtime.observation import AlertTimeline, Interval
@@ -16,13 +16,17 @@ from scenario_kit.report import graph as propagation
 from scenario_kit.report import html, timeline
 from scenario_kit.report.document import Report
 
-EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/web"),))
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference("Deployment", "web")),))
 TRUTH = GroundTruth(
-    root_causes=(RootCause(fault="f", entity="Service/db"),),
+    root_causes=(RootCause(fault="f", entity=Reference("Service", "db")),),
     propagation=(
-        PropagationEdge(from_="Service/db", to="Deployment/api", because="it asks <b>the database</b>"),
-        PropagationEdge(from_="Deployment/api", to="Deployment/web"),
-        PropagationEdge(from_="Service/db", to="Deployment/web"),
+        PropagationEdge(
+            from_=Reference("Service", "db"),
+            to=Reference("Deployment", "api"),
+            because="it asks <b>the database</b>",
+        ),
+        PropagationEdge(from_=Reference("Deployment", "api"), to=Reference("Deployment", "web")),
+        PropagationEdge(from_=Reference("Service", "db"), to=Reference("Deployment", "web")),
     ),
 )
 
@@ -110,8 +114,8 @@ def test_it_says_what_is_in_the_report(report):
 def test_the_graph_tells_how_the_work_of_who_raised_no_alert_changed(report, traces, said):
     row = PassageSummary(entity="Deployment/gate", n=2, requests=900, traces=traces)
     edges = (
-        PropagationEdge(from_="Deployment/db", to="Deployment/gate"),
-        PropagationEdge(from_="Deployment/gate", to="Deployment/web"),
+        PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "gate")),
+        PropagationEdge(from_=Reference("Deployment", "gate"), to=Reference("Deployment", "web")),
     )
     changed = msgspec.structs.replace(
         report.validation,
@@ -167,14 +171,14 @@ def test_the_graph_is_layered_by_the_longest_way():
 
 def test_a_circle_ends():
     edges = (
-        PropagationEdge(from_="Deployment/a", to="Deployment/b"),
-        PropagationEdge(from_="Deployment/b", to="Deployment/a"),
+        PropagationEdge(from_=Reference("Deployment", "a"), to=Reference("Deployment", "b")),
+        PropagationEdge(from_=Reference("Deployment", "b"), to=Reference("Deployment", "a")),
     )
     assert len(propagation.draw_graph(GroundTruth(propagation=edges), {}).boxes) == 2
 
 
 def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
-    silent = AlertExpectation(name="Silent", entity="Deployment/web", within_seconds=300)
+    silent = AlertExpectation(name="Silent", entity=Reference("Deployment", "web"), within_seconds=300)
     steps = (StepStatus(index=0, step="expectAlerts", outcome="Broken", started_at=0.0, finished_at=900.0),)
     trial = msgspec.structs.replace(a_trial(), steps=steps)
     chart = timeline.build_chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))

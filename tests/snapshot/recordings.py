@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import load_scenario
-from scenario_kit.model import AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.runtime.recording import RecordedLine, RecordedTick, RemovedObject
 from scenario_kit.model.runtime.trace import Span, Trace
 from scenario_kit.render import resolve
@@ -290,7 +290,7 @@ def play(chance: int, shift: float = 0.0, root: str = "") -> tuple[Recording, Ru
     scenario = load_scenario(SCENARIO).scenario
     runbook = resolve(scenario, Catalog(), run.namespace, beside=SCENARIO.parent)
     if root:
-        causes = (msgspec.structs.replace(runbook.ground_truth.root_causes[0], entity=root),)
+        causes = (msgspec.structs.replace(runbook.ground_truth.root_causes[0], entity=Reference.parse(root)),)
         truth = msgspec.structs.replace(runbook.ground_truth, root_causes=causes)
         runbook = msgspec.structs.replace(runbook, ground_truth=truth)
     recording = Recording(

@@ -17,6 +17,7 @@ from scenario_kit.model import (
     Check,
     Fault,
     Interval,
+    Reference,
     Runbook,
     TrialSpec,
     TrialStep,
@@ -34,7 +35,7 @@ from scenario_kit.trial.resolution.resolve import expect_cleared
 
 WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
 INJECTED = 1000.0
-ERRORS = AlertExpectation(name="Errors", entity="Deployment/web")
+ERRORS = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"))
 KINDS = ("deploy", "expectQuiet", "inject", "expectAlerts", "hold")
 PROGRAM = tuple(TrialStep(kind=kind) for kind in KINDS)
 
@@ -47,7 +48,8 @@ def config(name):
 def fault(name, role="Cause"):
     ref = f"ConfigMap/{name}"
     return Fault(
-        name=name, type="key-wrong", version=1, target=ref, role=role, effect=(), entities=(Entity(ref=ref),),
+        name=name, type="key-wrong", version=1, target=Reference.parse(ref), role=role, effect=(),
+        entities=(Entity(ref=Reference.parse(ref)),),
         changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": "bad"}}}}),),
     )  # fmt: skip
 
@@ -95,7 +97,7 @@ class Trial:
         truth = GroundTruth(
             outcome=outcome,
             root_causes=tuple(RootCause(fault=f.name, entity=f.target) for f in labels),
-            propagation=tuple(PropagationEdge(from_=a, to=b) for a, b in edges),
+            propagation=tuple(PropagationEdge(from_=Reference.parse(a), to=Reference.parse(b)) for a, b in edges),
         )
         expect = Expect(alerts=alerts, background=background, checks=tuple(Check.from_json(c) for c in checks))
         rules = (AlertRule(name="Errors", expr="up", for_seconds=60, range_seconds=60),)
@@ -272,7 +274,7 @@ def test_only_declared_alerts_fire_while_something_benign_begins():
     assert codes(expect_alerts(trial.context, INJECTED)) == ["SK327"]
 
 
-BOTH = (ERRORS, AlertExpectation(name="Latency", entity="Deployment/ad"))
+BOTH = (ERRORS, AlertExpectation(name="Latency", entity=Reference("Deployment", "ad")))
 EDGES = [("ConfigMap/a", "Deployment/web"), ("ConfigMap/b", "Deployment/cart"), ("Deployment/cart", "Deployment/ad")]
 
 
@@ -293,7 +295,7 @@ def test_a_cause_that_was_left_alone_keeps_its_own_alerts_firing(left, firing, e
 
 @pytest.mark.parametrize(("left", "expected"), [("a", ["SK410"]), ("b", [])])
 def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
-    wrong = AlertExpectation(name="Latency", entity="Deployment/ad", after="a")
+    wrong = AlertExpectation(name="Latency", entity=Reference("Deployment", "ad"), after="a")
     trial = Trial(fault("a"), fault("b"), alerts=(ERRORS, wrong), edges=[*EDGES, ("ConfigMap/b", "Deployment/web")],
                   firing=ALWAYS)  # fmt: skip
     step = TrialStep(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
@@ -359,7 +361,7 @@ def test_chronic_alerts_are_nobody_s_fault():
 )
 def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing, message, observed):
     """It is due after 90 s; the rules may take 120, and the way there as long as everywhere."""
-    due = AlertExpectation(name="Errors", entity="Deployment/web", within_seconds=90)
+    due = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), within_seconds=90)
     trial = Trial(fault("a"), firing=firing, alerts=[due])
     found = expect_alerts(trial.context, INJECTED)[0]
     assert (found.code, message in found.message) == ("SK322", True)

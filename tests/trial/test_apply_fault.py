@@ -217,7 +217,8 @@ def test_each_effect_that_does_not_show_is_told_and_those_that_did_are_kept():
 def chaos_fault():
     spec = {"mode": "all", "selector": {"labelSelectors": {"app": "web"}}, "action": "pod-failure"}
     experiment = thing("PodChaos", "x", "chaos-mesh.org/v1alpha1", spec=spec)
-    return Fault(name="a", type="down", version=1, target="Deployment/web", effect=(key("bad", 30),), entities=(),
+    return Fault(name="a", type="down", version=1, target=Reference("Deployment", "web"), effect=(key("bad", 30),),
+    entities=(),
                  changes=(Change.from_json({"chaos": experiment}),))  # fmt: skip
 
 
@@ -279,12 +280,13 @@ def test_chaos_mesh_has_two_minutes_to_claim_an_injection(claims, raised, end):
 
 
 def test_pods_of_the_target_that_wait_are_told():
-    broken = msgspec.structs.replace(fault("a", desired="worse"), target="Deployment/web")
+    broken = msgspec.structs.replace(fault("a", desired="worse"), target=Reference("Deployment", "web"))
     stage = Stage(broken)
     stage.runbook = msgspec.structs.replace(
         stage.runbook,
         app=msgspec.structs.replace(
-            stage.runbook.app, components=(Component(name="web", workload="Deployment/web", service="Service/web"),)
+            stage.runbook.app,
+            components=(Component(name="web", workload=Reference("Deployment", "web"), service="Service/web"),),
         ),
     )
     full = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}
@@ -321,7 +323,10 @@ def test_a_fault_that_changes_nothing_is_told_so():
 
 
 def waiting(seconds=None, name="d"):
-    return fault(name, FaultStart(on_alert=OnAlert(name="Errors", entity="Deployment/web", within_seconds=seconds)))
+    return fault(
+        name,
+        FaultStart(on_alert=OnAlert(name="Errors", entity=Reference("Deployment", "web"), within_seconds=seconds)),
+    )
 
 
 @pytest.mark.parametrize(

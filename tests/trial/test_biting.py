@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.model import Change, Check, Procedure, Severity, Solution, TrialStep
+from scenario_kit.model import Change, Check, Procedure, Reference, Severity, Solution, TrialStep
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.trial.resolution import durability
 from tests.trial.test_alert_steps import ERRORS, Trial, config, fault
@@ -102,8 +102,20 @@ def scaling(name):
         ((Change.from_json({"apply": config("b")}),), "Solution", (), (), {"ad"}),
         ((Change.from_json({"create": config("b")}),), "Solution", (), (), {"ad"}),
         ((Change.from_json({"cordon": {"target": "Node/n"}}),), "Solution", (), (), {"web", "cart", "ad", "idle"}),
-        ((), "Solution", (msgspec.structs.replace(fault("a"), target="Deployment/idle", entities=()),), (), {"idle"}),
-        ((), "Solution", (msgspec.structs.replace(fault("z"), entities=(Entity(ref="Deployment/ad"),)),), (), {"ad"}),
+        (
+            (),
+            "Solution",
+            (msgspec.structs.replace(fault("a"), target=Reference("Deployment", "idle"), entities=()),),
+            (),
+            {"idle"},
+        ),
+        (
+            (),
+            "Solution",
+            (msgspec.structs.replace(fault("z"), entities=(Entity(ref=Reference("Deployment", "ad")),)),),
+            (),
+            {"ad"},
+        ),
         ((scaling("elsewhere"),), "Solution", (), (), set()),
     ],
 )

@@ -318,7 +318,8 @@ def passing_trial(firing=ALWAYS, faults=None, **rates):
     trial = Trial(*(faults if faults is not None else [fault("a")]), alerts=(ERRORS,), edges=EDGES, firing=firing)
     names = ("x", "y", "web", "aside")
     app = msgspec.structs.replace(
-        trial.context.runbook.app, components=tuple(Component(name=n, workload=f"Deployment/{n}") for n in names)
+        trial.context.runbook.app,
+        components=tuple(Component(name=n, workload=Reference("Deployment", n)) for n in names),
     )
     of(trial, app=app)
 
@@ -369,7 +370,7 @@ def test_of_whom_an_alert_spoke_is_not_silent(firing, silent):
 
 
 def test_whom_a_fault_touches_is_not_asked_and_nothing_before_a_fault():
-    touched = msgspec.structs.replace(fault("a"), entities=(), target="Deployment/x")
+    touched = msgspec.structs.replace(fault("a"), entities=(), target=Reference("Deployment", "x"))
     context = passing_trial(x=(1.0, 1.0), y=(1.0, 1.0))
     context.runbook = msgspec.structs.replace(context.runbook, faults=(touched,))
     assert [p.entity for p in measure_passages(context, INJECTED + 600)] == ["Deployment/y"]
@@ -382,7 +383,7 @@ def test_whom_a_fault_touches_is_not_asked_and_nothing_before_a_fault():
 def test_what_is_new_to_a_solver():
     trial = Trial()
     app = msgspec.structs.replace(
-        trial.context.runbook.app, components=(Component(name="web", workload="Deployment/web"),)
+        trial.context.runbook.app, components=(Component(name="web", workload=Reference("Deployment", "web")),)
     )
     of(trial, app=app, namespaces={"stores": "shop-stores"})
     waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}

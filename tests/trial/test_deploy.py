@@ -96,7 +96,7 @@ def test_namespaces_and_access_come_first_and_bindings_after_their_roles():
 
 def visible(visibility="Visible"):
     chaos = thing("PodChaos", "x", api="chaos-mesh.org/v1alpha1", spec={"mode": "all", "selector": {}})
-    return Fault(name="f", type="t", version=1, target="Deployment/web", visibility=visibility, effect=(),
+    return Fault(name="f", type="t", version=1, target=Reference("Deployment", "web"), visibility=visibility, effect=(),
                  changes=(Change.from_json({"chaos": chaos}),), entities=())  # fmt: skip
 
 
@@ -364,7 +364,8 @@ def undone(desired):
     check = Check.from_json(
         {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": desired}, "withinSeconds": 30}
     )
-    return Fault(name="a", type="t", version=1, target="ConfigMap/a", effect=(), entities=(Entity(ref="ConfigMap/a"),),
+    return Fault(name="a", type="t", version=1, target=Reference("ConfigMap", "a"), effect=(),
+    entities=(Entity(ref=Reference("ConfigMap", "a")),),
                  changes=fault("a").changes, undone=(check,))  # fmt: skip
 
 

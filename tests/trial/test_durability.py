@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.judge.repair.resolved import EntryTraffic
-from scenario_kit.model import Change, Fault, Procedure, Solution, TrialStep
+from scenario_kit.model import Change, Fault, Procedure, Reference, Solution, TrialStep
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.procedures import change
@@ -133,7 +133,8 @@ def test_many_that_do_not_start_again_are_told_in_one_sentence(monkeypatch):
 
 def test_what_a_distractor_does_to_a_start_is_its_own_matter():
     distractor = Fault(
-        name="full", type="quota", version=1, target="ResourceQuota/budget", role="Distractor", effect=(), entities=(),
+        name="full", type="quota", version=1, target=Reference("ResourceQuota", "budget"), role="Distractor",
+        effect=(), entities=(),
         changes=(Change.from_json(quota("budget")),),
     )  # fmt: skip
     assert solved(others=(distractor,)) == ([], {"web", "cart"})

@@ -15,7 +15,7 @@ APP = App(
     namespace="shop",
     entry="front",
     components=tuple(
-        Component(name=name, workload=f"Deployment/{name}", role="Queue" if name == "orders" else "App")
+        Component(name=name, workload=Reference("Deployment", name), role="Queue" if name == "orders" else "App")
         for name in ("front", "checkout", "orders", "billing")
     ),
     calls=(

@@ -48,7 +48,7 @@ def fault(name, start=AT_ONCE, desired="bad"):
         name=name,
         type="key-wrong",
         version=1,
-        target=ref,
+        target=Reference.parse(ref),
         start=start,
         changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": "bad"}}}}),),
         effect=(Check.from_json({"object": {"ref": ref, "path": "data.k", "equals": desired}, "withinSeconds": 60}),),
@@ -115,7 +115,7 @@ class Stage:
 
 LATER = fault("b", FaultStart(after_seconds=300))
 CHAINED = fault("c", FaultStart(after_fault="b"))
-ALERTED = fault("d", FaultStart(on_alert=OnAlert(name="Errors", entity="Deployment/web")))
+ALERTED = fault("d", FaultStart(on_alert=OnAlert(name="Errors", entity=Reference("Deployment", "web"))))
 
 
 def test_each_comes_when_it_is_due():
@@ -289,7 +289,11 @@ def test_a_proof_is_not_asked_for_again():
     ids=["of the first", "too late for the first", "of the second", "of the last", "raised by the first"],
 )
 def test_deadlines_of_alerts_count_from_their_fault(after, alert_after, codes):
-    expect = Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/web", after=after, within_seconds=150),))
+    expect = Expect(
+        alerts=(
+            AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=150),
+        )
+    )
     stage = Stage(fault("a"), LATER, alert_after=alert_after, expect=expect)
     stage.run()
     assert [f.code for f in expect_alerts(stage.context(), stage.clock.now())] == codes

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import CapabilityMissing, InfrastructureError
-from scenario_kit.model import Change, Fault, Object, Severity, TrialStep
+from scenario_kit.model import Change, Fault, Object, Reference, Severity, TrialStep
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial.run import execute, run
 from scenario_kit.trial.status import TrialStatus
@@ -19,7 +19,7 @@ EXPERIMENT = {
     "spec": {"action": "ruleData", "mode": "all", "selector": {"labelSelectors": {"app": "web"}}},
 }
 FAULT = Fault(
-    name="rule", type="jvm-rule", version=1, target="Deployment/web", effect=(), entities=(),
+    name="rule", type="jvm-rule", version=1, target=Reference("Deployment", "web"), effect=(), entities=(),
     changes=(Change.from_json({"chaos": EXPERIMENT}),),
 )  # fmt: skip
 POD = {

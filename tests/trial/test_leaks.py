@@ -13,7 +13,13 @@ from scenario_kit.testing import FakeCluster, FakeMetrics
 from scenario_kit.trial.investigation.leaks import expect_no_leaks
 
 FAULT = Fault(
-    name="cart-delay", type="network-slow-link", version=1, target="Deployment/cart", changes=(), effect=(), entities=()
+    name="cart-delay",
+    type="network-slow-link",
+    version=1,
+    target=Reference("Deployment", "cart"),
+    changes=(),
+    effect=(),
+    entities=(),
 )
 RUNBOOK = Runbook(
     scenario="cart-is-late", digest="d", namespace="shop", users=1, objects=(), rules=(),

@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.repair.resolved import EntryTraffic
-from scenario_kit.model import AlertExpectation, TrialStep
+from scenario_kit.model import AlertExpectation, Reference, TrialStep
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial.alerts.alert_steps import (
     await_interval,
@@ -83,7 +83,7 @@ def test_virtual_time_stands_still_until_somebody_advances_it():
 
 
 def test_each_promise_is_due_when_its_author_or_its_rule_says():
-    own = AlertExpectation(name="Errors", entity="Deployment/ad", within_seconds=90)
+    own = AlertExpectation(name="Errors", entity=Reference("Deployment", "ad"), within_seconds=90)
     may = AlertExpectation(name="Errors", alert_class="MayFire")
     assert compute_deadlines(Trial(alerts=(ERRORS, own, may)).context) == {ERRORS: 360.0, own: 90.0}
 
@@ -93,7 +93,7 @@ def test_each_promise_is_due_when_its_author_or_its_rule_says():
     [(1060.0, 60, []), (1061.0, 60, ["SK322"]), (1360.0, None, []), (1361.0, None, ["SK322"])],
 )
 def test_a_promised_alert_has_until_its_deadline(onset, within, found):
-    due = AlertExpectation(name="Errors", entity="Deployment/web", within_seconds=within)
+    due = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), within_seconds=within)
     trial = Trial(fault("a"), alerts=(due,), firing={("Errors", "Deployment/web"): [(onset, None)]})
     assert codes(expect_alerts(trial.context, INJECTED)) == found
     if not found:

@@ -213,7 +213,7 @@ def test_what_a_benign_fault_makes_of_the_load_need_not_pass(outcome: str, broke
     more = {"containers": [{"name": "c", "env": [{"name": "USERS", "value": "80"}]}]}
     patch = {"target": "Deployment/load", "type": "Strategic", "patch": {"spec": {"template": {"spec": more}}}}
     surge = Fault(
-        name="f", type="t", version=1, target="Deployment/load", effect=(), entities=(),
+        name="f", type="t", version=1, target=Reference("Deployment", "load"), effect=(), entities=(),
         changes=(Change.from_json({"patch": patch}),),
     )  # fmt: skip
     stage.runbook = msgspec.structs.replace(

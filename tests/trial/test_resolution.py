@@ -86,7 +86,7 @@ def test_what_is_benign_leaves_nothing_behind():
 
 
 def test_the_alerts_of_a_distractor_are_nobodys_to_repair():
-    own = AlertExpectation(name="Latency", entity="Deployment/ad", alert_class="MayFire", after="d")
+    own = AlertExpectation(name="Latency", entity=Reference("Deployment", "ad"), alert_class="MayFire", after="d")
     firing = {**CLEARED, ("Latency", "Deployment/ad"): [(1350.0, None)]}
     faults = (fault("a"), fault("d", "Distractor"))
     assert (
@@ -142,7 +142,7 @@ def test_the_guards_hold(objects, answer):
 
 @pytest.mark.parametrize(("alert", "answer"), [("after", "True"), ("none", "False")])
 def test_what_a_distractor_keeps_from_being_ready_need_not_be(alert, answer):
-    own = AlertExpectation(name="Down", entity="Deployment/web", alert_class="MayFire", after="d")
+    own = AlertExpectation(name="Down", entity=Reference("Deployment", "web"), alert_class="MayFire", after="d")
     alerts = (ERRORS, own) if alert == "after" else (ERRORS,)
     guards = (Guarded(kind="Deployment", name="web", replicas=2),)
     trial = repaired(fault("a"), fault("d", "Distractor"), alerts=alerts, guards=guards)

@@ -20,7 +20,8 @@ from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, REPAIRED, Tri
 def deleting(name, role):
     ref = f"ConfigMap/{name}"
     return Fault(
-        name=name, type="gone", version=1, target=ref, role=role, effect=(), entities=(Entity(ref=ref),),
+        name=name, type="gone", version=1, target=Reference.parse(ref), role=role, effect=(),
+        entities=(Entity(ref=Reference.parse(ref)),),
         changes=(Change.from_json({"delete": {"target": ref}}),),
     )  # fmt: skip
 
@@ -58,7 +59,8 @@ def test_no_object_of_the_app_may_be_missing(faults, removed, reasons):
 def emptying(role, value):
     ref = "ConfigMap/a"
     return Fault(
-        name="a", type="emptied", version=1, target=ref, role=role, effect=(), entities=(Entity(ref=ref),),
+        name="a", type="emptied", version=1, target=Reference.parse(ref), role=role, effect=(),
+        entities=(Entity(ref=Reference.parse(ref)),),
         changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": value}}}}),),
     )  # fmt: skip
 
@@ -103,7 +105,7 @@ def workload(replicas=3, ready=3, probe=True, limits=True):
 def shrinking(role, replicas, *, probe, limits):
     patch = {"spec": workload(replicas, probe=probe, limits=limits)["spec"]}
     return Fault(
-        name="a", type="fewer", version=1, target="Deployment/web", role=role, effect=(), entities=(),
+        name="a", type="fewer", version=1, target=Reference("Deployment", "web"), role=role, effect=(), entities=(),
         changes=(Change.from_json({"patch": {"target": "Deployment/web", "type": "Merge", "patch": patch}}),),
     )  # fmt: skip
 
@@ -151,10 +153,10 @@ def running(name, at):
 )
 def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, reported, where):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing=ALWAYS)
-    workloads = [Component(name=n, workload=w, service=n)
+    workloads = [Component(name=n, workload=Reference.parse(w), service=n)
                  for n, w in (("store", "Deployment/store"), ("web", f"{where}Deployment/web"))]  # fmt: skip
     app = msgspec.structs.replace(trial.context.runbook.app, components=tuple(workloads))
-    hit = msgspec.structs.replace(trial.context.runbook.faults[0], target=f"{where}Deployment/web")
+    hit = msgspec.structs.replace(trial.context.runbook.faults[0], target=Reference.parse(f"{where}Deployment/web"))
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, app=app, faults=(hit,))
     for pod, at in (("store-7d9f8b6c54-x2x4z", started), ("web-7d9f8b6c54-x2x4z", INJECTED + 20), ("b", started)):
         trial.cluster.put(running(pod, at))

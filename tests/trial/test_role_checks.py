@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.model import AlertExpectation, Finding, Severity, TrialStep
+from scenario_kit.model import AlertExpectation, Finding, Reference, Severity, TrialStep
 from scenario_kit.trial.alerts.role_checks import check_roles, expect_alerts_without
 from tests.trial.test_alert_steps import ALWAYS, INJECTED, Trial, codes, fault
 
@@ -20,7 +20,9 @@ from tests.trial.test_alert_steps import ALWAYS, INJECTED, Trial, codes, fault
 )
 @pytest.mark.parametrize("after", ["", "b"])
 def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
-    expectation = AlertExpectation(name="Errors", entity="Deployment/web", after=after, within_seconds=300)
+    expectation = AlertExpectation(
+        name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=300
+    )
     trial = Trial(fault("a"), alerts=(expectation,), firing=firing)
     trial.context.runbook = trial.with_fault(fault("b", role))
     findings = expect_alerts_without(trial.context, TrialStep(kind="expectAlerts", faults=("b",)), INJECTED)
@@ -49,7 +51,9 @@ def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role
 @pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])
 def test_only_the_alert_of_what_is_left_out_counts_from_another_fault(after, expected):
     """An alert that belongs to a fault that was never injected is not demanded; that of what is left out is."""
-    expectation = AlertExpectation(name="Errors", entity="Deployment/web", after=after, within_seconds=300)
+    expectation = AlertExpectation(
+        name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=300
+    )
     trial = Trial(alerts=(expectation,), firing={})
     trial.context.runbook = msgspec.structs.replace(
         trial.context.runbook, faults=(fault("a"), fault("b", "Distractor"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.model import AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.authored.scenario import FaultStart, OnAlert
 from scenario_kit.trial.injection.staging import Situation, is_due
 
@@ -22,7 +22,7 @@ def situation(now=300.0, injected=(), effective=(), expected=("a", "b"), timelin
 
 
 ERRORS = FaultStart(on_alert=OnAlert(name="Errors"))
-ON_DB = FaultStart(on_alert=OnAlert(name="Errors", entity="Deployment/db"))
+ON_DB = FaultStart(on_alert=OnAlert(name="Errors", entity=Reference("Deployment", "db")))
 AFTER_A, ONCE_INJECTED = FaultStart(after_fault="a"), FaultStart(after_fault="a", is_="Injected")
 
 

@@ -74,7 +74,8 @@ RUNBOOK = Runbook(
     windows=Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600),
     faults=(
         Fault(
-            name="f", type="key-wrong", version=1, target="ConfigMap/a", changes=(patched("bad"),), entities=(),
+            name="f", type="key-wrong", version=1, target=Reference("ConfigMap", "a"), changes=(patched("bad"),),
+            entities=(),
             effect=(BITES,),
         ),
     ),

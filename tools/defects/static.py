@@ -18,17 +18,28 @@ from tools.defects.outcome import UNTOUCHED, Caught, answer, digest
 from tools.defects.subject import Subject, subjects
 
 
+class _Dumper(yaml.SafeDumper):
+    """A dumper that writes references as the text that they are."""
+
+
+_Dumper.add_multi_representer(str, lambda dumper, text: dumper.represent_str(str(text)))
+
+
 def write(defect: Defect, subject: Subject, root: Path) -> list[Path]:
     """Put a defective copy where a catalogue has scenarios; its files, the scenario first."""
     folder = root / "scenarios" / (defect.folder or subject.name)
     shutil.copytree(subject.path.parent, folder, ignore=shutil.ignore_patterns("evidence*"))
     path = folder / "scenario.yaml"
-    text = defect.document if isinstance(defect.document, str) else yaml.safe_dump(defect.document, sort_keys=False)
+    text = defect.document if isinstance(defect.document, str) else _dump(defect.document)
     path.write_text(text)
     for name, document in defect.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(yaml.safe_dump(document, sort_keys=False))
+        (folder / name).write_text(_dump(document))
     return [path, *(folder / name for name in defect.files)]
+
+
+def _dump(document: object) -> str:
+    return str(yaml.dump(document, Dumper=_Dumper, sort_keys=False))
 
 
 def lint(defect: Defect, subject: Subject, root: Path, catalog: Catalog) -> list[Finding]:

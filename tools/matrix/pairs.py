@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Object
+from scenario_kit.model import App, Object, Reference
 from scenario_kit.render import render_app, resolve_options, select_options
 from scenario_kit.render.faults.applicability import list_targets, offer
 
@@ -24,7 +24,7 @@ class Pair(NamedTuple):
     fault: str
     change: int
     family: str
-    target: str
+    target: Reference
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:

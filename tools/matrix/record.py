@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import FILE, read_rows
-from scenario_kit.model import AlertHistory
+from scenario_kit.model import AlertHistory, Reference
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 from tools import records
 from tools.matrix.pairs import Pair
@@ -33,8 +31,11 @@ def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, 
             if injected <= interval.start < until:
                 key = (timeline.name, timeline.entity)
                 first[key] = min(first.get(key, interval.start), interval.start)
-    found = [Fired(name=name, entity=on, seconds=at - injected) for (name, on), at in first.items()]
-    return tuple(sorted(found, key=lambda f: (f.seconds, f.name, f.entity)))
+    found = [
+        Fired(name=name, entity=Reference.parse(on) if on else None, seconds=at - injected)
+        for (name, on), at in first.items()
+    ]
+    return tuple(sorted(found, key=lambda f: (f.seconds, f.name, f.entity or "")))
 
 
 def still(history: AlertHistory, injected: float, at: float) -> list[str]:
@@ -62,7 +63,7 @@ def tidy(catalog: Catalog) -> None:
         path = file_of(catalog, app)
         if kept := read_rows(path):
             fresh = path.with_name(f".{path.name}.new")
-            fresh.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
+            fresh.write_bytes(b"".join(row.to_bytes() + b"\n" for row in kept))
             fresh.replace(path)
 
 

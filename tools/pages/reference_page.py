@@ -78,9 +78,8 @@ def _type(part: Schema) -> str:
         name = part["$ref"]
         if "properties" in load_definitions()[name]:
             return f"[{name}](#{name.lower()})"
-        return {"Reference": "reference", "Name": "name", "FreeObject": "object", "FreeValue": "any"}.get(
-            name, _type(load_definitions()[name])
-        )
+        plain = {"Reference": "reference", "NodeReference": "reference", "Name": "name", "FreeObject": "object"}
+        return {**plain, "FreeValue": "any"}.get(name, _type(load_definitions()[name]))
     if part.get("type") == "array":
         return f"list of {_type(part['items'])}"
     entries = part.get("additionalProperties")

@@ -23,7 +23,7 @@ def build_evidence_schema() -> dict[str, Any]:
 
 
 def _build_schema(of: type[Value], title: str) -> dict[str, Any]:
-    schema = msgspec.json.schema(of)
+    schema = msgspec.json.schema(of, schema_hook=_describe_text)
     definitions = schema["$defs"]
     for definition in definitions.values():
         # Python before 3.13 keeps the indentation of docstrings: the same schema has to come from any.
@@ -36,3 +36,8 @@ def _build_schema(of: type[Value], title: str) -> dict[str, Any]:
         "title": title,
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }
+
+
+def _describe_text(_of: type) -> dict[str, Any]:
+    """Describe a value that JSON has as its text, such as a reference."""
+    return {"type": "string"}

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scenario_kit.campaign.interventions.label_interventions import CauseRepair, list_answers, list_other_causes
-from scenario_kit.model import Change, Fault, Reference, Runbook
+from scenario_kit.model import Change, Fault, Runbook
 from scenario_kit.model.chaos.kinds import ONE_SHOT
-from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 class Artefact(NamedTuple):
@@ -40,10 +39,8 @@ def _find_written(runbook: Runbook, fault: Fault) -> list[str]:
     """Return the objects of a fault, as ``Kind/name``, whose undo tests its labels."""
     answered = [c.entity for c in list_answers(runbook) if c.fault == fault.name]
     # The causes of an unlabelled fault are covered by the trial of everything unlabelled.
-    causes = (
-        {strip_reference(e.ref) for e in fault.causes} if not answered else {strip_reference(ref) for ref in answered}
-    )
-    homes = {("Namespace", ref.namespace) for ref in map(Reference.parse, answered)}
+    causes = {e.ref.bare for e in fault.causes} if not answered else {ref.bare for ref in answered}
+    homes = {("Namespace", ref.namespace) for ref in answered}
     written = [about for c in fault.changes if (about := _describe_change(runbook, fault, c)) is not None]
     return [f"{kind}/{name}" for kind, name in dict.fromkeys(written) if (kind, name) not in causes | homes]
 

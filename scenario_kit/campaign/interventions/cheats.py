@@ -129,7 +129,7 @@ def _find_suspects(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
     expected = [e.entity for e in list_by_class(runbook.expect, "MustFire") if e.entity]
     labels = [c.entity for c in runbook.ground_truth.root_causes if c.entity]
     known = {format_reference(w) for w in workloads}
-    named = {_strip_namespace(text) for text in (*expected, *labels)}
+    named = {_strip_namespace(ref) for ref in (*expected, *labels)}
     behind = {
         format_reference(w)
         for service in runbook.objects
@@ -178,7 +178,7 @@ def _roll_back(runbook: Runbook, blamed: Iterable[Object]) -> Iterator[Change]:
     """
     changed = {_strip_namespace(e.ref) for f in runbook.faults for e in f.entities if e.role == "Cause"}
     changes = [c for f in runbook.faults for c in f.changes if c.operation.restarts]
-    restarted = {_strip_namespace(c.target) for c in changes if c.target}
+    restarted = {_strip_namespace(ref) for c in changes if (ref := c.operation.ref)}
     for workload in blamed:
         name = format_reference(workload)
         if workload["kind"] == "Deployment" and name in restarted and name not in changed:
@@ -218,9 +218,8 @@ def _list_containers(workload: Object) -> list[Object]:
     return found
 
 
-def _strip_namespace(text: str) -> str:
-    reference = Reference.parse(text)
-    return f"{reference.kind}/{reference.name}"
+def _strip_namespace(ref: Reference) -> str:
+    return f"{ref.kind}/{ref.name}"
 
 
 def _build_operation(operation: str, target: str) -> Change:

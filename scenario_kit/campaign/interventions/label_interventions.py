@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from scenario_kit.judge.alerts.expectations import is_same_entity
-from scenario_kit.model import Entity, Fault, Procedure, Runbook
+from scenario_kit.model import Entity, Fault, Procedure, Reference, Runbook
 from scenario_kit.model.authored.scenario import LABELLED
 
 
@@ -19,7 +19,7 @@ class CauseRepair(NamedTuple):
     """A cause that a fault writes, and the procedure that repairs just this cause."""
 
     fault: str
-    entity: str
+    entity: Reference
     fix: Procedure
 
 

@@ -15,7 +15,6 @@ import msgspec
 from scenario_kit.campaign.interventions.label_interventions import CauseRepair, find_repairs
 from scenario_kit.model import Change, Procedure, Runbook
 from scenario_kit.model.authored.app import FlagStore
-from scenario_kit.model.kubernetes.reference import strip_reference
 
 #: Suffix of the names of these procedures.
 BESIDE: Final = ":beside"
@@ -50,7 +49,7 @@ def _build_partial_repair(runbook: Runbook, cause: CauseRepair) -> Procedure | N
     fault = runbook.fault(cause.fault)
     flags = runbook.app.flags
     fix = cause.fix.solution.changes
-    changes = [c for c in fix if c.operation.about(flags) != strip_reference(cause.entity)]
+    changes = [c for c in fix if c.operation.about(flags) != cause.entity.bare]
     if all(c.operation.runs_command or c.operation.restarts for c in fix):
         return None  # a repair by commands is within the cause
     ran = any(c.operation.runs_command for c in changes) and any(c.operation.runs_command for c in fault.changes)

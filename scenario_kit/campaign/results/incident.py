@@ -11,7 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model import AlertRule, Runbook, Scenario
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
-from scenario_kit.model.authored.scenario import AlertExpectation, Decoy, Expect, Solution
+from scenario_kit.model.authored.scenario import FAULT_NODE, AlertExpectation, Decoy, Expect, Solution
 from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 
 
@@ -47,9 +47,9 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
             )
             for use in spec.faults
         ),
-        causes=tuple(cause.entity or f"Fault/{cause.fault}" for cause in spec.ground_truth.root_causes),
+        causes=tuple(cause.entity or f"{FAULT_NODE}/{cause.fault}" for cause in spec.ground_truth.root_causes),
         alerts=tuple(
-            PromisedAlert(name=a.name, entity=a.entity, within_seconds=_compute_deadline(a, runbook))
+            PromisedAlert(name=a.name, entity=a.entity or "", within_seconds=_compute_deadline(a, runbook))
             for a in spec.expect.alerts
             if a.alert_class == "MustFire"
         ),

@@ -63,15 +63,15 @@ def _find_place(finding: Finding, spec: ScenarioSpec) -> tuple[str | int, ...]:
 def _list_names(part: tuple[str, ...], spec: ScenarioSpec) -> Sequence[tuple[str, ...]]:
     """Return the names of each entry of a part, which are searched for in the finding."""
     if part == _ALERTS:
-        return [(a.name, a.entity) for a in spec.expect.alerts]
+        return [(a.name, a.entity or "") for a in spec.expect.alerts]
     if part == _BACKGROUND:
-        return [(b.name, b.entity) for b in spec.expect.background]
+        return [(b.name, b.entity or "") for b in spec.expect.background]
     if part == _CHECKS:
         return [(c.describe,) for c in spec.expect.checks]
     if part == _FAULTS:
         return [(f.name, f.type, f.target) for f in spec.faults]
     if part == _CAUSES:
-        return [(c.fault, c.entity) for c in spec.ground_truth.root_causes]
+        return [(c.fault, c.entity or "") for c in spec.ground_truth.root_causes]
     if part == _EDGES:
         return [(e.from_, e.to) for e in spec.ground_truth.propagation]
     if part == _SOLUTIONS:

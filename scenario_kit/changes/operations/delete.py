@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 from scenario_kit.changes.operation import TargetOperation
 from scenario_kit.changes.scene import Scene
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.difference import Path
 
 
@@ -35,4 +35,4 @@ class Delete(TargetOperation, frozen=True, kw_only=True):
         return [()]
 
     def outlasts(self, persistence: str) -> bool:
-        return Reference.parse(self.target).kind != "Pod"
+        return self.target.kind != "Pod"

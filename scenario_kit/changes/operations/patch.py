@@ -10,7 +10,7 @@ import jsonpatch
 
 from scenario_kit.changes.operation import TargetOperation
 from scenario_kit.changes.scene import Scene
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.difference import Path, list_leaves
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -83,7 +83,7 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
         return [(self.target, drop_old)] if self._writes_template() else ()
 
     def _writes_template(self) -> bool:
-        if Reference.parse(self.target).kind not in WORKLOADS:
+        if self.target.kind not in WORKLOADS:
             return False
         if isinstance(self.patch, list | tuple):
             return any(str(step.get("path", "")).startswith(_TEMPLATE) for step in self.patch)

@@ -112,7 +112,7 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
 def read_flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
     """Read the document of the app's flags: its ConfigMap, the key, and the content."""
     store = _get_store(scene)
-    ref, found = scene.existing(f"ConfigMap/{store.config_map}")
+    ref, found = scene.existing(Reference("ConfigMap", store.config_map))
     return ref, store.key, json.loads((found.get("data") or {}).get(store.key, "{}"))
 
 

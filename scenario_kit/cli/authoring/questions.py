@@ -16,6 +16,7 @@ from scenario_kit.cli.terminal.menu import Choice, ask_again, choose
 from scenario_kit.cli.terminal.output import fold_text
 from scenario_kit.errors import UsageError
 from scenario_kit.load import did_you_mean
+from scenario_kit.model import Reference
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
@@ -269,8 +270,8 @@ def _build_choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
     return Choice(fault, (fault_type.title, f"{offered.target}: {outcome}"), _split_family(fault_type.family))
 
 
-def _format_target(reference: str) -> str:
-    return f" on {reference.rpartition('/')[2]}" if reference else ""
+def _format_target(reference: Reference | None) -> str:
+    return f" on {reference.name}" if reference else ""
 
 
 def _split_family(family: str) -> str:

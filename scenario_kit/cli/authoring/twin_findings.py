@@ -128,7 +128,6 @@ def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Fin
 
 def _find_mistakes(app: App, catalog: Catalog) -> list[tuple[str, Place]]:
     """Find errors and their locations; cached because loading a twin takes longer than linting a scenario."""
-    import msgspec
 
     from scenario_kit.load.disk_cache import cache_json
 
@@ -138,9 +137,7 @@ def _find_mistakes(app: App, catalog: Catalog) -> list[tuple[str, Place]]:
         return [(mistake.text, mistake.place) for mistake in find_mistakes(app, _render_app(app, catalog))]
 
     files = [path for path in _list_templates(app, catalog) if path.is_file()]
-    return [
-        (text, tuple(place)) for text, place in cache_json("twin", files, (msgspec.json.encode(app).decode(),), compute)
-    ]
+    return [(text, tuple(place)) for text, place in cache_json("twin", files, (app.to_bytes().decode(),), compute)]
 
 
 def _list_templates(app: App, catalog: Catalog) -> list[Path]:

@@ -84,7 +84,7 @@ class LabStage:
                 now=world.now,
             )
             truth = runbook.ground_truth.root_causes if runbook.outcome == "Incident" else ()
-            yield PlayedIncident(incident, sources, tuple(each.entity for each in truth), runbook.digest)
+            yield PlayedIncident(incident, sources, tuple(each.entity for each in truth if each.entity), runbook.digest)
         finally:
             traces.close()
             reader.close()

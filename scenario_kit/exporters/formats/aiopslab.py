@@ -19,7 +19,6 @@ from scenario_kit.model import Fault
 from scenario_kit.model.authored.contamination_canary import CANARY
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.base import Value, convert
-from scenario_kit.model.kubernetes.reference import strip_reference
 
 FOLDER_NAME: Final = "aiopslab"
 
@@ -82,9 +81,9 @@ def _describe(incident: ScenarioIncident) -> dict[str, Any]:
 
 def _list_services(incident: ScenarioIncident, faults: Sequence[Fault]) -> list[str]:
     """List the names of the app's components that faults target."""
-    names = {strip_reference(fault.target)[1] for fault in faults}
+    names = {fault.target.name for fault in faults}
     components = incident.runbook.app.components
-    return [c.name for c in components if c.name in names or strip_reference(c.workload)[1] in names]
+    return [c.name for c in components if c.name in names or c.workload.name in names]
 
 
 def _render(document: Any) -> ExportedFile:

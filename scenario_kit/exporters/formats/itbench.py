@@ -74,7 +74,7 @@ def _build_injection(use: FaultUse, fault: Fault, namespace: str) -> list[dict[s
     known = next((name for name, mechanism in ITBENCH.items() if mechanism.fault == use.type), "")
     if not known:
         return []
-    target = Reference.parse(use.target)
+    target = use.target
     args: dict[str, Any] = {
         "kubernetesObject": {
             "apiVersion": _find_api_version(target), "kind": target.kind,

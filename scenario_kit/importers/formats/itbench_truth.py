@@ -65,7 +65,7 @@ def compare_truth(node: InputNode, made: Draft, app: App) -> None:
 
 
 def _decide_alerts(body: InputNode, places: dict[str, str], made: Draft) -> None:
-    expected = {(each.name, each.entity): each.alert_class for each in made.alerts}
+    expected = {(each.name, each.entity or ""): each.alert_class for each in made.alerts}
     for alert in body.list_nodes("alerts"):
         name = alert.read_text("id") or alert.read_text("name")
         place = places.get(alert.read_text("group_id"), "")

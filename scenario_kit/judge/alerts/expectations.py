@@ -12,7 +12,7 @@ from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, Propag
 from scenario_kit.model.kubernetes.reference import strip_reference
 
 
-def is_same_entity(desired: str, observed: str) -> bool:
+def is_same_entity(desired: str | None, observed: str) -> bool:
     """Return whether two references name the same object, ignoring namespaces: a trial has one app."""
     if not desired:
         return True
@@ -38,13 +38,11 @@ def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[
     connect with an object that it writes.
     """
     chosen = list(faults)
-    written = (strip_reference(e.ref) for f in chosen for e in f.entities if e.role != "Artefact")
-    reached = find_reachable(written, ((strip_reference(e.from_), strip_reference(e.to)) for e in edges))
+    written = (e.ref.bare for f in chosen for e in f.entities if e.role != "Artefact")
+    reached = find_reachable(written, ((e.from_.bare, e.to.bare) for e in edges))
     names = {f.name for f in chosen}
     explained = tuple(
-        e
-        for e in list_by_class(expect, "MustFire")
-        if e.after in names or (e.entity and strip_reference(e.entity) in reached)
+        e for e in list_by_class(expect, "MustFire") if e.after in names or (e.entity and e.entity.bare in reached)
     )
     return msgspec.structs.replace(expect, alerts=explained) if explained else expect
 

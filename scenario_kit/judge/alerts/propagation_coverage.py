@@ -8,10 +8,8 @@ from scenario_kit.judge.alerts.expectations import list_by_class, select_timelin
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, App, Fault, Finding
 from scenario_kit.model.authored.propagation import find_reachable
-from scenario_kit.model.authored.scenario import Expect, PropagationEdge
+from scenario_kit.model.authored.scenario import FAULT_NODE, Expect, PropagationEdge
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
-
-_FAULT = "Fault"
 
 
 def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
@@ -21,11 +19,11 @@ def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], ap
     include them.
     """
     chosen = list(faults)
-    broken = {strip_reference(e.ref) for f in chosen for e in f.entities if e.role == "Cause"}
-    broken |= {(_FAULT, f.name) for f in chosen} | {strip_reference(f.target) for f in chosen}
-    reached = find_reachable(broken, ((strip_reference(e.from_), strip_reference(e.to)) for e in edges))
+    broken = {e.ref.bare for f in chosen for e in f.entities if e.role == "Cause"}
+    broken |= {(FAULT_NODE, f.name) for f in chosen} | {f.target.bare for f in chosen}
+    reached = find_reachable(broken, ((e.from_.bare, e.to.bare) for e in edges))
     for component in app.components:
-        own = {strip_reference(component.workload), *([("Service", component.service)] if component.service else [])}
+        own = {component.workload.bare, *([("Service", component.service)] if component.service else [])}
         if own & reached:
             reached |= own
     return reached

@@ -80,7 +80,7 @@ def _name(obj: Object) -> Name:
 def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Path], *, around: bool) -> Iterator[str]:
     kind, name = _name(before)
     own, old, new = list(spared), _strip_to_spec(before), _strip_to_spec(now)
-    load = any(strip_reference(c.workload) == (kind, name) for c in app.components if c.role == "Load")
+    load = any(c.workload.bare == (kind, name) for c in app.components if c.role == "Load")
     for path in find_paths(old, new):
         baseline, current = get_at(old, path), get_at(new, path)
         if _is_equal(baseline, current) or any(meets(path, other) for other in own):

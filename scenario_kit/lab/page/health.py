@@ -105,7 +105,7 @@ def assess_components(
             firing.setdefault(_strip_group(timeline.entity), set()).add(timeline.name)
     result = []
     for component in app.components:
-        bare = _strip_group(component.workload)
+        bare = f"{component.workload.kind}/{component.workload.name}"
         own = pods.get(bare, Pods(None, 0, 0, ""))
         answered = traffic.get(component.name)
         tone, word = judge(own, answered)

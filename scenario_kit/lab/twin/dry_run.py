@@ -20,7 +20,7 @@ from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
-from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
@@ -66,7 +66,7 @@ class _DryRun:
         """Find workloads without a container that runs their component."""
         pods = {(p["metadata"]["namespace"], *p["metadata"]["workload"]): p for p in self._view.list_all("Pod")}
         for component in self._app.components:
-            ref = Reference.parse(component.workload)
+            ref = component.workload
             home = self._app.namespace if ref.namespace == "app" else f"{self._app.namespace}-{ref.namespace}"
             pod = pods.get((home, ref.kind, ref.name))
             if pod is None or component.name not in self._parameters.components:

@@ -11,21 +11,20 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 
 
-def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
+def touches(fault: Fault, objects: Sequence[Object], app: App, ref: Reference) -> bool:
     """Return whether a fault targets, creates or writes an object, or affects its pods."""
-    ref = Reference.parse(entity)
     created = [body for c in fault.changes if (body := c.operation.manifest)]
     names = {(str(body.get("kind")), str((body.get("metadata") or {}).get("name"))) for body in created}
-    aimed = [Reference.parse(text) for text in (fault.target, *(c.target for c in fault.changes)) if text]
-    names |= {(other.kind, other.name) for other in aimed}
+    aimed = (fault.target, *(c.operation.ref for c in fault.changes))
+    names |= {(other.kind, other.name) for other in aimed if other}
     return (ref.kind, ref.name) in names or (ref.kind, ref.name) in {
         (field.of.kind, field.of.name) for field in list_written_fields(fault.changes, objects, app)
     }
 
 
-def select_same_pods(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
+def select_same_pods(objects: Sequence[Object], app: App, one: Reference, other: Reference) -> bool:
     """Return whether two references select the same pods: a workload, or a Service of just that workload."""
-    mine, theirs = (_find_pod_owners(objects, app, Reference.parse(text)) for text in (one, other))
+    mine, theirs = (_find_pod_owners(objects, app, ref) for ref in (one, other))
     return bool(mine) and mine == theirs
 
 
@@ -44,11 +43,8 @@ def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set
     }
 
 
-def find_components(app: App, text: str) -> set[str]:
+def find_components(app: App, ref: Reference) -> set[str]:
     """Return the components of a workload or a Service."""
-    ref = Reference.parse(text.partition(",")[0])
     return {
-        c.name
-        for c in app.components
-        if is_same(c.workload, str(ref.groupless)) or (ref.kind == "Service" and c.service == ref.name)
+        c.name for c in app.components if is_same(c.workload, ref) or (ref.kind == "Service" and c.service == ref.name)
     }

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from scenario_kit.lint.similarity.index import ScenarioIndex
     from scenario_kit.lint.similarity.index_entry import IndexEntry
 
-#: Kind of a propagation node that represents a fault's object with a generated name.
-FAULT_NODE = "Fault"
-
 
 class PlacedProcedure(NamedTuple):
     """A list of changes in the file, with its place."""
@@ -77,12 +74,11 @@ class LintContext:
             if c.operation.creates and (body := c.operation.manifest)
         }
 
-    def exists(self, text: str) -> bool:
+    def exists(self, ref: Reference) -> bool:
         """Return whether a reference names an object of the app or one that a fault creates.
 
         References into other namespaces count as existing. A group may be omitted, but must be right if given.
         """
-        ref = Reference.parse(text)
         if ref.kind in CLUSTER_KINDS:  # the cluster has some that the app does not define
             return True
         if ref.namespace not in ("app", *(self.app.namespaces if self.app else ())):
@@ -95,16 +91,16 @@ class LintContext:
         """Return whether the scenario brings a fault type: the catalogue lacks it, or has another of that name."""
         return self.catalog.fault_path(fault_type, self.path).parent.parent == self.path.parent / "faults"
 
-    def names(self, *kinds: str) -> list[str]:
+    def names(self, *kinds: str) -> list[Reference]:
         """Return references to the app's objects, of these kinds or of all."""
         bare = (ref.groupless for ref in self.known)
-        return [str(ref) for ref in bare if not kinds or ref.kind in kinds]
+        return [ref for ref in bare if not kinds or ref.kind in kinds]
 
     def use(self, name: str) -> FaultUse | None:
         """Return the fault of that name."""
         return next((f for f in self.scenario.spec.faults if f.name == name), None)
 
-    def entities(self, fault: str, *roles: str) -> tuple[str, ...]:
+    def entities(self, fault: str, *roles: str) -> tuple[Reference, ...]:
         """Return references to the objects that a rendered fault writes, in these roles."""
         rendered = self.faults.get(fault)
         return tuple(e.ref for e in rendered.entities if e.role in roles) if rendered else ()

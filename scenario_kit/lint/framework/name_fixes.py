@@ -16,13 +16,12 @@ def fix_name(place: Place, word: str, candidates: Iterable[str]) -> tuple[Edit, 
     return (Put(place, meant),) if meant else ()
 
 
-def fix_reference(place: Place, text: str, candidates: Iterable[str]) -> tuple[Edit, ...]:
+def fix_reference(place: Place, wrong: Reference, candidates: Iterable[Reference]) -> tuple[Edit, ...]:
     """Return an edit that replaces a reference by the only close candidate of its kind, or the only one of its name.
 
     Names are compared within a kind: whole references resemble each other because of their kind.
     """
-    refs = [Reference.parse(candidate) for candidate in sorted(set(candidates))]
-    wrong = Reference.parse(text)
+    refs = sorted(set(candidates))
     names = [ref.name for ref in refs if ref.kind == wrong.kind]
     meant = find_only(wrong.name, names) if wrong.name not in names else None
     close = [ref for ref in refs if ref.kind == wrong.kind and ref.name == (meant or wrong.name)]

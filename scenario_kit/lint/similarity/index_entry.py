@@ -20,9 +20,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.similarity.effect_signature import REACH, list_object_names, strip_values
 from scenario_kit.lint.similarity.fault_signature import canonicalise_fault_types
-from scenario_kit.model import Reference, Scenario
+from scenario_kit.model import Scenario
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import strip_group
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _AMOUNT: Final = re.compile(r"[-+]?\d+(\.\d+)?\s?[A-Za-z%]{0,3}")
@@ -67,7 +66,7 @@ def build_entry(path: Path, scenario: Scenario, catalog: Catalog) -> IndexEntry:
     scenario = canonicalise_fault_types(scenario, path, catalog)
     words, place = dict(Counter(_extract_features(scenario, catalog))), "/".join(real.parts[-3:])
     app = scenario.spec.app.name
-    breaks = tuple(sorted({f"{app} {use.type} {strip_group(use.target)}" for use in scenario.spec.faults}))
+    breaks = tuple(sorted({f"{app} {use.type} {use.target.groupless}" for use in scenario.spec.faults}))
     done = _describe_changes(scenario, catalog)
     shape = _sum(strip_numbers(done)) if breaks else ""
     core, setting = _digest_core(scenario, catalog), _digest_setting(scenario, done) if breaks else ""
@@ -102,7 +101,7 @@ def _digest_setting(scenario: Scenario, done: Sequence[Any]) -> str:
     """Digest everything but what the labelled faults write; their timing counts without numbers."""
     app, version, options, profile, faults, noise = done
     promised = {
-        (a.name, strip_group(a.entity) if a.entity else "")
+        (a.name, a.entity.groupless if a.entity else "")
         for a in scenario.spec.expect.alerts
         if a.alert_class == "MustFire"
     }
@@ -122,7 +121,7 @@ def _digest_core(scenario: Scenario, catalog: Catalog) -> str:
     """Digest the labelled faults without numbers, timing, other faults and the app's version."""
     faults = []
     for use in scenario.spec.faults:
-        ref = Reference.parse(use.target)
+        ref = use.target
         if use.role in LABELLED:
             chosen = strip_numbers(_select_parameters(use.type, use.parameters, catalog))
             faults.append(_sum([use.type, ref.kind, ref.name, chosen]))
@@ -152,7 +151,7 @@ def _describe_changes(scenario: Scenario, catalog: Catalog) -> list[Any]:
         faults.append(
             [
                 use.type,
-                strip_group(use.target),
+                use.target.groupless,
                 _select_parameters(use.type, use.parameters, catalog),
                 start,
                 recurrence,

@@ -30,9 +30,10 @@ def list_written_fields(changes: Sequence[Change], objects: Sequence[Object], ap
 
 def is_outside_app(change: Change, objects: Sequence[Object], app: App) -> bool:
     """Return whether a change targets an object outside of the app, whose former state is unknown here."""
-    if change.target is None or change.operation.restarts or change.operation.rolls_back:
+    ref = change.operation.ref
+    if ref is None or change.operation.restarts or change.operation.rolls_back:
         return False
-    return not is_among(objects, change.target, app.namespace)
+    return not is_among(objects, ref, app.namespace)
 
 
 def _list_differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterator[WrittenField]:

@@ -8,7 +8,6 @@ from scenario_kit.model import Reference
 Place = tuple[str | int, ...]
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same(one: Reference, other: Reference) -> bool:
     """Return whether two references name the same object, with or without their groups."""
-    a, b = Reference.parse(one), Reference.parse(other)
-    return (a.kind, a.name, a.namespace) == (b.kind, b.name, b.namespace)
+    return one.groupless == other.groupless

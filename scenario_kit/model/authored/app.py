@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from scenario_kit.model.base import Object, Value
+from scenario_kit.model.kubernetes.reference import Reference
 from scenario_kit.model.runtime.client import Client
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -34,7 +35,7 @@ class Component(Value, frozen=True, kw_only=True):
     """
 
     name: str
-    workload: str
+    workload: Reference
     service: str = ""
     role: Literal["Entry", "App", "Store", "Queue", "Flags", "Load", "Platform"] = "App"
     serves: Literal["Http", "Other"] = "Other"
@@ -99,7 +100,7 @@ class FlagStore(Value, frozen=True, kw_only=True):
 
     config_map: str
     key: str
-    restart: tuple[str, ...] = ()
+    restart: tuple[Reference, ...] = ()
     effects: dict[str, FlagTrait] = {}
 
 

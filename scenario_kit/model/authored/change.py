@@ -101,13 +101,13 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str | None:
-        """The reference that it names; None for created objects."""
+        """What it names, as text: an object, or several nodes; None for created objects."""
         return None
 
     @property
     def ref(self) -> Reference | None:
-        """The target as a value; None if there is none, or several nodes."""
-        return None if self.target is None else Reference.parse(self.target)
+        """The object that it names; None if there is none, or several nodes."""
+        return None
 
     @property
     def manifest(self) -> Object | None:
@@ -222,7 +222,7 @@ class Change:
 
     @property
     def target(self) -> str | None:
-        """The reference that the operation names."""
+        """What the operation names, as text."""
         return self.operation.target
 
     @classmethod

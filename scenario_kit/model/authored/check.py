@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 
 from scenario_kit.model.base import Value
+from scenario_kit.model.kubernetes.reference import Reference
 
 
 class ObjectCheck(Value, frozen=True, kw_only=True):
     """A field of an object, given as JSONPath. Exactly one comparison is set."""
 
-    ref: str
+    ref: Reference
     path: str = ""
     exists: bool | None = None
     equals: Any = None
@@ -31,6 +32,15 @@ class EndpointsCheck(Value, frozen=True, kw_only=True):
     at_least: int | None = None
     at_most: int | None = None
 
+    @property
+    def ref(self) -> Reference:
+        """The Service, which is named with or without its kind.
+
+        Raises:
+            ValueError: the name is malformed.
+        """
+        return Reference.parse(self.service) if "/" in self.service else Reference("Service", self.service)
+
 
 class QueryCheck(Value, frozen=True, kw_only=True):
     """A PromQL expression, whose largest value is compared. Without series it is *unknown*, or as ``empty`` says."""
@@ -45,7 +55,7 @@ class QueryCheck(Value, frozen=True, kw_only=True):
 class EventCheck(Value, frozen=True, kw_only=True):
     """An event with this reason on an object, or on one that it owns."""
 
-    entity: str
+    entity: Reference
     reason: str
     message_matches: str = ""
 
@@ -53,7 +63,7 @@ class EventCheck(Value, frozen=True, kw_only=True):
 class LogCheck(Value, frozen=True, kw_only=True):
     """A log line of a workload's pods that contains a match of the pattern."""
 
-    entity: str
+    entity: Reference
     pattern: str
 
 
@@ -63,7 +73,7 @@ class ProbeCheck(Value, frozen=True, kw_only=True):
     ``target`` is a Service, a workload or a Pod. All pods must succeed, or (``succeeds`` false) none.
     """
 
-    target: str
+    target: Reference
     port: int
     path: str = ""
     status_at_least: int = 200

@@ -11,6 +11,7 @@ from scenario_kit.model.authored.check import Check
 from scenario_kit.model.authored.parameter_lookup import fill_lookups
 from scenario_kit.model.authored.scenario import Decoy, FaultStart, Rollout, Solution
 from scenario_kit.model.base import Object, Value
+from scenario_kit.model.kubernetes.reference import Reference
 
 Persistence = Literal["Object", "Workload", "Pod", "OneShot", "Expires", "SelfHeals"]
 EntityRole = Literal["Cause", "Artefact", "Victim"]
@@ -89,7 +90,7 @@ class FaultType(Value, frozen=True, kw_only=True):
 class Entity(Value, frozen=True, kw_only=True):
     """An object that the fault writes, its role, and for a cause the changes that repair just this cause."""
 
-    ref: str
+    ref: Reference
     field: str = ""
     role: EntityRole = "Cause"
     generated: bool = False
@@ -111,7 +112,7 @@ class Fault(Value, frozen=True, kw_only=True):
     name: str
     type: str
     version: int
-    target: str
+    target: Reference
     role: str = "Cause"
     visibility: str = "Visible"
     changes: tuple[Change, ...]
@@ -124,7 +125,7 @@ class Fault(Value, frozen=True, kw_only=True):
     persistence: Persistence = "Object"
     scope: str = "Namespace"
     rollout: Rollout = Rollout()
-    callers: tuple[str, ...] = ()
+    callers: tuple[Reference, ...] = ()
     start: FaultStart = FaultStart()
     lasts_seconds: int | None = None
     solutions: tuple[Solution, ...] = ()

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from scenario_kit.model.authored.change import Change
 from scenario_kit.model.base import Value
+from scenario_kit.model.kubernetes.reference import Reference
 
 
 class NoiseRestart(Value, frozen=True, kw_only=True):
     """Restart a workload."""
 
-    target: str
+    target: Reference
 
 
 class NoiseScale(Value, frozen=True, kw_only=True):
     """Add up to this many replicas to a workload for some seconds."""
 
-    target: str
+    target: Reference
     add_replicas: int = 1
     for_seconds: int = 300
 
@@ -38,10 +39,10 @@ class Noise(Value, frozen=True, kw_only=True):
     jitter_percent: int = 30
 
     @property
-    def target(self) -> str:
-        """The affected workload; empty for load."""
+    def target(self) -> Reference | None:
+        """The affected workload; None for load."""
         touched = self.restart or self.scale
-        return touched.target if touched else ""
+        return touched.target if touched else None
 
     @property
     def for_seconds(self) -> int:

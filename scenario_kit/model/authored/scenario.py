@@ -10,13 +10,15 @@ from scenario_kit.model.authored.change import Change
 from scenario_kit.model.authored.check import Check
 from scenario_kit.model.authored.noise import Noise
 from scenario_kit.model.base import Value
-from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.kubernetes.reference import GROUP, Reference
 
 API_VERSION = f"{GROUP}/v1alpha1"
 
 
 Outcome = Literal["Incident", "Benign", "NoIncident"]
 Role = Literal["Cause", "Trigger", "Sustaining", "Distractor"]
+#: Kind of a node of the propagation that stands for the object of a fault whose name is generated.
+FAULT_NODE: Final = "Fault"
 #: Roles of labelled faults: repairing them ends the incident.
 LABELLED: Final = ("Cause", "Sustaining")
 
@@ -56,7 +58,7 @@ class OnAlert(Value, frozen=True, kw_only=True):
     """An alert that starts a fault; its deadline counts from the latest injection before it."""
 
     name: str
-    entity: str = ""
+    entity: Reference | None = None
     within_seconds: int | None = None
 
 
@@ -81,7 +83,7 @@ class FaultUse(Value, frozen=True, kw_only=True):
 
     name: str
     type: str
-    target: str
+    target: Reference
     parameters: dict[str, Any] = {}
     rollout: Rollout | None = None
     start: FaultStart = FaultStart()
@@ -92,11 +94,11 @@ class FaultUse(Value, frozen=True, kw_only=True):
 
 
 class AlertExpectation(Value, frozen=True, kw_only=True):
-    """An expected alert. ``entity`` is empty if any object counts."""
+    """An expected alert. ``entity`` is None if any object counts."""
 
     name: str
     alert_class: Literal["MustFire", "MayFire", "MustNotFire"] = msgspec.field(name="class", default="MustFire")
-    entity: str = ""
+    entity: Reference | None = None
     after: str = ""
     within_seconds: int | None = None
 
@@ -105,7 +107,7 @@ class BackgroundAlert(Value, frozen=True, kw_only=True):
     """An alert that also fires in the healthy app, and why that is accepted."""
 
     name: str
-    entity: str = ""
+    entity: Reference | None = None
     reason: str
 
 
@@ -127,15 +129,15 @@ class RootCause(Value, frozen=True, kw_only=True):
     """A labelled cause. ``entity`` may be omitted only if the fault generates the name."""
 
     fault: str
-    entity: str = ""
-    aliases: tuple[str, ...] = ()
+    entity: Reference | None = None
+    aliases: tuple[Reference, ...] = ()
 
 
 class PropagationEdge(Value, frozen=True, kw_only=True):
     """A causal edge. ``Fault/<name>`` is the entity of a fault with a generated name."""
 
-    from_: str = msgspec.field(name="from")
-    to: str
+    from_: Reference = msgspec.field(name="from")
+    to: Reference
     because: str = ""
 
 

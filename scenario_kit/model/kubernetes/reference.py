@@ -31,19 +31,29 @@ _PATTERN = re.compile(
 
 
 @final
-class Reference:
-    """A reference to an object. ``group`` may be empty for kinds that are unambiguous (core, apps, batch …).
+class Reference(str):
+    """A reference to an object: its text, and the parts of it. ``group`` may be empty for kinds that are unambiguous.
 
-    Its JSON form is the text that ``parse`` accepts.
+    Files, the API and templates carry references as text; as this is that text, it is compared, sorted and printed as
+    it stands there, but parsed only once, where the file is loaded. The app's namespace is left out of the text.
     """
 
     __slots__ = ("group", "kind", "name", "namespace")
 
-    def __init__(self, kind: str, name: str, namespace: str = APP_NAMESPACE, group: str = "") -> None:
-        self.kind: Final = kind
-        self.name: Final = name
-        self.namespace: Final = namespace
-        self.group: Final = group
+    kind: str
+    name: str
+    namespace: str
+    group: str
+
+    def __new__(cls, kind: str, name: str, namespace: str = APP_NAMESPACE, group: str = "") -> Self:
+        """Build a reference from its parts."""
+        home = "" if namespace == APP_NAMESPACE else f"{namespace}/"
+        self = super().__new__(cls, f"{home}{kind}.{group}/{name}" if group else f"{home}{kind}/{name}")
+        self.kind, self.name, self.namespace, self.group = kind, name, namespace, group
+        return self
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, str, str]]:
+        return type(self), (self.kind, self.name, self.namespace, self.group)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -52,6 +62,8 @@ class Reference:
         Raises:
             ValueError: the text is malformed; the message contains the expected form.
         """
+        if isinstance(text, cls):
+            return text
         match = _PATTERN.match(text)
         if not match:
             raise ValueError(
@@ -63,33 +75,18 @@ class Reference:
     from_json = parse
 
     def to_json(self) -> str:
-        """Return the text."""
+        """Return the plain text."""
         return str(self)
-
-    def _key(self) -> tuple[str, ...]:
-        return self.kind, self.name, self.namespace, self.group
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reference) and self._key() == other._key()
-
-    def __lt__(self, other: Reference) -> bool:
-        return self._key() < other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __repr__(self) -> str:
-        return f"Reference{self._key()}"
-
-    def __str__(self) -> str:
-        namespace = "" if self.namespace == APP_NAMESPACE else f"{self.namespace}/"
-        group = f".{self.group}" if self.group else ""
-        return f"{namespace}{self.kind}{group}/{self.name}"
 
     @property
     def groupless(self) -> Reference:
         """The same reference without its group."""
         return Reference(self.kind, self.name, self.namespace) if self.group else self
+
+    @property
+    def bare(self) -> tuple[str, str]:
+        """Kind and name, which are unique across an app's namespaces."""
+        return self.kind, self.name
 
     def within(self, namespace: str, others: Mapping[str, str] = _NONE) -> Reference:
         """Return this reference with its symbolic namespace resolved.
@@ -106,19 +103,13 @@ class Reference:
         return self if namespace == self.namespace else Reference(self.kind, self.name, namespace, self.group)
 
 
-def strip_group(text: str) -> str:
-    """Return a reference without its group, so that both spellings compare equal.
+def strip_reference(text: str) -> tuple[str, str]:
+    """Return kind and name of an observed reference.
 
     Raises:
         ValueError: the text is not a reference.
     """
-    return str(Reference.parse(text).groupless)
-
-
-def strip_reference(text: str) -> tuple[str, str]:
-    """Return kind and name of a reference; names are unique across an app's namespaces."""
-    ref = Reference.parse(text)
-    return ref.kind, ref.name
+    return Reference.parse(text).bare
 
 
 def resolve_homes(namespace: str, symbols: Iterable[str]) -> frozenset[str]:

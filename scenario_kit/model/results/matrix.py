@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from scenario_kit.model.base import Value
+from scenario_kit.model.kubernetes.reference import Reference
 
 #: *Ran*: injected, verified, observed, removed. *NoEffect*: an effect check failed, or the cluster rejected the change.
 #: *Lacking*: the lab lacks a needed capability. *Infra*: infrastructure failed; it is retried.
@@ -17,7 +18,7 @@ class Fired(Value, frozen=True, kw_only=True):
     """An alert that fired during the fault; ``seconds`` from injection to onset."""
 
     name: str
-    entity: str = ""
+    entity: Reference | None = None
     seconds: float
 
     def __str__(self) -> str:
@@ -42,7 +43,7 @@ class MatrixRow(Value, frozen=True, kw_only=True, omit_defaults=True):
     fault: str
     change: int
     family: str
-    target: str
+    target: Reference
     outcome: Tried
     date: str
     alerts: tuple[Fired, ...] = ()

@@ -23,7 +23,7 @@ Homes = Sequence[tuple[str, Mapping[str, Any]]]
 #: What may follow the namespace in an address: the cluster domain, a port, a path, or a word boundary.
 _END: Final = r"(?=\.svc\b|[^-.\w]|$)"
 #: The field in which each kind of check names its object.
-_NAMED: Final = {"object": "ref", "endpoints": "service", "event": "entity", "log": "entity", "probe": "target"}
+_NAMED: Final = {"object": "ref", "event": "entity", "log": "entity", "probe": "target"}
 
 
 def list_used(app: App, objects: Iterable[Object], namespace: str) -> dict[str, str]:
@@ -42,7 +42,7 @@ def locate_components(app: App, objects: Sequence[Object], namespace: str) -> Ap
     return msgspec.structs.replace(app, components=tuple(components))
 
 
-def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
+def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[Reference], Reference]:
     """Return a function that qualifies a reference with the namespace of its object.
 
     Objects with ``generateName`` cannot be referenced.
@@ -56,16 +56,7 @@ def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[str], st
     def find_home(ref: Reference) -> str:
         return places.get((ref.kind, ref.name), APP_NAMESPACE) if ref.namespace == APP_NAMESPACE else ref.namespace
 
-    return lambda text: _qualify(text, find_home)
-
-
-def _qualify(text: str, find_home: Callable[[Reference], str]) -> str:
-    """Move a reference to the namespace that ``find_home`` returns; text that is not a reference is returned as is."""
-    try:
-        ref = Reference.parse(text)
-    except ValueError:
-        return text
-    return str(ref.move(find_home(ref)))
+    return lambda ref: ref.move(find_home(ref))
 
 
 def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
@@ -100,7 +91,11 @@ def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: st
     )
 
 
-def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[str], str] = str) -> Fault:
+def _keep(ref: Reference) -> Reference:
+    return ref
+
+
+def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[Reference], Reference] = _keep) -> Fault:
     """Apply ``do`` to every change of the fault and ``find`` to the references of its entities."""
 
     def map_group(group: Iterable[Change]) -> tuple[Change, ...]:
@@ -117,12 +112,12 @@ def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[s
     )
 
 
-def rename_change(change: Change, find: Callable[[str], str]) -> Change:
+def rename_change(change: Change, find: Callable[[Reference], Reference]) -> Change:
     """Apply ``find`` to the references of a change: its target and the object of its ``until`` check."""
     document = change.to_json()
     body = document[change.operation.keyword]
-    if change.target is not None:
-        document[change.operation.keyword] = {**body, "target": find(change.target)}
+    if change.operation.ref is not None:
+        document[change.operation.keyword] = {**body, "target": find(change.operation.ref)}
     if change.until is not None:
         document["until"] = {**document["until"], "check": _rename_check(change.until.check, find).to_json()}
     return Change.from_json(document)
@@ -138,9 +133,7 @@ def restore_written(change: Change, app: App) -> Change:
         symbol = symbolise_namespace(namespace, app.namespace)
         return symbol if symbol == APP_NAMESPACE or symbol in app.namespaces else namespace
 
-    return _rename_manifest(
-        rename_change(change, lambda text: _qualify(text, lambda ref: symbolise(ref.namespace))), symbolise
-    )
+    return _rename_manifest(rename_change(change, lambda ref: ref.move(symbolise(ref.namespace))), symbolise)
 
 
 def settle_change(change: Change, app: App, namespace: str) -> Change:
@@ -200,23 +193,14 @@ def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
     return change.edit_manifest(lambda m: rename_namespaces(m, resolve) if is_chaos(m) else m)
 
 
-def read_subject(check: Check) -> str:
-    """Return the reference of the object that a check reads; empty if it names none."""
+def _rename_check(check: Check, find: Callable[[Reference], Reference]) -> Check:
+    replace = msgspec.structs.replace
+    if check.endpoints is not None:
+        return replace(check, endpoints=replace(check.endpoints, service=find(check.endpoints.ref)))
     for kind, field in _NAMED.items():
         if (body := getattr(check, kind)) is not None:
-            text = str(getattr(body, field))
-            return f"Service/{text}" if kind == "endpoints" and "/" not in text else text
-    return ""
-
-
-def _rename_check(check: Check, find: Callable[[str], str]) -> Check:
-    document = check.to_json()
-    for kind, field in _NAMED.items():
-        if kind in document:
-            text = document[kind][field]
-            bare = kind == "endpoints" and "/" not in text
-            document[kind] = {**document[kind], field: find(f"Service/{text}" if bare else text)}
-    return Check.from_json(document)
+            return replace(check, **{kind: replace(body, **{field: find(getattr(body, field))})})
+    return check
 
 
 def _settle_manifest(manifest: Object, beside: str, homes: Homes) -> Object:

@@ -17,7 +17,7 @@ from scenario_kit.render.simulation.changes import NoChange
 from scenario_kit.render.simulation.observability import find_idle, resolves
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
-from scenario_kit.render.templating.target import parse_target
+from scenario_kit.render.templating.target import resolve_target
 
 #: Schema key of a parameter for the expression that lists the values possible in the rendered app.
 CHOICES: Final = "x-choices"
@@ -35,7 +35,7 @@ class Offer:
     parameters.
     """
 
-    target: str
+    target: Reference
     parameters: dict[str, Any]
     choices: dict[str, list[Any]]
     fault: Fault
@@ -48,7 +48,7 @@ def fits(fault_type: FaultType, app: App) -> bool:
     return not named or app.name in named
 
 
-def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[str]:
+def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[Reference]:
     """List the objects of the app whose kind the fault type accepts, most relevant first."""
     if not fits(fault_type, app):
         return []
@@ -76,10 +76,9 @@ def find_component(app: App, objects: Sequence[Object], obj: Object) -> Componen
     return None if owner is None or owner is obj else find_component(app, objects, owner)
 
 
-def find_affected_component(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
+def find_affected_component(app: App, objects: Sequence[Object], target: Reference, fault: Fault) -> Component | None:
     """Find the component that a fault affects: the target's, else that of the first victim."""
-    for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
-        ref = Reference.parse(text)
+    for ref in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
         obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
         found = None if obj is None else find_component(app, objects, obj)
         if found is not None:
@@ -91,7 +90,7 @@ def offer(
     fault_type: FaultType,
     app: App,
     objects: Sequence[Object],
-    target: str,
+    target: Reference,
     parameters: Mapping[str, Any] | None = None,
     *,
     name: str = "main",
@@ -111,7 +110,7 @@ def offer(
         app.namespace,
         scenario,
         name,
-        parse_target(target, app.namespace, app.namespaces),
+        resolve_target(target, app.namespace, app.namespaces),
         _LOAD,
         use.parameters,
     )
@@ -209,9 +208,9 @@ def _rank(app: App, component: Component | None) -> tuple[int, int]:
     return (_ROLES.index(component.role), -len(app.callers(component.name)))
 
 
-def _format_reference(obj: Object, fault_type: FaultType, namespace: str) -> str:
-    """Format a reference as the fault type spells its targets, with the API group if it includes one."""
-    group = obj["apiVersion"].rpartition("/")[0]
-    kind = obj["kind"] if obj["kind"] in fault_type.targets else f"{obj['kind']}.{group}"
-    home = format_reference(obj, namespace).removesuffix(format_reference(obj))
-    return f"{home}{kind}/{obj['metadata']['name']}"
+def _format_reference(obj: Object, fault_type: FaultType, namespace: str) -> Reference:
+    """Return a reference as the fault type spells its targets, with the API group if it includes one."""
+    ref = format_reference(obj, namespace)
+    if ref.kind in fault_type.targets:
+        return ref
+    return Reference(ref.kind, ref.name, ref.namespace, obj["apiVersion"].rpartition("/")[0])

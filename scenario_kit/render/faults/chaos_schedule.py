@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.model import Change, Fault, Object, Solution
+from scenario_kit.model import Change, Fault, Object, Reference, Solution
 from scenario_kit.model.authored.check import Check, ObjectCheck
 from scenario_kit.model.authored.scenario import Recurrence
 from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, schedule_key
@@ -36,8 +36,8 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
         )
     experiment = fault.experiments[0]
     _check_times(fault, experiment, recurrence)
-    old = f"{experiment['kind']}.{GROUP}/{experiment['metadata']['name']}"
-    new = f"{SCHEDULE}.{GROUP}/{experiment['metadata']['name']}"
+    old = Reference(experiment["kind"], experiment["metadata"]["name"], group=GROUP)
+    new = Reference(SCHEDULE, old.name, group=GROUP)
     scheduled = Fault.from_json(_rename_references(fault.to_json(), old, new))
     changes = tuple(_schedule_change(c, recurrence) for c in scheduled.changes)
     stop = next(e.fix for e in scheduled.causes if e.ref == new)
@@ -115,7 +115,7 @@ def _schedule_change(change: Change, recurrence: Recurrence) -> Change:
     return change.edit_manifest(lambda _: schedule)
 
 
-def _extend_deadline(check: Check, schedule: str, seconds: int) -> Check:
+def _extend_deadline(check: Check, schedule: Reference, seconds: int) -> Check:
     """Extend a check's deadline by one period; a check of the experiment's status reads the last start instead."""
     later = msgspec.structs.replace(check, within_seconds=check.within_seconds + seconds)
     if check.object is None or check.object.ref != schedule:

@@ -13,7 +13,7 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.schema.schemas import find_violations
-from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Solution
+from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Reference, Solution
 from scenario_kit.model.authored.scenario import FaultUse, Load
 from scenario_kit.render.apps.namespaces import list_used, place_fault
 from scenario_kit.render.faults.chaos_schedule import make_recurring
@@ -27,7 +27,7 @@ from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.simulation.observability import find_unseen
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
 from scenario_kit.render.templating.engine import render
-from scenario_kit.render.templating.target import FaultTarget, parse_target
+from scenario_kit.render.templating.target import FaultTarget, resolve_target
 
 #: Maximum length of an observed value in a finding.
 _SHOWN = 200
@@ -210,10 +210,7 @@ def _find_violations(
 def _resolve_target(
     fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str
 ) -> FaultTarget:
-    try:
-        target = parse_target(use.target, namespace, app.namespaces)
-    except ValueError as error:
-        raise build_error("SK104", f"fault '{use.name}': {error}") from error
+    target = resolve_target(use.target, namespace, app.namespaces)
     kinds = {target.kind, f"{target.kind}.{target.group}"}
     if not kinds & set(fault_type.targets):
         raise build_error(
@@ -248,13 +245,13 @@ def _explain_unmodelled(app: App, names: Sequence[str]) -> str:
     return f"; if {names} do report such requests, declare it in the app's twin.yaml (`telemetry`, `unsetStatus`)"
 
 
-def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
+def _list_callers(scope: Scope, target: FaultTarget) -> tuple[Reference, ...]:
     """List the workloads of the components that hold connections to the target's component, if it has one."""
     component = next(
         (
             c
             for c in scope.app.components
-            if c.workload == str(target) or (target.kind == "Service" and c.service == target.name)
+            if c.workload == target.ref or (target.kind == "Service" and c.service == target.name)
         ),
         None,
     )

@@ -20,7 +20,7 @@ def render_goldens(catalog: Catalog) -> Iterator[tuple[str, str, dict[str, Any]]
             if found is not None:
                 rendered = found.fault.to_json()
                 rendered.pop("digest", None)  # it changes with every edit of the definition
-                document = {"target": found.target, "parameters": found.parameters, "fault": rendered}
+                document = {"target": str(found.target), "parameters": found.parameters, "fault": rendered}
                 yield name, fault_name, document
 
 

@@ -64,7 +64,7 @@ def _check_hideable(fault: Fault) -> None:
             )
         if mark := describe_marks(change.operation.experiment):
             raise _build_refusal(fault, mark)
-    if Reference.parse(fault.target).kind not in WORKLOADS:
+    if fault.target.kind not in WORKLOADS:
         raise _build_refusal(fault, f"its target would be the cause, but {fault.target} is not a workload")
 
 

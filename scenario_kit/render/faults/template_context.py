@@ -163,7 +163,7 @@ class Scope:
         """Return labels that select exactly the pods of a workload, or of the one that a Service selects."""
         return select_pods(self._workload(workload))
 
-    def readers(self, ref: object, way: str = "") -> list[str]:
+    def readers(self, ref: object, way: str = "") -> list[Reference]:
         """Return workloads whose pods read a ConfigMap, Secret or claim; ``way`` restricts to ``volume`` or ``env``."""
         return find_readers(self.objects, self._reference(ref), self.namespace, way)
 
@@ -230,8 +230,7 @@ class Scope:
 
     def _find_component(self, parsed: Reference) -> Component | None:
         for component in self.app.components:
-            workload = Reference.parse(component.workload)
-            if (workload.kind, workload.name) == (parsed.kind, parsed.name):
+            if (component.workload.kind, component.workload.name) == (parsed.kind, parsed.name):
                 return component
             if parsed.kind == "Service" and component.service == parsed.name:
                 return component
@@ -306,11 +305,11 @@ class Scope:
 
     def _reference(self, ref: object) -> Reference:
         if isinstance(ref, Mapping):
-            return Reference.parse(format_reference(dict(ref), self.namespace))
+            return format_reference(dict(ref), self.namespace)
         if isinstance(ref, FaultTarget):
             return ref.ref
         try:
-            return Reference.parse(make_finder(self.objects, self.namespace)(str(ref)))
+            return make_finder(self.objects, self.namespace)(Reference.parse(str(ref)))
         except ValueError as error:
             raise build_error("SK104", f"fault '{self.fault}': {error}") from error
 

@@ -19,7 +19,7 @@ _PROJECTED: Final = {"ConfigMap": "configMap", "Secret": "secret"}
 _ENVIRONMENT: Final = {"ConfigMap": ("configMapRef", "configMapKeyRef"), "Secret": ("secretRef", "secretKeyRef")}
 
 
-def find_readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[str]:
+def find_readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[Reference]:
     """Find the workloads whose pods read an object, in the order of the app's manifests.
 
     Args:

@@ -48,7 +48,7 @@ def _read_flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -
 def _list_containers(app: App, objects: Sequence[Object], namespace: str) -> Iterator[Object]:
     for component in app.components:
         if component.role == "Load":
-            index = find_position(objects, Reference.parse(component.workload), namespace)
+            index = find_position(objects, component.workload, namespace)
             yield from objects[index]["spec"]["template"]["spec"]["containers"] if index is not None else []
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace, symbolise_namespace
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
 
 
-def format_reference(obj: Object, namespace: str = "") -> str:
-    """Format the reference of a manifest relative to an app in ``namespace``; by default kind and name."""
-    name = f"{obj['kind']}/{obj['metadata']['name']}"
+def format_reference(obj: Object, namespace: str = "") -> Reference:
+    """Return the reference of a manifest relative to an app in ``namespace``; by default kind and name."""
+    kind, name = obj["kind"], obj["metadata"]["name"]
     own = obj["metadata"].get("namespace", namespace)
-    return f"{symbolise_namespace(own, namespace)}/{name}" if namespace and own != namespace else name
+    return Reference(kind, name, symbolise_namespace(own, namespace) if namespace else APP_NAMESPACE)
 
 
 def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:

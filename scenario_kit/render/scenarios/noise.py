@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model import App, Change, Object
 from scenario_kit.model.authored.noise import Noise, NoiseLoad, NoiseScale, NoiseSource
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -78,19 +78,19 @@ def _build_scaled(noise: Noise, scale: NoiseScale, objects: Sequence[Object], na
 
 
 def _find_target(noise: Noise, objects: Sequence[Object], namespace: str, kinds: tuple[str, ...]) -> Object:
-    ref = Reference.parse(noise.target)
-    if ref.kind not in kinds:
+    ref = noise.target
+    if ref is None or ref.kind not in kinds:
         raise _build_refusal(noise, f"'{noise.target}' must be one of {', '.join(kinds)}")
     return find_object(objects, ref, namespace, f"noise '{noise.name}'", "SK136")
 
 
 def _set_users(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> Change:
-    workload = next((c.workload for c in app.components if c.role == "Load"), "")
+    workload = next((c.workload for c in app.components if c.role == "Load"), None)
     if app.load is None or not workload:
         raise _build_refusal(noise, f"{app.name} {app.version} does not declare the user setting of its load generator")
     if flag := app.load.users.flag:
         return Change.from_json({"setFlag": {"flag": flag, "variant": str(users), "value": users}})
-    generator = find_object(objects, Reference.parse(workload), namespace, f"noise '{noise.name}'", "SK136")
+    generator = find_object(objects, workload, namespace, f"noise '{noise.name}'", "SK136")
     variable = app.load.users.env
     containers = generator["spec"]["template"]["spec"]["containers"]
     name = next((c["name"] for c in containers if any(e["name"] == variable for e in c.get("env") or [])), "")

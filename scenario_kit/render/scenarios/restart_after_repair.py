@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import msgspec
 
 from scenario_kit.model import App, Change, Component, Entity, Fault, Object, Solution
-from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.render.faults.applicability import find_affected_component
 
 
@@ -52,5 +51,5 @@ def _explain_restart(solution: Solution, lasting: Sequence[tuple[Component, str]
 def _add_restarts(changes: Sequence[Change], lasting: Sequence[Component]) -> tuple[Change, ...]:
     """Append a restart of each component that the changes do not already restart."""
     done = {c.operation.about(None) for c in changes if c.operation.restarts}
-    missing = [c.workload for c in lasting if strip_reference(c.workload) not in done]
+    missing = [c.workload for c in lasting if c.workload.bare not in done]
     return (*changes, *(Change.from_json({"restart": {"target": workload}}) for workload in missing))

@@ -10,9 +10,17 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
+from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Reference, Runbook, Scenario, Solution
 from scenario_kit.model.authored.alert_rule import EVALUATION
-from scenario_kit.model.authored.scenario import LABELLED, Decoy, FaultUse, GroundTruth, PropagationEdge, ScenarioSpec
+from scenario_kit.model.authored.scenario import (
+    FAULT_NODE,
+    LABELLED,
+    Decoy,
+    FaultUse,
+    GroundTruth,
+    PropagationEdge,
+    ScenarioSpec,
+)
 from scenario_kit.render.apps.app import list_needs, render_app, resolve_options
 from scenario_kit.render.apps.namespaces import list_used, locate_components, settle_change
 from scenario_kit.render.faults.fault import digest_of, render_fault
@@ -24,7 +32,6 @@ from scenario_kit.render.templating.authoring_error import build_error, did_you_
 
 _P = TypeVar("_P", Solution, Decoy)
 #: Prefix of references to the cause of a fault, whose name may be generated.
-_BY_FAULT: Final = "Fault/"
 #: Fields of a scenario that do not shape the incident.
 _DESCRIPTIVE: Final = (
     "title",
@@ -167,23 +174,22 @@ def _rank_start(use: FaultUse) -> tuple[int, int]:
     return (1, 0) if start.after_fault is not None else (0, start.after_seconds or 0)
 
 
-def resolve_entity(text: str, faults: Sequence[Fault]) -> str:
+def resolve_entity(ref: Reference, faults: Sequence[Fault]) -> Reference:
     """Replace ``Fault/<name>`` with the first cause of that fault; return other references unchanged.
 
     Raises:
         AuthoringError: the fault is unknown or has no cause.
     """
-    if not text.startswith(_BY_FAULT):
-        return text
-    name = text.removeprefix(_BY_FAULT)
-    causes = next((f.causes for f in faults if f.name == name), ())
+    if ref.kind != FAULT_NODE:
+        return ref
+    causes = next((f.causes for f in faults if f.name == ref.name), ())
     if not causes:
         known = [f.name for f in faults if f.causes]
         raise build_error(
             "SK115",
-            f"'{text}' does not name a fault of this scenario with a cause",
-            expected=" | ".join(_BY_FAULT + k for k in known),
-            fix=did_you_mean(name, known),
+            f"'{ref}' does not name a fault of this scenario with a cause",
+            expected=" | ".join(f"{FAULT_NODE}/{k}" for k in known),
+            fix=did_you_mean(ref.name, known),
         )
     return causes[0].ref
 
@@ -192,7 +198,7 @@ def _build_ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTr
     return msgspec.structs.replace(
         truth,
         root_causes=tuple(
-            msgspec.structs.replace(c, entity=resolve_entity(c.entity or f"{_BY_FAULT}{c.fault}", faults))
+            msgspec.structs.replace(c, entity=resolve_entity(c.entity or Reference(FAULT_NODE, c.fault), faults))
             for c in truth.root_causes
         ),
         propagation=tuple(

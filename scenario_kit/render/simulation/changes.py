@@ -31,16 +31,12 @@ class NoChange(AuthoringError):
         super().__init__(finding.message, [finding], fix=finding.fix)
 
 
-def find_target(objects: Sequence[Object], target: str, app: App, namespace: str, keyword: str) -> Object | None:
+def find_target(objects: Sequence[Object], ref: Reference, app: App, namespace: str, keyword: str) -> Object | None:
     """Find the target of a change; None for objects outside the app's namespaces and unknown cluster-scoped objects.
 
     Raises:
-        AuthoringError: the reference is invalid, or names a missing object of the app.
+        AuthoringError: it names a missing object of the app.
     """
-    try:
-        ref = Reference.parse(target)
-    except ValueError as error:  # templates may render anything
-        raise build_error("SK104", f"a change has an invalid target: {error}") from error
     if ref.namespace not in (APP_NAMESPACE, namespace, *app.namespaces):
         return None
     if ref.kind in CLUSTER_KINDS and find_position(objects, ref, namespace) is None:

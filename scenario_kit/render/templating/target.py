@@ -41,11 +41,6 @@ class FaultTarget(TextValue):
         return str(self.ref)
 
 
-def parse_target(text: str, namespace: str, others: Collection[str] = ()) -> FaultTarget:
-    """Parse the target of a fault; ``others`` are the symbolic names of the app's additional namespaces.
-
-    Raises:
-        ValueError: the text is not a reference.
-    """
-    ref = Reference.parse(text)
+def resolve_target(ref: Reference, namespace: str, others: Collection[str] = ()) -> FaultTarget:
+    """Resolve the target of a fault; ``others`` are the symbolic names of the app's additional namespaces."""
     return FaultTarget(ref, ref.within(namespace, {s: resolve_namespace(namespace, s) for s in others}).namespace)

@@ -33,21 +33,21 @@ def build_scenario_truth(
         incident=name,
         outcome=resolved.outcome,
         groups=tuple(_build_group(each, namespace, root=each in roots) for each in dict.fromkeys(names)),
-        aliases=tuple(names for names in causes if len(names) > 1),
-        edges=tuple(CausalEdge(source=e.from_, target=e.to, effect=e.because) for e in resolved.propagation),
+        aliases=tuple(tuple(map(str, names)) for names in causes if len(names) > 1),
+        edges=tuple(CausalEdge(source=str(e.from_), target=str(e.to), effect=e.because) for e in resolved.propagation),
         alerts=tuple(alert.name for alert in spec.expect.alerts if alert.alert_class == "MustFire"),
         steps=_count_steps(spec, faults),
         repaired=tuple(_build_group(each, namespace, root=False) for each in _list_repaired(spec, faults)),
     )
 
 
-def _list_answers(truth: GroundTruth, faults: Sequence[Fault]) -> list[tuple[str, ...]]:
+def _list_answers(truth: GroundTruth, faults: Sequence[Fault]) -> list[tuple[Reference, ...]]:
     """List the accepted answers: each cause with its aliases, the labelled object first."""
     joined = {fault.name: [each.ref for each in fault.causes] for fault in faults if fault.causes_join == "Conjunctive"}
-    answers: dict[str, list[str]] = {}
+    answers: dict[str, list[Reference]] = {}
     for cause in truth.root_causes:
-        key = f"fault {cause.fault}" if cause.fault in joined else cause.entity
-        answers.setdefault(key, []).extend((cause.entity, *cause.aliases))
+        key = f"fault {cause.fault}" if cause.fault in joined else cause.entity or ""
+        answers.setdefault(key, []).extend(name for name in (cause.entity, *cause.aliases) if name)
     for fault, alternatives in joined.items():
         if f"fault {fault}" in answers:
             answers[f"fault {fault}"] += alternatives
@@ -61,20 +61,19 @@ def _count_steps(spec: ScenarioSpec, faults: Sequence[Fault]) -> int | None:
     return max(1, min(own)) if own else max(1, sum(of_faults)) if of_faults else None
 
 
-def _list_repaired(spec: ScenarioSpec, faults: Sequence[Fault]) -> Iterable[str]:
+def _list_repaired(spec: ScenarioSpec, faults: Sequence[Fault]) -> Iterable[Reference]:
     """List the objects that documented repairs of the scenario and its faults change."""
     solutions = [*spec.solutions, *(solution for fault in faults for solution in fault.solutions)]
-    targets = (change.target for solution in solutions for change in solution.changes)
+    targets = (change.operation.ref for solution in solutions for change in solution.changes)
     return dict.fromkeys(target for target in targets if target)
 
 
-def _list_ends(truth: GroundTruth) -> Iterable[str]:
+def _list_ends(truth: GroundTruth) -> Iterable[Reference]:
     for edge in truth.propagation:
         yield from (edge.from_, edge.to)
 
 
-def _build_group(text: str, namespace: str, *, root: bool) -> TruthGroup:
-    reference = Reference.parse(text)
+def _build_group(reference: Reference, namespace: str, *, root: bool) -> TruthGroup:
     real = resolve_namespace(namespace, reference.namespace) if namespace else ""
     name = build_entity_name(reference.kind, reference.name, real)
-    return TruthGroup(id=text, kind=name.kind, namespace=name.namespace, names=(name.name,), root=root)
+    return TruthGroup(id=str(reference), kind=name.kind, namespace=name.namespace, names=(name.name,), root=root)

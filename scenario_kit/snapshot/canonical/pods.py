@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from scenario_kit.model import App, Object
-from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.model.runtime.recording import RecordedTick
 from scenario_kit.snapshot.canonical.names import NameMap
 
@@ -25,7 +24,7 @@ class PodDirectory:
 
     def __init__(self, app: App, names: NameMap) -> None:
         self._names = names
-        self._services = {strip_reference(c.workload): c.name for c in app.components}
+        self._services = {c.workload.bare: c.name for c in app.components}
         self._deployments: dict[str, str] = {}
         self.pods: dict[tuple[str, str], KnownPod] = {}
 

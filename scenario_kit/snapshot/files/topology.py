@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import App, Component, Object
-from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.snapshot.canonical.events import ShownEvent
 from scenario_kit.snapshot.canonical.objects import ObjectState
@@ -158,7 +157,7 @@ def _name(key: tuple[str, str, str]) -> str:
 
 
 def _spell_workload(component: Component) -> str:
-    return "/".join(strip_reference(component.workload))
+    return "/".join(component.workload.bare)
 
 
 def _identify(key: tuple[str, str, str]) -> str:

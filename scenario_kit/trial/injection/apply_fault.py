@@ -6,7 +6,7 @@ from typing import Final
 
 from scenario_kit.changes import Engine
 from scenario_kit.errors import CapabilityMissing, InfrastructureError, Rejected
-from scenario_kit.model import Change, Fault, Object, Reference
+from scenario_kit.model import Change, Fault, Object
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
@@ -51,8 +51,8 @@ def _reach(fault: Fault) -> list[Change]:
     """Return restarts that make running processes pick up the changes: replace old pods, reconnect callers."""
     changes = []
     if fault.rollout.drop_old:
-        written = {c.target for c in fault.changes if c.operation.patches}
-        workloads = sorted(w for w in written if w and Reference.parse(w).kind in ("Deployment", "StatefulSet"))
+        written = {c.operation.ref for c in fault.changes if c.operation.patches}
+        workloads = sorted(w for w in written if w and w.kind in ("Deployment", "StatefulSet"))
         changes += [Change.from_json({"restart": {"target": w, "dropOld": True}}) for w in workloads]
     if fault.rollout.reconnect == "Callers":
         changes += [Change.from_json({"restart": {"target": w, "dropOld": True}}) for w in fault.callers]

@@ -16,7 +16,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
 from scenario_kit.model.grid import ALERT_POLL_SECONDS
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.observe import symptoms
 from scenario_kit.trial import effects
 from scenario_kit.trial.engine.checks import answer_check
@@ -251,7 +251,7 @@ def _blame_injector(context: TrialContext, fault: Fault) -> None:
 
 def _explain_hindered(context: TrialContext, fault: Fault) -> str:
     """Explain what keeps pods of the target from running, often the actual reason for a missing effect."""
-    workload = strip_group(fault.target)
+    workload = fault.target.groupless
     why = symptoms.explain_hindered(list_pods(context), context.runbook.app, workload)
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 

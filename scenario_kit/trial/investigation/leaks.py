@@ -123,7 +123,7 @@ def _check_order(context: TrialContext, receipts: Sequence[Receipt], objects: Se
     own = {make_object_reference(o, context.namespace).groupless for o in runbook.objects}
     of_app = [o for o in objects if make_object_reference(o, context.namespace).groupless in own]
     labels = (name for cause in runbook.ground_truth.root_causes for name in (cause.entity, *cause.aliases) if name)
-    labelled = {Reference.parse(name).within(context.namespace, runbook.namespaces).groupless for name in labels}
+    labelled = {name.within(context.namespace, runbook.namespaces).groupless for name in labels}
     harmless = {f.group for f in runbook.faults if f.role == "Distractor"}
     written = {e.ref.groupless for r in receipts if r.group not in harmless for e in r.entries}
     return check_order(of_app, {"what is labelled as the cause": labelled, "what the faults wrote": written})

@@ -6,7 +6,6 @@ import msgspec
 
 from scenario_kit.judge.alerts.expectations import is_same_entity
 from scenario_kit.model import Component
-from scenario_kit.model.kubernetes.reference import strip_group, strip_reference
 from scenario_kit.model.runtime.observation import Passage, Work
 from scenario_kit.observe import span_throughput
 from scenario_kit.trial.engine import noise
@@ -27,7 +26,7 @@ def measure_passages(context: TrialContext, end: float) -> tuple[Passage, ...]:
     during = measure_work(context, injected, end)
     nothing = Work(seconds=end - injected, requests=0.0)
     return tuple(
-        Passage(entity=strip_group(c.workload), before=was, during=during.get(c.name, nothing))
+        Passage(entity=c.workload.groupless, before=was, during=during.get(c.name, nothing))
         for c in silent
         if (was := before.get(c.name)) is not None
     )
@@ -37,14 +36,13 @@ def _list_silent(context: TrialContext, injected: float) -> list[Component]:
     """List intermediate components of the propagation that no fault touches and no alert names."""
     runbook = context.runbook
     edges = runbook.ground_truth.propagation
-    between = {strip_reference(e.from_) for e in edges} & {strip_reference(e.to) for e in edges}
-    touched = {strip_reference(ref) for f in runbook.faults for ref in (f.target, *(e.ref for e in f.entities)) if ref}
+    between = {e.from_.bare for e in edges} & {e.to.bare for e in edges}
+    touched = {ref.bare for f in runbook.faults for ref in (f.target, *(e.ref for e in f.entities)) if ref}
     alerted = [t.entity for t in context.history().timelines if t.onset(injected) is not None]
     return [
         c
         for c in runbook.app.components
-        if strip_reference(c.workload) in between - touched
-        and not any(e and is_same_entity(c.workload, e) for e in alerted)
+        if c.workload.bare in between - touched and not any(e and is_same_entity(c.workload, e) for e in alerted)
     ]
 
 

@@ -14,7 +14,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, TrialStep
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference, make_object_reference, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
 from scenario_kit.render.objects.config_consumers import find_readers
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.trial.alerts import extended_wait
@@ -148,7 +148,7 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
     restarted = {(o["kind"], o["metadata"]["name"]) for o in whole}
     at = datetime.fromtimestamp(context.clock.now(), UTC).isoformat(timespec="microseconds")
     # Restarts need no undo, and are several times faster without receipts.
-    for ref in sorted(make_object_reference(o, context.namespace) for o in whole):
+    for ref in sorted((make_object_reference(o, context.namespace) for o in whole), key=lambda r: (r.kind, r.name)):
         try:
             context.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}})
         except Rejected as problem:
@@ -178,18 +178,17 @@ def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
     carried = [s for s in context.spec.steps[:index] if s.kind == "change" and s.use in ("Solution", "Fix")]
     changes = [c for s in carried for c in runbook.procedure(s.use, s.name).solution.changes]
     faults = [f for f in runbook.faults if f.role in LABELLED]
-    texts = [c.target for c in changes if c.target]
-    texts += [format_reference(body, context.namespace) for c in changes if (body := c.operation.resource)]
-    texts += [text for f in faults for text in (f.target, *(e.ref for e in f.entities))]
-    touched = [Reference.parse(text) for text in texts]
+    touched = [ref for c in changes if (ref := c.operation.ref)]
+    touched += [format_reference(body, context.namespace) for c in changes if (body := c.operation.resource)]
+    touched += [ref for f in faults for ref in (f.target, *(e.ref for e in f.entities))]
     workloads = {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}
     if any(ref.kind in _GOVERNING for ref in touched):
         return workloads
-    named = {strip_reference(e.entity) for e in list_by_class(runbook.expect, "MustFire") if e.entity}
+    named = {e.entity.bare for e in list_by_class(runbook.expect, "MustFire") if e.entity}
     for ref in touched:
         named |= {
             (ref.kind, ref.name),
-            *(strip_reference(reader) for reader in find_readers(runbook.objects, ref, context.namespace)),
+            *(reader.bare for reader in find_readers(runbook.objects, ref, context.namespace)),
         }
     return named & workloads
 

@@ -17,7 +17,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Finding, TrialStep
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import make_object_reference, strip_group, strip_reference
+from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.observe import symptoms
 from scenario_kit.observe.symptoms import list_unready
 from scenario_kit.trial.alerts.alert_steps import await_interval, choose_next_look, measure_served, pass_time
@@ -89,7 +89,8 @@ def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guard
         (g.kind, g.name): g for e in entries for g in invariants.take_baseline([e.after or {}], context.runbook.app)
     }
     owed = (_remove_from_guard(g, changed.get((g.kind, g.name), g)) for g in known)
-    ill = {strip_reference(e.entity) for e in list_distractor_alerts(context.runbook.expect, context.runbook.faults)}
+    spared = list_distractor_alerts(context.runbook.expect, context.runbook.faults)
+    ill = {(ref.kind, ref.name) for e in spared if (ref := e.entity)}
     return tuple(_relax_guard(g) if (g.kind, g.name) in ill else g for g in owed)
 
 
@@ -234,7 +235,7 @@ def _list_new_alerts(context: TrialContext, repaired: float) -> list[str]:
 
     A workload that was evicted or crashed may need a repair of its own, as it lost its memory.
     """
-    own = {strip_group(r) for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))}
+    own = {r.groupless for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))}
     since = context.injected_at() or repaired
     begun = symptoms.list_started(list_pods(context), context.runbook.app, since, repaired)
     others = [w for w in begun if w not in own and not w.startswith("Pod/")]

@@ -8,7 +8,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab.page import document, graph
 from scenario_kit.lab.page.document import WorldTrial
-from scenario_kit.model import AlertHistory, AlertTimeline, App, CallEdge, Component, Interval, StepStatus
+from scenario_kit.model import AlertHistory, AlertTimeline, App, CallEdge, Component, Interval, Reference, StepStatus
 from scenario_kit.ports import LogLine
 
 from .conftest import HOSTILE, NOW, a_world, an_event
@@ -20,7 +20,8 @@ def an_app(calls: str, **roles: str) -> App:
     names = list(dict.fromkeys(n for a, _, b in edges for n in (a, b))) + [n for n in roles if n == "alone"]
     return App(
         name="x", version="1", namespace="x", entry="a",
-        components=tuple(Component(name=n, workload=f"Deployment/{n}", role=roles.get(n, "App")) for n in names),
+        components=tuple(Component(name=n, workload=Reference("Deployment", n), role=roles.get(n,
+        "App")) for n in names),
         calls=tuple(CallEdge(caller=a, callee=b, mode="Async" if how == "~" else "Sync") for a, how, b in edges),
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.errors import InfrastructureError, NotFound
 from scenario_kit.lab.page.data import PageSource
-from scenario_kit.model import AlertRule, App, CallEdge, Component, Runbook, TrialSpec
+from scenario_kit.model import AlertRule, App, CallEdge, Component, Reference, Runbook, TrialSpec
 from scenario_kit.model.authored.alert_rule import EntityLabel, Windows
 from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
@@ -14,7 +14,8 @@ from scenario_kit.testing import FakeCluster, FakeMetrics
 START = 1_000_020.0
 APP = App(
     name="little", version="1", namespace="shop", entry="web",
-    components=(Component(name="web", workload="Deployment/web"), Component(name="db", workload="StatefulSet/db")),
+    components=(Component(name="web", workload=Reference("Deployment", "web")), Component(name="db",
+    workload=Reference("StatefulSet", "db"))),
     calls=(CallEdge(caller="web", callee="db"),),
 )  # fmt: skip
 RULE = AlertRule(

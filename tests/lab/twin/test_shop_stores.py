@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_fault
 from tests.lab.twin.little import Little, stamp
@@ -107,7 +108,7 @@ def test_a_store_that_is_started_with_a_password(cluster: Callable[..., Little],
 )
 def test_a_fault_inside_a_store(cluster: Callable[..., Little], shop, shop_objects, name, target, who, silent, words):
     little = cluster(warm=60.0)
-    use = FaultUse(name="it", type=name, target=f"Deployment/{target}")
+    use = FaultUse(name="it", type=name, target=Reference("Deployment", target))
     made = render_fault(Catalog().fault(name), use, shop, shop_objects, "shop", "scenario")
     make(little, shop, made.changes)
     for workload in made.callers if made.rollout.reconnect == "Callers" else ():

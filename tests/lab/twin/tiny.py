@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from scenario_kit.model import App, CallEdge, Component
+from scenario_kit.model import App, CallEdge, Component, Reference
 from scenario_kit.model.twin import decode
 from tests.lab.twin.little import Little
 
@@ -65,7 +65,7 @@ DEFINITION = decode(TWIN)
 
 def app(**twin: Any) -> App:
     names = ("users", "gate", "api", "box", "sink")
-    components = tuple(Component(name=n, workload=f"Deployment/{n}", service=n) for n in names)
+    components = tuple(Component(name=n, workload=Reference("Deployment", n), service=n) for n in names)
     images = tuple(f"example.org/{n}:1" for n in names)
     return App(
         name="tiny",

@@ -13,13 +13,19 @@ from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds import LabContext, SampleHorizon, Worlds
-from scenario_kit.model import App, Component, Ledger, Object
+from scenario_kit.model import App, Component, Ledger, Object, Reference
 from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId
 from scenario_kit.testing import FakeCluster
 
 EPOCH = 1_000_000_005.0 - 1_000_000_005.0 % 15
 TICKS: SeriesId = ("twin_ticks_total", (("namespace", "shop"),))
-APP = App(name="shop", version="1", namespace="shop", entry="web", components=(Component(name="web", workload="web"),))
+APP = App(
+    name="shop",
+    version="1",
+    namespace="shop",
+    entry="web",
+    components=(Component(name="web", workload=Reference("Deployment", "web")),),
+)
 
 
 def spec(trial: str = "t1", **more: Any) -> WorldSpec:

@@ -17,7 +17,7 @@ from scenario_kit.lint.rules.alerts.bounds import (
 )
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql import parser
-from scenario_kit.model import App, Check, Object, Reference
+from scenario_kit.model import App, Check, Object
 from scenario_kit.model.authored.check import EndpointsCheck, ObjectCheck, QueryCheck
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.observe.compare import describe_expectation, matches_object
@@ -106,7 +106,7 @@ def _query(query: QueryCheck) -> str:
 
 
 def _check_status_field(check: ObjectCheck) -> str:
-    kind, path = Reference.parse(check.ref).kind, check.path.removeprefix("$.").split(".")
+    kind, path = check.ref.kind, check.path.removeprefix("$.").split(".")
     known = _STATUS.get(kind)
     field = path[1].partition("[")[0] if len(path) > 1 and path[0] == "status" else ""
     return f"the status of a {kind} has no field '{field}'" if known and field and field not in known else ""
@@ -122,7 +122,7 @@ def _explain_healthy(case: LintContext, check: Check) -> str:
 
 
 def _evaluate_object(check: ObjectCheck, objects: tuple[Object, ...], app: App) -> str:
-    ref = Reference.parse(check.ref)
+    ref = check.ref
     if check.path.removeprefix("$.").startswith("status") or ref.namespace not in ("app", *app.namespaces):
         return ""
     index = find_position(objects, ref, app.namespace)
@@ -134,8 +134,7 @@ def _evaluate_object(check: ObjectCheck, objects: tuple[Object, ...], app: App) 
 
 
 def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app: App) -> str:
-    text = check.service if "/" in check.service else f"Service/{check.service}"
-    index = find_position(objects, Reference.parse(text), app.namespace)
+    index = find_position(objects, check.ref, app.namespace)
     selector = (objects[index].get("spec") or {}).get("selector") if index is not None else None
     if not selector or any(o["kind"] in ("HorizontalPodAutoscaler", "DaemonSet") for o in objects):
         return ""
@@ -143,7 +142,7 @@ def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app:
     count = sum(int((o.get("spec") or {}).get("replicas", 1)) for o in chosen)
     low, high = check.at_least, check.at_most
     holds = (low is None or count >= low) and (high is None or count <= high)
-    return f"before any fault, {text} already satisfies the check with {count} addresses" if holds else ""
+    return f"before any fault, {check.ref} already satisfies the check with {count} addresses" if holds else ""
 
 
 def _format_question(check: Check) -> str:

@@ -8,10 +8,9 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
-from scenario_kit.model import Change, Check, Fault, Reference
+from scenario_kit.model import Change, Check, Fault
 from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.chaos.kinds import GROUP
-from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 @register_check("SK129", "Fault")
@@ -61,8 +60,8 @@ def _find_written_back(check: Check, own: set[tuple[str, str] | None], *, evicts
 
     With ``evicts``, an event `Killing` is a consequence: an eviction may be rejected.
     """
-    if check.object and strip_reference(check.object.ref) in own:
-        claimed = Reference.parse(check.object.ref).group == GROUP  # AllInjected is a claim, not an effect
+    if check.object and check.object.ref.bare in own:
+        claimed = check.object.ref.group == GROUP  # AllInjected is a claim, not an effect
         if claimed or repeats_field(check.object.path):
             return f"{check.object.path or 'the whole'} of {check.object.ref}"
     if check.query and repeats_query(check.query.expr):

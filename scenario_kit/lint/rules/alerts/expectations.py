@@ -16,14 +16,14 @@ from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.grid import GRID_SECONDS
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.simulation.observability import find_unheard
 
 #: Worst-case delay by scraping and evaluation, in seconds, on top of an alert's range and `for`.
 _SCRAPE_AND_EVALUATION = 2 * (GRID_SECONDS + GRID_SECONDS)
 
 
-def _list_named(case: LintContext) -> Iterator[tuple[Place, str, str]]:
+def _list_named(case: LintContext) -> Iterator[tuple[Place, str, Reference | None]]:
     """Yield place, name and entity of every alert that the file names."""
     spec = case.scenario.spec
     for i, alert in enumerate(spec.expect.alerts):
@@ -75,9 +75,9 @@ def check_alert_entities(case: LintContext) -> Iterator[Problem]:
             continue
         possible = list_possible_entities(case, alert)
         exists = case.objects is None or case.exists(entity)
-        if Reference.parse(entity).groupless not in possible or not exists:
+        if entity.groupless not in possible or not exists:
             message = f"alert '{name}' is never about '{entity}'"
-            names = [str(ref) for ref in possible]
+            names = list(possible)
             fix, edited = did_you_mean(entity, names), fix_reference((*place, "entity"), entity, names)
             yield Problem((*place, "entity"), message, entity, f"a {alert.entity.kind} of the app", fix, edits=edited)
         elif alert.entity.kind == "Component" and (silent := _find_unheard(case.app, alert, entity)):
@@ -88,10 +88,10 @@ def check_alert_entities(case: LintContext) -> Iterator[Problem]:
             yield Problem((*place, "entity"), message, entity, "a component with spans that the rule matches", fix)
 
 
-def _find_unheard(app: App, alert: AlertRule, entity: str) -> str:
+def _find_unheard(app: App, alert: AlertRule, entity: Reference) -> str:
     """Return the component behind a workload if the rule never matches its spans; empty otherwise."""
-    workload = Reference.parse(entity).groupless
-    names = [c.name for c in app.components if Reference.parse(c.workload).groupless == workload]
+    workload = entity.groupless
+    names = [c.name for c in app.components if c.workload.groupless == workload]
     silent = find_unheard(alert.expr, app)
     return names[0] if names and silent.issuperset(names) else ""
 
@@ -102,7 +102,7 @@ def list_possible_entities(case: LintContext, alert: AlertRule) -> set[Reference
     assert case.app is not None
     kind = alert.entity.kind
     if kind == "Component":
-        return {Reference.parse(component.workload) for component in case.app.components}
+        return {component.workload for component in case.app.components}
     kinds = WORKLOADS if kind == "Pod" else (kind,)
     return {r.groupless for r in (*case.known, *case.created) if r.kind in kinds}
 
@@ -163,7 +163,7 @@ def check_contradictions(case: LintContext) -> Iterator[Problem]:
     yield from _check_deadlines_twice(alerts)
     for i, alert in enumerate(alerts):
         place = ("spec", "expect", "alerts", i)
-        other = seen.setdefault((alert.name, strip_group(alert.entity) if alert.entity else ""), alert.alert_class)
+        other = seen.setdefault((alert.name, alert.entity.groupless if alert.entity else ""), alert.alert_class)
         if other != alert.alert_class:
             message = (
                 f"'{alert.name}'{f' on {alert.entity}' if alert.entity else ''} is {other} and {alert.alert_class}"
@@ -190,7 +190,7 @@ def _check_deadlines_twice(alerts: Sequence[AlertExpectation]) -> Iterator[Probl
     for i, alert in enumerate(alerts):
         if alert.alert_class != "MustFire":
             continue
-        other = seen.setdefault((alert.name, strip_group(alert.entity) if alert.entity else ""), alert)
+        other = seen.setdefault((alert.name, alert.entity.groupless if alert.entity else ""), alert)
         if (alert.within_seconds, alert.after) != (other.within_seconds, other.after):
             reported = (
                 f"'{alert.name}'{f' on {alert.entity}' if alert.entity else ''} must fire by two different deadlines"
@@ -229,5 +229,5 @@ def _check_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[
             message = (
                 f"'{alert.name}' {reported} counts from '{alert.after}', a Distractor, which changes no such object"
             )
-            fix = f"write `entity: {strip_group(fault.target)}`, or remove `after`"
-            yield Problem(("spec", "expect", "alerts", i), message, alert.entity, strip_group(fault.target), fix)
+            fix = f"write `entity: {fault.target.groupless}`, or remove `after`"
+            yield Problem(("spec", "expect", "alerts", i), message, alert.entity or "", fault.target.groupless, fix)

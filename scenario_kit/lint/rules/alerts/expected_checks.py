@@ -8,7 +8,7 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load import did_you_mean
-from scenario_kit.model import Check
+from scenario_kit.model import Check, Reference
 
 
 @register_check("SK134")
@@ -26,13 +26,12 @@ def check_expected_targets(case: LintContext) -> Iterator[Problem]:
                 )
 
 
-def _list_references(check: Check) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield place and text of each reference; a check may expect that an object does not exist."""
+def _list_references(check: Check) -> Iterator[tuple[tuple[str, str], Reference]]:
+    """Yield place and value of each reference; a check may expect that an object does not exist."""
     if check.object and check.object.exists is not False:
         yield ("object", "ref"), check.object.ref
     if check.endpoints:
-        service = check.endpoints.service
-        yield ("endpoints", "service"), service if "/" in service else f"Service/{service}"
+        yield ("endpoints", "service"), check.endpoints.ref
     if check.event:
         yield ("event", "entity"), check.event.entity
     if check.log:

@@ -146,11 +146,11 @@ def _check_values(
 @register_check("SK110")
 def check_target(case: LintContext) -> Iterator[Problem]:
     for i, use in enumerate(case.scenario.spec.faults):
-        place, ref = ("spec", "faults", i, "target"), Reference.parse(use.target)
+        place, ref = ("spec", "faults", i, "target"), use.target
         kinds = case.types[use.type].targets if use.type in case.types else ()
         if kinds and ref.kind not in [kind.partition(".")[0] for kind in kinds]:
             message = f"fault '{use.type}' breaks {' or '.join(kinds)}, not {ref.kind}"
-            similar = [f"{kind}/{ref.name}" for kind in kinds if case.exists(f"{kind}/{ref.name}")]
+            similar = [r for kind in kinds if case.exists(r := Reference.parse(f"{kind}/{ref.name}"))]
             fix = did_you_mean(use.target, similar or case.names(*kinds))
             edits = fix_reference(place, use.target, similar)
             yield Problem(place, message, ref.kind, " or ".join(kinds), fix, edits=edits)

@@ -30,7 +30,7 @@ def check_selectors(case: LintContext) -> Iterator[Problem]:
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name not in case.faults:
             continue
-        aim = _find_aimed(objects, Reference.parse(use.target), case.app)
+        aim = _find_aimed(objects, use.target, case.app)
         for change in case.faults[use.name].changes:
             for problem in _check_change(objects, change, case.app, aim):
                 yield Problem(("spec", "faults", i, "target"), f"fault '{use.name}': {problem[0]}", *problem[1:])

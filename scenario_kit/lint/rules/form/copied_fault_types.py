@@ -22,7 +22,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.similarity.effect_signature import list_writes
 from scenario_kit.lint.similarity.index_entry import strip_numbers
 from scenario_kit.load.schema.schemas import find_violations
-from scenario_kit.model import App, Fault, FaultType, Object, Reference, Severity
+from scenario_kit.model import App, Fault, FaultType, Object, Severity
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_fault
 
@@ -63,7 +63,7 @@ def _find_same(
         return None
     desired = _Writes(done)
     texts = tuple(dict.fromkeys([*_find_texts(done), *_find_texts(use.parameters)]))
-    kind = Reference.parse(use.target).kind
+    kind = use.target.kind
     for name in catalog.faults():
         if name == use.type:  # another version of the same type, which SK108 tells
             continue

@@ -13,7 +13,6 @@ from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Entity, Fault, Object
 from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 @register_check("SK413")
@@ -122,8 +121,8 @@ def _check_unprovable(case: LintContext) -> Iterator[Problem]:
             continue
         for cause in fault.causes:
             writing = [c.operation for c in fault.changes if not c.operation.restarts]
-            touched = {operation.about(flags) or strip_reference(fault.target) for operation in writing}
-            others = sorted(f"{kind}/{name}" for kind, name in touched - {strip_reference(cause.ref)})
+            touched = {operation.about(flags) or fault.target.bare for operation in writing}
+            others = sorted(f"{kind}/{name}" for kind, name in touched - {cause.ref.bare})
             if others and not _is_own_repair(cause):
                 message = (
                     f"fault type '{fault.type}' also changes {others[0]}, but has no `fix` for '{cause.ref}' alone"

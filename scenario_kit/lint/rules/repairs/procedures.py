@@ -42,18 +42,19 @@ def check_impossible(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, error.message, fix=renamed.fix or error.fix, edits=edits)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
-            if change.target and case.objects is not None and (own := find_intended(case, change.target)):
-                message = f"'{change.target}' is in another namespace in {case.scenario.spec.app.name}"
+            ref = change.operation.ref
+            if ref and case.objects is not None and (own := find_intended(case, ref)):
+                message = f"'{ref}' is in another namespace in {case.scenario.spec.app.name}"
                 place = (*procedure.place, "changes", j, change.operation.keyword, "target")
-                yield Problem(place, message, change.target, own, f"write `{own}`", edits=(Put(place, own),))
+                yield Problem(place, message, ref, own, f"write `{own}`", edits=(Put(place, own),))
 
 
 def _build_retarget_edit(case: LintContext, place: Place) -> tuple[Edit, ...]:
     """Return the edit that corrects the missing target of a change."""
-    change = _change(case, place)
-    if not change.target or case.exists(change.target):
+    operation = _change(case, place).operation
+    if operation.ref is None or case.exists(operation.ref):
         return ()
-    return fix_reference((*place, change.operation.keyword, "target"), change.target, case.names())
+    return fix_reference((*place, operation.keyword, "target"), operation.ref, case.names())
 
 
 def _change(case: LintContext, place: Place) -> Change:
@@ -124,10 +125,10 @@ def _list_concerned(case: LintContext) -> set[str]:
     spec, app = case.scenario.spec, case.app
     if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
         return set()
-    texts = {use.target for use in spec.faults} | {e.ref for fault in case.faults.values() for e in fault.entities}
-    texts |= {alert.entity for alert in spec.expect.alerts if alert.entity and alert.alert_class != "MustNotFire"}
-    texts |= {end for edge in spec.ground_truth.propagation for end in (edge.from_, edge.to)}
-    return {name for text in texts for name in find_components(app, text)}
+    refs = {use.target for use in spec.faults} | {e.ref for fault in case.faults.values() for e in fault.entities}
+    refs |= {alert.entity for alert in spec.expect.alerts if alert.entity and alert.alert_class != "MustNotFire"}
+    refs |= {end for edge in spec.ground_truth.propagation for end in (edge.from_, edge.to)}
+    return {name for ref in refs for name in find_components(app, ref)}
 
 
 def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
@@ -137,7 +138,7 @@ def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
     patch = change.operation.merged
     if patch is not None and set(patch) <= {"metadata"}:
         return True
-    own = find_components(case.app, change.target) if case.app and change.target else set[str]()
+    own = find_components(case.app, change.operation.ref) if case.app and change.operation.ref else set[str]()
     return bool(own) and own.isdisjoint(about)
 
 

@@ -11,7 +11,6 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import build_stage
 from scenario_kit.model import App, Change, Entity, Fault, Object
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
-from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.model.results.involved import list_involved
 
 #: Maximum number of differences in a message.
@@ -42,9 +41,7 @@ def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
         if fault is None:
             continue
         broken = build_stage((), rendering.app, rendering.objects, fault.changes).after
-        parts = {
-            "/".join(strip_reference(text)) for text in (fault.target, *fault.callers, *(e.ref for e in fault.entities))
-        }
+        parts = {f"{ref.kind}/{ref.name}" for ref in (fault.target, *fault.callers, *(e.ref for e in fault.entities))}
         for i, solution in enumerate(fault.solutions):
             for says in _find_altered(rendering.app, rendering.objects, broken, solution.changes, parts):
                 reported.setdefault(i, f"solution '{solution.name}' also changes {says}")
@@ -105,7 +102,7 @@ def _find_unrepaired(
     broken = build_stage((), app, objects, fault.changes).after
     before, after = _index_by_name(objects), _index_by_name(broken)
     for i, cause in enumerate(fault.causes):
-        name = strip_reference(cause.ref)
+        name = cause.ref.bare
         written = name in before and name in after and before[name] != after[name]
         if not cause.fix or not written or _takes_back(cause, fault):
             continue  # what the app does not define may be repaired indirectly; a trial shows that

@@ -113,7 +113,8 @@ def _check_changes(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach
     for change in stage.changes:
         breach = judge_change(change, bounded.bounds)
         aim = find_aim(change, bounded.bounds)
-        misplaced = isinstance(case, LintContext) and change.target and find_intended(case, change.target)
+        ref = change.operation.ref
+        misplaced = isinstance(case, LintContext) and ref and find_intended(case, ref)
         if breach is None or aim is None or misplaced:  # SK121
             continue
         where = symbolise_namespace(aim.namespace, stage.app.namespace)

@@ -11,7 +11,6 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.model import App, Entity, Fault, Object
 from scenario_kit.model.kubernetes.difference import list_leaves
-from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 @register_check("SK453", "Fault")
@@ -57,13 +56,13 @@ def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], 
     paths = {
         tuple(str(part) for part in field.path)
         for field in list_written_fields(fault.changes, objects, app)
-        if (field.of.kind, field.of.name) == strip_reference(entity.ref)
+        if (field.of.kind, field.of.name) == entity.ref.bare
     }
     paths |= {path for body in _list_created(fault, entity) for path in list_leaves(body)}
     patches = [
         c.operation.document
         for c in fault.changes
-        if c.operation.patches and c.operation.about(None) == strip_reference(entity.ref)
+        if c.operation.patches and c.operation.about(None) == entity.ref.bare
     ]
     paths |= {path for patch in patches for path in _list_replaced(patch)}
     if () in paths or any(matches_path(entity.field, path) for path in paths):
@@ -74,7 +73,7 @@ def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], 
 def _list_created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
     for change in fault.changes:
         body = change.operation.manifest
-        if body and (body.get("kind"), body.get("metadata", {}).get("name")) == strip_reference(entity.ref):
+        if body and (body.get("kind"), body.get("metadata", {}).get("name")) == entity.ref.bare:
             yield body
 
 

@@ -32,15 +32,15 @@ def check_aliases(case: LintContext) -> Iterator[Problem]:
         if distractor := _find_masking_distractor(case, cause.fault, cause.entity):
             message = f"'{cause.entity}' is also what the distractor '{distractor}' changes"
             fix = "choose another target for the distractor: blaming it would be right by chance"
-            yield Problem(("spec", "groundTruth", "rootCauses", i, "entity"), message, cause.entity, fix=fix)
+            yield Problem(("spec", "groundTruth", "rootCauses", i, "entity"), message, cause.entity or "", fix=fix)
         before = sum(o.fault == cause.fault and _is_alike(o.entity, cause.entity) for o in causes[:i])
         if before and before >= (1 if cause.entity else _count_nameless(case, cause.fault)):
             label: Place = ("spec", "groundTruth", "rootCauses", i)
             message = f"fault '{cause.fault}' is labelled twice as {cause.entity or 'the same cause'}"
-            yield Problem(label, message, cause.entity, "one label per cause", "remove it", edits=(Drop(label),))
+            yield Problem(label, message, cause.entity or "", "one label per cause", "remove it", edits=(Drop(label),))
 
 
-def _find_masking_distractor(case: LintContext, fault: str, entity: str) -> str:
+def _find_masking_distractor(case: LintContext, fault: str, entity: Reference | None) -> str:
     """Return the distractor that changes the labelled object; empty if there is none."""
     others = (u.name for u in case.scenario.spec.faults if u.role == "Distractor" and u.name != fault)
     return next((n for n in others if entity and any(is_same(entity, e) for e in case.entities(n, "Cause"))), "")
@@ -52,11 +52,11 @@ def _count_nameless(case: LintContext, fault: str) -> int:
     return sum(e.generated for e in rendered.causes) if rendered else 0
 
 
-def _is_alike(one: str, other: str) -> bool:
+def _is_alike(one: Reference | None, other: Reference | None) -> bool:
     return is_same(one, other) if one and other else one == other
 
 
-def _find_other_cause(case: LintContext, own: int, alias: str) -> str:
+def _find_other_cause(case: LintContext, own: int, alias: Reference) -> str:
     """Explain that an alias names another cause, labelled or changed by another fault; empty if it does not."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, other in enumerate(causes):
@@ -68,7 +68,7 @@ def _find_other_cause(case: LintContext, own: int, alias: str) -> str:
     return ""
 
 
-def _explain_victim(case: LintContext, fault: str, alias: str) -> str:
+def _explain_victim(case: LintContext, fault: str, alias: Reference) -> str:
     if any(is_same(alias, cause) for cause in case.entities(fault, "Cause")):
         return ""
     spec = case.scenario.spec
@@ -83,7 +83,7 @@ def _explain_victim(case: LintContext, fault: str, alias: str) -> str:
     return ""
 
 
-def _find_bystander(case: LintContext, own: int, alias: str) -> str:
+def _find_bystander(case: LintContext, own: int, alias: Reference) -> str:
     """Explain that an alias names neither a cause of its fault nor the same pods; empty if it does."""
     cause = case.scenario.spec.ground_truth.root_causes[own]
     fault = case.faults.get(cause.fault)
@@ -102,9 +102,7 @@ def _find_bystander(case: LintContext, own: int, alias: str) -> str:
     mine = {name for text in (fault.target, *broken) for name in find_components(case.app, text)}
     if (other := find_components(case.app, alias) - mine) and not touched:
         return f"'{alias}' is another component, which fault '{cause.fault}' does not touch"
-    of = {
-        name for user in _list_users(case, Reference.parse(alias)) for name in find_components(case.app, user) or {user}
-    }
+    of = {name for user in _list_users(case, alias) for name in find_components(case.app, user) or {user}}
     if not touched and not find_components(case.app, alias) and not (of and of <= mine):
         others = sorted(of - mine)
         more = f" and {len(others) - 2} others" if len(others) > 2 else ""
@@ -116,7 +114,7 @@ def _find_bystander(case: LintContext, own: int, alias: str) -> str:
     return f"'{alias}' is healthy: the broken object is {named}, and neither of them owns the other"
 
 
-def _list_users(case: LintContext, ref: Reference) -> list[str]:
+def _list_users(case: LintContext, ref: Reference) -> list[Reference]:
     """List workloads that use an object: they read it, run as it, or are scaled by it."""
     assert case.app is not None
     objects = case.objects or ()
@@ -125,7 +123,7 @@ def _list_users(case: LintContext, ref: Reference) -> list[str]:
         spec = obj.get("spec") or {}
         if ref.kind == "ServiceAccount" and known.kind in WORKLOADS:
             account = spec["template"]["spec"].get("serviceAccountName", "default")
-            users += [str(known)] if account == ref.name else []
+            users += [known] if account == ref.name else []
         elif (known.kind, known.name) == (ref.kind, ref.name) and (scaled := spec.get("scaleTargetRef")):
-            users.append(f"{scaled['kind']}/{scaled['name']}")
+            users.append(Reference(scaled["kind"], scaled["name"]))
     return users

@@ -57,7 +57,7 @@ def _explain_unfit(case: LintContext, app: App, noise: Noise) -> str:
     if roles & set(_SINGLE):
         return f"scales {noise.target}, whose replicas do not share its work"
     scaled = [o["spec"]["scaleTargetRef"] for o in case.objects or () if o["kind"] == "HorizontalPodAutoscaler"]
-    if any(is_same(f"{r['kind']}/{r['name']}", noise.target) for r in scaled):
+    if any(is_same(Reference(r["kind"], r["name"]), noise.scale.target) for r in scaled):
         return f"scales {noise.target}, which an autoscaler scales"
     return ""
 
@@ -74,19 +74,20 @@ def check_separate(case: LintContext) -> Iterator[Problem]:
                 break
         else:
             for procedure in case.procedures():
-                if noise.scale and any(_writes(c, noise.target) for c in procedure.changes):
+                if noise.scale and any(_writes(c, noise.scale.target) for c in procedure.changes):
                     message = f"noise '{noise.name}' scales what {procedure.kind} '{procedure.name}' changes"
-                    yield Problem(("spec", "noise", i), message, noise.target)
+                    yield Problem(("spec", "noise", i), message, noise.scale.target)
 
 
-def _writes(change: Change, target: str) -> bool:
-    return not change.operation.restarts and change.target is not None and is_same(change.target, target)
+def _writes(change: Change, target: Reference) -> bool:
+    ref = change.operation.ref
+    return not change.operation.restarts and ref is not None and is_same(ref, target)
 
 
 def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
     if not noise.target:
         return _explain_load_change(app, fault)
-    if fault.scope == "Cluster" or Reference.parse(fault.target).kind in ("Node", "Namespace"):
+    if fault.scope == "Cluster" or fault.target.kind in ("Node", "Namespace"):
         return "the fault affects every workload, so there is none beside it"
     created = {body["kind"] for c in fault.changes if (body := c.operation.resource)}
     if created & set(_ALL_PODS):
@@ -103,18 +104,18 @@ def _explain_load_change(app: App, fault: Fault) -> str:
         return "both change the load"
     if app.flags is None or app.load is None or not app.load.users.flag:
         return ""
-    store = f"ConfigMap/{app.flags.config_map}"
+    store = Reference("ConfigMap", app.flags.config_map)
     service = {name for workload in app.flags.restart for name in find_components(app, workload)}
     both = touched & service or any(is_same(store, ref) for ref in _list_references(fault))
     return f"both change feature flags: {app.name} {app.version} sets the number of users by a flag" if both else ""
 
 
-def _list_references(fault: Fault) -> set[str]:
+def _list_references(fault: Fault) -> set[Reference]:
     """Return the objects that a fault targets, writes or restarts."""
-    written = {c.target for c in fault.changes if c.target}
-    restarted = set(fault.callers) if fault.rollout.reconnect == "Callers" else set()
+    written = {ref for c in fault.changes if (ref := c.operation.ref)}
+    restarted = fault.callers if fault.rollout.reconnect == "Callers" else ()
     return {fault.target, *written, *(e.ref for e in fault.entities), *restarted}
 
 
 def _list_touched(app: App, fault: Fault) -> set[str]:
-    return {name for text in _list_references(fault) for name in find_components(app, text)}
+    return {name for ref in _list_references(fault) for name in find_components(app, ref)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
+from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.expectations import list_possible_entities
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.propagation import find_reachable
+from scenario_kit.model.authored.scenario import FAULT_NODE
 
 _PLACE: Place = ("spec", "groundTruth", "propagation")
 
@@ -61,14 +62,13 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
     yield from _check_loose_ends(case, edges, reached)
 
 
-def _resolve_node(case: LintContext, text: str) -> Reference:
+def _resolve_node(case: LintContext, ref: Reference) -> Reference:
     """Return a node; the object of a fault with a known name is the same as ``Fault/<name>``."""
-    ref = Reference.parse(text)
     bare = ref.groupless
     if ref.kind == FAULT_NODE:
         return bare
     for name in case.faults:
-        if any(Reference.parse(entity).groupless == bare for entity in case.entities(name, "Cause")):
+        if any(entity.groupless == bare for entity in case.entities(name, "Cause")):
             return Reference(FAULT_NODE, name)
     return bare
 
@@ -77,7 +77,10 @@ def _find_roots(case: LintContext) -> set[Reference]:
     """Return the actual causes: another rule reports wrong labels, which should not invalidate the whole chain."""
     causes = case.scenario.spec.ground_truth.root_causes
     known = {c.fault for c in causes if c.fault in case.faults or not c.entity}
-    return {Reference(FAULT_NODE, c.fault) if c.fault in known else _resolve_node(case, c.entity) for c in causes}
+    return {
+        Reference(FAULT_NODE, c.fault) if c.fault in known or not c.entity else _resolve_node(case, c.entity)
+        for c in causes
+    }
 
 
 def _check_cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> Iterator[Problem]:
@@ -109,7 +112,7 @@ def _list_alert_objects(case: LintContext) -> set[Reference]:
     named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.entity and a.alert_class != "MustNotFire"]
     known = [rule for rule in named if rule is not None and rule.entity is not None]
     return (
-        {_resolve_node(case, str(ref)) for rule in known for ref in list_possible_entities(case, rule)}
+        {_resolve_node(case, ref) for rule in known for ref in list_possible_entities(case, rule)}
         if case.app
         else set()
     )

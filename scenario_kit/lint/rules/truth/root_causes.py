@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.context.affected_objects import touches
-from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
+from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
@@ -13,7 +13,7 @@ from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import Reference, Severity
-from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.authored.scenario import FAULT_NODE, LABELLED
 
 
 @register_check("SK112")
@@ -23,7 +23,9 @@ def check_known_causes(case: LintContext) -> Iterator[Problem]:
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         place = ("spec", "groundTruth", "rootCauses", i)
         for where, entity in ((("entity",), cause.entity), *((("aliases", j), a) for j, a in enumerate(cause.aliases))):
-            if entity and not case.exists(entity):
+            if entity is None:
+                continue
+            if not case.exists(entity):
                 known = [*case.entities(cause.fault, "Cause"), *case.names()]
                 fix, edits = did_you_mean(entity, known), fix_reference((*place, *where), entity, known)
                 message = f"'{entity}' is neither an object of {case.scenario.spec.app.name} nor created by a fault"
@@ -81,15 +83,15 @@ def check_victims(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
 
 
-def _build_label_edit(place: Place, causes: tuple[str, ...]) -> tuple[Edit, ...]:
+def _build_label_edit(place: Place, causes: tuple[Reference, ...]) -> tuple[Edit, ...]:
     return (Put(place, causes[0]),) if len(set(causes)) == 1 else ()
 
 
-def _is_one_of(entity: str, others: tuple[str, ...]) -> bool:
+def _is_one_of(entity: Reference, others: tuple[Reference, ...]) -> bool:
     return any(is_same(entity, other) for other in others)
 
 
-def _is_victim(case: LintContext, entity: str) -> bool:
+def _is_victim(case: LintContext, entity: Reference) -> bool:
     """Return whether the file declares an object as affected, by a propagation edge or an alert."""
     spec = case.scenario.spec
     edges = [edge.to for edge in spec.ground_truth.propagation]
@@ -117,7 +119,7 @@ def _check_left_out(case: LintContext) -> Iterator[Problem]:
     causes = case.scenario.spec.ground_truth.root_causes
     for use in case.scenario.spec.faults:
         own = [cause for cause in causes if cause.fault == use.name]
-        names = [name for cause in own for name in (cause.entity, *cause.aliases)]
+        names = [name for cause in own for name in (cause.entity, *cause.aliases) if name]
         written = case.entities(use.name, "Cause")
         if not own or not all(cause.entity for cause in own) or not any(_is_one_of(n, written) for n in names):
             continue  # SK405, SK406, SK409
@@ -184,21 +186,21 @@ def check_nodes(case: LintContext) -> Iterator[Problem]:
     if case.objects is None:
         return
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
-        for end, text in (("from", edge.from_), ("to", edge.to)):
-            place, ref = ("spec", "groundTruth", "propagation", i, end), Reference.parse(text)
+        for end, ref in (("from", edge.from_), ("to", edge.to)):
+            place = ("spec", "groundTruth", "propagation", i, end)
             if ref.kind == FAULT_NODE:
                 uses = [use.name for use in case.scenario.spec.faults]
                 if ref.name not in uses:
-                    possible = [f"{FAULT_NODE}/{name}" for name in uses]
-                    fix, edits = did_you_mean(text, possible), fix_reference(place, text, possible)
-                    yield Problem(place, f"the scenario has no fault '{ref.name}'", text, fix=fix, edits=edits)
-            elif not case.exists(text):
+                    possible = [Reference(FAULT_NODE, name) for name in uses]
+                    fix, edits = did_you_mean(ref, possible), fix_reference(place, ref, possible)
+                    yield Problem(place, f"the scenario has no fault '{ref.name}'", ref, fix=fix, edits=edits)
+            elif not case.exists(ref):
                 fix, edits = (
-                    did_you_mean(text, case.names(ref.kind) or case.names()),
-                    fix_reference(place, text, case.names()),
+                    did_you_mean(ref, case.names(ref.kind) or case.names()),
+                    fix_reference(place, ref, case.names()),
                 )
-                message = f"'{text}' is not an object of {case.scenario.spec.app.name}"
-                yield Problem(place, message, text, fix=fix, edits=edits)
-            elif own := find_intended(case, text):
-                message = f"'{text}' is in another namespace in {case.scenario.spec.app.name}"
-                yield Problem(place, message, text, own, f"write `{own}`", edits=(Put(place, own),))
+                message = f"'{ref}' is not an object of {case.scenario.spec.app.name}"
+                yield Problem(place, message, ref, fix=fix, edits=edits)
+            elif own := find_intended(case, ref):
+                message = f"'{ref}' is in another namespace in {case.scenario.spec.app.name}"
+                yield Problem(place, message, ref, own, f"write `{own}`", edits=(Put(place, own),))

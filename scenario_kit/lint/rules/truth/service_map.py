@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scenario_kit.lint.context.affected_objects import touches
-from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
+from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.truth.messaging import find_route, has_message_path, is_broker_of
 from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Component, Reference
+from scenario_kit.model.authored.scenario import FAULT_NODE
 from scenario_kit.render.simulation.observability import list_untraced
 from scenario_kit.render.simulation.request_paths import trace_traffic
 
@@ -59,7 +60,7 @@ def _check_unwritten(case: LintContext, app: App) -> Iterator[Problem]:
     if objects is None:
         return
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
-        ref = Reference.parse(edge.to)
+        ref = edge.to
         if ref.kind not in _WRITTEN or not case.exists(edge.to):
             continue
         if not any(touches(fault, objects, app, edge.to) for fault in case.faults.values()):
@@ -76,14 +77,14 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
     Faults that affect every workload, or an object that many workloads use, are not checked.
     """
     start = case.scenario.spec.ground_truth.propagation[number].from_
-    ref = Reference.parse(start)
     causes = [c.fault for c in case.scenario.spec.ground_truth.root_causes if c.entity and is_same(c.entity, start)]
-    fault = case.faults.get(ref.name if ref.kind == FAULT_NODE else causes[0] if causes else "")
+    fault = case.faults.get(start.name if start.kind == FAULT_NODE else causes[0] if causes else "")
     if fault is None or fault.scope != "Namespace" or case.objects is None:
         return
-    texts = {fault.target, *(e.ref for e in fault.entities if e.role != "Artefact"), *(c.target for c in fault.changes)}
-    texts |= {str(field.of) for field in list_written_fields(fault.changes, case.objects, app)}
-    touched = [c for c in app.components if any(_find_component(app, text) == c for text in texts if text)]
+    refs = {fault.target, *(e.ref for e in fault.entities if e.role != "Artefact")}
+    refs |= {ref for c in fault.changes if (ref := c.operation.ref)}
+    refs |= {field.of for field in list_written_fields(fault.changes, case.objects, app)}
+    touched = [c for c in app.components if any(_find_component(app, ref) == c for ref in refs)]
     aimed = _find_component(app, fault.target)
     if aimed is None or aimed.role not in ("App", "Entry", "Store", "Queue"):
         return
@@ -100,12 +101,11 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
     yield Problem(place, message, f"{start} → {end.workload}", "a component that the fault touches, or its caller", fix)
 
 
-def _find_component(app: App, text: str) -> Component | None:
+def _find_component(app: App, ref: Reference) -> Component | None:
     """Return the component of a node; None for faults, and for objects without a component."""
-    ref = Reference.parse(text)
     if ref.kind == FAULT_NODE or ref.namespace not in ("app", *app.namespaces):
         return None
-    bare = str(ref.groupless)
+    bare = ref.groupless
     own = (c for c in app.components if c.workload == bare or (ref.kind == "Service" and c.service == ref.name))
     return next(own, None)
 
@@ -157,15 +157,14 @@ def _expects_silence(case: LintContext, component: Component) -> bool:
         defined = (case.alerts or {}).get(alert.name)
         if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
             continue
-        if not alert.entity or Reference.parse(alert.entity) == Reference.parse(component.workload):
+        if not alert.entity or alert.entity == component.workload:
             return True
     return False
 
 
 def _list_after(case: LintContext, app: App, component: Component) -> Sequence[Component]:
     """Return the components to which edges lead from this one."""
-    start = Reference.parse(component.workload)
-    edges = [e for e in case.scenario.spec.ground_truth.propagation if Reference.parse(e.from_) == start]
+    edges = [e for e in case.scenario.spec.ground_truth.propagation if e.from_ == component.workload]
     return [c for edge in edges if (c := _find_component(app, edge.to)) is not None]
 
 

@@ -14,7 +14,6 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import PropagationEdge
-from scenario_kit.model.kubernetes.reference import strip_group
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 
 _PLACE: Final[Place] = ("spec", "groundTruth", "propagation")
@@ -31,21 +30,20 @@ def check_untied(case: LintContext) -> Iterator[Problem]:
     if objects is None or app is None or len(case.faults) < len(case.scenario.spec.faults):
         return
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
-        for end, text in (("from", edge.from_), ("to", edge.to)):
-            ref = Reference.parse(text)
+        for end, ref in (("from", edge.from_), ("to", edge.to)):
             named = (e.ref for fault in case.faults.values() for e in fault.entities)
-            if ref.kind not in CLUSTER_KINDS or any(strip_group(text) == strip_group(name) for name in named):
+            if ref.kind not in CLUSTER_KINDS or any(ref.groupless == name.groupless for name in named):
                 continue
-            if not any(touches(fault, objects, app, text) for fault in case.faults.values()):
-                message = f"no fault touches {text}, and pods may be scheduled anywhere"
-                yield Problem((*_PLACE, i, end), message, text, "an object of the app, or one that a fault changes")
+            if not any(touches(fault, objects, app, ref) for fault in case.faults.values()):
+                message = f"no fault touches {ref}, and pods may be scheduled anywhere"
+                yield Problem((*_PLACE, i, end), message, ref, "an object of the app, or one that a fault changes")
 
 
 @register_check("SK455")
 def check_repeated(case: LintContext) -> Iterator[Problem]:
-    seen: set[tuple[str, str]] = set()
+    seen = set[tuple[Reference, Reference]]()
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
-        step = (strip_group(edge.from_), strip_group(edge.to))
+        step = (edge.from_.groupless, edge.to.groupless)
         place = (*_PLACE, i)
         if step in seen:
             message = f"the edge from {edge.from_} to {edge.to} is written twice"
@@ -73,7 +71,7 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
         else:
             reported[" ".join(words)].append(i)
     for numbers in reported.values():
-        starts = {strip_group(edges[i].from_) for i in numbers}
+        starts = {edges[i].from_.groupless for i in numbers}
         if len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1):
             message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"
             place = (*_PLACE, numbers[1], "because")

@@ -78,8 +78,7 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
 
 def _list_broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
     """Return the target of a fault and its causes, without duplicates, in a fixed order."""
-    texts = dict.fromkeys((use.target, *case.entities(use.name, "Cause")))
-    return [Reference.parse(text) for text in texts]
+    return list(dict.fromkeys((use.target, *case.entities(use.name, "Cause"))))
 
 
 def _find_references(text: str, objects: list[Reference]) -> Iterator[str]:

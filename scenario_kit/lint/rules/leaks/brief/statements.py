@@ -32,8 +32,9 @@ _ORDERS: Final = (
     "the right answer", "the answer is", "the solution is", "the fix is",
 )  # fmt: skip
 _HINT: Final = re.compile(
-    r"\b(?:hints?|tips?|spoilers?|clues?)\s?:|\bthe (?:answer|culprit|component) (?:begins|starts|ends|rhymes|contains)\b",
-    re.I,
+    r"\b(?:hints?|tips?|spoilers?|clues?)\s?:"
+    r"|\bthe (?:answer|culprit|component) (?:begins|starts|ends|rhymes|contains)\b",
+    re.IGNORECASE,
 )
 _TOP_LEVEL: Final = (
     "com|org|net|io|dev|app|ly|gl|gg|me|co|us|uk|de|fr|eu|ch|at|nl|it|es|ru|cn|jp|br|in|info|biz|xyz|site|online|cloud|"

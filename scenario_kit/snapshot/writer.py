@@ -52,7 +52,7 @@ class SnapshotPlace(NamedTuple):
 
 
 class SnapshotSource(NamedTuple):
-    """Information for the manifest that the recording does not contain."""
+    """Data for the manifest that is not in the recording."""
 
     spec: ScenarioSpec
     digests: Mapping[str, str]
@@ -134,7 +134,7 @@ def _write_ticks(
             pods.advance(tick)
             for event in events.advance(tick):
                 if settings.keeps("events"):
-                    topologies.hear(event)
+                    topologies.add_event(event)
                 tables.add("k8s_events", list_event_rows(event, shift))
             for trace in tick.traces:
                 if settings.keeps_trace(trace.trace_id):
@@ -147,7 +147,7 @@ def _write_ticks(
                 pod = pods.pods.get((line.namespace, line.pod))
                 tables.add("otel_logs", [build_log_row(line, counts[key], pod, names, shift)])
             list(objects.advance(tick))
-            topologies.look(tick.at)
+            topologies.write_due(tick.at)
             if tick.at >= listed or tick.at == recording.handover:
                 listed = (tick.at // INTERVAL_SECONDS + 1) * INTERVAL_SECONDS
                 tables.add("k8s_objects", list_object_rows(objects.current.values(), tick.at, shift))
@@ -171,11 +171,11 @@ class _Topologies:
         before = recording.injected if recording.injected is not None else recording.handover
         self._due: list[tuple[str, float]] = [("init__", before), ("post_fault_injection__", after)]
 
-    def hear(self, event: ShownEvent) -> None:
-        """Add an event to later graphs."""
+    def add_event(self, event: ShownEvent) -> None:
+        """Add an event to the graphs written later."""
         self._events.append(event)
 
-    def look(self, at: float) -> None:
+    def write_due(self, at: float) -> None:
         """Write the graphs due at a tick."""
         while self._due and at >= self._due[0][1]:
             self.write(self._due.pop(0)[0], at)
@@ -205,13 +205,13 @@ def _write_alerts(folder: Path, recording: Recording, names: NameMap, shift: Tim
         recording.metrics, recording.history, runbook.rules, recording.alerted or runbook.everywhere, recording.start
     )
     views = alerts.AlertViews(names, shift)
-    for look in alerts.list_alert_looks(recording.history, runbook.rules, values, span, views):
-        stamp = f"{datetime.fromtimestamp(shift.shows(look.at), UTC):%Y-%m-%dT%H-%M-%S.%f}"
-        _write_json(folder / "alerts" / f"alerts_at_{stamp}.json", look.alerts)
+    for firing in alerts.list_firing_alerts(recording.history, runbook.rules, values, span, views):
+        stamp = f"{datetime.fromtimestamp(shift.shows(firing.at), UTC):%Y-%m-%dT%H-%M-%S.%f}"
+        _write_json(folder / "alerts" / f"alerts_at_{stamp}.json", firing.alerts)
     last = (recording.handover, recording.handover)
-    for look in alerts.list_alert_looks(recording.history, runbook.rules, values, last, views):
-        at = datetime.fromtimestamp(shift.shows(look.at), UTC)
-        document = {"status": "success", "data": {"alerts": look.alerts}, "timestamp": f"{at:%Y-%m-%dT%H:%M:%S.%f}Z"}
+    for firing in alerts.list_firing_alerts(recording.history, runbook.rules, values, last, views):
+        at = datetime.fromtimestamp(shift.shows(firing.at), UTC)
+        document = {"status": "success", "data": {"alerts": firing.alerts}, "timestamp": f"{at:%Y-%m-%dT%H:%M:%S.%f}Z"}
         _write_json(folder / "alerts" / f"alerts_in_alerting_state_{at:%Y-%m-%dT%H%M%S.%f}Z.json", document)
 
 

@@ -1,1 +1,1 @@
-"""Splitting a catalogue: a public set with its truths, and a held-out set of which hash and brief are published."""
+"""Splitting a catalogue: a public set with its truths, and a held-out set published as hash and brief only."""

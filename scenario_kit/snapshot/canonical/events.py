@@ -54,12 +54,12 @@ class EventHistory:
         self._scaled: dict[tuple[str, int], float] = {}
         self._replicas: dict[str, int] = {}
         self._versions: dict[str, str] = {}
-        self._said: set[str] = set()
+        self._shown: set[str] = set()
         self._pulls: dict[str, tuple[int, str | None]] = {}
 
     def advance(self, tick: RecordedTick) -> Iterator[ShownEvent]:
         """Process a tick and yield its events before the end, unordered."""
-        self._look(tick)
+        self._record_changes(tick)
         for event in tick.events:
             about = str(event["involvedObject"].get("apiVersion", ""))
             if about.startswith(CHAOS_GROUP) or event.get("reportingComponent") == _BOOKKEEPER:
@@ -72,7 +72,7 @@ class EventHistory:
             if shown is not None and shown.at < self._end:
                 yield shown
 
-    def _look(self, tick: RecordedTick) -> None:
+    def _record_changes(self, tick: RecordedTick) -> None:
         """Record when objects were created, changed and deleted."""
         since = tick.at - GRID_SECONDS
         for obj in tick.objects:
@@ -96,10 +96,10 @@ class EventHistory:
         if pulled and event["reason"] == "Pulling":
             return None
         count = int(event.get("count") or 1)
-        said = f"{event['metadata']['namespace']} {event['metadata']['name']} {count}"
-        if said in self._said:
+        key = f"{event['metadata']['namespace']} {event['metadata']['name']} {count}"
+        if key in self._shown:
             return None
-        self._said.add(said)
+        self._shown.add(key)
         if match is not None and pulled:
             event = self._count_pull(event, match["image"])
         return ShownEvent(
@@ -116,17 +116,17 @@ class EventHistory:
         return {**event, "message": message, "count": count + 1, "firstTimestamp": first}
 
     def _show_once(self, event: Object, at: float) -> ShownEvent | None:
-        """Return a controller event the first time that it occurs."""
+        """Return a controller event on its first occurrence."""
         involved, message = event["involvedObject"], self._names.rename(event.get("message", ""))
         about = self._names.find(involved.get("name", ""))
-        said = json.dumps([involved["kind"], about, event["reason"], message])
+        key = json.dumps([involved["kind"], about, event["reason"], message])
         when = self._find_cause(event, at)
         if at - when > _STALE_SECONDS:  # a new event about an old change
             when = at - GRID_SECONDS
-        said = f"{said} {when if _SCALED.match(event.get('message', '')) else ''}"
-        if said in self._said:
+        key = f"{key} {when if _SCALED.match(event.get('message', '')) else ''}"
+        if key in self._shown:
             return None
-        self._said.add(said)
+        self._shown.add(key)
         time = format_timestamp(when)
         micro = {"eventTime": time.replace("Z", ".000000Z")} if event.get("eventTime") else {}
         stamps = {} if micro else {"firstTimestamp": time, "lastTimestamp": time, "count": 1}

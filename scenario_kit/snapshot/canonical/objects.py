@@ -95,7 +95,7 @@ class ObjectHistory:
         if kind in _UNCOUNTED:
             shown["metadata"].pop("generation", None)
         if kind == "EndpointSlice":
-            # The controller writes the time or leaves the map empty, by how soon it looks.
+            # Depending on its timing, the controller writes the time or leaves the map empty.
             left = {k: v for k, v in (shown["metadata"].pop("annotations", None) or {}).items() if k != _TRIGGER}
             shown["metadata"] |= {"annotations": left} if left else {}
             shown["endpoints"] = sorted(map(self._place_endpoint, shown["endpoints"] or ()), key=self._order_endpoint)

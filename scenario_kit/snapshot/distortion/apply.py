@@ -32,7 +32,7 @@ class Distortion:
 
     @property
     def disorder(self) -> float:
-        """Seconds by which a line or a span may bear another time than its own."""
+        """Maximum deviation of line and span times, in seconds."""
         return sum(abs(p.seconds or 0.0) for p in self._policies if p.kind in ("skew", "late"))
 
     def distort_ticks(self, ticks: Iterable[RecordedTick], names: Mapping[str, str]) -> Iterator[RecordedTick]:

@@ -22,16 +22,16 @@ _TEMPLATE: Final = re.compile(r"\{\{-?\s*(?:\$labels\.(?P<label>\w+)|\$value(?:\
 Values = Mapping[tuple[str, tuple[tuple[str, str], ...]], Mapping[float, float]]
 
 
-class AlertLook(NamedTuple):
+class FiringAlerts(NamedTuple):
     """The firing alerts at an instant of the trial's clock."""
 
     at: float
     alerts: list[dict[str, Any]]
 
 
-def list_alert_looks(
+def list_firing_alerts(
     history: AlertHistory, rules: Sequence[AlertRule], values: Values, span: tuple[float, float], views: AlertViews
-) -> Iterator[AlertLook]:
+) -> Iterator[FiringAlerts]:
     """Yield the firing alerts at each minute of ``span``, both ends included."""
     by_name: dict[str, list[AlertRule]] = {}
     for rule in rules:
@@ -40,7 +40,7 @@ def list_alert_looks(
     while at <= span[1]:
         firing = [t for t in history.timelines if t.firing_at(at)]
         shown = [views.show(t, find_rule(t, by_name[t.name]), values, at) for t in firing if t.name in by_name]
-        yield AlertLook(at, sorted(shown, key=lambda alert: sorted(alert["labels"].items())))
+        yield FiringAlerts(at, sorted(shown, key=lambda alert: sorted(alert["labels"].items())))
         at += EVALUATION_INTERVAL
 
 

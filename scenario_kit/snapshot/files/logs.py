@@ -19,7 +19,7 @@ _NUMBERS: Final[Mapping[str, tuple[str, int]]] = {
     "panic": ("FATAL", 21), "fatal": ("FATAL", 21), "crit": ("FATAL", 21), "critical": ("FATAL", 21),
 }  # fmt: skip
 _WORDS: Final = "|".join(sorted(_NUMBERS, key=len, reverse=True))
-#: A level at the start of a line, or in a field of its own.
+#: A level at the start of a line, or in a separate field.
 _LEVEL: Final = re.compile(
     rf'^\W*(?P<front>{_WORDS})\b|"(?:level|severity|lvl)"\s*:\s*"(?P<json>{_WORDS})|\b(?:level|lvl)=(?P<field>{_WORDS})\b',
     re.IGNORECASE,

@@ -22,7 +22,7 @@ class BoxPosition(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class CallArrow(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """A call as an SVG path; ``mode`` is how strongly its caller depends on it."""
+    """A call as an SVG path; ``mode`` is the strength of the caller's dependency."""
 
     caller: str
     callee: str

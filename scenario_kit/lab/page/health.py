@@ -35,7 +35,7 @@ class ServedTraffic(NamedTuple):
 
 
 class Pods(NamedTuple):
-    """The pods of a workload. ``wanted`` is None if the workload does not exist."""
+    """The pods of a workload. ``desired`` is None if the workload does not exist."""
 
     desired: int | None
     ready: int

@@ -2,7 +2,7 @@
 
 ::
 
-    GET /                                   the page; it holds nothing of the lab
+    GET /                                   the page, without data of the lab
     GET /api/worlds                         {"worlds": [...]}
     GET /api/worlds/{namespace}             one world (``document.document``)
     GET /api/worlds/{namespace}/logs/{component}   {"lines": [...]}
@@ -83,7 +83,7 @@ class PageSite:
             return build_refusal(404, error.message, error.fix)
         except InfrastructureError as error:
             return build_refusal(503, error.message, error.fix)
-        except Exception as error:  # noqa: BLE001 - the page is told, and the next question is answered
+        except Exception as error:  # noqa: BLE001 - answered with 500; the server continues
             _LOG.exception("%s failed", request.path)
             return build_refusal(
                 500, f"{type(error).__name__}: {error}", "an internal error: see the output of 'lab open'"

@@ -88,7 +88,7 @@ class LabServerApi:
         except InfrastructureError as error:
             _LOG.error("%s %s: %s", method, path, error.message)
             return build_refusal(503, f"{type(error).__name__}: {error.message}", error.fix)
-        except Exception as error:  # noqa: BLE001 - the caller is told, and other trials go on
+        except Exception as error:  # noqa: BLE001 - answered with 500; the server continues
             _LOG.exception("%s %s failed", method, path)
             return build_refusal(500, f"{type(error).__name__}: {error}", "an internal error: see the lab server's log")
 

@@ -71,7 +71,7 @@ class MetricsApi:
         """Handle one request."""
         try:
             return answer_json(*self._answer(request))
-        except Exception as error:  # noqa: BLE001 - the caller is told, and others are answered
+        except Exception as error:  # noqa: BLE001 - answered with 500; the server continues
             _LOG.exception("%s %s failed", request.method, request.path)
             return answer_json(*_build_status(500, "InternalError", f"{type(error).__name__}: {error}"))
 

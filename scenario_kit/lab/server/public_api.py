@@ -38,7 +38,7 @@ def answer_public(worlds: Worlds, path: str, query: str) -> Answer | None:
         return _export(world, query)
     except Malformed as error:
         return answer_json(*build_error_reply(400, str(error)))
-    except Exception as error:  # noqa: BLE001 - the caller is told, and other worlds go on
+    except Exception as error:  # noqa: BLE001 - answered with 500; the server continues
         _LOG.exception("GET %s failed", path)
         return answer_json(*build_error_reply(500, f"{type(error).__name__}: see the lab server's log"))
 

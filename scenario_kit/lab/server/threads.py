@@ -42,6 +42,6 @@ class Threads:
         if not self.stop.is_set():
             with self._lock:
                 self._failure = self._failure or f"thread {name}: {problem}"
-            _LOG.critical("thread %s is gone (%s); the lab server exits", name, problem)
+            _LOG.critical("thread %s died (%s); the lab server exits", name, problem)
             self.stop.set()
             self.on_stop()

@@ -36,7 +36,7 @@ _PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
 
 
 class Address(NamedTuple):
-    """Where a program connects to, with which user and database. ``port`` 0 means that the text has none.
+    """The endpoint, user and database of a connection. ``port`` is 0 if the text has none.
 
     With ``tls``, the program accepts only TLS.
     """
@@ -50,7 +50,7 @@ class Address(NamedTuple):
 
     @property
     def desired(self) -> str:
-        """The database an SQL client requests; if none is given, the one named like its user."""
+        """The database an SQL client requests; by default, the one with its user's name."""
         return self.database or self.user
 
 

@@ -32,7 +32,7 @@ from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.lab.twin.startup.process_start import Startup
 from scenario_kit.lab.twin.traces.assembly import develop
 from scenario_kit.lab.twin.traces.hung_calls import HangBook
-from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
@@ -76,8 +76,8 @@ class Twin:
         self._spans = SpanBook()
         self._hangs = HangBook(self._parameters.constants.tcp_timeout_seconds)
         self._logs = LogBook()
-        self._tape = Tape(seed)
-        self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs, self._tape)
+        self._span_buffer = SpanBuffer(seed)
+        self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs, self._span_buffer)
         crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.user_classes.items()}
         self._load = LoadGenerators(self._parameters.load, self._routes, crowds, self._streams)
         self._queues = Queues(self._parameters, self._consumers, self._spans)
@@ -125,19 +125,19 @@ class Twin:
         for process in processes:
             for gate in process.gates.values():
                 gate.close(dt)
-            process.holdings.connected = connected.get(process.key, 0)
+            process.store_state.connected = connected.get(process.key, 0)
         usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, t, dt)
         exits = [*failed, *ended, *exits, *self._list_crashed(processes, t)]
         if exits:
             self._connections.redial()
         samples = self._collect(view, connected, t)
-        self._tape.close(t, bool(self._collectors), self._hangs.ended)
+        self._span_buffer.close(t, bool(self._collectors), self._hangs.ended)
         lines = sorted([*self._logs.take(), *self._log_starts(t)], key=lambda line: line.t)
         return Telemetry(samples, lines, usage, exits, network_io.drain(processes, dt))
 
     def traces(self, since: float, until: float) -> list[Trace]:
         """Return a sample of the traces that started between two times, oldest first."""
-        return develop(self._tape, self._parameters.edges, self._view.namespace, since, until)
+        return develop(self._span_buffer, self._parameters.edges, self._view.namespace, since, until)
 
     def image_exists(self, image: str) -> bool:
         """Return whether a registry has this image."""

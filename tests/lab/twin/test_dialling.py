@@ -9,7 +9,7 @@ from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, Link
 from scenario_kit.lab.twin.network.endpoints import Wire
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
-from scenario_kit.lab.twin.process.store_state import Holdings
+from scenario_kit.lab.twin.process.store_state import StoreState
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, edge, process
 
@@ -121,21 +121,21 @@ def test_a_registry_may_answer_in_the_place_of_the_callee(
             {"database": "shap"},
             ConnectionOutcome.PROTOCOL_MISMATCH,
         ),
-        ({"holdings": Holdings(most=5, held=5.0)}, {}, ConnectionOutcome.TOO_MANY_CONNECTIONS),
-        ({"holdings": Holdings(most=5, held=5.0), "component": "other"}, {}, ConnectionOutcome.PROTOCOL_MISMATCH),
-        ({"holdings": Holdings(most=5, held=4.0)}, {}, ConnectionOutcome.OK),
+        ({"store_state": StoreState(most=5, held=5.0)}, {}, ConnectionOutcome.TOO_MANY_CONNECTIONS),
+        ({"store_state": StoreState(most=5, held=5.0), "component": "other"}, {}, ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"store_state": StoreState(most=5, held=4.0)}, {}, ConnectionOutcome.OK),
         (
-            {"holdings": Holdings(most=5, held=5.0), "logins": (("a", "b"),)},
+            {"store_state": StoreState(most=5, held=5.0), "logins": (("a", "b"),)},
             {"user": "a", "password": "b"},
             ConnectionOutcome.TOO_MANY_CONNECTIONS,
         ),
         (
-            {"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)},
+            {"store_state": StoreState(barred={"me": "x"}), "logins": (("a", "b"),)},
             {"user": "me"},
             ConnectionOutcome.LOGIN_NOT_PERMITTED,
         ),
         (
-            {"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)},
+            {"store_state": StoreState(barred={"me": "x"}), "logins": (("a", "b"),)},
             {"user": "you"},
             ConnectionOutcome.AUTHENTICATION_FAILED,
         ),
@@ -225,7 +225,7 @@ def test_where_a_program_reads_an_address(source: Any, env: Any, config: Any, ex
     assert read_address(AddressSource(**source), reader) == expected
 
 
-LOCKED = process(ConnectionOutcome.LOCK_TIMEOUT, IP, holdings=Holdings(locked={"orders"}))
+LOCKED = process(ConnectionOutcome.LOCK_TIMEOUT, IP, store_state=StoreState(locked={"orders"}))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
 from scenario_kit.model.runtime.trace import Span, Trace
 from tests.lab.twin.little import Little
 
@@ -18,10 +18,10 @@ FORBIDDEN = re.compile(r"chaos|inject|fault|twin|scenario|simulat|scenario.kit|k
 
 def taped(shop: Little) -> Little:
     """From here on every request is kept."""
-    tape = Tape(1, everything=True)
-    shop.twin._tape = tape
-    shop.twin._flow.tape = tape
-    shop.twin._flow._recorder._tape = tape
+    span_buffer = SpanBuffer(1, everything=True)
+    shop.twin._span_buffer = span_buffer
+    shop.twin._flow.span_buffer = span_buffer
+    shop.twin._flow._recorder._span_buffer = span_buffer
     return shop
 
 
@@ -86,7 +86,7 @@ def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., Litt
         shop.run(60.0)
     expected, found = counted(shop, before), reported(traces(shop))
     for key in expected.keys() | found.keys():
-        # Requests that were under way when the tape began are counted, but not in any trace.
+        # Requests that were under way when the recording began are counted, but not in any trace.
         assert 0 <= expected[key] - found[key] <= 12, (key, expected[key], found[key])
     assert sum(found.values()) > 0.98 * sum(expected.values())
 

@@ -34,7 +34,7 @@ def explain_rejection(scheme: str, does: StoreEffect, target: Process) -> str:
     """Return the store's error for a rejected statement; empty if it is accepted."""
     if scheme not in ("postgres", "postgresql"):
         return ""
-    users = {*(user for user, _ in target.logins), *target.holdings.barred}
+    users = {*(user for user, _ in target.logins), *target.store_state.barred}
     named = does.drop_user or does.create_user or does.revoke_role or does.grant_role or does.user
     if named and users and named not in users and does.set_password is None:
         return f'ERROR:  role "{named}" does not exist'

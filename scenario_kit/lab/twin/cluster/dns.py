@@ -43,8 +43,8 @@ class WrongAnswers(NamedTuple):
 def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, WrongAnswers]:
     """Collect the wrong answers by pod UID, for pods that use the chaos DNS server and have rules there.
 
-    All containers of a pod share the file with the DNS server's address; a change of it ends with the container that
-    it was made through.
+    All containers of a pod share the file with the DNS server's address; a change ends with the container
+    through which it was made.
     """
     reported = list(effects)
     sent = {e.pod_uid for e in reported if e.kind == "DNS"}

@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.model.base import Object
 
 #: The maximum length of a string passed to a program on Linux (MAX_ARG_STRLEN), here in characters.
-_LONGEST: Final = 128 * 1024
+_MAX_STRING: Final = 128 * 1024
 _REFERENCE = re.compile(r"\$(\$|\((?P<name>[A-Za-z_.][-\w.]*)\))")
 
 
@@ -26,9 +26,9 @@ def expand(text: str, known: dict[str, str]) -> str:
         parts += (text[end : match.start()], value)
         length += match.start() - end + len(value)
         end = match.end()
-        if length > _LONGEST:
+        if length > _MAX_STRING:
             break
-    return "".join([*parts, text[end:]])[:_LONGEST]
+    return "".join([*parts, text[end:]])[:_MAX_STRING]
 
 
 def decode(secret: Object) -> dict[str, str]:

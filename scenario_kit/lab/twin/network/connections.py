@@ -83,7 +83,7 @@ class Link(NamedTuple):
         """Whether calls hang indefinitely."""
         lanes = (*self.lanes, *self.old)
         return any(
-            lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT or (lane.target and lane.target.holdings.locked)
+            lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT or (lane.target and lane.target.store_state.locked)
             for lane in lanes
         )
 
@@ -342,7 +342,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
     if outcome == ConnectionOutcome.OK and target.logins and (address.user, address.password) not in target.logins:
         outcome = (
             ConnectionOutcome.LOGIN_NOT_PERMITTED
-            if address.user in target.holdings.barred
+            if address.user in target.store_state.barred
             else ConnectionOutcome.AUTHENTICATION_FAILED
         )
     elif (
@@ -352,7 +352,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
         and address.desired not in target.databases
     ):
         outcome = ConnectionOutcome.UNKNOWN_DATABASE
-    elif outcome == ConnectionOutcome.OK and target.holdings.full:
+    elif outcome == ConnectionOutcome.OK and target.store_state.full:
         outcome = ConnectionOutcome.TOO_MANY_CONNECTIONS
     return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port)
 

@@ -17,7 +17,7 @@ from scenario_kit.model.twin.edge import Edge
 _HOP, _SHAPE = 0x51, 0x53
 
 
-class Crossing:
+class NetworkLatency:
     """Draw the network latency of messages."""
 
     def __init__(self, constants: TwinConstants, streams: Streams) -> None:

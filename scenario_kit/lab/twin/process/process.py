@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.numeric.quantities import parse_quantity
 from scenario_kit.lab.twin.numeric.serial_queue import Gate
 from scenario_kit.lab.twin.process.response_mixup import Turns
-from scenario_kit.lab.twin.process.store_state import Holdings
+from scenario_kit.lab.twin.process.store_state import StoreState
 from scenario_kit.lab.twin.process.toda_volume import Volume
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
@@ -20,7 +20,7 @@ from scenario_kit.model.twin.component import ComponentModel, Need, Port
 from scenario_kit.model.twin.definition import TwinDefinition
 
 #: The lowest effective CPU limit: the kubelet rounds up to the kernel's minimum, 1 ms of each 100 ms.
-_LEAST_CORES: Final = 0.01
+_MIN_CORES: Final = 0.01
 
 
 class ProcessKey(NamedTuple):
@@ -61,7 +61,7 @@ class Process:
 
     ``idle`` programs (pause images) do nothing; ``start_cpu`` are the CPU seconds needed to start.
     ``config`` is the configuration file, None if none is mounted. Fields below ``config`` change while it runs.
-    ``held`` counts the keys in a cache, by operation; ``holdings`` is the state of a store; after ``flags_awaited``,
+    ``held`` counts the keys in a cache, by operation; ``store_state`` is the state of a store; after ``flags_awaited``,
     nothing waits for flags. ``exports``, and ``others_export`` for services inside of it, are whether spans reach the
     collector; ``crowd_bytes`` is the memory of its users. ``lacks`` are callees that were unreachable at its start and
     cannot be called. By edge index: ``turns`` are calls that share responses, ``unsent`` records written to a cut
@@ -111,7 +111,7 @@ class Process:
     keeps: bool = False
     gates: dict[int, Gate] = field(default_factory=dict)
     watched: dict[int, ProcessKey | None] = field(default_factory=dict)
-    holdings: Holdings = field(default_factory=Holdings)
+    store_state: StoreState = field(default_factory=StoreState)
     rules: frozenset[tuple[str, str, str]] = frozenset()
     agent: bool = False
     answer: str = ""
@@ -159,7 +159,7 @@ class Process:
     def cores(self) -> float | None:
         """The cores of the container's CPU limit; None without a limit."""
         limit = self.limit("cpu")
-        return max(limit, _LEAST_CORES) if limit else None
+        return max(limit, _MIN_CORES) if limit else None
 
     @property
     def start_seconds(self) -> float:

@@ -16,7 +16,7 @@ from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
 
-#: A login that no client has: with it alone, a store requires authentication and rejects everybody.
+#: A login that no client has: a store with only this one requires authentication and rejects every client.
 NO_LOGIN: Final = ("\0", "")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Holdings:
+class StoreState:
     """Mutable state of one store. ``most`` is its maximum number of connections, 0 for no limit.
 
     ``barred`` are users that may not log in, with their passwords. ``refused`` are users, tables and privileges; an

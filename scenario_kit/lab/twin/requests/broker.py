@@ -193,16 +193,16 @@ class Queues:
         if node.model.retry_refused_writes:
             again = _find_refused(worker, again, copy)
         draws = {
-            REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position),
+            REQUEST: flow.span_buffer.begin(node.operation.key, worker.ordinal, at.size, place, group.position),
             **{name: kind.astype(np.float64) for name, kind in classify_records(again, copy).items()},
         }
-        around, mark = flow.tape.enter(node.loop), flow.tape.enter(node.receive)
+        around, mark = flow.span_buffer.enter(node.loop), flow.span_buffer.enter(node.receive)
         took = flow.serve(worker, node.operation, salt, at, draws).took
         if node.model.duplicate_log and copy.any():
             flow.logs.error(worker, node.model.duplicate_log, (at + took)[copy], node.model.duplicate_log)
         if node.receive is not None:
             receive, failed = np.full(at.size, node.model.receive_ms / 1000.0), np.zeros(at.size, dtype=bool)
-            flow.tape.leave(mark, worker, (node.receive,), node, None, SpanBatch.of(draws, at, receive, failed))
+            flow.span_buffer.leave(mark, worker, (node.receive,), node, None, SpanBatch.of(draws, at, receive, failed))
             if worker.exports:
                 self._spans.record(node.receive, at + receive, receive, failed)
         known = np.isfinite(took)
@@ -212,7 +212,7 @@ class Queues:
             began = np.concatenate([[min(group.free_at, float(at[0]))], finish[:-1]])
             whole, failed = np.arange(at.size) < done, np.zeros(done, dtype=bool)
             rounds = SpanBatch.of(draws, began, finish - began, failed, whole)
-            flow.tape.leave(around, worker, (node.loop,), node, None, rounds)
+            flow.span_buffer.leave(around, worker, (node.loop,), node, None, rounds)
             if worker.exports:
                 self._spans.record(node.loop, finish, finish - began, failed)
         group.under_way = np.concatenate([group.under_way, finish])

@@ -156,7 +156,7 @@ class LoadGenerators:
             name: self._draw(mix(key, _DRAW + number), table, n, ordinal)
             for number, (name, table) in enumerate(tables.items())
         }
-        draws[REQUEST] = turn.flow.tape.begin(key, ordinal, n)
+        draws[REQUEST] = turn.flow.span_buffer.begin(key, ordinal, n)
         turn.took(at, serve(at, draws)[0])
 
     def rate(self, process: Process, users: _Users, effects: Sequence[Active], begin: float, end: float) -> float:

@@ -18,7 +18,7 @@ from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, compute_sequence
 from scenario_kit.lab.twin.numeric.batches import Draws
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, Unsent
 from scenario_kit.lab.twin.runtime.flags import Active
-from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
 from scenario_kit.model.twin.definition import TwinConstants
 
 #: Seconds per request from which sequential handling matters.
@@ -42,8 +42,8 @@ class _Line(NamedTuple):
 class Publishing:
     """Publish records; ``records`` are those of this tick, by broker and topic."""
 
-    def __init__(self, tape: Tape, constants: TwinConstants) -> None:
-        self._tape = tape
+    def __init__(self, span_buffer: SpanBuffer, constants: TwinConstants) -> None:
+        self._span_buffer = span_buffer
         self._constants = constants
         self.records: dict[tuple[ProcessKey, str], list[Published]] = {}
         self._effects: Mapping[ProcessKey, Sequence[Active]] = {}
@@ -63,10 +63,10 @@ class Publishing:
         place = (broker.key, node.operation.model.topic)
         each = self._handling(broker, node.operation.name)
         if each < _SLOW and (caller.key, *place) not in self._lines:
-            self._tape.publish(place, draws, sent, times, copies)
+            self._span_buffer.publish(place, draws, sent, times, copies)
         else:
             times = self._in_line((caller.key, *place), np.sort(times - each), each)
-            self._tape.publish_untold(place, np.repeat(times, copies))
+            self._span_buffer.publish_untold(place, np.repeat(times, copies))
         self.records.setdefault(place, []).append(Published(times, copies))
 
     def _handling(self, broker: Process, operation: str) -> float:
@@ -103,5 +103,5 @@ class Publishing:
         now = float(calls.at.min())
         times = np.full(times.size, find_next_retransmission(float(times.min()), now, self._constants))
         place = (broker.key, calls.node.operation.model.topic)
-        self._tape.publish_untold(place, times)
+        self._span_buffer.publish_untold(place, times)
         self.records.setdefault(place, []).append(Published(times))

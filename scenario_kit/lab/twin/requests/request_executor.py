@@ -17,7 +17,7 @@ from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNo
 from scenario_kit.lab.twin.network import http_chaos, network_io
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey, find_timeout
-from scenario_kit.lab.twin.network.network_latency import Crossing
+from scenario_kit.lab.twin.network.network_latency import NetworkLatency
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import (
     Batch,
@@ -43,7 +43,7 @@ from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
 from scenario_kit.lab.twin.runtime import process_faults
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.lab.twin.traces.hung_calls import HangBook
-from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, SpanBuffer
 from scenario_kit.model.twin.definition import TwinDefinition
 
 _LANE, _SHARE = 0x52, 0x55
@@ -65,18 +65,24 @@ class Flow:
     """Walks requests."""
 
     def __init__(
-        self, parameters: TwinDefinition, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
+        self,
+        parameters: TwinDefinition,
+        streams: Streams,
+        spans: SpanBook,
+        hangs: HangBook,
+        logs: LogBook,
+        span_buffer: SpanBuffer,
     ) -> None:
         self._edges = parameters.edges
         self._constants = parameters.constants
         self._streams = streams
-        self._crossing = Crossing(parameters.constants, streams)
-        self._recorder = SpanRecorder(spans, hangs, logs, tape, parameters.edges)
-        self.tape = tape
+        self._latency = NetworkLatency(parameters.constants, streams)
+        self._recorder = SpanRecorder(spans, hangs, logs, span_buffer, parameters.edges)
+        self.span_buffer = span_buffer
         self.logs = logs
         self.moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
-        self.publishing = Publishing(tape, parameters.constants)
+        self.publishing = Publishing(span_buffer, parameters.constants)
         self._rejections = Rejections()
 
     def at(self, moment: Moment) -> None:
@@ -115,12 +121,12 @@ class Flow:
         n, constants = at.size, self._constants
         effects = self.moment.effects.get(process.key, ())
         node = process_faults.apply_flags(node, effects)
-        mark = self.tape.enter(node.server)
+        mark = self.span_buffer.enter(node.server)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(constants.sigma * z) * (node.own_seconds * process.slow) + process.queued
         failed: Flags = np.zeros(n, dtype=bool)
         batch = Batch(salt, at, took, failed, draws)
-        process_faults.impair(process, node, batch, effects, self._streams, self.logs, self.tape)
+        process_faults.impair(process, node, batch, effects, self._streams, self.logs, self.span_buffer)
         if node.steps:
             self._steps(process, node.steps, batch)
         if node.model.always_fail:
@@ -247,7 +253,7 @@ class Flow:
             who = batch.under_way(who[counts[who] > number])
             if not who.size:
                 return
-            mark, inner = self.tape.enter(node.span), batch.part(who, mix(batch.salt, number + 0x100))
+            mark, inner = self.span_buffer.enter(node.span), batch.part(who, mix(batch.salt, number + 0x100))
             (run_forked if node.step.fork else run_in_turn)(partial(self._steps, process), node.steps, inner)
             result = Result(inner.took - batch.took[who], inner.failed)
             spans = SpanBatch.of(inner.draws, batch.now[who], result.took, result.failed)
@@ -259,7 +265,7 @@ class Flow:
         """Make each call once, and record the caller's spans."""
         calls = self._trace_calls(calls)
         caller, node, link = calls.caller, calls.node, calls.link
-        mark = self.tape.enter(node.client)
+        mark = self.span_buffer.enter(node.client)
         one = len(link.lanes) == 1 and not link.old
         result = self._lane(calls, link.lanes[0]) if one else self._spread(calls)
         if self._edges[node.edge].match_responses_by_order:
@@ -321,7 +327,7 @@ class Flow:
             return self._fail_dial(calls, lane._replace(outcome=outcome))
         if caller.unsent:
             self.publishing.release(calls, lane.target)
-        took, back = self._crossing.cross(calls, lane, edge)
+        took, back = self._latency.cross(calls, lane, edge)
         took += http_chaos.compute_delay(met, node, answers=False)
         limit = node.step.deadline_seconds or find_timeout(edge, caller)
         cut = at + limit if limit else None
@@ -381,7 +387,7 @@ class Flow:
             return self._give_up(calls, took, failed)
         if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.reuse_connection):
             return self._reject_dials(calls)
-        took = self._crossing.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
+        took = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
         if edge.serialize_connects:
             took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
         self._recorder.complain(calls, lane.outcome, at + took)
@@ -394,7 +400,7 @@ class Flow:
         dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
         delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
         answered = np.isfinite(delays)
-        quick = self._crossing.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
+        quick = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
         took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
         self._recorder.complain(calls, ConnectionOutcome.CONNECTION_REFUSED, (at + took)[answered])
         self._recorder.complain(

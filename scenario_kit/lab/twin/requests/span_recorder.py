@@ -19,7 +19,7 @@ from scenario_kit.lab.twin.outcome import UNCONNECTED, ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBook
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.traces.hung_calls import HangBook
-from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, SpanBuffer
 from scenario_kit.model.twin.edge import Edge
 
 #: The error of a gRPC channel whose peer is gone.
@@ -29,11 +29,13 @@ _BROKEN = "rpc error: code = Unavailable desc = error reading from server: EOF"
 class SpanRecorder:
     """Record spans and logs of a world."""
 
-    def __init__(self, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape, edges: tuple[Edge, ...]) -> None:
+    def __init__(
+        self, spans: SpanBook, hangs: HangBook, logs: LogBook, span_buffer: SpanBuffer, edges: tuple[Edge, ...]
+    ) -> None:
         self._spans = spans
         self._hangs = hangs
         self._logs = logs
-        self._tape = tape
+        self._span_buffer = span_buffer
         self._edges = edges
         self._said: dict[ProcessKey, str] = {}
 
@@ -51,7 +53,7 @@ class SpanRecorder:
         self._spans.record(name, at + took, took, failed)
 
     def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
-        """Record the caller's spans of its calls, except abandoned ones, which never end. ``mark`` is from the tape."""
+        """Record the caller's spans of its calls, except abandoned ones, which never end. ``mark`` is the buffer's."""
         caller, node, link, _, at, draws = calls
         took, failed, noted = result
         if noted is not None:
@@ -64,13 +66,13 @@ class SpanRecorder:
             at, took, failed = at[stays], took[stays], failed[stays]
         self.span(caller, node.client, at, took, failed, hanging)
         spans = SpanBatch.of(draws, at, took, failed, stays)
-        self._tape.leave(mark, caller, (node.client,), node, link, spans)
+        self._span_buffer.leave(mark, caller, (node.client,), node, link, spans)
 
     def round(self, process: Process, node: LoopNode, spans: SpanBatch, hanging: LinkKey | None, mark: int) -> None:
-        """Record the spans of one round of a named loop. ``mark`` is from the tape."""
+        """Record the spans of one round of a named loop. ``mark`` is from the buffer."""
         if node.span is not None:
             self.span(process, node.span, spans.at, spans.took, spans.failed, hanging)
-            self._tape.leave(mark, process, (node.span,), node, None, spans)
+            self._span_buffer.leave(mark, process, (node.span,), node, None, spans)
 
     def served(
         self,
@@ -83,7 +85,7 @@ class SpanRecorder:
     ) -> None:
         """Record the callee's spans. If the caller gave up at ``cut``, they end there, without error.
 
-        A crashing process loses its unfinished spans. ``mark`` is from the tape.
+        A crashing process loses its unfinished spans. ``mark`` is from the buffer.
         """
         if node.server is None:
             return
@@ -101,7 +103,7 @@ class SpanRecorder:
         names = (node.server, *node.internal)
         for name in names:
             self.span(process, name, at, took, failed, hanging)
-        self._tape.leave(mark, process, names, node, None, SpanBatch.of(draws, at, took, failed, done))
+        self._span_buffer.leave(mark, process, names, node, None, SpanBatch.of(draws, at, took, failed, done))
 
     def _describe_failure(self, node: CallNode, link: Link) -> str:
         """Return the error of a failed callee with the latest reason."""
@@ -144,7 +146,7 @@ class SpanRecorder:
             )
         )
         text = text.replace("500", str(ended)) if isinstance(ended, int) else text
-        self._tape.note(outcome.value, text, times)
+        self._span_buffer.note(outcome.value, text, times)
         if node.step.cause_text:
             self._said[caller.key] = node.step.cause_text.replace("{cause}", text)
         if not node.log:

@@ -23,7 +23,7 @@ from scenario_kit.model.twin.java import JavaModel
 _MIB = 2.0**20
 #: The trigger of stressors and collections: an agent thread calls it every five seconds.
 _TRIGGER: Final = ("org.chaos_mesh.chaos_agent.TriggerThread", "triggerFunc")
-#: The default maximum heap: half of a small container, a quarter of a big one, this in between.
+#: The default maximum heap: half the memory of a small container, a quarter of a large one, this in between.
 _SMALL_HEAP: Final = 126.0 * _MIB
 _HEAP: Final = "java.lang.OutOfMemoryError: Java heap space"
 #: The GC metric of OpenTelemetry's Java agent, and its bounds in seconds (semantic conventions for the JVM).

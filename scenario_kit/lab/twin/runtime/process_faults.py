@@ -16,7 +16,7 @@ from scenario_kit.lab.twin.process.logs import LogBook
 from scenario_kit.lab.twin.process.process import Crash, Process
 from scenario_kit.lab.twin.runtime import io_chaos
 from scenario_kit.lab.twin.runtime.flags import Active
-from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
 from scenario_kit.model.twin.component import Need
 from scenario_kit.model.twin.operation import Operation
 
@@ -30,7 +30,7 @@ def impair(
     effects: Sequence[Active],
     streams: Streams,
     logs: LogBook,
-    tape: Tape,
+    span_buffer: SpanBuffer,
 ) -> None:
     """Apply background errors, unreachable flags, active effects, and IOChaos."""
     model = process.model
@@ -57,7 +57,7 @@ def impair(
             hit = part & (draws < effect.error_share)
             failed[hit] = True
             if effect.thrown and hit.any():
-                tape.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
+                span_buffer.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
             for line in effect.log.splitlines() if hit.any() else ():
                 logs.error(process, line, (at + took)[hit], line)
     io_chaos.apply_io_chaos(process, node, batch, streams, logs)
@@ -87,9 +87,9 @@ def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
 
 def find_refusal(store: Process, operation: Operation, user: str) -> ConnectionOutcome | None:
     """Return why a statement fails on a table: missing privileges or a lock; None if it succeeds."""
-    if operation.table and store.holdings.refuses(user, operation.table, operation.privilege):
+    if operation.table and store.store_state.refuses(user, operation.table, operation.privilege):
         return ConnectionOutcome.PERMISSION_DENIED
-    return ConnectionOutcome.LOCK_TIMEOUT if store.holdings.locks(operation.table) else None
+    return ConnectionOutcome.LOCK_TIMEOUT if store.store_state.locks(operation.table) else None
 
 
 def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
@@ -102,7 +102,7 @@ def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], s
 
 
 def wait_in_vain(node: OperationNode, batch: Batch) -> None:
-    """Delay a caller by the timeout of an optional call; it then continues."""
+    """Delay a caller by the timeout of an optional call, after which it continues."""
     if node.model.ignore_failure_after_seconds:
         batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.ignore_failure_after_seconds)
         batch.failed[:] = False

@@ -32,7 +32,7 @@ from scenario_kit.model.twin.edge import Edge
 
 #: The duration of a one-shot command.
 SECONDS: Final = 1.0
-#: A command that is not in the app's definition.
+#: The exit code of a command that is not in the app's definition.
 UNKNOWN: Final = 125
 _PROTOCOLS: Final[dict[str, Protocol]] = {"redis": "redis", "postgres": "sql", "postgresql": "sql"}
 _SHELLS: Final = ("sh", "bash")
@@ -117,10 +117,10 @@ class Sessions:
         self._sessions = {key: s for key, s in self._sessions.items() if key[0] in there}
         changed = False
         for store in _list_stores(census):
-            store.holdings.most = store.model.max_connections if store.model else 0
-        before = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _list_stores(census)}
+            store.store_state.most = store.model.max_connections if store.model else 0
+        before = {p.key: (set(p.store_state.locked), p.store_state.full) for p in _list_stores(census)}
         for store in _list_stores(census):
-            store.holdings.locked, store.holdings.held = set(), 0.0
+            store.store_state.locked, store.store_state.held = set(), 0.0
         ended: list[Exit] = []
         for key, session in list(self._sessions.items()):
             if not session.does.lasts:
@@ -129,7 +129,7 @@ class Sessions:
                     del self._sessions[key]
             elif any(p.key[:2] == key for p in census.processes.values()):
                 ended += self._last(session, network, census, now, dt)
-        after = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _list_stores(census)}
+        after = {p.key: (set(p.store_state.locked), p.store_state.full) for p in _list_stores(census)}
         return changed or before != after, ended
 
     def _do(self, session: Session, census: Census) -> bool:
@@ -139,18 +139,18 @@ class Sessions:
         does = session.does
         logins = dict(target.logins)
         if does.drop_user and does.drop_user in logins:
-            target.holdings.barred[does.drop_user] = logins.pop(does.drop_user)
+            target.store_state.barred[does.drop_user] = logins.pop(does.drop_user)
         if does.create_user:
-            former = target.holdings.barred.pop(does.create_user, logins.get(does.create_user, ""))
+            former = target.store_state.barred.pop(does.create_user, logins.get(does.create_user, ""))
             logins[does.create_user] = former if does.set_password is None else does.set_password
         elif does.set_password is not None:
             logins[does.user] = does.set_password
             if not does.user and not does.set_password:
                 del logins[""]  # the anonymous user needs no password
         if does.revoke_role:
-            target.holdings.refused.add((does.revoke_role, does.table, does.privilege))
+            target.store_state.refused.add((does.revoke_role, does.table, does.privilege))
         if does.grant_role:
-            target.holdings.refused.discard((does.grant_role, does.table, does.privilege))
+            target.store_state.refused.discard((does.grant_role, does.table, does.privilege))
         target.logins = tuple(logins.items())
         return True
 
@@ -165,12 +165,14 @@ class Sessions:
             if target is None:
                 return []
             session.target = target.key
-        does, holdings = session.does, target.holdings
+        does, store_state = session.does, target.store_state
         if does.lock_table:
-            holdings.locked.add(does.lock_table)
+            store_state.locked.add(does.lock_table)
         if does.hold_connections:
-            desired = holdings.held + float(does.hold_connections)
-            holdings.held = min(desired, max(holdings.most - holdings.connected, 0)) if holdings.most else desired
+            desired = store_state.held + float(does.hold_connections)
+            store_state.held = (
+                min(desired, max(store_state.most - store_state.connected, 0)) if store_state.most else desired
+            )
         if does.add_bytes_per_second:
             target.leak += float(does.add_bytes_per_second) * dt
         return []

@@ -14,7 +14,7 @@ from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.lab.twin.startup.client_commands import Sessions
 from scenario_kit.lab.twin.startup.debug_pods import run_command
 from scenario_kit.lab.twin.startup.init_wait import read_script, waits
-from scenario_kit.lab.twin.startup.startup_dependencies import Needs
+from scenario_kit.lab.twin.startup.startup_dependencies import StartupDependencies
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import is_tool, normalize_image
 from scenario_kit.model.runtime.process import Exit, InitState, LogRecord, ProcessStart
@@ -32,12 +32,12 @@ class Startup:
         self._images = {normalize_image(image) for image in (*images, *parameters.images)}
         self._census = census
         self._sessions = sessions
-        self._needs = Needs(parameters)
+        self._dependencies = StartupDependencies(parameters)
         self.lines: list[LogRecord] = []
 
     def edge(self, caller: str, callee: str) -> Edge:
         """Return the edge between two components."""
-        return self._needs.edge(caller, callee)
+        return self._dependencies.edge(caller, callee)
 
     def image_exists(self, image: str) -> bool:
         """Return whether the image is one of the application's, the platform's, or a pause image."""
@@ -58,14 +58,14 @@ class Startup:
             return ProcessStart(process.ready_at - now)
         refusal = self._refusal(process)
         if refusal is None:
-            came = self._needs.begin(process, network, now)
-            if came.up:
-                self._up(process, came.at)
+            state = self._dependencies.begin(process, network, now)
+            if state.up:
+                self._up(process, state.at)
                 return ProcessStart(process.ready_at - now)
             process.ready_at = float("inf")
-            if came.at == float("inf"):  # it waits; reported by ``run`` later
-                return ProcessStart(came.at)
-            refusal = came.at - now, self._exit(process, came.code, came.text)
+            if state.at == float("inf"):  # it waits; reported by ``run`` later
+                return ProcessStart(state.at)
+            refusal = state.at - now, self._exit(process, state.code, state.text)
         process.ready_at = float("inf")
         self._print(process, now + refusal[0], refusal[1].text)
         return ProcessStart(*refusal)
@@ -86,14 +86,14 @@ class Startup:
     def run(self, network: Network, now: float) -> tuple[bool, list[Exit]]:
         """Advance waiting processes to ``now``; return whether any started, and those that exited."""
         exits = []
-        decided = list(self._needs.run(self._census.processes, network, now))
-        for process, came in decided:
-            if came.up:
-                self._up(process, came.at)
+        decided = list(self._dependencies.run(self._census.processes, network, now))
+        for process, state in decided:
+            if state.up:
+                self._up(process, state.at)
             else:
                 process.ended = True
-                self._print(process, came.at, came.text)
-                exits.append(self._exit(process, came.code, came.text))
+                self._print(process, state.at, state.text)
+                exits.append(self._exit(process, state.code, state.text))
         return bool(decided), exits
 
     def _up(self, process: Process, t: float) -> None:

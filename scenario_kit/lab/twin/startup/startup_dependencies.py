@@ -16,7 +16,7 @@ from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
 
-class Came(NamedTuple):
+class StartState(NamedTuple):
     """The start-up state: started or exited at ``at``, or waiting, with ``at`` infinite."""
 
     at: float
@@ -35,7 +35,7 @@ class _Waiting:
     unmet: float
 
 
-class Needs:
+class StartupDependencies:
     """The processes of a world that wait for dependencies."""
 
     def __init__(self, parameters: TwinDefinition) -> None:
@@ -46,17 +46,19 @@ class Needs:
         """Return the edge between two components."""
         return self._edges[caller, callee]
 
-    def begin(self, process: Process, network: Network, now: float) -> Came:
+    def begin(self, process: Process, network: Network, now: float) -> StartState:
         """Start a process; return its immediate state. One that waits is tracked."""
         waiting = _Waiting(process, 0, now, now)
-        came = self._advance(waiting, network, now)
-        if came.at == float("inf"):
+        state = self._advance(waiting, network, now)
+        if state.at == float("inf"):
             self._waiting[process.key.pod_uid, process.key.container] = waiting
         else:
             self._waiting.pop((process.key.pod_uid, process.key.container), None)
-        return came
+        return state
 
-    def run(self, alive: Mapping[ProcessKey, Process], network: Network, now: float) -> Iterable[tuple[Process, Came]]:
+    def run(
+        self, alive: Mapping[ProcessKey, Process], network: Network, now: float
+    ) -> Iterable[tuple[Process, StartState]]:
         """Return processes that started or exited by ``now``."""
         present = set(map(id, alive.values()))
         result = []
@@ -65,13 +67,13 @@ class Needs:
                 if waiting.since < now - 60.0:  # started, but never observed as running: the pod is gone
                     del self._waiting[key]
                 continue
-            came = self._advance(waiting, network, now)
-            if came.at != float("inf"):
+            state = self._advance(waiting, network, now)
+            if state.at != float("inf"):
                 del self._waiting[key]
-                result.append((waiting.process, came))
+                result.append((waiting.process, state))
         return result
 
-    def _advance(self, waiting: _Waiting, network: Network, now: float) -> Came:
+    def _advance(self, waiting: _Waiting, network: Network, now: float) -> StartState:
         start = waiting.process.model.start if waiting.process.model else None
         while start is not None and waiting.number < len(start.dependencies):
             need = start.dependencies[waiting.number]
@@ -86,15 +88,15 @@ class Needs:
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, deadline, deadline
             elif need.wait_seconds > 0.0 and not need.lazy and _is_login_refused(lanes, now):
                 words = self._put(waiting.process, need, words)
-                return Came(waiting.unmet + start.exit_delay_seconds, False, need.code, words)
+                return StartState(waiting.unmet + start.exit_delay_seconds, False, need.code, words)
             elif now >= deadline or met != float("inf"):
                 words = self._put(waiting.process, need, words)
                 at = waiting.since + (need.wait_seconds or start.exit_delay_seconds)
-                return Came(at, False, need.code, words)
+                return StartState(at, False, need.code, words)
             else:
                 waiting.unmet = now
-                return Came(float("inf"))
-        return Came(waiting.since, True)
+                return StartState(float("inf"))
+        return StartState(waiting.since, True)
 
     def _put(self, process: Process, need: Need, words: str) -> str:
         address = read_address(self._edges[process.component, need.callee].address, process)

@@ -1,4 +1,4 @@
-"""Assembly of traces from the tape."""
+"""Assembly of traces from the span buffer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scenario_kit.lab.twin.traces.attributes import (
     record_events,
 )
 from scenario_kit.lab.twin.traces.hung_calls import EndedSpans
-from scenario_kit.lab.twin.traces.span_buffer import Frame, Note, Reel, Tape, make_span_id
+from scenario_kit.lab.twin.traces.span_buffer import Frame, Note, SpanBuffer, SpanSample, make_span_id
 from scenario_kit.model.runtime.trace import Scalar, Span, Trace
 from scenario_kit.model.twin.edge import Edge
 
@@ -37,19 +37,21 @@ class _Fact(NamedTuple):
     failed: bool
 
 
-def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, until: float) -> list[Trace]:
+def develop(
+    span_buffer: SpanBuffer, edges: tuple[Edge, ...], namespace: str, since: float, until: float
+) -> list[Trace]:
     """Return the traces of requests that started between two times, oldest first.
 
     Spans are included once they have ended and a collector received them, as in the span metrics. Their timestamps are
     from the clocks of their processes; the selection uses the true time.
     """
-    seen = _Seen(tape)
+    seen = _Seen(span_buffer)
     found: list[tuple[float, Trace]] = []
-    for reel in list(tape.reels):
-        if not reel.at.size or reel.at.max() < since or reel.at.min() > until:
-            continue  # what began lies between its first and its last span
-        for request in reel.requests.tolist():
-            made = _trace(tape, reel, request, seen, edges, namespace)
+    for sample in list(span_buffer.samples):
+        if not sample.at.size or sample.at.max() < since or sample.at.min() > until:
+            continue  # the start is between its first and its last span
+        for request in sample.requests.tolist():
+            made = _trace(span_buffer, sample, request, seen, edges, namespace)
             if made is not None and since <= made[0] <= until:
                 found.append(made)
     return [trace for _, trace in sorted(found, key=lambda made: (made[0], made[1].trace_id))]
@@ -58,12 +60,12 @@ def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, u
 class _Seen:
     """Whether spans were exported: by ticks with a collector, and by the end of hanging calls."""
 
-    def __init__(self, tape: Tape) -> None:
-        ticks = list(tape.ticks)
+    def __init__(self, span_buffer: SpanBuffer) -> None:
+        ticks = list(span_buffer.ticks)
         self._times = [t for t, _ in ticks]
         self._collected = [collected for _, collected in ticks]
         self._ended: dict[tuple[ProcessKey, SpanName], list[EndedSpans]] = {}
-        for ended in list(tape.ended):
+        for ended in list(span_buffer.ended):
             self._ended.setdefault((ended.owner, ended.name), []).append(ended)
 
     def reported(self, end: float) -> bool:
@@ -82,21 +84,21 @@ class _Seen:
 
 
 def _trace(
-    tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
+    span_buffer: SpanBuffer, sample: SpanSample, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
 ) -> tuple[float, Trace] | None:
     """Assemble the trace of a request, with the true start of its earliest span; None before any was exported."""
-    facts = list(_list_facts(reel, request))
+    facts = list(_list_facts(sample, request))
     if not facts:
         return None
-    trace_id, _ = tape.reference(reel.roots, request, 0, reel.tick)
+    trace_id, _ = span_buffer.reference(sample.roots, request, 0, sample.tick)
     low = int(trace_id[16:], 16)
-    source = reel.sources.get(request)
+    source = sample.sources.get(request)
     resources: dict[tuple[ProcessKey, str], Mapping[str, Scalar]] = {}
     spans: list[Span] = []
     began = float("inf")
     for fact in facts:
         process = fact.frame.process
-        parent = _find_parent(reel, fact.frame, low)
+        parent = _find_parent(sample, fact.frame, low)
         for depth, name in enumerate(fact.frame.names):
             own = make_span_id(low, fact.frame.number, depth)
             known = seen.settled(process.key, name, fact)
@@ -109,7 +111,7 @@ def _trace(
                     edges,
                     known.failed,
                     depth,
-                    *_find_reason(reel, fact, facts, known.at + known.took),
+                    *_find_reason(sample, fact, facts, known.at + known.took),
                 )
                 spans.append(
                     Span(
@@ -137,29 +139,29 @@ def _trace(
     return began, Trace(trace_id, tuple(sorted(spans, key=lambda span: (span.start, -span.seconds))))
 
 
-def _list_facts(reel: Reel, request: int) -> Iterator[_Fact]:
-    for index in np.flatnonzero(reel.request == request).tolist():
-        frame = reel.frames[reel.frame[index]]
+def _list_facts(sample: SpanSample, request: int) -> Iterator[_Fact]:
+    for index in np.flatnonzero(sample.request == request).tolist():
+        frame = sample.frames[sample.frame[index]]
         if frame is not None:
-            yield _Fact(frame, float(reel.at[index]), float(reel.took[index]), bool(reel.failed[index]))
+            yield _Fact(frame, float(sample.at[index]), float(sample.took[index]), bool(sample.failed[index]))
 
 
-def _find_parent(reel: Reel, frame: Frame, low: int) -> str:
+def _find_parent(sample: SpanSample, frame: Frame, low: int) -> str:
     """Return the ID of the innermost span of the enclosing frame; empty for a root."""
-    around = reel.frames[frame.parent] if frame.parent >= 0 else None
+    around = sample.frames[frame.parent] if frame.parent >= 0 else None
     return make_span_id(low, around.number, len(around.names) - 1) if around is not None else ""
 
 
-def _find_reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
+def _find_reason(sample: SpanSample, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
     """Return why a span failed: the caller's outcome and error, or those of a failed inner call; and the exception."""
     if not fact.failed:
         return "", "", ""
     number = fact.frame.number
-    notes = [note for note in reel.notes if note.frame == number and _is_at(note, end)]
+    notes = [note for note in sample.notes if note.frame == number and _is_at(note, end)]
     inside = [f for f in facts if f.failed and f.frame.parent == number]
     if notes and (isinstance(fact.frame.node, CallNode) or not inside):
         return notes[0].outcome, notes[0].text, notes[0].thrown
-    return _find_reason(reel, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "", "")
+    return _find_reason(sample, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "", "")
 
 
 def _is_at(note: Note, end: float) -> bool:

@@ -103,7 +103,7 @@ class Circumstance(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The error: of a callee the one it returns, of a caller the one it met."""
+        """The error: the one returned by a callee, or the one received by a caller."""
         node = self.frame.node
         if self.thrown:
             return self.text

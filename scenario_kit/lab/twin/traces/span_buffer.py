@@ -69,7 +69,7 @@ class Note(NamedTuple):
     thrown: str = ""
 
 
-class Reel(NamedTuple):
+class SpanSample(NamedTuple):
     """The sample of a tick. ``sources`` are the producers' spans, by the number of a consumer's request."""
 
     tick: int
@@ -112,13 +112,13 @@ class SpanBatch(NamedTuple):
         return cls(requests if requests is None or whole is None else requests[whole], at, took, failed)
 
 
-class Tape:
-    """Record the spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
+class SpanBuffer:
+    """The recorded spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
 
     def __init__(self, seed: int, everything: bool = False) -> None:
         self._seed = seed
         self._everything = everything
-        self.reels: deque[Reel] = deque()
+        self.samples: deque[SpanSample] = deque()
         self.ticks: deque[tuple[float, bool]] = deque(maxlen=_TICKS)
         self.ended: deque[EndedSpans] = deque(maxlen=_RECORDS)
         self._kept = 0
@@ -212,7 +212,7 @@ class Tape:
         sources = self._choose_consumed(chosen, records)
         kept = np.flatnonzero(chosen[request])
         at = np.concatenate(starts)
-        reel = Reel(
+        sample = SpanSample(
             self._tick,
             tuple(self._roots),
             tuple(self._frames),
@@ -225,10 +225,10 @@ class Tape:
             took[kept],
             failed[kept],
         )
-        self.reels.append(reel)
-        self._kept += reel.requests.size
+        self.samples.append(sample)
+        self._kept += sample.requests.size
         while self._kept > TRACES and not self._everything:
-            self._kept -= self.reels.popleft().requests.size
+            self._kept -= self.samples.popleft().requests.size
 
     def _records(self, chosen: Flags, t: float) -> dict[Place, dict[int, SpanRef]]:
         """Keep the spans that published what arrived by ``t``, by offset, except those of dropped requests."""

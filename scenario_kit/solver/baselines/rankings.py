@@ -42,8 +42,8 @@ def rank_by_spectrum(seen: Observation) -> list[str]:
     """Rank services by the Ochiai coefficient over failing and passing traces.
 
     A trace fails if any of its spans failed. A failing trace covers the services of its failed spans, a passing trace
-    those of all its spans. Source: Abreu, Zoeteweij, van Gemund, "On the Accuracy of Spectrum-based Fault Localization",
-    2007: n11 / sqrt((n11 + n01) (n11 + n10)).
+    those of all its spans. Source: Abreu, Zoeteweij, van Gemund, "On the Accuracy of Spectrum-based Fault
+    Localization", 2007: n11 / sqrt((n11 + n01) (n11 + n10)).
     """
     touched: dict[str, dict[str, bool]] = defaultdict(dict)
     for span in seen.spans:

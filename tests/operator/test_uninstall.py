@@ -31,7 +31,7 @@ SCENARIO = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / 
 OF_THE_CLUSTER = ("Event", "Lease", "EndpointSlice", "Endpoints", "ComponentStatus", "APIService", "NodeMetrics")
 SECONDS = 90
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import pytest
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
 from tools.realnode.comparison import (
     EDGE_SECONDS,
+    KNOWN,
     ONSET_BAND,
     RECOVERY_BAND,
     ComparedAlert,
@@ -12,6 +13,7 @@ from tools.realnode.comparison import (
     Measurement,
     compare_episodes,
     format_comparison,
+    list_unexplained,
     measure,
 )
 
@@ -73,6 +75,30 @@ def test_both_are_looked_at_for_the_same_time():
 )
 def test_what_is_beyond_the_band(real, twin, differs):
     assert compared(real, twin).differences == differs
+
+
+@pytest.mark.parametrize(
+    ("real", "twin", "overbooked", "explained"),
+    [
+        (measured(onset=200), measured(), True, True),
+        (measured(onset=200), measured(), False, False),
+        (measured(), measured(onset=200), True, False),
+        (measured(recovery=300), measured(), True, False),
+        (None, measured(), True, False),
+    ],
+)
+def test_a_busy_machine_explains_late_onsets_only(real, twin, overbooked, explained):
+    unexplained = list_unexplained([compared(real, twin)], overbooked=overbooked)
+    assert (unexplained == []) == explained
+
+
+def test_a_known_difference_is_one_of_its_scenario_only():
+    (known,) = KNOWN
+    rows = [
+        ComparedAlert(scenario=name, alert=known.alert, entity="e", real=measured(), twin=None)
+        for name in (known.scenario, "another")
+    ]
+    assert list_unexplained(rows, overbooked=False) == [f"another: alert of {known.alert} on e"]
 
 
 def test_the_table_has_a_row_for_each():

@@ -18,6 +18,23 @@ RECOVERY_BAND: Final = 5 * GRID_SECONDS
 EDGE_SECONDS: Final = 2 * GRID_SECONDS
 
 Key = tuple[str, str]
+Aspect = Literal["alert", "onset", "recovery"]
+
+
+class KnownDifference(NamedTuple):
+    """A difference that is left, with its cause (docs/fidelity.md)."""
+
+    scenario: str
+    alert: str
+    aspect: Aspect
+    cause: str
+
+
+_ICMP: Final = (
+    "the kernel tells of a refused connection once a second, and who dials more often waits; the twin refuses all"
+)
+_LATE: Final = "a machine with too much to do starts containers and answers late, and the twin never waits for it"
+KNOWN: Final = (KnownDifference("ledger-asleep", "HighRequestLatency", "alert", _ICMP),)
 
 
 class Measurement(Value, frozen=True, kw_only=True):
@@ -38,12 +55,12 @@ class ComparedAlert(Value, frozen=True, kw_only=True):
     twin: Measurement | None
 
     @property
-    def differences(self) -> tuple[Literal["alert", "onset", "recovery"], ...]:
+    def differences(self) -> tuple[Aspect, ...]:
         """What differs beyond the band."""
         if self.real is None or self.twin is None:
             shown = self.real or self.twin
             return ("alert",) if shown is not None and shown.seconds >= EDGE_SECONDS else ()
-        found: list[Literal["alert", "onset", "recovery"]] = []
+        found: list[Aspect] = []
         if abs(self.real.onset - self.twin.onset) > ONSET_BAND:
             found.append("onset")
         if (self.real.recovery is None) != (self.twin.recovery is None) or (
@@ -87,6 +104,24 @@ def compare_episodes(scenario: str, real: Episode, twin: Episode) -> list[Compar
     return [
         ComparedAlert(scenario=scenario, alert=key[0], entity=key[1], real=here.get(key), twin=there.get(key))
         for key in sorted({*here, *there})
+    ]
+
+
+def explain(row: ComparedAlert, aspect: Aspect, *, overbooked: bool) -> str:
+    """Explain a difference by what is known of the twin, or by a busy machine; empty if nothing explains it."""
+    if aspect == "onset" and overbooked and row.real is not None and row.twin is not None:
+        return _LATE if row.real.onset > row.twin.onset else ""
+    found = (k.cause for k in KNOWN if (k.alert, k.aspect) == (row.alert, aspect) and k.scenario == row.scenario)
+    return next(found, "")
+
+
+def list_unexplained(rows: Iterable[ComparedAlert], *, overbooked: bool) -> list[str]:
+    """List the differences that nothing explains, each in a line."""
+    return [
+        f"{row.scenario}: {aspect} of {row.alert} on {row.entity or 'no entity'}"
+        for row in rows
+        for aspect in row.differences
+        if not explain(row, aspect, overbooked=overbooked)
     ]
 
 

@@ -44,11 +44,14 @@ class _Running(NamedTuple):
     ends_at: float
 
 
-def run_trials(place: Place, files: Sequence[Path], say: Callable[[str], None]) -> dict[str, TrialResult]:
-    """Run a trial of each scenario, and return the results by name.
+def run_trials(
+    place: Place, files: Sequence[Path], results_folder: Path, say: Callable[[str], None]
+) -> dict[str, TrialResult]:
+    """Run a trial of each scenario, and return the results by name; each is written as soon as it is there.
 
     One that has not ended in time is given up, and says where it was.
     """
+    results_folder.mkdir(parents=True, exist_ok=True)
     left, running, results = list(files), dict[str, _Running](), dict[str, TrialResult]()
     told: dict[str, str] = {}
     while left or running:
@@ -65,6 +68,7 @@ def run_trials(place: Place, files: Sequence[Path], say: Callable[[str], None]) 
             if _has_ended(found) or time.monotonic() > each.ends_at:
                 trouble = "" if _has_ended(found) else f"it did not end within {place.seconds:.0f} s: {step}"
                 results[name] = each.campaign.result(each.planned, found, trouble)
+                (results_folder / f"{name}.{place.name}.json").write_bytes(results[name].to_bytes() + b"\n")
                 each.campaign.remove(each.planned)
                 del running[name]
         time.sleep(_POLL_SECONDS)

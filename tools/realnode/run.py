@@ -160,7 +160,8 @@ def _verify(file: Path, results: Path, say: Callable[[str], None]) -> bool:
 
 def _stay(cluster: RealCluster, say: Callable[[str], None]) -> int:
     """Wait for Ctrl-C, and say how another terminal reaches the cluster."""
-    say(f"nsenter --target $(pgrep -nf 'ci/e2e --real-node') --all; export KUBECONFIG={cluster.kubeconfig}; Ctrl-C ends it")
+    enter = "nsenter --target $(pgrep -nf 'ci/e2e --real-node') --all"
+    say(f"{enter}; export KUBECONFIG={cluster.kubeconfig}; Ctrl-C ends it")
     while True:
         cluster.processes.check()
         time.sleep(5)

@@ -73,8 +73,7 @@ def _listen(environment: Environment, arguments: argparse.Namespace) -> threadin
         namespace = environment.settings.management_namespace
         keep_certificate(CertificateKeeper(environment.cluster, namespace, context), stopped)
     elif webhook := environment.webhook:
-        context.load_cert_chain(webhook.certificate, webhook.key)
-        serve_reviews(webhook.address, context, judge)
+        serve_reviews(webhook.address, webhook.tls, judge)
     return stopped
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,11 +33,10 @@ class Settings(Value, frozen=True, kw_only=True):
 
 
 class WebhookListener(NamedTuple):
-    """Address and certificate of a lab's webhook."""
+    """Address and TLS of a lab's webhook."""
 
     address: tuple[str, int]
-    certificate: Path
-    key: Path
+    tls: ssl.SSLContext
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class Environment:
             )
         from operators.scenario.lab_grounds import Lab  # not installed in the operator's image
         from scenario_kit.lab.admission_webhook import locate_listener
+        from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
         from scenario_kit.lab.host.state import LabState
         from scenario_kit.lab.lab_cluster import LabCluster
 
@@ -87,7 +88,7 @@ class Environment:
         return cls(
             cluster=BoundCluster(LabCluster(lab)),
             solver=KubeCluster(kubeconfig=Path(lab.operator_kubeconfig), as_user=SOLVER),
-            metrics=PrometheusMetrics(lab.prometheus_url),
+            metrics=connect_metrics(lab),
             catalog=Catalog(),
             settings=settings,
             grounds=Lab(name),

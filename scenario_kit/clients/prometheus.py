@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -31,11 +32,12 @@ class PrometheusMetrics:
 
     Args:
         url: the server's root, such as ``http://127.0.0.1:9090``.
+        tls: how the server is verified, and the certificate that it is shown; by default the authorities of the system.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
         self.url = url.rstrip("/")
-        self._pool = _create_pool(self.url)
+        self._pool = _create_pool(self.url, tls)
 
     def close(self) -> None:
         """Close the connections."""
@@ -89,13 +91,13 @@ class PrometheusMetrics:
             raise MetricsError(f"{self.url}: {asked}: not a response of Prometheus: {error!r}") from error
 
 
-def _create_pool(url: str) -> urllib3.PoolManager:
+def _create_pool(url: str, tls: ssl.SSLContext | None) -> urllib3.PoolManager:
     """Create a connection pool; through the environment's proxy, except for this machine."""
     where = urlsplit(url)
     proxy = getproxies().get(where.scheme, "")
     if not proxy or where.hostname in LOOPBACK or proxy_bypass(where.netloc):
-        return urllib3.PoolManager(maxsize=CONNECTIONS)
-    return urllib3.ProxyManager(proxy, maxsize=CONNECTIONS)
+        return urllib3.PoolManager(maxsize=CONNECTIONS, ssl_context=tls)
+    return urllib3.ProxyManager(proxy, maxsize=CONNECTIONS, ssl_context=tls)
 
 
 def build_error(status: int, body: bytes, url: str) -> MetricsError:

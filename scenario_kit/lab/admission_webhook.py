@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import base64
+import ssl
 from pathlib import Path
-from typing import Final
 
-from scenario_kit.lab import chaos_manager
+from scenario_kit.lab.control_plane.cluster import ADMISSION
+from scenario_kit.lab.control_plane.webhook_access import locate_webhook_tls
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.host.supervisor import locate_pki
 from scenario_kit.model.base import Object
 from scenario_kit.schema.install import get_identity
 from scenario_kit.schema.webhook import PATH, build_webhook_configuration
 
-#: The port, by its purpose.
-ADMISSION: Final = "admission-webhook"
 
-
-def locate_listener(lab: LabState) -> tuple[tuple[str, int], Path, Path] | None:
-    """Locate where the operator answers, its certificate and key; None in a lab that an earlier version made."""
+def locate_listener(lab: LabState) -> tuple[tuple[str, int], ssl.SSLContext] | None:
+    """Locate where the operator answers, and its TLS; None in a lab that an earlier version made."""
     port = lab.ports.get(ADMISSION)
     if port is None:
         return None
-    pair = chaos_manager.locate_certificate(Path(lab.folder))
-    return (LOOPBACK, port), pair.with_suffix(".crt"), pair.with_suffix(".key")
+    return (LOOPBACK, port), locate_webhook_tls(locate_pki(lab)).build_server_context()
 
 
 def build_configuration(port: int, authority: Path) -> Object:

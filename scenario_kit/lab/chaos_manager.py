@@ -18,8 +18,6 @@ PART = "chaos-controller-manager"
 WEBHOOK = "chaos-webhook"
 #: The port of the DNS server that returns wrong answers; the lab server implements it.
 NAMES = "chaos-names"
-#: The port of the lab server's webhook that resolves names for the manager.
-TARGETS = "chaos-targets"
 #: The image that pod-failure sets everywhere; the simulated kubelet runs it without an open port.
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 

@@ -35,22 +35,21 @@ _VERSION: Final = "v1alpha1"
 _SECONDS: Final = 5
 
 
-def build_objects(manager: int, targets: int, authority: Path) -> list[Object]:
+def build_objects(manager: tuple[int, Path], targets: tuple[int, Path]) -> list[Object]:
     """Build the webhook configurations for the manager, and for the lab server's name resolution.
 
     Args:
-        manager: the port of the manager's webhooks.
-        targets: the port of the lab server's webhook.
-        authority: the CA of the certificate that both serve.
+        manager: the port of the manager's webhooks, and the CA of their certificate.
+        targets: the same of the lab server's webhook.
     """
-    bundle = base64.b64encode(authority.read_bytes()).decode()
+    bundle, own = (base64.b64encode(authority.read_bytes()).decode() for _, authority in (manager, targets))
     resolving = _build_webhook(
-        "external-targets.kb.io", f"{_build_address(targets)}{TARGETS_PATH}", "networkchaos", "schedules"
+        "external-targets.kb.io", f"{_build_address(targets[0])}{TARGETS_PATH}", "networkchaos", "schedules"
     )
     return [
-        _build_configuration("Mutating", "chaos-mesh-mutation", _build_webhooks("mutate", manager), bundle),
-        _build_configuration("Mutating", "cluster-names", [resolving], bundle),
-        _build_configuration("Validating", "chaos-mesh-validation", _build_webhooks("validate", manager), bundle),
+        _build_configuration("Mutating", "chaos-mesh-mutation", _build_webhooks("mutate", manager[0]), bundle),
+        _build_configuration("Mutating", "cluster-names", [resolving], own),
+        _build_configuration("Validating", "chaos-mesh-validation", _build_webhooks("validate", manager[0]), bundle),
     ]
 
 

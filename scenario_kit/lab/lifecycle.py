@@ -19,7 +19,16 @@ from scenario_kit.lab import (
     reset as emptying,
 )
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
-from scenario_kit.lab.control_plane import bootstrap_manifests, cluster, cluster_dns, kubeconfigs, nodes, prometheus
+from scenario_kit.lab.control_plane import (
+    bootstrap_manifests,
+    cluster,
+    cluster_dns,
+    kubeconfigs,
+    log_access,
+    nodes,
+    prometheus,
+    webhook_access,
+)
 from scenario_kit.lab.control_plane.bootstrap_client import BootstrapClient
 from scenario_kit.lab.host import disk_space, loopback, procfs, supervisor
 from scenario_kit.lab.host.addresses import find_host_address
@@ -218,7 +227,7 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
             [
                 *bootstrap_manifests.build_namespaces(),
                 *bootstrap_manifests.read_own_definitions(),
-                *nodes.build_stages(),
+                *nodes.build_stages(state.ports[log_access.PORT]),
                 *nodes.build_nodes(state.nodes),
             ]
         )
@@ -235,9 +244,11 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
 
         say("waiting until everything works")
         supervisor.HealthProbe(state).wait(state.list_started(), _START_SECONDS)
-        ports = state.ports[chaos_manager.WEBHOOK], state.ports[chaos_manager.TARGETS]
-        asked = admission_webhook.build_configuration(state.ports[admission_webhook.ADMISSION], Path(daemon.ca))
-        api.apply([*chaos_webhooks.build_objects(*ports, Path(daemon.ca)), asked])
+        authority = webhook_access.locate_webhook_tls(pki).authority
+        manager = state.ports[chaos_manager.WEBHOOK], Path(daemon.ca)
+        targets = state.ports[cluster.TARGETS], authority
+        asked = admission_webhook.build_configuration(state.ports[cluster.ADMISSION], authority)
+        api.apply([*chaos_webhooks.build_objects(manager, targets), asked])
     emptying.remember(state)
     state = msgspec.structs.replace(state, complete=True)
     state.save()

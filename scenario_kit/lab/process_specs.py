@@ -10,12 +10,20 @@ from pathlib import Path
 
 import scenario_kit
 from scenario_kit.errors import LabError
-from scenario_kit.lab import admission_webhook, chaos_manager
-from scenario_kit.lab.control_plane import apiservice, cluster, nodes, prometheus
+from scenario_kit.lab import chaos_manager
+from scenario_kit.lab.control_plane import (
+    apiservice,
+    cluster,
+    log_access,
+    nodes,
+    prometheus,
+    prometheus_access,
+    store_access,
+)
 from scenario_kit.lab.control_plane.bootstrap_manifests import find_operators_folder
 from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names
-from scenario_kit.lab.host.supervisor import Spec
+from scenario_kit.lab.host.supervisor import Spec, locate_pki
 
 SERVER = "lab-server"
 OPERATOR = "operator"
@@ -30,18 +38,17 @@ _LISTENING = (
     *cluster.COMPONENTS,
     cluster.PEER,
     prometheus.PART,
-    nodes.PART,
     SERVER,
     chaos_manager.PART,
     apiservice.PORT,
+    log_access.PORT,
 )
 _HEALTH = {
     "etcd": "https://{}/health",
     "kube-apiserver": "https://{}/readyz",
     "kube-controller-manager": "https://{}/healthz",
     "kube-scheduler": "https://{}/healthz",
-    nodes.PART: "https://{}/healthz",
-    prometheus.PART: "http://{}/-/ready",
+    prometheus.PART: "https://{}/-/ready",
     SERVER: "http://{}/healthz",
     chaos_manager.PART: "http://{}/metrics",
 }
@@ -55,7 +62,7 @@ def choose_epoch(now: float) -> int:
 def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.MIN_NODES) -> LabState:
     """Plan a new lab with ``count`` nodes: ports, token and components, with process IDs 0."""
     taken = _list_taken_ports(name)
-    beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS, admission_webhook.ADMISSION)
+    beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, *cluster.WEBHOOKS)
     loopback = find_free_ports(len(_LISTENING) + len(beside), taken)
     ports = dict(zip((*_LISTENING, *beside), loopback, strict=True))
     ports[CHAOS_DAEMON] = find_free_ports(1, {*taken, *loopback}, host)[0]
@@ -70,7 +77,7 @@ def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.MIN_NO
         kubeconfig=str(folder / "kubeconfig"),
         operator_kubeconfig=str(folder / "operator.kubeconfig"),
         solver_kubeconfig=str(folder / "oncall.kubeconfig"),
-        prometheus_url=f"http://{LOOPBACK}:{ports[prometheus.PART]}",
+        prometheus_url=f"https://{LOOPBACK}:{ports[prometheus.PART]}",
         server_url=f"http://{LOOPBACK}:{ports[SERVER]}",
         server_token=secrets.token_urlsafe(24),
         nodes=nodes.list_node_names(count),
@@ -102,7 +109,18 @@ def _find_part(state: LabState, name: str) -> ProcessState:
     log = cluster.log_path(state, name) if name in cluster.COMPONENTS else Path(state.folder) / "logs" / f"{name}.log"
     port = state.ports.get(name)
     health = _HEALTH[name].format(f"{LOOPBACK}:{port}") if name in _HEALTH else ""
-    return ProcessState(name=name, pid=0, log=str(log), port=port, health=health)
+    return ProcessState(name=name, pid=0, log=str(log), port=port, health=health, client=_find_client(state, name))
+
+
+def _find_client(state: LabState, name: str) -> str:
+    """Find the certificate that the health check of a component shows, without its suffix."""
+    pki = locate_pki(state)
+    if name == cluster.STORE:
+        return str(store_access.locate_store_tls(pki).client_certificate.with_suffix(""))
+    if name == prometheus.PART:
+        tls = prometheus_access.locate_prometheus_tls(Path(state.folder) / "prometheus")
+        return str(tls.client_certificate.with_suffix(""))
+    return str(pki / "admin") if name in cluster.COMPONENTS else ""
 
 
 def _build_python_spec(name: str, module: str, state: LabState) -> Spec:

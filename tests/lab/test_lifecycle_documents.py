@@ -244,7 +244,7 @@ def test_a_state_survives_its_json() -> None:
 def test_the_manager_of_chaos_mesh_admits_its_own_kinds(tmp_path: Path) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_text("PEM")
-    mutating, names, validating = chaos_webhooks.build_objects(9443, 9444, authority)
+    mutating, names, validating = chaos_webhooks.build_objects((9443, authority), (9444, authority))
 
     for configuration, verb in ((mutating, "mutate"), (validating, "validate")):
         hooks = {hook["rules"][0]["resources"][0]: hook for hook in configuration["webhooks"]}

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import msgspec
@@ -18,10 +19,12 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ClusterError, Forbidden, LabError, UsageError
 from scenario_kit.judge.platform import PlatformNeeds
 from scenario_kit.lab import chaos_manager, lifecycle
+from scenario_kit.lab.control_plane.prometheus_access import locate_prometheus_tls
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState, find_lab_folder
 from scenario_kit.model import Reference
+from tests.lab.sockets import list_listeners
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
 
@@ -36,27 +39,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
             lifecycle.take_down("first")
 
 
-def listening(pids: set[int]) -> set[tuple[str, int]]:
-    """(address, port) of every TCP socket on which the processes listen, from /proc."""
-    inodes = set()
-    for pid in pids:
-        for link in Path(f"/proc/{pid}/fd").iterdir():
-            try:
-                target = str(link.readlink())
-            except FileNotFoundError:
-                continue
-            if target.startswith("socket:["):
-                inodes.add(target[8:-1])
-    found = set()
-    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and fields[9] in inodes:
-                host, port = fields[1].split(":")
-                words = [bytes.fromhex(host[i : i + 8])[::-1] for i in range(0, len(host), 8)]
-                address = socket.inet_ntop(family, b"".join(words)).removeprefix("::ffff:")  # IPv4 over an IPv6 socket
-                found.add((address, int(port, 16)))
-    return found
+def ask_prometheus(state: LabState, path: str, **query: str) -> Any:
+    tls = locate_prometheus_tls(Path(state.folder) / "prometheus").build_client_context()
+    with httpx.Client(verify=tls, trust_env=False) as client:
+        return client.get(f"{state.prometheus_url}/api/v1/{path}", params=query).json()["data"]
 
 
 def test_every_part_works_and_up_again_changes_nothing(lab: LabState) -> None:
@@ -66,7 +52,7 @@ def test_every_part_works_and_up_again_changes_nothing(lab: LabState) -> None:
 
 def test_only_the_chaos_daemon_listens_beyond_loopback(lab: LabState) -> None:
     assert lab.chaos_daemon is not None
-    beyond = {a for a in listening(set(procfs.find(procfs.make_marker(lab.folder)))) if a[0] != "127.0.0.1"}
+    beyond = {a for a in list_listeners(set(procfs.find(procfs.make_marker(lab.folder)))) if a[0] != "127.0.0.1"}
     assert beyond <= {(lab.chaos_daemon.address, lab.chaos_daemon.port)}
 
 
@@ -114,9 +100,9 @@ def test_a_bound_solver_can_change_the_app(lab: LabState) -> None:
 
 
 def test_prometheus_has_the_rules_and_takes_samples_of_the_virtual_past(lab: LabState) -> None:
-    rules = httpx.get(f"{lab.prometheus_url}/api/v1/rules").json()["data"]["groups"]
+    rules = ask_prometheus(lab, "rules")["groups"]
     assert "HighRequestErrorRate" in {rule["name"] for group in rules for rule in group["rules"]}
-    status = httpx.get(f"{lab.prometheus_url}/api/v1/status/config").json()["data"]["yaml"]
+    status = ask_prometheus(lab, "status/config")["yaml"]
     assert "out_of_order_time_window: 30d" in status
     assert lab.server_token not in status
 
@@ -254,8 +240,7 @@ def as_after_up(state: LabState) -> None:
     assert admin.get(Reference("ClusterRole", "oncall", "", "rbac.authorization.k8s.io")) is not None
     assert {pod["metadata"]["namespace"] for pod in admin.list("Pod")} == {"chaos-mesh", "kube-system"}
     assert lifecycle.list_worlds(state) == []
-    series = httpx.get(f"{state.prometheus_url}/api/v1/query", params={"query": 'count({namespace="shop"})'}).json()
-    assert series["data"]["result"] == []
+    assert ask_prometheus(state, "query", query='count({namespace="shop"})')["result"] == []
     admin.close()
 
 

@@ -117,7 +117,7 @@ def store(lab: LabState) -> Iterator[Etcd]:
     port, peer = lab.ports["etcd"], lab.ports["etcd-peer"]
     pki = supervisor.locate_pki(lab)
     pki.mkdir(parents=True)
-    store_access.write_store_keys(pki)
+    store_access.locate_store_tls(pki).write()
     here = store_access.build_store_url(port)
     secured = store_access.build_store_flags(pki) | store_access.build_store_addresses(port, peer)
     arguments = [f"--data-dir={lab.folder}/etcd", "--name=node0", "--log-level=error", "--unsafe-no-fsync"]
@@ -125,7 +125,13 @@ def store(lab: LabState) -> Iterator[Etcd]:
     environment = {**os.environ, **procfs.make_marker(lab.folder)}
     process = subprocess.Popen([program, *arguments], stderr=subprocess.DEVNULL, env=environment)
     (Path(lab.folder) / "logs").mkdir()
-    part = ProcessState(name="etcd", pid=process.pid, log=f"{lab.folder}/logs/etcd.log", health=f"{here}/health")
+    part = ProcessState(
+        name="etcd",
+        pid=process.pid,
+        log=f"{lab.folder}/logs/etcd.log",
+        health=f"{here}/health",
+        client=f"{pki}/etcd-client",
+    )
     etcd = Etcd(port, pki)
     try:
         supervisor.HealthProbe(lab.with_part(part)).wait(["etcd"], 20.0)

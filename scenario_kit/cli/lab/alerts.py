@@ -88,14 +88,14 @@ class _Poller:
     """Polls a lab, and keeps earlier evaluations."""
 
     def __init__(self, lab: str) -> None:
-        from scenario_kit.clients.prometheus import PrometheusMetrics
+        from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
         from scenario_kit.lab.host.state import LabState
         from scenario_kit.lab.page.data import PageSource
 
         state = LabState.load(lab)
         state.require_alive("reading alerts")
         self._source = PageSource.of_lab(lab)
-        self._metrics = PrometheusMetrics(state.prometheus_url)
+        self._metrics = connect_metrics(state)
 
     def now(self) -> tuple[list[Object], list[AlertLine]]:
         """Return the worlds, and their pending and firing alerts, firing first."""

@@ -240,8 +240,19 @@ def _list_addresses(state: LabState) -> dict[str, Any]:
         "kubeconfig": state.kubeconfig,
         "solverKubeconfig": state.solver_kubeconfig,
         "prometheusUrl": state.prometheus_url,
+        "prometheusTls": _list_prometheus_files(state),
         "epoch": state.epoch,
     }
+
+
+def _list_prometheus_files(state: LabState) -> dict[str, str]:
+    """List what a client of Prometheus has to show, and to trust."""
+    from scenario_kit.lab.control_plane.prometheus_access import find_lab_prometheus_tls
+
+    tls = find_lab_prometheus_tls(state)
+    if tls is None:
+        return {}
+    return {"ca": str(tls.authority), "certificate": str(tls.client_certificate), "key": str(tls.client_key)}
 
 
 def _report(report: PartReport) -> dict[str, Any]:

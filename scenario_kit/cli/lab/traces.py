@@ -110,7 +110,9 @@ def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
 
 def build_jaeger_url(state: LabState, namespace: str) -> str:
     """Build the URL of a world's Jaeger API, without the ``/api`` that clients append."""
-    return f"{state.server_url}/worlds/{namespace}/jaeger"
+    from scenario_kit.lab.tracing.access import build_traces_path
+
+    return f"{state.server_url}{build_traces_path(state.server_token, namespace)}/jaeger"
 
 
 def parse_rows(lines: Iterable[str]) -> list[TraceLine]:
@@ -149,8 +151,9 @@ def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:
     import httpx
 
     from scenario_kit.lab.host import loopback
+    from scenario_kit.lab.tracing.access import build_traces_path
 
-    url = f"{state.server_url}/worlds/{namespace}/otlp"
+    url = f"{state.server_url}{build_traces_path(state.server_token, namespace)}/otlp"
     try:
         with loopback.create_client(timeout=_SECONDS) as client:
             response = client.get(url, params=dict(query))

@@ -1,4 +1,4 @@
-"""Traces of one app in a lab, from the lab server's query API, which needs no token for a single namespace."""
+"""Traces of one app in a lab, from the lab server's query API, which has a key for each namespace."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import httpx
 from scenario_kit.errors import LabError
 from scenario_kit.lab.host import loopback
 from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.tracing.access import build_traces_path
 
 _SECONDS: Final = 30.0
 
@@ -17,9 +18,8 @@ class LabTraces:
     """Implements ``solver.gateway.traces.TraceStore``."""
 
     def __init__(self, lab: LabState, namespace: str) -> None:
-        self._client = loopback.create_client(
-            base_url=f"{lab.server_url}/worlds/{namespace}/jaeger/api/", timeout=_SECONDS
-        )
+        path = build_traces_path(lab.server_token, namespace)
+        self._client = loopback.create_client(base_url=f"{lab.server_url}{path}/jaeger/api/", timeout=_SECONDS)
 
     def ask(self, path: str, query: str = "") -> tuple[int, dict[str, Any]]:
         """Query a path; see ``TraceStore``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shutil
+import ssl
 import subprocess
 import threading
 import time
@@ -19,6 +20,7 @@ from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.control_plane.prometheus import STORAGE, build_storage_flags
+from scenario_kit.lab.control_plane.prometheus_access import locate_prometheus_tls, write_web_configuration
 from scenario_kit.lab.host import loopback
 from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, create_server
@@ -144,13 +146,14 @@ class SnapshotMetrics:
         (port,) = find_free_ports(1)
         address = f"{LOOPBACK}:{port}"
         self._process = self._start(address)
-        _await_ready(f"http://{address}/-/ready", self._process, self._folder / "prometheus.log")
-        writer = SeriesWriter(f"http://{address}")
+        url, tls = f"https://{address}", locate_prometheus_tls(self._folder).build_client_context()
+        _await_ready(f"{url}/-/ready", tls, self._process, self._folder / "prometheus.log")
+        writer = SeriesWriter(url, tls=tls)
         try:
             writer.write_history(self._evidence.read_series(), self._evidence.now)
         finally:
             writer.close()
-        self._metrics = PrometheusMetrics(f"http://{address}")
+        self._metrics = PrometheusMetrics(url, tls)
         return self._metrics
 
     def _start(self, address: str) -> subprocess.Popen[bytes]:
@@ -160,16 +163,17 @@ class SnapshotMetrics:
         guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         command = [
             *guard, str(toolchain.resolve("prometheus")), f"--config.file={configuration}",
-            f"--web.listen-address={address}", f"--storage.tsdb.path={self._folder / 'data'}",
+            f"--web.listen-address={address}", f"--web.config.file={write_web_configuration(self._folder)}",
+            f"--storage.tsdb.path={self._folder / 'data'}",
             *build_storage_flags(), "--web.enable-remote-write-receiver", "--log.level=warn",
         ]  # fmt: skip
         with (self._folder / "prometheus.log").open("wb") as log:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
 
 
-def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _await_ready(url: str, tls: ssl.SSLContext, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
-    with loopback.create_client(timeout=2.0) as client:
+    with loopback.create_client(tls, timeout=2.0) as client:
         while time.monotonic() < deadline and process.poll() is None:
             with contextlib.suppress(httpx.HTTPError):
                 if client.get(url).status_code == httpx.codes.OK:

@@ -213,15 +213,15 @@ class _Recorder:
         return self._distort(recording, policies)
 
     def _distort(self, recording: Recording, policies: tuple[TelemetryPolicy, ...]) -> Recording:
+        from scenario_kit.lab.control_plane.prometheus_access import create_writer
         from scenario_kit.lab.host.state import LabState
-        from scenario_kit.lab.telemetry import SeriesWriter
         from scenario_kit.snapshot.distortion.alerts import distort_recording
         from scenario_kit.snapshot.distortion.apply import Distortion
 
-        url = LabState.load(self._options.lab).prometheus_url
+        lab = LabState.load(self._options.lab)
         copies = {name: f"{name}-{uuid.uuid4().hex[:8]}" for name in recording.runbook.everywhere}
         distortion = Distortion(policies, recording.seed, recording.start)
-        return distort_recording(recording, distortion, copies, lambda: SeriesWriter(url))
+        return distort_recording(recording, distortion, copies, lambda: create_writer(lab))
 
     def _play(self, planned: PlannedTrial, last: str) -> Recording:
         from scenario_kit.campaign.planning.concurrency import runs_alone
@@ -294,7 +294,7 @@ class _Recorder:
         )
 
     def _read(self, result: TrialResult, lab: LabState, client: RecordingClient, last: str) -> Recording:
-        from scenario_kit.clients.prometheus import PrometheusMetrics
+        from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
         from scenario_kit.snapshot import Recording
 
         history = result.history
@@ -309,7 +309,7 @@ class _Recorder:
             handover=handover,
             history=history,
             read_ticks=client.read_ticks,
-            metrics=PrometheusMetrics(lab.prometheus_url),
+            metrics=connect_metrics(lab),
             injections=result.injections,
         )
 

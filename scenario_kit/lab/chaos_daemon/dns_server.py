@@ -25,13 +25,24 @@ KIND: Final = "Names"
 
 
 class ChaosNameServer:
-    """Maintain the ledger's DNS effects. ``uid_of`` returns a pod's UID by namespace and name, None if there is none.
+    """Maintain the ledger's DNS effects.
+
+    ``uid_of`` returns a pod's UID by namespace and name, None if there is none. ``is_manager`` returns whether a
+    connection comes from the manager, by the client's port and the server's: the manager speaks without TLS here, so
+    that nothing in a call tells who makes it.
 
     As in the original, a pod has one set of rules, the last one, and an experiment covers the pods of its last call.
     """
 
-    def __init__(self, book: LedgerBook, uid_of: Callable[[str, str], str | None]) -> None:
+    def __init__(
+        self,
+        book: LedgerBook,
+        uid_of: Callable[[str, str], str | None],
+        is_manager: Callable[[int, int], bool],
+    ) -> None:
         self._book = book
+        self._is_manager = is_manager
+        self._port = 0
         self._uid_of = uid_of
         self._lock = threading.Lock()
         self._concerned: dict[str, list[str]] = {}
@@ -47,7 +58,7 @@ class ChaosNameServer:
         answers = {"SetDNSChaos": self._set, "CancelDNSChaos": self._cancel}
         methods = {
             name: grpc.unary_unary_rpc_method_handler(
-                _reply_with(answers[name], call.reply),
+                self._reply_with(answers[name], call.reply),
                 request_deserializer=call.request.FromString,
                 response_serializer=call.reply.SerializeToString,
             )
@@ -55,6 +66,7 @@ class ChaosNameServer:
         }
         service = grpc.method_handlers_generic_handler(messages.service, methods)
         self._server, bound = listen("chaos name server", service, address, port, threads=4)
+        self._port = bound
         return bound
 
     def stop(self) -> None:
@@ -62,6 +74,16 @@ class ChaosNameServer:
         if self._server is not None:
             self._server.stop(grace=2.0).wait()
             self._server = None
+
+    def _reply_with(self, answer: Callable[[Any], str], reply: Any) -> Callable[[Any, Any], Any]:
+        def serve(request: Any, context: Any) -> Any:
+            port = context.peer().rpartition(":")[2]
+            if not port.isdecimal() or not self._is_manager(int(port), self._port):
+                context.abort(grpc.StatusCode.UNAUTHENTICATED, "only the Chaos Mesh manager of this lab may ask")
+            problem = answer(request)
+            return reply(result=not problem, msg=problem)
+
+        return serve
 
     def _set(self, request: Any) -> str:
         found = {f"{pod.namespace}/{pod.name}": self._uid_of(pod.namespace, pod.name) for pod in request.pods}
@@ -105,11 +127,3 @@ def build_objects(namespace: str) -> tuple[Object, Object]:
 def build_status(address: str) -> Object:
     """Build the pod status with the server's address, which the manager dials."""
     return {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
-
-
-def _reply_with(answer: Callable[[Any], str], reply: Any) -> Callable[[Any, Any], Any]:
-    def serve(request: Any, _: Any) -> Any:
-        problem = answer(request)
-        return reply(result=not problem, msg=problem)
-
-    return serve

@@ -15,7 +15,7 @@ import msgspec
 import yaml
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.control_plane import apiservice, store_access
+from scenario_kit.lab.control_plane import apiservice, log_access, store_access, webhook_access
 from scenario_kit.lab.control_plane.cluster_keys import write_cluster_keys
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
@@ -26,6 +26,12 @@ from scenario_kit.model.base import Object
 STORE, API_SERVER = "etcd", "kube-apiserver"
 COMPONENTS = (STORE, API_SERVER, "kube-controller-manager", "kube-scheduler")
 PEER = "etcd-peer"
+#: The ports of the lab's own webhooks, by purpose.
+TARGETS, ADMISSION = "chaos-targets", "admission-webhook"
+WEBHOOKS = (TARGETS, ADMISSION)
+_CONTROLLERS = ("kube-controller-manager", "kube-scheduler")
+#: Nothing but health is told to everybody; kwokctl would add metrics.
+_OPEN_PATHS = "/healthz,/readyz,/livez"
 #: The address in the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
 _ADVERTISED = "10.0.1.10"
 _SERVICE_RANGE = "10.96.0.0/16"
@@ -110,14 +116,22 @@ def create(
     pki = locate_control_plane(state) / "pki"
     write_cluster_keys(pki)
     apiservice.write_keys(pki)
-    store_access.write_store_keys(pki)
+    store_access.locate_store_tls(pki).write()
+    log_access.locate_kubelet_tls(pki).write()
+    admission = webhook_access.write_admission_configuration(pki, [state.ports[name] for name in WEBHOOKS])
     config = Path(state.folder) / "kwokctl.yaml"
     more = {
-        API_SERVER: {**apiservice.build_flags(pki), **store_access.build_client_flags(pki)},
+        API_SERVER: {
+            **apiservice.build_flags(pki),
+            **store_access.build_client_flags(pki),
+            **log_access.build_kubelet_flags(pki),
+            **admission,
+        },
         STORE: store_access.build_store_flags(pki),
     }
     instead = {
         API_SERVER: {"etcd-servers": store_access.build_store_url(state.ports[STORE])},
+        **{name: {"authorization-always-allow-paths": _OPEN_PATHS} for name in _CONTROLLERS},
         STORE: store_access.build_store_addresses(state.ports[STORE], state.ports[PEER]),
     }
     for name, flags in (changed or {}).items():
@@ -126,7 +140,7 @@ def create(
     document = build_configuration(state.ports[PEER], more, instead)
     config.write_text(yaml.safe_dump(document, sort_keys=False))
     arguments = ["--config", str(config), "create", "cluster", "--runtime", "binary", "--disable-qps-limits"]
-    arguments += ["--disable", "kwok-controller", "--enable-crds", "Stage,Logs,ClusterLogs", "--timeout", "60s"]
+    arguments += ["--disable", "kwok-controller", "--enable-crds", "Stage", "--timeout", "60s"]
     arguments += ["--kubeconfig", str(Path(state.folder) / "kwok" / "context.yaml")]
     for name in COMPONENTS:
         arguments += [f"--{name}-binary", str(binaries[name]), f"--{name}-port", str(state.ports[name])]

@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.control_plane.store_access import build_client_context, build_store_url
+from scenario_kit.lab.control_plane.store_access import build_store_url, locate_store_tls
 from scenario_kit.lab.host import loopback
 
 _ALL = "AA=="
@@ -53,7 +53,8 @@ class Etcd:
 
     def __init__(self, port: int, pki: Path) -> None:
         self._url = build_store_url(port)
-        self._client = loopback.create_client(build_client_context(pki), base_url=self._url, timeout=_SECONDS)
+        tls = locate_store_tls(pki).build_client_context()
+        self._client = loopback.create_client(tls, base_url=self._url, timeout=_SECONDS)
 
     def close(self) -> None:
         """Close the connections."""

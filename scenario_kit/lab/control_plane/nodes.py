@@ -10,7 +10,6 @@ from pathlib import Path
 
 import yaml
 
-from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import Spec, locate_control_plane
 from scenario_kit.lab.toolchain.components import KUBERNETES
@@ -52,14 +51,17 @@ def build_nodes(named: Sequence[str]) -> list[Object]:
     return [_build_node(name, number) for number, name in enumerate(named, start=1)]
 
 
-def build_stages() -> list[Object]:
-    """Build the stages that initialise a node and renew the conditions of a ready one."""
+def build_stages(kubelet_port: int) -> list[Object]:
+    """Build the stages that initialise a node and renew the conditions of a ready one.
+
+    ``kubelet_port`` is where the API server finds the logs of a node's pods.
+    """
     ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
     return [
         _stage(
             "node-initialize",
             [{"key": ready, "operator": "NotIn", "values": ["True"]}],
-            _CONDITIONS + yaml.safe_dump(_build_static_status(), sort_keys=False) + _ADDRESSES,
+            _CONDITIONS + yaml.safe_dump(_build_static_status(kubelet_port), sort_keys=False) + _ADDRESSES,
         ),
         _stage(
             "node-heartbeat",
@@ -75,8 +77,6 @@ def build_stages() -> list[Object]:
 
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
     """Build the process specification of KWOK's controller. It runs as `kubelet`, a name that appears in objects."""
-    part = state.part(PART)
-    assert part is not None, PART
     config = Path(state.folder) / "kwok.yaml"
     config.write_text(yaml.safe_dump(_build_configuration(), sort_keys=False))
     folder = locate_control_plane(state)
@@ -87,14 +87,13 @@ def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             "--manage-all-nodes=true",
             f"--kubeconfig={folder / 'kubeconfig.yaml'}",
             f"--config={config}",
-            f"--tls-cert-file={folder / 'pki' / 'admin.crt'}",
-            f"--tls-private-key-file={folder / 'pki' / 'admin.key'}",
             "--node-ip=",
             "--node-name=localhost",
-            f"--node-port={part.port}",
-            f"--server-address={LOOPBACK}:{part.port}",
+            # It has pages for logs and metrics, which ask nobody who they are: it listens nowhere.
+            "--node-port=0",
+            "--server-address=",
             f"--node-lease-duration-seconds={_LEASE_SECONDS}",
-            "--enable-crds=Stage,Logs,ClusterLogs",
+            "--enable-crds=Stage",
         ],
         environment={"GOMEMLIMIT": "160MiB"},
         shown_as="kubelet",
@@ -109,9 +108,6 @@ addresses:
   type: Hostname
 - address: localhost
   type: InternalDNS
-daemonEndpoints:
-  kubeletEndpoint:
-    Port: {{{{ NodePort }}}}
 """
 
 
@@ -125,16 +121,15 @@ def _build_configuration() -> Object:
             "podPlayStageParallelism": 4,
             "nodeLeaseParallelism": 4,
             "podsOnNodeSyncParallelism": 1,
-            "enableDebuggingHandlers": True,
-            "enablePodCache": True,
         },
     }
 
 
-def _build_static_status() -> Object:
+def _build_static_status(kubelet_port: int) -> Object:
     return {
         "capacity": _CAPACITY,
         "allocatable": _CAPACITY,
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet_port}},
         "nodeInfo": {
             "architecture": "amd64",
             "bootID": "0b3f4a5e-7c1d-4f62-9a55-6f1f0c8f2d11",

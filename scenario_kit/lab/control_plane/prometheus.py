@@ -10,6 +10,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.certificates import write_private
 from scenario_kit.errors import UsageError
+from scenario_kit.lab.control_plane.prometheus_access import WEB_CONFIGURATION, write_web_configuration
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import Spec
@@ -78,6 +79,7 @@ def write(state: LabState) -> None:
     """Write the configuration and the rules of the lab's alert packs."""
     folder = Path(state.folder) / "prometheus"
     (folder / "rules").mkdir(parents=True, exist_ok=True)
+    write_web_configuration(folder)
     catalog = Catalog()
     for pack in state.alert_packs:
         rules = catalog.prometheus_rules(pack)
@@ -111,6 +113,7 @@ def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
         arguments=[
             f"--config.file={folder / 'prometheus.yml'}",
             f"--web.listen-address={LOOPBACK}:{part.port}",
+            f"--web.config.file={folder / WEB_CONFIGURATION}",
             f"--storage.tsdb.path={folder / 'data'}",
             *build_storage_flags(),
             "--web.enable-remote-write-receiver",

@@ -7,7 +7,7 @@ import logging
 import select
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, NamedTuple
 
@@ -40,11 +40,12 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Status, body and content type."""
+    """Status, body and content type; a ``stream`` is sent in place of the body as it comes, until it ends."""
 
     status: int
     body: bytes
     type: str = JSON
+    stream: Iterator[bytes] | None = None
 
 
 def answer_json(status: int, document: Mapping[str, Any]) -> Answer:
@@ -93,12 +94,23 @@ def create_server(
                 for key, value in (headers or {}).items():
                     self.send_header(key, value)
                 self.send_header("Content-Type", given.type)
+                if given.stream is not None:
+                    self._stream(given.stream)
+                    return
                 self.send_header("Content-Length", str(len(given.body)))
                 self.end_headers()
                 if self.command != "HEAD":
                     self.wfile.write(given.body)
             except OSError:
                 self.close_connection = True  # the client has disconnected
+
+        def _stream(self, chunks: Iterator[bytes]) -> None:
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for chunk in chunks:
+                if chunk:
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+            self.wfile.write(b"0\r\n\r\n")
 
         def _answer(self) -> Answer:
             if not any_host and not _is_loopback(self.headers.get("Host", "")):

@@ -12,6 +12,6 @@ import httpx
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def create_client(tls: ssl.SSLContext = _NO_TLS, **options: Any) -> httpx.Client:
+def create_client(tls: ssl.SSLContext | None = None, **options: Any) -> httpx.Client:
     """Create a client that ignores proxies of the environment; without ``tls``, for ``http`` addresses alone."""
-    return httpx.Client(verify=tls, trust_env=False, **options)
+    return httpx.Client(verify=tls or _NO_TLS, trust_env=False, **options)

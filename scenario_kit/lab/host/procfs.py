@@ -80,3 +80,31 @@ def read_resident_bytes(pid: int) -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
     except (FileNotFoundError, ProcessLookupError):
         return 0
+
+
+def holds_connection(pid: int, own_port: int, peer_port: int) -> bool:
+    """Return whether a process holds the end of a TCP connection of this machine that has ``own_port``."""
+    inodes = {f"socket:[{inode}]" for inode in _list_connections(own_port, peer_port)}
+    if not inodes:
+        return False
+    try:
+        descriptors = list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False
+    for descriptor in descriptors:
+        try:
+            if str(descriptor.readlink()) in inodes:
+                return True
+        except OSError:
+            continue  # closed meanwhile
+    return False
+
+
+def _list_connections(own_port: int, peer_port: int) -> Iterator[str]:
+    """Yield the inodes of sockets with these ports, by proc_pid_net(5)."""
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            own, peer = (int(fields[i].rpartition(":")[2], 16) for i in (1, 2))
+            if (own, peer) == (own_port, peer_port):
+                yield fields[9]

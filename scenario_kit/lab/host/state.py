@@ -24,13 +24,17 @@ _TAIL_COLUMNS = 240
 
 
 class ProcessState(Value, frozen=True, kw_only=True):
-    """One process of a lab. ``health`` is a URL that returns 200 while it works; empty: it only has to be alive."""
+    """One process of a lab. ``health`` is a URL that returns 200 while it works; empty: it only has to be alive.
+
+    ``client`` is the path of the certificate that its health check shows, without ``.crt``; its key is beside it.
+    """
 
     name: str
     pid: int
     log: str
     port: int | None = None
     health: str = ""
+    client: str = ""
 
 
 class DeadPart(Value, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+import msgspec
 
 from scenario_kit.errors import LabError
 from scenario_kit.lab.host import procfs
@@ -60,7 +61,7 @@ def start(spec: Spec, part: ProcessState, folder: str) -> ProcessState:
             )
         except OSError as error:
             raise LabError(f"cannot start {spec.name}: {error}") from error
-    return ProcessState(name=part.name, pid=process.pid, log=part.log, port=part.port, health=part.health)
+    return msgspec.structs.replace(part, pid=process.pid)
 
 
 def kill(folder: str) -> None:
@@ -127,13 +128,13 @@ def _has_ended(pid: int) -> bool:
     return True
 
 
-def _create_client(certificate: Path, key: Path) -> httpx.Client:
-    """Create a client that shows its certificate, where there is one yet, and asks for none."""
+def _create_client(certificate: str) -> httpx.Client:
+    """Create a client that shows its certificate, where there is one, and asks for none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    if certificate.exists():
-        context.load_cert_chain(certificate, key)
+    if certificate:
+        context.load_cert_chain(f"{certificate}.crt", f"{certificate}.key")
     return httpx.Client(verify=context, timeout=_ANSWER_SECONDS, trust_env=False)
 
 
@@ -141,12 +142,10 @@ class HealthProbe:
     """Check the health of components. Connections are local, so servers are not authenticated."""
 
     def __init__(self, state: LabState) -> None:
-        pki = locate_pki(state)
         headers = {"Authorization": f"Bearer {state.server_token}"} if state.server_token else {}
         self._state = state
         self._headers = headers
-        self._client = _create_client(pki / "admin.crt", pki / "admin.key")
-        self._store = _create_client(pki / "etcd-client.crt", pki / "etcd-client.key")
+        self._clients: dict[str, httpx.Client] = {}
 
     def find_problem(self, part: ProcessState) -> str:
         """Return the problem of a component; empty if it is healthy."""
@@ -155,9 +154,10 @@ class HealthProbe:
         if not part.health:
             return ""
         mine = self._state.server_url and part.health.startswith(self._state.server_url)
+        if part.client not in self._clients:
+            self._clients[part.client] = _create_client(part.client)
         try:
-            client = self._store if part.name == "etcd" else self._client
-            response = client.get(part.health, headers=self._headers if mine else {})
+            response = self._clients[part.client].get(part.health, headers=self._headers if mine else {})
         except httpx.HTTPError as error:
             return f"{part.health} does not respond ({type(error).__name__})"
         if response.status_code != 200:

@@ -1,4 +1,4 @@
-"""Container logs as files in CRI format, and the KWOK objects that serve them to ``kubectl logs``."""
+"""Container logs as files in CRI format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LogFolder:
     """The logs of a lab: ``<root>/<namespace>_<pod>_<uid>/<container>/{current,previous}.log``. Thread-safe.
 
     Args:
-        root: an absolute path, created if missing; KWOK reads the files under it.
+        root: an absolute path, created if missing.
         limit_bytes: the maximum size of one file.
         listener: called with namespace, pod, container and the lines of each write, in the writing thread.
     """
@@ -34,33 +34,20 @@ class LogFolder:
         self._folders: dict[tuple[str, str], Path] = {}
         self._lock = threading.Lock()
 
-    def add(self, pod: Object) -> Object:
-        """Create a pod's log directory; return its ClusterLogs object."""
+    def add(self, pod: Object) -> None:
+        """Create a pod's log directory."""
         meta, spec = pod["metadata"], pod["spec"]
-        folder = self._root / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
+        folder = self._locate_folder(pod)
         names = [c["name"] for c in [*(spec.get("initContainers") or ()), *spec["containers"]]]
         with self._lock:
             self._folders[(meta["namespace"], meta["name"])] = folder
             for name in names:
                 (folder / name).mkdir(parents=True, exist_ok=True)
                 (folder / name / _CURRENT).touch()
-        return {
-            "apiVersion": "kwok.x-k8s.io/v1alpha1",
-            "kind": "ClusterLogs",
-            "metadata": {"name": make_object_name(meta["uid"])},
-            "spec": {
-                "selector": {"matchNamespaces": [meta["namespace"]], "matchNames": [meta["name"]]},
-                "logs": [
-                    {
-                        "containers": [name],
-                        "logsFile": str(folder / name / _CURRENT),
-                        "previousLogsFile": str(folder / name / _PREVIOUS),
-                        "follow": True,
-                    }
-                    for name in names
-                ],
-            },
-        }
+
+    def locate(self, pod: Object, container: str, *, previous: bool = False) -> Path:
+        """Locate the log of a container, which may not exist; ``previous`` is that of the instance before."""
+        return self._locate_folder(pod) / container / (_PREVIOUS if previous else _CURRENT)
 
     def begin(self, namespace: str, pod: str, container: str, attempt: int) -> None:
         """Start the log of a container instance; the current log becomes the previous one."""
@@ -91,33 +78,27 @@ class LogFolder:
             self._listener(namespace, pod, container, parts)
         return True
 
-    def remove(self, pod: Object) -> str:
-        """Delete the logs of a pod; return the name of its ClusterLogs object."""
+    def remove(self, pod: Object) -> None:
+        """Delete the logs of a pod."""
         meta = pod["metadata"]
-        folder = self._root / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
+        folder = self._locate_folder(pod)
         with self._lock:
             if self._folders.get((meta["namespace"], meta["name"])) == folder:
                 del self._folders[(meta["namespace"], meta["name"])]
             if folder.exists():
                 shutil.rmtree(folder)
-        return make_object_name(meta["uid"])
 
-    def prune(self, uids: Collection[str]) -> list[str]:
-        """Delete the logs of all other pods; return the names of their ClusterLogs objects."""
-        dropped = []
+    def prune(self, uids: Collection[str]) -> None:
+        """Delete the logs of all other pods."""
         with self._lock:
             for folder in sorted(self._root.glob("*_*_*")):
-                uid = folder.name.rsplit("_", 1)[1]
-                if uid not in uids:
+                if folder.name.rsplit("_", 1)[1] not in uids:
                     shutil.rmtree(folder)
-                    dropped.append(make_object_name(uid))
             self._folders = {key: folder for key, folder in self._folders.items() if folder.exists()}
-        return dropped
 
-
-def make_object_name(uid: str) -> str:
-    """Make the name of the ClusterLogs object of a pod."""
-    return f"pod-{uid}"
+    def _locate_folder(self, pod: Object) -> Path:
+        meta = pod["metadata"]
+        return self._root / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
 
 
 def _trim_half(file: Path, keep: int) -> None:

@@ -111,7 +111,6 @@ class Kubelet:
             spaces = {r.namespace for r in self._records.values()} if namespace is None else {namespace}
         for space in spaces:
             self._later.check(space)
-            self._later.check(_make_logs_key(space))
         return sum(self._run(space, self._clock_of(space) if now is None else now) for space in sorted(spaces))
 
     def next_wakeup(self, namespace: str) -> float | None:
@@ -123,14 +122,12 @@ class Kubelet:
             return min((r.wakeup for r in records if r.wakeup is not None), default=None)
 
     def flush(self, namespace: str | None = None, seconds: float | None = None) -> bool:
-        """Wait until queued events and log objects of a namespace (None: all) are written; False on timeout.
+        """Wait until queued events of a namespace (None: all) are written; False on timeout.
 
         Raises:
             ClusterError: a write failed.
         """
-        if namespace is None:
-            return self._later.flush(None, seconds)
-        return self._later.flush(namespace, seconds) and self._later.flush(_make_logs_key(namespace), seconds)
+        return self._later.flush(namespace, seconds)
 
     def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
         """Process exits at ``now``, as reported by the twin; unknown pods are gone already."""
@@ -166,8 +163,7 @@ class Kubelet:
         if self._logs is not None:
             with self._lock:
                 known = set(self._records)
-            for name in self._logs.prune(known):
-                self._later.put(_make_logs_key(""), partial(self._writer.withdraw_logs, name))
+            self._logs.prune(known)
 
     def forget(self, namespace: str) -> None:
         """Drop the state of a closed world: a next one of this name pulls images again, and queued events are moot."""
@@ -200,8 +196,7 @@ class Kubelet:
             return
         self._addresses.release(record.ip)
         if self._logs is not None:
-            withdraw = partial(self._writer.withdraw_logs, self._logs.remove(pod))
-            self._later.put(_make_logs_key(record.namespace), withdraw)
+            self._logs.remove(pod)
 
     def _run(self, namespace: str, now: float) -> int:
         with self._lock:
@@ -248,7 +243,7 @@ class Kubelet:
             deaths, record.deaths = record.deaths, []
             if self._logs is not None and not record.shown:
                 record.shown = True
-                self._later.put(_make_logs_key(namespace), partial(self._writer.publish_logs, self._logs.add(pod)))
+                self._logs.add(pod)
             if not record.ip and not pod["spec"].get("hostNetwork"):
                 record.ip = self._addresses.allocate(node_name)
         memory = record.memory
@@ -299,8 +294,3 @@ class Kubelet:
             obj = self._recorder.record(pod, event)
             if obj is not None:
                 self._later.put(meta["namespace"], partial(self._writer.emit_event, obj))
-
-
-def _make_logs_key(namespace: str) -> str:
-    """Make the key of log object writes: they are cluster-scoped, so they are not dropped with the namespace."""
-    return f"logs of {namespace}"

@@ -9,8 +9,6 @@ from scenario_kit.errors import AlreadyExists, Forbidden, NotFound
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 
-_LOGS_GROUP = "kwok.x-k8s.io"
-
 
 class KubeletWriter(Protocol):
     """The kubelet's writes; called from several threads. All methods raise ``ClusterError`` and its subclasses."""
@@ -27,12 +25,6 @@ class KubeletWriter(Protocol):
 
     def delete_pod(self, pod: Object) -> None:
         """Delete the pod with this UID immediately: its containers have exited. No error if it is gone."""
-
-    def publish_logs(self, logs: Object) -> None:
-        """Create or replace a ClusterLogs object."""
-
-    def withdraw_logs(self, name: str) -> None:
-        """Delete a ClusterLogs object; no error if it is missing."""
 
 
 class ClusterWriter:
@@ -66,17 +58,6 @@ class ClusterWriter:
     def delete_pod(self, pod: Object) -> None:
         """See ``KubeletWriter``."""
         self._cluster.delete(_make_reference(pod), uid=pod["metadata"]["uid"], grace_seconds=0)
-
-    def publish_logs(self, logs: Object) -> None:
-        """See ``KubeletWriter``. An apply takes the API server three times as long as a create."""
-        try:
-            self._cluster.create(logs)
-        except AlreadyExists:  # from before a restart
-            self._cluster.apply(logs)
-
-    def withdraw_logs(self, name: str) -> None:
-        """See ``KubeletWriter``."""
-        self._cluster.delete(Reference("ClusterLogs", name, "", _LOGS_GROUP))
 
 
 def _make_reference(pod: Object) -> Reference:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.clients.kube import KubeCluster
-from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.clock import send_request
+from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import WorldSummary, WorldTrial
@@ -84,7 +84,7 @@ class PageSource:
             return found
 
         state = LabState.load(name)
-        cluster, metrics = KubeCluster(Path(state.kubeconfig)), PrometheusMetrics(state.prometheus_url)
+        cluster, metrics = KubeCluster(Path(state.kubeconfig)), connect_metrics(state)
         eyes = cluster if spoilers else KubeCluster(Path(state.solver_kubeconfig))
         return cls(worlds, cluster, eyes, metrics, spoilers=spoilers)
 

@@ -13,8 +13,8 @@
     GET    /recordings/{trial}?offset=      its ticks so far, from a byte on, one per line (``model.runtime.recording``)
     DELETE /recordings/{trial}    {}; also if there is none
     GET    /metrics               Prometheus text of all wall-clock worlds
-    GET    /worlds/{namespace}/jaeger/api/…     traces of the namespace's world, see ``lab.tracing`` (no token needed)
-    GET    /worlds/{namespace}/otlp?since=&service=&errors=    the same as OTLP, one per line (no token needed)
+    GET    /worlds/{namespace}/{key}/jaeger/api/…     traces of a world, see ``lab.tracing``; the key replaces the token
+    GET    /worlds/{namespace}/{key}/otlp?since=&service=&errors=     the same as OTLP, one per line
 
 Errors are ``{"error": text, "fix": text}``: 400 malformed, 401 token, 404 not found, 409 conflict, 413 too large,
 422 an app that cannot be simulated, 500 an internal error, 503 a component below failed.
@@ -71,7 +71,7 @@ class LabServerApi:
         if path == "/healthz" and method == "GET":
             problem = self._health()
             return build_refusal(503, problem) if problem else answer_json(200, {"status": "ok"})
-        if method == "GET" and (found := answer_public(self._worlds, path, request.query)) is not None:
+        if method == "GET" and (found := answer_public(self._worlds, self._token, path, request.query)) is not None:
             return found
         if not request.has_token(self._token):
             return build_refusal(

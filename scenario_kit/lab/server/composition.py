@@ -19,8 +19,13 @@ from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.protocol import load_daemon_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
-from scenario_kit.lab.control_plane import apiservice, store_access
+from scenario_kit.lab.control_plane import apiservice, log_access, store_access
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.lab.control_plane.cluster import TARGETS
+from scenario_kit.lab.control_plane.log_access import locate_kubelet_tls
+from scenario_kit.lab.control_plane.prometheus_access import create_writer
+from scenario_kit.lab.control_plane.webhook_access import locate_webhook_tls
+from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import ChaosDaemonState as DaemonState
 from scenario_kit.lab.host.state import LabState
@@ -37,6 +42,8 @@ from scenario_kit.lab.server.api import LabServerApi, serve
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.container_inspection import RunningPrograms
 from scenario_kit.lab.server.containers import RunningContainers
+from scenario_kit.lab.server.log_api import LogApi
+from scenario_kit.lab.server.log_api import serve as serve_logs
 from scenario_kit.lab.server.metrics_api import MetricsApi
 from scenario_kit.lab.server.metrics_api import serve as serve_metrics
 from scenario_kit.lab.server.threads import Threads
@@ -44,7 +51,6 @@ from scenario_kit.lab.settle.hpa_conflict_events import ConflictEventCleaner
 from scenario_kit.lab.settle.hpa_pacing import MetricsGate
 from scenario_kit.lab.settle.requeue import Requeuer
 from scenario_kit.lab.settle.waiter import Settler
-from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds import LabContext, Recordings, SampleHorizon, Worlds
@@ -85,7 +91,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     stack.callback(metrics_gate.close)
     stack.callback(barrier.close)
     containers = RunningContainers(book)
-    kubelet = _build_kubelet(state, store, worlds, cluster, recordings, stack)
+    logs = LogFolder(Path(state.folder) / "pods", listener=recordings.add_lines)
+    kubelet = _build_kubelet(state, store, worlds, cluster, logs, stack)
     worlds.attach(
         LabContext(
             store=store,
@@ -95,7 +102,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             effects=book,
             cluster=cluster,
             twin_of=_build_twin,
-            sink_of=partial(SeriesWriter, state.prometheus_url),
+            sink_of=partial(create_writer, state),
             epoch=float(state.epoch),
             sample_horizon=SampleHorizon(Path(state.folder) / "worlds.json"),
             recordings=recordings,
@@ -121,7 +128,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     informers.follow(CLUSTER)  # nodes first, for the kubelet
     informers.follow(NAMESPACED)
     informers.follow(PASSED_BY, keep=False)
-    tls = store_access.build_client_context(locate_pki(state))
+    tls = store_access.locate_store_tls(locate_pki(state)).build_client_context()
     revisions = Revisions(store_access.build_store_url(state.ports["etcd"]), store, threads.stop, tls)
     stack.callback(revisions.close)
     for key in WATCHED:
@@ -136,6 +143,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
     _start_external_targets(state, store, threads, stack)
     _start_metrics_api(state, cluster, MetricsApi(worlds, store, metrics_gate.pace), threads, stack)
+    _start_log_api(state, LogApi(logs, partial(_find_pod, store), worlds.read_clock), threads, stack)
     server = _listen(state, LabServerApi(worlds, state.server_token, lambda: threads.failure))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
@@ -147,7 +155,7 @@ def _build_kubelet(
     store: ObjectStore,
     worlds: Worlds,
     cluster: KubeCluster,
-    recordings: Recordings,
+    logs: LogFolder,
     stack: ExitStack,
 ) -> Kubelet:
     writes = KubeCluster(Path(state.kubeconfig), field_manager=_KUBELET)
@@ -165,7 +173,7 @@ def _build_kubelet(
             lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
             node_of=node_of,
         ),
-        logs=LogFolder(Path(state.folder) / "pods", listener=recordings.add_lines),
+        logs=logs,
     )
     stack.callback(kubelet.close)
     return kubelet
@@ -233,18 +241,22 @@ def _start_chaos_daemon(
     nodes = state.nodes or tuple(store.names("", "Node"))
     cluster.apply(build_endpoint_slice(nodes, where.address, where.port))
     if chaos_manager.NAMES in state.ports:
-        _name_server(state.ports[chaos_manager.NAMES], cluster, store, book, stack)
+        _name_server(state, cluster, store, book, stack)
 
 
-def _name_server(port: int, cluster: KubeCluster, store: ObjectStore, book: LedgerBook, stack: ExitStack) -> None:
+def _name_server(state: LabState, cluster: KubeCluster, store: ObjectStore, book: LedgerBook, stack: ExitStack) -> None:
     """Serve the Chaos Mesh DNS server, and publish its address to the manager."""
 
     def uid_of(namespace: str, name: str) -> str | None:
         pod = store.get(namespace, "Pod", name)
         return str(pod["metadata"]["uid"]) if pod is not None else None
 
-    server = ChaosNameServer(book, uid_of)
-    server.start(LOOPBACK, port)
+    def is_manager(own_port: int, peer_port: int) -> bool:
+        part = LabState.load(state.name).part(chaos_manager.PART)  # it starts, and is started again, after this server
+        return part is not None and state.alive(part) and procfs.holds_connection(part.pid, own_port, peer_port)
+
+    server = ChaosNameServer(book, uid_of, is_manager)
+    server.start(LOOPBACK, state.ports[chaos_manager.NAMES])
     stack.callback(server.stop)
     service, pod = dns_server.build_objects(CHAOS_NAMESPACE)
     cluster.apply(service)
@@ -255,13 +267,13 @@ def _name_server(port: int, cluster: KubeCluster, store: ObjectStore, book: Ledg
 
 def _start_external_targets(state: LabState, store: ObjectStore, threads: Threads, stack: ExitStack) -> None:
     """Serve the webhook that resolves names for the Chaos Mesh manager."""
-    port = state.ports.get(chaos_manager.TARGETS)
+    port = state.ports.get(TARGETS)
     if port is None:
         return
-    pair = chaos_manager.locate_certificate(Path(state.folder))
+    tls = locate_webhook_tls(locate_pki(state)).build_server_context()
     targets = external_targets.ExternalTargets(ClusterNames(store))
     with _claim_port(port):
-        server = external_targets.serve(targets, port, pair.with_suffix(".crt"), pair.with_suffix(".key"))
+        server = external_targets.serve(targets, port, tls)
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
     threads.spawn("external-targets", partial(server.serve_forever, poll_interval=0.2))
@@ -282,6 +294,20 @@ def _start_metrics_api(
     threads.spawn("metrics", partial(server.serve_forever, poll_interval=0.2))
     for obj in apiservice.build_objects(pki, port):
         cluster.apply(obj)
+
+
+def _find_pod(store: ObjectStore, namespace: str, name: str) -> Object | None:
+    return store.get(namespace, "Pod", name)
+
+
+def _start_log_api(state: LabState, api: LogApi, threads: Threads, stack: ExitStack) -> None:
+    """Serve the logs of containers to the API server."""
+    port, tls = state.ports[log_access.PORT], locate_kubelet_tls(locate_pki(state))
+    with _claim_port(port):
+        server = serve_logs(api, port, tls.build_server_context())
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn("logs", partial(server.serve_forever, poll_interval=0.2))
 
 
 def _listen(state: LabState, api: LabServerApi) -> ThreadingHTTPServer:

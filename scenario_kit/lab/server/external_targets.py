@@ -11,7 +11,6 @@ import ssl
 from collections.abc import Iterator, Mapping
 from http.server import ThreadingHTTPServer
 from ipaddress import ip_address, ip_network
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -94,12 +93,10 @@ def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
     yield from ((f"{path}/{_FIELD}", part[_FIELD]) for path, part in parts.items() if part.get(_FIELD))
 
 
-def serve(targets: ExternalTargets, port: int, certificate: Path, key: Path) -> ThreadingHTTPServer:
+def serve(targets: ExternalTargets, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServer:
     """Create a server on loopback, not running yet.
 
     Raises:
         OSError: the port is in use.
     """
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate, key)
-    return create_server(targets.answer, port, name="cluster-names", any_host=True, tls=context)
+    return create_server(targets.answer, port, name="cluster-names", any_host=True, tls=tls)

@@ -1,7 +1,6 @@
-"""Unauthenticated endpoints of the lab server: the traces of a world, by namespace.
+"""Endpoints of the lab server whose address is all that a client needs: the traces of a world, by namespace and key.
 
-On-call engineers read traces like metrics. There is no list of worlds and no record of changes, and worlds are not
-addressed by trial names.
+There is no list of worlds and no record of changes, and worlds are not addressed by trial names.
 """
 
 from __future__ import annotations
@@ -13,21 +12,24 @@ from urllib.parse import parse_qs
 
 from scenario_kit.lab.host.http_server import Answer, answer_json
 from scenario_kit.lab.tracing import TraceSource, build_error_reply, reply, serialize_lines
+from scenario_kit.lab.tracing.access import is_traces_key
 from scenario_kit.lab.tracing.query import Malformed, parse_whole
 from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.world import LabWorld
 
 _LOG: Final = logging.getLogger(__name__)
-_PLACE: Final = re.compile(r"/worlds/(?P<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)/(jaeger/api/(?P<api>.+)|otlp)")
+_PLACE: Final = re.compile(
+    r"/worlds/(?P<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)/(?P<key>[0-9a-f]+)/(jaeger/api/(?P<api>.+)|otlp)"
+)
 _LINES: Final = "application/x-ndjson"
 #: The default time range of an export in seconds.
 _SINCE: Final = 300
 
 
-def answer_public(worlds: Worlds, path: str, query: str) -> Answer | None:
-    """Handle a GET request that needs no token; None for other paths."""
+def answer_public(worlds: Worlds, token: str, path: str, query: str) -> Answer | None:
+    """Handle a GET request whose path has a key of its own; None for other paths, and for other keys."""
     place = _PLACE.fullmatch(path)
-    if place is None:
+    if place is None or not is_traces_key(place["key"], token, place["namespace"]):
         return None
     world = worlds.get_by_namespace(place["namespace"])
     if world is None:

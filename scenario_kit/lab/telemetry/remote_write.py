@@ -6,6 +6,7 @@ change and samples have a fixed length; a general encoder would take more time t
 
 from __future__ import annotations
 
+import ssl
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -44,9 +45,11 @@ class SeriesWriter:
     Ticks must increase. The last batch, or its tail, may be written again; the bytes are identical.
     """
 
-    def __init__(self, prometheus_url: str, *, client: httpx.Client | None = None) -> None:
+    def __init__(
+        self, prometheus_url: str, *, tls: ssl.SSLContext | None = None, client: httpx.Client | None = None
+    ) -> None:
         self._url = f"{prometheus_url.rstrip('/')}/api/v1/write"
-        self._client = client or loopback.create_client(timeout=60.0)
+        self._client = client or loopback.create_client(tls, timeout=60.0)
         self._alive: Sequence[SeriesId] = ()
         self._before: dict[float, Sequence[SeriesId]] = {}
         self._last: float | None = None

@@ -1,6 +1,8 @@
 """The name server of Chaos Mesh: the manager's two calls over the wire, and what the ledger holds after them."""
 
+import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import grpc
@@ -9,6 +11,7 @@ import pytest
 from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer, build_objects, build_status
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.protocol import load_name_server_messages
+from scenario_kit.lab.host.procfs import holds_connection
 
 MESSAGES = load_name_server_messages()
 UIDS = {("shop", "cart-1"): "u1", ("shop", "cart-2"): "u2"}
@@ -44,7 +47,8 @@ def book() -> LedgerBook:
 
 @pytest.fixture
 def manager(book: LedgerBook) -> Iterator[Manager]:
-    server = ChaosNameServer(book, lambda namespace, name: UIDS.get((namespace, name)))
+    mine = partial(holds_connection, os.getpid())
+    server = ChaosNameServer(book, lambda namespace, name: UIDS.get((namespace, name)), mine)
     manager = Manager(server.start("127.0.0.1", 0))
     yield manager
     manager.close()
@@ -91,3 +95,15 @@ def test_the_manager_finds_it_by_a_service_and_its_pod() -> None:
     service, pod = build_objects("chaos-mesh")
     assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
     assert build_status("127.0.0.1")["podIP"] == "127.0.0.1"
+
+
+def test_a_call_of_another_process_changes_nothing(book: LedgerBook) -> None:
+    parent = partial(holds_connection, os.getppid())
+    server = ChaosNameServer(book, lambda namespace, name: UIDS.get((namespace, name)), parent)
+    stranger = Manager(server.start("127.0.0.1", 0))
+    with pytest.raises(grpc.RpcError) as refused:
+        stranger.set("one", "cart-1")
+    assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
+    assert _held(book) == {}
+    stranger.close()
+    server.stop()

@@ -22,7 +22,6 @@ class Api:
     def __init__(self) -> None:
         self.pods: dict[str, Object] = {}
         self.events: dict[str, Object] = {}
-        self.logs: dict[str, Object] = {}
         self.patches: list[Object] = []
         self.watch: list[tuple[str, Object]] = []
         self.broken: set[str] = set()
@@ -56,12 +55,6 @@ class Api:
             gone = self.pods.pop(pod["metadata"]["uid"], None)
             if gone is not None:
                 self.watch.append(("DELETED", gone))
-
-    def publish_logs(self, logs: Object) -> None:
-        self.logs[logs["metadata"]["name"]] = logs
-
-    def withdraw_logs(self, name: str) -> None:
-        self.logs.pop(name, None)
 
 
 class Lab:
@@ -200,11 +193,9 @@ def test_a_pod_waits_for_its_node_to_be_known(lab: Lab, monkeypatch: pytest.Monk
 def test_logs_of_pods_that_went_while_nobody_looked(lab: Lab, started: Callable[..., str]) -> None:
     started()
     (lab.folder / "app_old_uid-old" / "main").mkdir(parents=True)
-    lab.api.logs["pod-uid-old"] = {}
     lab.kubelet.listed()
     lab.kubelet.flush()
     assert [f.name for f in lab.folder.iterdir()] == ["app_p_uid-p"]
-    assert list(lab.api.logs) == ["pod-uid-p"]
 
 
 def test_a_decision_that_fails_loses_no_pod(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +220,6 @@ def test_deletion(lab: Lab, started: Callable[..., str]) -> None:
     assert lab.sync() == 2  # final status, deletion
     assert lab.api.pods == {}
     lab.kubelet.flush()
-    assert lab.api.logs == {}
     assert list(lab.folder.iterdir()) == []
     assert lab.kubelet.next_wakeup("app") is None
 
@@ -320,8 +310,8 @@ def test_logs(lab: Lab, started: Callable[..., str]) -> None:
     uid = started()
     lab.kubelet.append("app", [LogRecord("p", "main", T0, "hello"), LogRecord("unknown", "main", T0, "lost")])
     lab.kubelet.flush()
-    shown = lab.api.logs[f"pod-{uid}"]["spec"]["logs"][0]
-    assert Path(shown["logsFile"]).read_text() == "2026-01-01T00:00:00.000000000Z stdout F hello\n"
+    file = LogFolder(lab.folder).locate(lab.api.pods[uid], "main")
+    assert file.read_text() == "2026-01-01T00:00:00.000000000Z stdout F hello\n"
 
 
 def unready(status: Object) -> Object:

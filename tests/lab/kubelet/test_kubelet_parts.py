@@ -10,7 +10,7 @@ import pytest
 from scenario_kit.errors import LabError
 from scenario_kit.lab.kubelet.addresses import Addresses
 from scenario_kit.lab.kubelet.image import images
-from scenario_kit.lab.kubelet.logs import LogFolder, make_object_name
+from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.pod import qos, times
 from scenario_kit.lab.kubelet.pod.backoff import BackOff, record_attempt, waits_until
 from scenario_kit.lab.kubelet.pod.context import PodEvent
@@ -166,22 +166,21 @@ class TestRecorder:
 class TestLogFolder:
     def test_lines_are_in_cri_format_and_a_restart_keeps_the_log_before(self, tmp_path: Path) -> None:
         logs = LogFolder(tmp_path)
-        shown = logs.add(POD)
-        entry = next(e for e in shown["spec"]["logs"] if e["containers"] == ["main"])
-        assert shown["spec"]["selector"] == {"matchNamespaces": ["app"], "matchNames": ["p"]}
+        logs.add(POD)
         assert logs.append("app", "p", "main", [(T0, "one"), (T0 + 1, "two\nthree")])
-        assert Path(entry["logsFile"]).read_text().splitlines() == [
+        assert logs.locate(POD, "main").read_text().splitlines() == [
             "2026-01-01T00:00:00.000000000Z stdout F one",
             "2026-01-01T00:00:01.000000000Z stdout F two",
             "2026-01-01T00:00:01.000000000Z stdout F three",
         ]
         logs.begin("app", "p", "main", 1)
-        assert Path(entry["logsFile"]).read_text() == ""
-        assert Path(entry["previousLogsFile"]).read_text().count("\n") == 3
+        assert logs.locate(POD, "main").read_text() == ""
+        assert logs.locate(POD, "main", previous=True).read_text().count("\n") == 3
 
     def test_size_is_bounded_and_the_newest_lines_stay(self, tmp_path: Path) -> None:
         logs = LogFolder(tmp_path, limit_bytes=2000)
-        file = Path(next(e["logsFile"] for e in logs.add(POD)["spec"]["logs"] if e["containers"] == ["main"]))
+        logs.add(POD)
+        file = logs.locate(POD, "main")
         for number in range(200):
             logs.append("app", "p", "main", [(T0 + number, f"line {number}")])
         assert file.stat().st_size <= 2000
@@ -191,7 +190,7 @@ class TestLogFolder:
     def test_files_of_gone_pods_are_removed(self, tmp_path: Path) -> None:
         logs = LogFolder(tmp_path)
         logs.add(POD)
-        assert logs.remove(POD) == make_object_name("u")
+        logs.remove(POD)
         assert list(tmp_path.iterdir()) == []
         assert not logs.append("app", "p", "main", [(T0, "late")])
 

@@ -1,4 +1,4 @@
-"""What needs no token: the traces of a world that is named by its namespace, read only, and nothing else."""
+"""What needs no token but a key: the traces of a world that is named by its namespace, read only, and nothing else."""
 
 import json
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import pytest
 
 from scenario_kit.lab.host.http_server import Request
 from scenario_kit.lab.server.api import LabServerApi
+from scenario_kit.lab.tracing.access import build_traces_path
 from scenario_kit.model.runtime.trace import Span, Trace
 
 NOW = 1_790_000_100.0
@@ -32,14 +33,18 @@ class TwoWorlds:
         return self.homes.get(namespace)
 
 
+TOKEN = "s3cret"
+SHOP = build_traces_path(TOKEN, "shop")
+
+
 def ask(path: str, method: str = "GET") -> tuple[int, bytes, str]:
-    answer = LabServerApi(TwoWorlds(), "s3cret").answer(Request(method, *path.split("?")))  # type: ignore[arg-type]
+    answer = LabServerApi(TwoWorlds(), TOKEN).answer(Request(method, *path.split("?")))  # type: ignore[arg-type]
     return answer.status, answer.body, answer.type
 
 
 @pytest.mark.parametrize(("namespace", "service"), [("shop", "cart"), ("hotel", "geo")])
 def test_a_namespace_shows_its_own_world_only(namespace: str, service: str) -> None:
-    status, body, kind = ask(f"/worlds/{namespace}/jaeger/api/services")
+    status, body, kind = ask(f"{build_traces_path(TOKEN, namespace)}/jaeger/api/services")
     assert (status, kind, json.loads(body)["data"]) == (200, "application/json", [service])
 
 
@@ -48,20 +53,23 @@ def test_a_namespace_shows_its_own_world_only(namespace: str, service: str) -> N
     [("", 1), ("?since=60", 0), ("?service=geo", 1), ("?service=cart", 0), ("?errors=true", 1)],
 )
 def test_export(query: str, lines: int) -> None:
-    status, body, kind = ask(f"/worlds/hotel/otlp{query}")
+    status, body, kind = ask(f"{build_traces_path(TOKEN, 'hotel')}/otlp{query}")
     assert (status, kind, len(body.splitlines())) == (200, "application/x-ndjson", lines)
-    assert ask("/worlds/shop/otlp?errors=true")[1] == b""
+    assert ask(f"{SHOP}/otlp?errors=true")[1] == b""
 
 
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("/worlds/nobody/jaeger/api/services", 404),
-        ("/worlds/shop/otlp?since=long", 400),
-        ("/worlds/shop/jaeger/api/traces", 400),
-        ("/worlds/shop/jaeger/api/nothing", 404),
-        ("/worlds/shop/jaeger/api/", 401),
-        ("/worlds/shop/jaeger", 401),
+        (f"{build_traces_path(TOKEN, 'nobody')}/jaeger/api/services", 404),
+        (f"{SHOP}/otlp?since=long", 400),
+        (f"{SHOP}/jaeger/api/traces", 400),
+        (f"{SHOP}/jaeger/api/nothing", 404),
+        (f"{SHOP}/jaeger/api/", 401),
+        (f"{SHOP}/jaeger", 401),
+        ("/worlds/shop/jaeger/api/services", 401),
+        (f"{build_traces_path('other', 'shop')}/jaeger/api/services", 401),
+        (f"{build_traces_path(TOKEN, 'hotel').replace('hotel', 'shop')}/otlp", 401),
         ("/worlds/shop", 401),
         ("/worlds", 401),
         ("/worlds/../jaeger/api/services", 401),
@@ -73,5 +81,5 @@ def test_nothing_else_is_open(path: str, status: int) -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
 def test_nothing_can_be_changed(method: str) -> None:
-    assert ask("/worlds/shop/jaeger/api/services", method)[0] == 401
-    assert ask("/worlds/shop/otlp", method)[0] == 401
+    assert ask(f"{SHOP}/jaeger/api/services", method)[0] == 401
+    assert ask(f"{SHOP}/otlp", method)[0] == 401

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.clients import KubeCluster, PrometheusMetrics
+from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.clock import close_world, open_world
 from scenario_kit.lab.control_plane import store_access
+from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import locate_pki
 from scenario_kit.lab.informers.revisions import WATCHED, Revisions
@@ -100,7 +101,7 @@ def of_no_interest(namespace: str) -> list[Object]:
 def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, lab_cluster: KubeCluster, attempt: int) -> None:
     """Otherwise every look at a namespace lists all its kinds, and each trial takes twice as long."""
     store, stop = ObjectStore(), threading.Event()
-    tls = store_access.build_client_context(locate_pki(lab))
+    tls = store_access.locate_store_tls(locate_pki(lab)).build_client_context()
     revisions = Revisions(store_access.build_store_url(lab.ports["etcd"]), store, stop, tls)
     for key in WATCHED:
         threading.Thread(target=partial(revisions.follow, key), daemon=True).start()
@@ -187,7 +188,7 @@ def test_equal_seeds_are_equal_and_queryable_at_once(
 ) -> None:
     from scenario_kit.render import render_app
 
-    metrics = PrometheusMetrics(lab.prometheus_url)
+    metrics = connect_metrics(lab)
     seen: list[list[Any]] = []
     for namespace in ("settle-f", "settle-g"):
         clock = opened(namespace, seed=7)

@@ -14,8 +14,8 @@ from scenario_kit.model.runtime.process import Exit
 class Record:
     """A pod that is bound to a node.
 
-    ``status`` is the last status written, ``stored`` the pod in the API server after that write, ``shown`` whether its
-    logs are published.
+    ``status`` is the last status written, ``stored`` the pod in the API server after that write, ``shown`` whether it
+    has a folder for its logs.
     """
 
     pod: Object

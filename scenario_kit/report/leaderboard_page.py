@@ -8,8 +8,8 @@ from scenario_kit.scoring.leaderboard.board import RANKED_BY, Leaderboard, Leade
 from scenario_kit.scoring.statistics.estimate import Estimate
 
 HEADER: Final = (
-    "rank", "solver", "recall-gated precision", "exactly right", "F1", "resolved", "false alarms", "turns", "tokens",
-    "cost", "runs", "no answer",
+    "rank", "solver", "recall-gated precision", "exactly right", "F1", "resolved", "escalation", "false alarms",
+    "turns", "tokens", "cost", "runs", "no answer",
 )  # fmt: skip
 BAR_WIDTH: Final = 160
 
@@ -30,7 +30,7 @@ def list_cells(row: LeaderboardRow, *, intervals: bool = True) -> tuple[str, ...
     name = f"{row.solver} ({', '.join(row.models)})" if row.models else row.solver
     return (
         str(row.rank), name, share(metrics.get(RANKED_BY)), share(row.exact),
-        share(metrics.get("root_cause_f1")), share(metrics.get("mitigation")),
+        share(metrics.get("root_cause_f1")), share(metrics.get("mitigation")), share(metrics.get("escalation.score")),
         "–" if row.hallucination_rate is None else f"{row.hallucination_rate:.3f}",
         _format_amount(metrics.get("turns")), _format_amount(metrics.get("tokens.total")),
         _format_amount(metrics.get("cost"), digits=4), str(row.runs), str(row.missing),

@@ -37,6 +37,8 @@ def answer(*names):
         ("submit Service/cart other/Pod/x", SubmitMessage(answer=answer("shop/Service/cart", "other/Pod/x"))),
         ("submit", SubmitMessage(answer=answer())),
         ("escalate not mine", EscalateMessage(reason="not mine")),
+        ("escalate Service/db  it is down", EscalateMessage(to="shop/Service/db", reason="it is down")),
+        ("escalate x/Service/db down", EscalateMessage(to="x/Service/db", reason="down")),
         ("quit", StopMessage(reason="the person stopped")),
         ("", None),
         ("help", None),
@@ -50,7 +52,7 @@ def test_a_mitigation_has_no_answer():
     assert parse_input("submit", "mitigation", "shop") == SubmitMessage()
 
 
-@pytest.mark.parametrize("line", ["ls", "wait a while", "submit cart", "submit 'Service/cart"])
+@pytest.mark.parametrize("line", ["ls", "wait a while", "submit cart", "submit 'Service/cart", "escalate Service/db"])
 def test_a_line_that_means_nothing_is_told(line):
     with pytest.raises(BadInput):
         parse_input(line, "diagnosis", "shop")
@@ -70,7 +72,7 @@ def test_a_person_at_the_prompt(monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "It is slow." in said
     assert "unknown command 'nonsense'" in said
-    assert said.count("escalate REASON") == 2
+    assert said.count("escalate NAME REASON") == 2
 
     def close(_prompt):
         raise EOFError

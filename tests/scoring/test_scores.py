@@ -12,6 +12,7 @@ from scenario_kit.scoring.entities.answer import AnswerEdge, SolverAnswer
 from scenario_kit.scoring.entities.truth import CausalEdge, FinopsResource, IncidentTruth
 from scenario_kit.scoring.files.evaluator import build_evaluator_result, read_evaluator_result
 from scenario_kit.scoring.files.source import parse_source
+from scenario_kit.scoring.metrics.escalation import Escalation
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.record import RunRecord, RunTimes, ToolCall
 from scenario_kit.scoring.runs.usage import ModelPrice, PriceList, TokenCounts
@@ -67,7 +68,8 @@ FULL = run(
 
 
 def test_a_right_run_has_every_metric_and_each_is_defined() -> None:
-    report = score(FULL, run(RIGHT, "cost"), truths=(
+    handed_over = Escalation(to="shop/Deployment/payment")
+    report = score(FULL, run(RIGHT, "cost", stop="escalated", escalation=handed_over), truths=(
         TRUTH,
         IncidentTruth(incident="cost", resources=(FinopsResource(name="EC2", type="Service"),)),
     ))  # fmt: skip

@@ -82,9 +82,10 @@ def test_by_http_the_address_is_the_key(serving):
     url = serve_http(bridge, "It is slow.", 0, "secret-token")
     assert url.startswith("http://127.0.0.1:")
     assert "secret-token" in url
-    _, replied = use(url, ("escalate", {"reason": "a database", "ans": ANSWER}))
+    _, replied = use(url, ("escalate", {"reason": "a database", "to": "shop/StatefulSet/db", "ans": ANSWER}))
     assert replied[0][0] == "the run is over: escalated (a database)"
     assert (run.state.end, run.state.answer) == ("escalated", ANSWER)
+    assert run.state.escalated_to == "shop/StatefulSet/db"
     with pytest.raises(UsageError, match="is taken"):
         serve_http(bridge, "", int(url.split(":")[2].split("/")[0]), "other")
 

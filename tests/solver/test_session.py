@@ -111,6 +111,10 @@ def test_an_escalation_may_bring_an_answer_and_never_replaces_one():
     assert say(EscalateMessage(reason="db", answer={"y": 1}), DIAGNOSED)[0].answer == {"x": 1}
 
 
+def test_an_escalation_says_whose_it_is():
+    assert say(EscalateMessage(reason="db", to=" shop/StatefulSet/db "))[0].escalated_to == "shop/StatefulSet/db"
+
+
 def test_tokens_add_up():
     state, _ = say(UsageMessage(tokens=TokenCounts(input=3, output=4), model="m"))
     state, _ = say(UsageMessage(tokens=TokenCounts(cached=2, reasoning=1)), state)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LAB = "solve"
 #: Metrics in the table.
-_SHOWN = ("recall_gated_precision", "fault_localisation", "mitigation", "turns")
+_SHOWN = ("recall_gated_precision", "fault_localisation", "mitigation", "escalation.score", "turns")
 
 
 Turns = Annotated[int, typer.Option(min=1, help="Maximum number of turns of a run.")]

@@ -35,7 +35,7 @@ logs {app="cart"}      lines of the last 15 minutes; filter with |= "text"
 wait SECONDS           let time pass
 note TEXT              add a note to the record
 submit NAME…           diagnosis: root causes as Kind/name; no names: nothing is wrong. Mitigation: submit without names
-escalate REASON        hand over to another engineer
+escalate NAME REASON   hand over to the owners of Kind/name, and say why; submit first what you know
 quit                   stop"""
 
 
@@ -70,7 +70,7 @@ def parse_input(line: str, stage: str, namespace: str) -> SolverMessage | None:
         case "submit":
             return SubmitMessage(answer=_build_answer(rest, namespace) if stage == "diagnosis" else None)
         case "escalate":
-            return EscalateMessage(reason=rest)
+            return _build_escalation(rest, namespace)
         case "quit" | "exit":
             return StopMessage(reason="the person stopped")
     raise BadInput(f"unknown command {word!r}; type help")
@@ -83,6 +83,20 @@ def _parse_seconds(text: str) -> float:
         raise BadInput("wait takes a number of seconds, for example: wait 60") from None
 
 
+def _build_escalation(text: str, namespace: str) -> EscalateMessage:
+    """Build an escalation; the first word is an addressee if it has a kind."""
+    first, _, rest = text.partition(" ")
+    if "/" not in first:
+        return EscalateMessage(reason=text)
+    if not rest.strip():
+        raise BadInput(f"say why the owners of {first} have to take over: escalate {first} REASON")
+    return EscalateMessage(to=_complete_name(first, namespace), reason=rest.strip())
+
+
+def _complete_name(name: str, namespace: str) -> str:
+    return name if name.count("/") > 1 else f"{namespace}/{name}"
+
+
 def _build_answer(text: str, namespace: str) -> dict[str, Any]:
     try:
         names = shlex.split(text)
@@ -90,7 +104,7 @@ def _build_answer(text: str, namespace: str) -> dict[str, Any]:
         raise BadInput(f"unbalanced quotes: {error}") from error
     if wrong := [name for name in names if "/" not in name]:
         raise BadInput(f"{wrong[0]!r} has no kind: write Deployment/{wrong[0]}, Service/{wrong[0]} …")
-    full = [name if name.count("/") > 1 else f"{namespace}/{name}" for name in names]
+    full = [_complete_name(name, namespace) for name in names]
     entities = [{"name": name, "contributing_factor": True, "reasoning": "", "evidence": ""} for name in full]
     return {"entities": entities, "propagations": [], "alerts_explained": []}
 

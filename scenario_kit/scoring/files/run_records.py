@@ -9,6 +9,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.scoring.files.answers import format_problem, read_answer
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.source import Source
+from scenario_kit.scoring.metrics.escalation import Escalation
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.record import RunRecord, RunTimes, ToolCall
 from scenario_kit.scoring.runs.usage import TokenCounts
@@ -57,6 +58,7 @@ def _read(fields: Fields) -> RunRecord:
         trial=fields.read_text("run_id", numbers=True) or fields.read_text("repeat", numbers=True),
         problem="" if "answer" in fields else f"no answer; the run ended with {stop or 'an unknown reason'}",
         stop=stop or None,  # type: ignore[arg-type]  # it is one of the choices
+        escalation=_read_escalation(fields) if stop == "escalated" else None,
         times=_read_times(fields, resolved),
         turns=None if turns is None else int(turns),
         tool_calls=_read_calls(fields),
@@ -68,6 +70,12 @@ def _read(fields: Fields) -> RunRecord:
         safeguards=_read_safeguards(fields),
         optimum=_read_optimum(fields),
     )
+
+
+def _read_escalation(fields: Fields) -> Escalation:
+    """Read to whom an incident was handed over: ``escalation: {to: shop/Deployment/cart, reason: "…"}``."""
+    part = fields.read_object("escalation") if "escalation" in fields else None
+    return Escalation(to=part.read_text("to"), reason=part.read_text("reason")) if part else Escalation()
 
 
 def _read_name(fields: Fields, name: str, inner: str) -> str:
@@ -91,6 +99,7 @@ def _read_times(fields: Fields, resolved: bool | None) -> RunTimes:
         detection=_subtract(fields, "detection_ts", detected, start),
         diagnosis=_subtract(fields, "diagnosis_ts", answered, start),
         mitigation=_subtract(fields, "mitigation_ts", repaired, start) if resolved else None,
+        escalation=_subtract(fields, "end", end, start) if fields.data.get("stop_reason") == "escalated" else None,
     )
 
 

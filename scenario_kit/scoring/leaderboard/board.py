@@ -19,7 +19,7 @@ from scenario_kit.scoring.statistics.estimate import Estimate
 RANKED_BY: Final = "recall_gated_precision"
 #: What else a row shows, where any run has it.
 SHOWN: Final = (
-    RANKED_BY, "root_cause_f1", "mitigation", "turns", "tokens.total", "cost",
+    RANKED_BY, "root_cause_f1", "mitigation", "escalation.score", "turns", "tokens.total", "cost",
 )  # fmt: skip
 #: Solvers that look at nothing but what changed last; what they solve needs no diagnosis.
 TRIVIAL: Final = frozenset({"recent-change"})

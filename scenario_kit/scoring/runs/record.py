@@ -6,6 +6,7 @@ from typing import Literal
 
 from scenario_kit.model.base import Value
 from scenario_kit.scoring.entities.answer import SolverAnswer
+from scenario_kit.scoring.metrics.escalation import Escalation
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.usage import TokenCounts
 
@@ -30,13 +31,15 @@ class RunTimes(Value, frozen=True, kw_only=True):
     detection: float | None = None
     diagnosis: float | None = None
     mitigation: float | None = None
+    escalation: float | None = None
 
 
 class RunRecord(Value, frozen=True, kw_only=True):
     """One run on one incident. ``problem`` explains why there is no usable answer.
 
     ``solver`` is the name of the agent, if recorded; ``resolved`` the goal predicate of mitigation; ``changed`` the
-    objects that the solver changed; ``optimum`` pairs of observed and optimal costs and efficiencies.
+    objects that the solver changed; ``escalation`` is a handover to somebody else; ``optimum`` pairs of observed and
+    optimal costs and efficiencies.
     """
 
     incident: str
@@ -45,6 +48,7 @@ class RunRecord(Value, frozen=True, kw_only=True):
     state: AnswerState = "Missing"
     problem: str = ""
     stop: StopReason | None = None
+    escalation: Escalation | None = None
     times: RunTimes = RunTimes()
     turns: int | None = None
     tool_calls: tuple[ToolCall, ...] | None = None

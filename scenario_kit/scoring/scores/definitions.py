@@ -89,6 +89,12 @@ METRICS: Final = (
         root_cause_resource="all resources of a cost anomaly are named",
     ),
     *_define("Record", PAPER, "up", mitigation="the goal predicate holds at the end (resolved)"),
+    *_define("Record", OURS, "", escalation__rate="share of runs that were handed over to somebody else"),
+    *_define(
+        "Record", OURS, "up", escalation__routing="nearness of the addressee to a root",
+        escalation__handover="F1 of the diagnosis that came along",
+        escalation__score="mean of both, 0 where there was nothing to hand over",
+    ),
     *_define("Record", PAPER, "up", coverage="share of the path that was looked at"),
     *_define("Record", PAPER, "down", detour="services looked at beside the path"),
     *_define(
@@ -110,6 +116,7 @@ METRICS: Final = (
         "Summary", PAPER, "down", time_to_detection="seconds to a right claim that there is an incident",
         time_to_diagnosis="seconds to a right diagnosis (MTTD)", time_to_mitigation="seconds to the goal (MTTR)",
     ),
+    *_define("Summary", OURS, "down", time_to_escalation="seconds to a handover, of the runs that had one"),
     *_define("Summary", ORCA, "down", hallucination_rate="share of controls with a claimed incident"),
     *_define(
         "Summary", OURS, "up", sensitivity="share of incidents in which one is claimed",

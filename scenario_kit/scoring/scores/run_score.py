@@ -23,6 +23,7 @@ from scenario_kit.scoring.graph.propagation import order_truth
 from scenario_kit.scoring.graph.proximity import measure_proximity
 from scenario_kit.scoring.graph.topology import Topology
 from scenario_kit.scoring.matching.matcher import MatchDecision, TruthIndex, build_truth_index, match_claims
+from scenario_kit.scoring.metrics.escalation import score_escalation
 from scenario_kit.scoring.metrics.finops import match_resources
 from scenario_kit.scoring.metrics.precision_recall import (
     average_hits,
@@ -88,8 +89,27 @@ def score_run(context: TruthContext, record: RunRecord, settings: ScoreSettings)
         incident=record.incident, trial=record.trial, control=context.control, state=record.state,
         problem=record.problem, correct=correct, claimed=claimed, decisions=decisions,
         roots=tuple(each.id for each in context.index.roots),
-        values=values | measure_record(context.index, record, context.locator, settings),
+        values=values
+        | measure_record(context.index, record, context.locator, settings)
+        | _score_escalation(context, record, values),
     )  # fmt: skip
+
+
+def _score_escalation(context: TruthContext, record: RunRecord, values: Mapping[str, float]) -> dict[str, float]:
+    """Score a handover with the diagnosis that came along; of a run that ended otherwise, there is only the rate."""
+    if record.stop is None:
+        return {}
+    if record.escalation is None:
+        return {"escalation.rate": 0.0}
+    diagnosis = values.get("root_cause_f1", values.get("root_cause_resource", 0.0))
+    needed = not context.control and not record.resolved
+    found = score_escalation(context.index, record.escalation, diagnosis, needed=needed)
+    return {
+        "escalation.rate": 1.0,
+        "escalation.routing": found.routing,
+        "escalation.handover": found.handover,
+        "escalation.score": found.value,
+    }
 
 
 def _is_right(values: Mapping[str, float]) -> bool:

@@ -125,11 +125,13 @@ def _summarise_times(
         "time_to_detection": [record.times.detection if run.claimed else None for record, run in pairs],
         "time_to_diagnosis": [record.times.diagnosis if run.correct else None for record, run in pairs],
         "time_to_mitigation": [record.times.mitigation if record.resolved else None for record, run in pairs],
+        "time_to_escalation": [record.times.escalation for record, _ in pairs if record.escalation is not None],
     }
     recorded = {
         "time_to_detection": any(record.times.detection is not None for record, _ in pairs),
         "time_to_diagnosis": any(record.times.diagnosis is not None for record, _ in pairs),
         "time_to_mitigation": any(record.resolved is not None for record, _ in pairs),
+        "time_to_escalation": any(record.times.escalation is not None for record, _ in pairs),
     }
     return {key: summarise_times(values, settings.cap, settings.seed) for key, values in times.items() if recorded[key]}
 

@@ -49,7 +49,10 @@ SESSION_TOOLS: Final = (
         "submit", f"End the present stage. A diagnosis takes `ans`, as JSON: {ANSWER_FORM}. A mitigation takes none.",
         {"ans": {"description": "the answer, as JSON or an object"}},
     ),
-    _describe("escalate", "Hand over to somebody else, which ends the run.", {"reason": _TEXT, "ans": {}}, "reason"),
+    _describe(
+        "escalate", "Hand over to the owners of the object `to` (namespace/Kind/name), which ends the run.",
+        {"reason": _TEXT, "to": _TEXT, "ans": {"description": "what is known so far, as for submit"}}, "reason",
+    ),
     _describe("stop", "End the run without a further answer.", {"reason": _TEXT}),
 )  # fmt: skip
 
@@ -85,7 +88,10 @@ def _build_message(name: str, arguments: dict[str, Any]) -> SolverMessage:
         case "submit":
             return SubmitMessage(answer=_read_answer(arguments.get("ans", arguments.get("solution"))))
         case "escalate":
-            return EscalateMessage(reason=str(arguments.get("reason", "")), answer=_read_answer(arguments.get("ans")))
+            return EscalateMessage(
+                reason=str(arguments.get("reason", "")), to=str(arguments.get("to", "")),
+                answer=_read_answer(arguments.get("ans")),
+            )  # fmt: skip
         case "stop":
             return StopMessage(reason=str(arguments.get("reason", "")))
         case _:

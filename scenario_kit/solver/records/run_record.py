@@ -80,6 +80,8 @@ def build_run_record(
         "isolation": outcome.isolation,
         "wall_seconds": outcome.wall_seconds,
     }
+    if end == "escalated":
+        record["escalation"] = {"to": state.escalated_to, "reason": state.reason}
     if state.answered:
         record["answer"] = state.answer
     if state.measured:

@@ -17,7 +17,7 @@ from scenario_kit.solver.session.machine import SessionState
 
 VERSION: Final = "ATIF-v1.8"
 #: Solver messages rendered as tool calls, and the fields that become their arguments.
-_ACTIONS: Final = {"submit": ("answer",), "escalate": ("reason", "answer"), "stop": ("reason",)}
+_ACTIONS: Final = {"submit": ("answer",), "escalate": ("reason", "to", "answer"), "stop": ("reason",)}
 #: The field with the text of each kit message.
 _TEXT_FIELDS: Final = {"result": "content", "stage": "stage", "refusal": "problem", "end": "message"}
 

@@ -33,7 +33,7 @@ class SessionLimits(Value, frozen=True, kw_only=True):
 
 class SessionState(Value, frozen=True, kw_only=True):
     """The state of a run. ``stage`` is the index of the current stage, ``answer`` the submitted diagnosis.
-
+    ``escalated_to`` is the object whose owners take over after an escalation.
     Times are seconds on the incident's clock; None if it did not happen.
     """
 
@@ -47,6 +47,7 @@ class SessionState(Value, frozen=True, kw_only=True):
     answer: Any = None
     answered_at: float | None = None
     mitigated_at: float | None = None
+    escalated_to: str = ""
     end: EndReason | None = None
     reason: str = ""
 
@@ -191,6 +192,7 @@ def _escalate(state: SessionState, message: EscalateMessage, now: float) -> tupl
         return state, Refuse(problem="an escalation without a reason", fix="give the reason for the escalation")
     if message.answer is not None and not state.answered:
         state = msgspec.structs.replace(state, answered=True, answer=message.answer, answered_at=now)
+    state = msgspec.structs.replace(state, escalated_to=message.to.strip())
     return _end(state, "escalated", message.reason)
 
 

@@ -21,7 +21,7 @@ from scenario_kit.load import LocatedFinding
 from scenario_kit.load.rules import build_finding, load_rules
 from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Severity, TrialSpec, TrialStep, Value
 from scenario_kit.model.results.trial import ClockMode
-from scenario_kit.render.faults.chaos_schedule import require_wall_clock
+from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 #: Selects virtual time for a live scenario: the incident is active at once, and time advances only on request.
 CLOCK_ANNOTATION: Final = "scenariokit.io/clock"

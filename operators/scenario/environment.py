@@ -79,9 +79,9 @@ class Environment:
             )
         from operators.scenario.lab_grounds import Lab  # not installed in the operator's image
         from scenario_kit.lab.admission_webhook import locate_listener
-        from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
         from scenario_kit.lab.host.state import LabState
         from scenario_kit.lab.lab_cluster import LabCluster
+        from scenario_kit.lab.telemetry.prometheus_access import connect_metrics
 
         lab = LabState.load(name)
         listener = locate_listener(lab)

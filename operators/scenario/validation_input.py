@@ -18,7 +18,7 @@ from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.render import resolve
-from scenario_kit.render.faults.chaos_schedule import require_wall_clock
+from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 _FORMER: Final = (
     "`embedded.faults` is now `embedded.spec.faultTypes`; delete this Validation and create it again, as"

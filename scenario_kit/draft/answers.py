@@ -21,8 +21,8 @@ LONGEST_NAME: Final = 52
 class Answers:
     """The choices for one scenario. Empty ones are derived.
 
-    ``use`` is the fault's name in the scenario, ``start`` and ``recurrence`` are its fields. Without an incident the
-    fault is a distractor, or ``target`` and ``fault`` are empty.
+    ``use`` is the fault's name in the scenario, ``start``, ``recurrence`` and ``replicas`` are its fields. Without an
+    incident the fault is a distractor, or ``target`` and ``fault`` are empty.
     """
 
     app: str
@@ -38,6 +38,7 @@ class Answers:
     use: str = ""
     start: dict[str, Any] = field(default_factory=dict)
     recurrence: dict[str, Any] = field(default_factory=dict)
+    replicas: int | None = None
     outcome: Outcome | Literal[""] = ""
 
 

@@ -291,7 +291,7 @@ def _build_spec(
         use["parameters"] = made.parameters
     if is_outlived(fault_type, fault, deployed.objects):
         use["rollout"] = {"dropOld": True}
-    use |= {name: value for name in ("start", "recurrence") if (value := getattr(answers, name))}
+    use |= {name: value for name in ("start", "recurrence", "replicas") if (value := getattr(answers, name))}
     # A fault without alerts affects nobody: a solver should find it benign.
     outcome = answers.outcome or ("Incident" if alerts else "Benign")
     if outcome == "NoIncident":

@@ -31,7 +31,8 @@ _DESCRIPTION: Final = 4000
 class FaultIntent:
     """A fault that an importer wants in a draft: ``entity`` is a component's name or an object's reference.
 
-    ``node`` is the part of the input that asks for it. ``start_seconds`` is when it begins.
+    ``node`` is the part of the input that asks for it. ``start_seconds`` is when it begins, ``replicas`` how many pods
+    it hits, None for all.
     """
 
     fault: str
@@ -40,6 +41,7 @@ class FaultIntent:
     parameters: dict[str, Any] = field(default_factory=dict)
     start_seconds: int = 0
     recurrence: dict[str, int] = field(default_factory=dict)
+    replicas: int | None = None
 
 
 @dataclass(slots=True)
@@ -138,8 +140,9 @@ class DraftWriter:
             return answers
         start = {"afterSeconds": min(fault.start_seconds, LATEST_START)} if fault.start_seconds else {}
         return replace(
-            answers, parameters=fault.parameters, use=_name_use(intent, fault), start=start, recurrence=fault.recurrence
-        )
+            answers, parameters=fault.parameters, use=_name_use(intent, fault), start=start,
+            recurrence=fault.recurrence, replicas=fault.replicas,
+        )  # fmt: skip
 
     def _keep(self, made: Draft, intent: ScenarioIntent, name: str) -> Draft | None:
         """Keep a draft that passes lint: as it is, or where several causes get in each other's way, without edges."""

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from scenario_kit.clients.certificates import Authority, issue
 from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE, SERVER_NAME
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
-from scenario_kit.lab.host.addresses import LOOPBACK
+from scenario_kit.lab.host.addresses import LOOPBACK, UNREACHABLE
 from scenario_kit.lab.host.state import ChaosDaemonState, LabState
 from scenario_kit.lab.host.supervisor import Spec
 
@@ -60,6 +60,11 @@ def locate_kubeconfig(folder: Path) -> Path:
     return folder / "chaos-mesh" / "kubeconfig"
 
 
+def build_health_url(state: LabState) -> str:
+    """Build the URL at which the server of the manager's webhooks has nothing (404), once it works."""
+    return f"https://{LOOPBACK}:{state.ports[WEBHOOK]}/"
+
+
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
     """Build the process specification of the manager."""
     daemon, part = state.chaos_daemon, state.part(PART)
@@ -78,7 +83,8 @@ def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             "CERTS_DIR": str(locate_certificate(Path(state.folder)).parent),
             "WEBHOOK_HOST": LOOPBACK,
             "WEBHOOK_PORT": str(state.ports[WEBHOOK]),
-            "METRICS_HOST": LOOPBACK,
+            # They count kinds of faults, and nothing authenticates who asks; the manager cannot do without.
+            "METRICS_HOST": UNREACHABLE,
             "METRICS_PORT": str(part.port),
             "CHAOS_DAEMON_SERVICE_PORT": str(daemon.port),
             "CHAOS_DNS_SERVICE_NAME": NAME_SERVICE,

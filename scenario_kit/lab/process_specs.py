@@ -17,13 +17,13 @@ from scenario_kit.lab.control_plane import (
     log_access,
     nodes,
     prometheus,
-    prometheus_access,
     store_access,
 )
 from scenario_kit.lab.control_plane.bootstrap_manifests import find_operators_folder
 from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names
 from scenario_kit.lab.host.supervisor import Spec, locate_pki
+from scenario_kit.lab.telemetry import prometheus_access
 
 SERVER = "lab-server"
 OPERATOR = "operator"
@@ -50,7 +50,6 @@ _HEALTH = {
     "kube-scheduler": "https://{}/healthz",
     prometheus.PART: "https://{}/-/ready",
     SERVER: "http://{}/healthz",
-    chaos_manager.PART: "http://{}/metrics",
 }
 
 
@@ -109,7 +108,11 @@ def _find_part(state: LabState, name: str) -> ProcessState:
     log = cluster.log_path(state, name) if name in cluster.COMPONENTS else Path(state.folder) / "logs" / f"{name}.log"
     port = state.ports.get(name)
     health = _HEALTH[name].format(f"{LOOPBACK}:{port}") if name in _HEALTH else ""
-    return ProcessState(name=name, pid=0, log=str(log), port=port, health=health, client=_find_client(state, name))
+    client = _find_client(state, name)
+    if name == chaos_manager.PART:
+        url = chaos_manager.build_health_url(state)
+        return ProcessState(name=name, pid=0, log=str(log), port=port, health=url, answer=404, client=client)
+    return ProcessState(name=name, pid=0, log=str(log), port=port, health=health, client=client)
 
 
 def _find_client(state: LabState, name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import ssl
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ import yaml
 
 from scenario_kit.lab.chaos_daemon.protocol import load_name_server_messages
 from scenario_kit.lab.control_plane.log_access import locate_kubelet_tls
-from scenario_kit.lab.control_plane.prometheus_access import locate_prometheus_tls
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.mutual_tls import MutualTls
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.telemetry.prometheus_access import locate_prometheus_tls
 from tests.e2e.conftest import Lab
 from tests.lab.sockets import list_listeners
 
@@ -121,11 +123,20 @@ def describe_answer(client: httpx.Client, scheme: str, port: int, attempt: Attem
     return "" if answer.status_code in (400, 401, 403, 404) else f"{answer.status_code} {answer.text[:80]}"
 
 
+def list_purposes(state: LabState) -> set[str]:
+    """List what listens, by purpose; the operator begins to listen after the lab is up."""
+    purposes = {port: purpose for purpose, port in state.ports.items()}
+    deadline, seen = time.monotonic() + 60.0, set[str]()
+    while not seen >= set(ATTEMPTS) and time.monotonic() < deadline:
+        found = list_listeners(set(procfs.find(procfs.make_marker(state.folder))))
+        seen = {purposes.get(port, f"unknown port {port}") for _, port in found}
+        time.sleep(0.2)
+    return seen
+
+
 def test_nobody_gets_anything_from_what_a_lab_listens_on(lab: Lab, identities: dict[str, ssl.SSLContext]) -> None:
     state = lab.state
-    purposes = {port: purpose for purpose, port in state.ports.items()}
-    found = list_listeners(set(procfs.find(procfs.make_marker(state.folder))))
-    assert {purposes.get(port, f"unknown port {port}") for _, port in found} == set(ATTEMPTS)
+    assert list_purposes(state) == set(ATTEMPTS)
     answered = []
     for identity, context in identities.items():
         with httpx.Client(verify=context, timeout=10.0, trust_env=False) as client:

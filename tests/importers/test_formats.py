@@ -11,8 +11,10 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.importers import FORMATS, ImportResult, InputFile, read_inputs, run_import
 from scenario_kit.importers.mechanisms import list_mechanisms
+from scenario_kit.importers.targets import AppFinder
 from scenario_kit.lint import lint_file
 from scenario_kit.model import Severity
+from scenario_kit.render.faults import fault
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs" / "examples" / "import"
@@ -90,6 +92,34 @@ def test_a_workflow_becomes_faults_that_start_in_their_turn(catalog: Catalog) ->
     assert lossy["parameters"]["lossPercent"] == 80
     assert decision(result, "spec.templates[3].networkChaos.loss.loss").treatment == "Guessed"
     assert spec(result, 1)["faults"][0]["recurrence"] == {"everySeconds": 600}
+
+
+@pytest.mark.parametrize(
+    ("mode", "pods", "expected", "treatment"),
+    [
+        ("mode: one", 3, 1, "Mapped"),
+        ("mode: fixed, value: '2'", 3, 2, "Mapped"),
+        ("mode: one", 1, None, "Taken"),
+        ("mode: all", 3, None, "Taken"),
+        ("mode: fixed, value: '5'", 3, None, "Taken"),
+        ("mode: fixed-percent, value: '50'", 3, None, "Guessed"),
+        ("mode: fixed, value: half", 3, None, "Guessed"),
+    ],
+)
+def test_how_many_pods_an_experiment_hits(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch, mode: str, pods: int, expected: int | None, treatment: str
+) -> None:
+    monkeypatch.setattr(AppFinder, "count_replicas", lambda *_: pods)
+    # No workload of the apps has more than one pod by itself, so that a draft could not be rendered.
+    monkeypatch.setattr(fault, "measure_share", lambda *_: 1.0)
+    text = (
+        "apiVersion: chaos-mesh.org/v1alpha1\nkind: NetworkChaos\nmetadata: {name: n}\nspec:\n  action: loss\n"
+        "  loss: {loss: '40'}\n  selector: {namespaces: [otel-demo], labelSelectors: {app: cart}}\n"
+        f"  {mode.replace(', ', chr(10) + '  ')}\n"
+    )
+    result = bring("chaos-mesh", catalog, text)
+    assert spec(result)["faults"][0].get("replicas") == expected
+    assert decision(result, "spec.mode").treatment == treatment
 
 
 def test_stages_of_a_workflow(catalog: Catalog) -> None:

@@ -19,10 +19,10 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ClusterError, Forbidden, LabError, UsageError
 from scenario_kit.judge.platform import PlatformNeeds
 from scenario_kit.lab import chaos_manager, lifecycle
-from scenario_kit.lab.control_plane.prometheus_access import locate_prometheus_tls
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState, find_lab_folder
+from scenario_kit.lab.telemetry.prometheus_access import locate_prometheus_tls
 from scenario_kit.model import Reference
 from tests.lab.sockets import list_listeners
 
@@ -52,7 +52,9 @@ def test_every_part_works_and_up_again_changes_nothing(lab: LabState) -> None:
 
 def test_only_the_chaos_daemon_listens_beyond_loopback(lab: LabState) -> None:
     assert lab.chaos_daemon is not None
-    beyond = {a for a in list_listeners(set(procfs.find(procfs.make_marker(lab.folder)))) if a[0] != "127.0.0.1"}
+    beyond = {
+        a for a in list_listeners(set(procfs.find(procfs.make_marker(lab.folder)))) if not a[0].startswith("127.")
+    }
     assert beyond <= {(lab.chaos_daemon.address, lab.chaos_daemon.port)}
 
 

@@ -14,7 +14,7 @@ from scenario_kit.model.authored.scenario import FaultUse, Recurrence
 from scenario_kit.model.chaos.kinds import GROUP
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.render import render_app, render_fault, resolve_options
-from scenario_kit.render.faults.hidden_faults import QUIET_EVENTS
+from scenario_kit.render.faults.variants.hidden_faults import QUIET_EVENTS
 from scenario_kit.schema import install
 
 CATALOG = Catalog()

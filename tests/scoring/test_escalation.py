@@ -116,8 +116,8 @@ def test_a_record_says_to_whom() -> None:
 @PROPERTY
 @given(to=st.text(max_size=30), diagnosis=st.floats(0, 1), needed=st.booleans())
 def test_bounds(to: str, diagnosis: float, needed: bool) -> None:
-    found = score_escalation(build_truth_index(TRUTH), Escalation(to=to), diagnosis, needed=needed)
+    found = score_escalation(build_truth_index(TRUTH), Escalation(to=to), diagnosis, ("frontend",), needed=needed)
     assert 0 <= found.value <= 1
     assert needed or found.value == 0
-    best = score_escalation(build_truth_index(TRUTH), Escalation(to=CART), diagnosis, needed=needed)
+    best = score_escalation(build_truth_index(TRUTH), Escalation(to=CART), diagnosis, ("frontend",), needed=needed)
     assert best.value >= found.value

@@ -55,7 +55,8 @@ def install_chaos_mesh(cluster: RealCluster, stressors: Path) -> None:
     cluster.apply(_fill_in(yaml.safe_load_all(MANIFEST.read_text(encoding="utf-8")), folders))
     cluster.await_deployments(CHAOS_NAMESPACE)
     cluster.await_daemons(CHAOS_NAMESPACE)
-    found = chaos_webhooks.build_objects(_WEBHOOK_PORT, _WEBHOOK_PORT, Path(keys.ca))
+    manager = _WEBHOOK_PORT, Path(keys.ca)
+    found = chaos_webhooks.build_objects(manager, manager)
     # The lab's own webhook resolves names for the manager; here the manager resolves them itself.
     cluster.apply([obj for obj in found if obj["metadata"]["name"].startswith("chaos-mesh-")])
 

@@ -22,7 +22,7 @@ from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialSte
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.results.purpose import Purpose, PurposeKind
 from scenario_kit.model.results.trial import ClockMode
-from scenario_kit.render.faults.chaos_schedule import require_wall_clock
+from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):

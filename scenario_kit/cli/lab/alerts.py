@@ -88,9 +88,9 @@ class _Poller:
     """Polls a lab, and keeps earlier evaluations."""
 
     def __init__(self, lab: str) -> None:
-        from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
         from scenario_kit.lab.host.state import LabState
         from scenario_kit.lab.page.data import PageSource
+        from scenario_kit.lab.telemetry.prometheus_access import connect_metrics
 
         state = LabState.load(lab)
         state.require_alive("reading alerts")

@@ -247,7 +247,7 @@ def _list_addresses(state: LabState) -> dict[str, Any]:
 
 def _list_prometheus_files(state: LabState) -> dict[str, str]:
     """List what a client of Prometheus has to show, and to trust."""
-    from scenario_kit.lab.control_plane.prometheus_access import find_lab_prometheus_tls
+    from scenario_kit.lab.telemetry.prometheus_access import find_lab_prometheus_tls
 
     tls = find_lab_prometheus_tls(state)
     if tls is None:

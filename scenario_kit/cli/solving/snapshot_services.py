@@ -20,10 +20,10 @@ from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.control_plane.prometheus import STORAGE, build_storage_flags
-from scenario_kit.lab.control_plane.prometheus_access import locate_prometheus_tls, write_web_configuration
 from scenario_kit.lab.host import loopback
 from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, create_server
+from scenario_kit.lab.telemetry.prometheus_access import locate_prometheus_tls, write_web_configuration
 from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 from scenario_kit.lab.tracing.jaeger import TraceSource, reply
 from scenario_kit.load.temporary_folder import TemporaryFolder

@@ -213,8 +213,8 @@ class _Recorder:
         return self._distort(recording, policies)
 
     def _distort(self, recording: Recording, policies: tuple[TelemetryPolicy, ...]) -> Recording:
-        from scenario_kit.lab.control_plane.prometheus_access import create_writer
         from scenario_kit.lab.host.state import LabState
+        from scenario_kit.lab.telemetry.prometheus_access import create_writer
         from scenario_kit.snapshot.distortion.alerts import distort_recording
         from scenario_kit.snapshot.distortion.apply import Distortion
 
@@ -294,7 +294,7 @@ class _Recorder:
         )
 
     def _read(self, result: TrialResult, lab: LabState, client: RecordingClient, last: str) -> Recording:
-        from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
+        from scenario_kit.lab.telemetry.prometheus_access import connect_metrics
         from scenario_kit.snapshot import Recording
 
         history = result.history

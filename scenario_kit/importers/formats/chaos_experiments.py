@@ -91,11 +91,11 @@ def map_experiment(context: ImportContext, spec: InputNode, kind: str) -> Mapped
         return MappedExperiment([], app)
     if (action := spec.find("action")) is not None:
         action.map(f"type: {mechanism.fault}")
-    _decide_mode(context, spec, app, components)
+    replicas = _decide_mode(context, spec, app, components)
     refuse_machinery(spec)
     more = _map_containers(context, spec, app, components, mechanism) | _map_peer(context, spec, app, mechanism)
     first = map_mechanism(context, mechanism, spec, components[0].name, more)
-    faults = [] if first is None else [replace(first, entity=each.name) for each in components]
+    faults = [] if first is None else [replace(first, entity=each.name, replicas=replicas) for each in components]
     return MappedExperiment(faults, app, read_seconds(spec.find("duration")))
 
 
@@ -153,17 +153,34 @@ def list_questions(faults: Iterable[FaultIntent]) -> list[str]:
     return []
 
 
-def _decide_mode(context: ImportContext, spec: InputNode, app: App, components: Sequence[Component]) -> None:
+def _decide_mode(context: ImportContext, spec: InputNode, app: App, components: Sequence[Component]) -> int | None:
+    """Decide how many pods of each workload a fault hits; None for all of them."""
     mode, value = spec.find("mode"), spec.find("value")
-    single = all(context.finder.count_replicas(app, each) == 1 for each in components)
-    if mode is not None and (mode.value == "all" or (single and mode.value == "one")):
-        mode.take("every pod of the workload")
+    pods = [context.finder.count_replicas(app, each) for each in components]
+    number = _read_replicas(mode, value)
+    if mode is not None and number is not None and number < min(pods):
+        mode.map(f"replicas: {number}")
+        if value is not None:
+            value.map(f"replicas: {number}")
+        return number
+    if mode is not None and (mode.value == "all" or (number is not None and number >= max(pods))):
+        alone = "; for one bad pod of several, give it more by the app's options, and write `replicas: 1`"
+        mode.take("every pod of the workload" + (alone if mode.value == "one" else ""))
     elif mode is not None:
         mode.guess(
-            "every pod of the workload", f"a fault acts on all pods of a workload, and not on '{mode.value}' of them"
+            "every pod of the workload", f"a share of the pods is no number of them, as '{mode.value}' would be here"
         )
     if value is not None:
-        value.refuse("a fault acts on all pods of a workload")
+        value.refuse("the draft's fault acts on all pods of a workload")
+    return None
+
+
+def _read_replicas(mode: InputNode | None, value: InputNode | None) -> int | None:
+    """Read the number of pods that a mode means; None where it means all, or a share."""
+    if mode is None or mode.value not in ("one", "fixed"):
+        return None
+    text = "1" if mode.value == "one" else str(value.value if value is not None else "")
+    return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
 def _map_containers(

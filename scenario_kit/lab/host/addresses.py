@@ -13,6 +13,8 @@ from collections.abc import Collection
 from scenario_kit.errors import LabError
 
 LOOPBACK = "127.0.0.1"
+#: Loopback's broadcast address: a server may listen there, but no client may connect (RFC 1122, 4.2.3.10).
+UNREACHABLE = "127.255.255.255"
 HOST_VARIABLE = "SCENARIO_KIT_HOST_ADDRESS"
 #: Below the kernel's range of ephemeral ports, so that outgoing connections do not take them.
 _PORTS = range(20000, 32000)

@@ -24,7 +24,7 @@ _TAIL_COLUMNS = 240
 
 
 class ProcessState(Value, frozen=True, kw_only=True):
-    """One process of a lab. ``health`` is a URL that returns 200 while it works; empty: it only has to be alive.
+    """One process of a lab. ``health`` is a URL that returns ``answer`` while it works; empty: it only has to be alive.
 
     ``client`` is the path of the certificate that its health check shows, without ``.crt``; its key is beside it.
     """
@@ -34,6 +34,7 @@ class ProcessState(Value, frozen=True, kw_only=True):
     log: str
     port: int | None = None
     health: str = ""
+    answer: int = 200
     client: str = ""
 
 

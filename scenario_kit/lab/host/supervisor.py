@@ -160,7 +160,7 @@ class HealthProbe:
             response = self._clients[part.client].get(part.health, headers=self._headers if mine else {})
         except httpx.HTTPError as error:
             return f"{part.health} does not respond ({type(error).__name__})"
-        if response.status_code != 200:
+        if response.status_code != part.answer:
             return f"{part.health} returned {response.status_code}: {response.text.strip()[:120]}"
         return ""
 

@@ -58,7 +58,8 @@ def select_lines(lines: Iterable[bytes], options: LogOptions) -> Iterator[bytes]
     for line in chosen:
         # Times are formatted with the same length, so they are ordered as text.
         if line >= earliest:
-            yield line if options.timestamps else line.split(b" ", 3)[-1]
+            at, _stream, _tag, text = line.split(b" ", 3)
+            yield at + b" " + text if options.timestamps else text
 
 
 def limit_bytes(chunks: Iterable[bytes], limit: int | None) -> Iterator[bytes]:

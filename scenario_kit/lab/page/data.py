@@ -12,11 +12,11 @@ from typing import Final
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.clock import send_request
-from scenario_kit.lab.control_plane.prometheus_access import connect_metrics
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import WorldSummary, WorldTrial
 from scenario_kit.lab.page.graph import Drawing, draw_graph
+from scenario_kit.lab.telemetry.prometheus_access import connect_metrics
 from scenario_kit.model import AlertHistory, Object, Runbook, TrialSpec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.results.trial import make_trial_reference

@@ -23,7 +23,6 @@ from scenario_kit.lab.control_plane import apiservice, log_access, store_access
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.control_plane.cluster import TARGETS
 from scenario_kit.lab.control_plane.log_access import locate_kubelet_tls
-from scenario_kit.lab.control_plane.prometheus_access import create_writer
 from scenario_kit.lab.control_plane.webhook_access import locate_webhook_tls
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
@@ -51,6 +50,7 @@ from scenario_kit.lab.settle.hpa_conflict_events import ConflictEventCleaner
 from scenario_kit.lab.settle.hpa_pacing import MetricsGate
 from scenario_kit.lab.settle.requeue import Requeuer
 from scenario_kit.lab.settle.waiter import Settler
+from scenario_kit.lab.telemetry.prometheus_access import create_writer
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds import LabContext, Recordings, SampleHorizon, Worlds

@@ -155,6 +155,7 @@ def _describe_changes(scenario: Scenario, catalog: Catalog) -> list[Any]:
                 _select_parameters(use.type, use.parameters, catalog),
                 start,
                 recurrence,
+                *([{"replicas": f"{use.replicas} pods"}] if use.replicas is not None else ()),
             ]
         )
     return [choice.name, choice.version, options, choice.load.profile, faults, list(scenario.spec.noise)]

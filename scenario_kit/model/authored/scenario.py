@@ -79,7 +79,7 @@ class Recurrence(Value, frozen=True, kw_only=True):
 
 
 class FaultUse(Value, frozen=True, kw_only=True):
-    """A fault type of the catalogue, applied to a target."""
+    """A fault type of the catalogue, applied to a target; ``replicas`` limits how many of its pods are hit."""
 
     name: str
     type: str
@@ -89,6 +89,7 @@ class FaultUse(Value, frozen=True, kw_only=True):
     start: FaultStart = FaultStart()
     lasts_seconds: int | None = None
     recurrence: Recurrence | None = None
+    replicas: int | None = None
     role: Role = "Cause"
     visibility: Literal["Visible", "Hidden"] = "Visible"
 

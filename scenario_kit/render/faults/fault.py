@@ -16,13 +16,14 @@ from scenario_kit.load.schema.schemas import find_violations
 from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Reference, Solution
 from scenario_kit.model.authored.scenario import FaultUse, Load
 from scenario_kit.render.apps.namespaces import list_used, place_fault
-from scenario_kit.render.faults.chaos_schedule import make_recurring
 from scenario_kit.render.faults.fault_sections import FaultSections
-from scenario_kit.render.faults.hidden_faults import hide_fault
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 from scenario_kit.render.faults.preconditions import check_preconditions, split_preconditions
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.faults.template_variables import TemplateVariables
+from scenario_kit.render.faults.variants.chaos_schedule import make_recurring
+from scenario_kit.render.faults.variants.hidden_faults import hide_fault
+from scenario_kit.render.faults.variants.replicas import limit_replicas, measure_share
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.simulation.observability import find_unseen
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
@@ -61,7 +62,7 @@ def render_fault(
     target = _resolve_target(fault_type, use, app, objects, namespace)
     scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}), use.parameters)
     parameters, variables = _resolve_variables(fault_type, use, scope)
-    rendered = _render_sections(fault_type, use, scope, variables)
+    rendered = limit_replicas(_render_sections(fault_type, use, scope, variables), use)
     _check_fault(rendered, app, _describe_fault(fault_type, use))
     if REAL_DATA_PLANE not in rendered.requires and find_unmodelled(rendered.changes, app, objects, namespace):
         rendered = msgspec.structs.replace(rendered, requires=(*rendered.requires, REAL_DATA_PLANE))
@@ -97,7 +98,8 @@ def _resolve_variables(fault_type: FaultType, use: FaultUse, scope: Scope) -> tu
 def _render_sections(fault_type: FaultType, use: FaultUse, scope: Scope, variables: TemplateVariables) -> Fault:
     """Render the sections of a fault type in the namespace of its target, as declared."""
     where = _describe_fault(fault_type, use)
-    sections = FaultSections(variables, where, scope.subject(variables), scope.find_or_none)
+    share = measure_share(use, variables.get("workload"))
+    sections = FaultSections(variables, where, scope.subject(variables, share), scope.find_or_none)
     # Before their repairs: changes reject parameters without an effect.
     changes = sections.changes(fault_type.changes, "changes")
     sections = replace(sections, written=tuple(change.to_json() for change in changes))

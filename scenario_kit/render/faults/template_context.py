@@ -141,9 +141,9 @@ class Scope:
         index = find_position(self.objects, self._reference(ref), self.namespace)
         return None if index is None else self.objects[index]
 
-    def subject(self, variables: Mapping[str, Any]) -> EffectSubject:
-        """Return the subject of the named effect checks."""
-        return EffectSubject(self.target, self.app, self._workload, self.component_of, variables)
+    def subject(self, variables: Mapping[str, Any], share: float = 1.0) -> EffectSubject:
+        """Return the subject of the named effect checks; ``share`` of the target's pods are hit."""
+        return EffectSubject(self.target, self.app, self._workload, self.component_of, variables, share)
 
     def of_kind(self, *kinds: str) -> list[Object]:
         """Return the rendered objects of these kinds, in the app's order."""

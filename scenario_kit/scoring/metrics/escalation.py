@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from scenario_kit.model.base import Value
 from scenario_kit.scoring.entities.name import parse_entity_name
-from scenario_kit.scoring.graph.propagation import order_truth
 from scenario_kit.scoring.matching.matcher import TruthIndex, fit_entity
 
 #: What an addressee is worth whose component only suffers from the cause: its owners can pass the incident on.
@@ -29,21 +30,29 @@ class EscalationScore(Value, frozen=True, kw_only=True):
     value: float
 
 
-def score_escalation(index: TruthIndex, escalation: Escalation, diagnosis: float, *, needed: bool) -> EscalationScore:
+def score_escalation(
+    index: TruthIndex,
+    escalation: Escalation,
+    diagnosis: float,
+    hurt: Collection[str],
+    *,
+    needed: bool,
+) -> EscalationScore:
     """Score an escalation.
 
     Args:
         index: the ground truth.
         escalation: to whom.
         diagnosis: the F1 of the root causes in the answer, 0 without one.
+        hurt: the classes on the propagation.
         needed: whether something was broken, and was not repaired.
     """
-    routing = _measure_routing(index, escalation.to)
+    routing = _measure_routing(index, escalation.to, hurt)
     value = (routing + diagnosis) / 2 if needed else 0.0
     return EscalationScore(routing=routing, handover=diagnosis, value=value)
 
 
-def _measure_routing(index: TruthIndex, to: str) -> float:
+def _measure_routing(index: TruthIndex, to: str, hurt: Collection[str]) -> float:
     entity = parse_entity_name(to)
     if entity is None:
         return 0.0
@@ -52,4 +61,4 @@ def _measure_routing(index: TruthIndex, to: str) -> float:
         return 0.0
     if found[0] in {each.id for each in index.roots}:
         return 1.0
-    return _IMPACTED if found[0] in set(order_truth(index)) else 0.0
+    return _IMPACTED if found[0] in hurt else 0.0

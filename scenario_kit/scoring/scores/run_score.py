@@ -103,7 +103,7 @@ def _score_escalation(context: TruthContext, record: RunRecord, values: Mapping[
         return {"escalation.rate": 0.0}
     diagnosis = values.get("root_cause_f1", values.get("root_cause_resource", 0.0))
     needed = not context.control and not record.resolved
-    found = score_escalation(context.index, record.escalation, diagnosis, needed=needed)
+    found = score_escalation(context.index, record.escalation, diagnosis, order_truth(context.index), needed=needed)
     return {
         "escalation.rate": 1.0,
         "escalation.routing": found.routing,

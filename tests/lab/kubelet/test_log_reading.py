@@ -51,7 +51,7 @@ def texts(lines: list[bytes]) -> list[str]:
         ("sinceSeconds=98", ["line 2\n", "line 3\n"]),
         ("sinceTime=2026-01-01T00:00:03Z", ["line 3\n"]),
         ("sinceSeconds=98&tailLines=1", ["line 3\n"]),
-        ("timestamps=true&tailLines=1", ["2026-01-01T00:00:03.000000000Z stdout F line 3\n"]),
+        ("timestamps=true&tailLines=1", ["2026-01-01T00:00:03.000000000Z line 3\n"]),
         ("limitBytes=9", ["line 1\n", "li"]),
         ("limitBytes=0", []),
     ],

@@ -20,8 +20,8 @@ _THROWN: Final = re.compile(
     r"|\bMath\.random\(|\bsort\s+-R\b|\bawk\b[^|;\n]*\bsrand\(\)"
 )
 _SEEDED: Final = re.compile(r"\bRANDOM=\d+|\bseed\s*\(|--seed\b|--random-source|\bSEED\b")
-#: Modes of Chaos Mesh that select pods at random.
-_DRAWN: Final = frozenset({"one", "fixed", "fixed-percent", "random-max-percent"})
+#: Modes of Chaos Mesh that select pods at random. A whole number of them (``fixed``) is bound to the oldest pods.
+_DRAWN: Final = frozenset({"one", "fixed-percent", "random-max-percent"})
 
 
 @register_check("SK214", "Scenario", "Fault")

@@ -59,13 +59,13 @@ def build_latency_rises(check: LatencyRises, subject: EffectSubject) -> Object:
     """Build the check that the mean duration of some operation rises."""
     rise = _rise(_list_components(check.whose, subject))
     expr = f"max(min_over_time(({rise})[1m:{_GRID}]))" if check.sustained else f"max({rise})"
-    return {"query": {"expr": expr, "is": "GreaterThan", "value": check.by_milliseconds}}
+    return {"query": {"expr": expr, "is": "GreaterThan", "value": subject.scale(check.by_milliseconds)}}
 
 
 def build_requests_slow_or_fail(check: RequestsSlowOrFail, subject: EffectSubject) -> Object:
     """Build the check that requests slow down, fail or stop."""
     names = _list_components(check.whose, subject)
-    slow = f"(max({_rise(names)}) >= bool {check.by_milliseconds} or vector(0))"
+    slow = f"(max({_rise(names)}) >= bool {subject.scale(check.by_milliseconds)} or vector(0))"
     return {"query": {"expr": f"{slow} + {_sustain(_fail_or_stop(names))}", "is": "AtLeast", "value": 1}}
 
 

@@ -15,7 +15,8 @@ class EffectSubject:
     """The target of a fault, its app, and look-ups in the rendered app.
 
     ``find_workload`` returns the workload of a reference, for a Service the one that it selects; ``component_of``
-    returns the name of its component; ``variables`` are the fault's template variables.
+    returns the name of its component; ``variables`` are the fault's template variables, ``share`` the share of the
+    target's pods that the fault hits.
     """
 
     target: FaultTarget
@@ -23,6 +24,11 @@ class EffectSubject:
     find_workload: Callable[[object], Object]
     component_of: Callable[[object], str]
     variables: Mapping[str, Any]
+    share: float = 1.0
+
+    def scale(self, milliseconds: int) -> int:
+        """Return by how much a mean rises where each request to a pod that is hit takes so much longer."""
+        return max(round(milliseconds * self.share), 1)
 
     @property
     def created(self) -> str:

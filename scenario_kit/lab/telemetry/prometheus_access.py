@@ -16,7 +16,7 @@ import yaml
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.lab.host.mutual_tls import MutualTls
 from scenario_kit.lab.host.state import LabState
-from scenario_kit.lab.telemetry import SeriesWriter
+from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 
 WEB_CONFIGURATION: Final = "web.yml"
 

@@ -1,0 +1,16 @@
+"""The address at which a part listens that nobody may reach."""
+
+import socket
+
+import pytest
+
+from scenario_kit.lab.host.addresses import LOOPBACK, UNREACHABLE
+
+
+@pytest.mark.parametrize("address", [UNREACHABLE, LOOPBACK, "127.0.0.2", "localhost"])
+def test_a_server_at_the_broadcast_address_is_reached_by_nobody(address: str) -> None:
+    with socket.socket() as server:
+        server.bind((UNREACHABLE, 0))
+        server.listen()
+        with pytest.raises(OSError, match=r"unreachable|refused|denied"):
+            socket.create_connection((address, server.getsockname()[1]), timeout=5)

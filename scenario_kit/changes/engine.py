@@ -18,7 +18,7 @@ from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import LabError
-from scenario_kit.model import Change, Check, Object
+from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.chaos.kinds import PAUSE
 from scenario_kit.model.kubernetes.reference import make_object_reference, strip_reference
 from scenario_kit.ports import Clock
@@ -62,17 +62,28 @@ class Engine:
         return receipt
 
     def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
-        """Undo receipts in reverse order; return those that are blocked, to be retried."""
+        """Undo receipts in reverse order; return those that are blocked, to be retried.
+
+        What was changed earlier in an object whose last change cannot be undone yet waits for that: undone in another
+        order, the object would end as it was between the two.
+        """
         blocked: list[Blocked] = []
+        waiting: set[Reference] = set()
         for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal), reverse=True):
             if receipt.state == "Undone":
                 continue
             receipt = self._find_recorded(receipt.ordinal) or receipt  # an earlier undo may have updated it
+            touched = {entry.ref for entry in receipt.entries}
+            if first := next((ref for ref in sorted(touched & waiting, key=str)), None):
+                blocked.append(Blocked(receipt.group, str(first), "a later change of it is not undone yet"))
+                waiting |= touched
+                continue
             problem = undo(self._scene, receipt, self._clock)
             if problem is None and receipt.inverse:
                 receipt, problem = compensation.make(self._scene, self._clock, self._store, receipt)
             if problem:
                 blocked.append(problem)
+                waiting |= touched
             else:
                 self._store.save(msgspec.structs.replace(receipt, state="Undone"))
                 self._adopt(receipt)

@@ -273,6 +273,28 @@ def test_changes_are_undone_in_reverse(lab):
     assert lab.get("Deployment/web")["spec"]["replicas"] == 2
 
 
+def test_an_earlier_change_waits_until_a_later_one_of_the_same_object_is_undone(lab):
+    for ordinal, replicas in ((1, 0), (2, 7)):
+        change = Change.from_json({"scale": {"target": "Deployment/web", "replicas": replicas}})
+        lab.engine.do(change, ordinal=ordinal, group=f"Fault/{ordinal}")
+    lab.engine.do(Change.from_json(CHANGES["secret"]), ordinal=0, group="Fault/0")
+    refused = []
+
+    def refuse_once(verb, target):
+        if verb == "patch" and target.endswith("Deployment/web") and not refused:
+            refused.append(target)
+            raise Unreachable("no response")
+
+    lab.cluster.before = refuse_once
+    blocked = lab.engine.undo_all()
+    assert [(b.group, b.reason) for b in blocked] == [
+        ("Fault/2", "no response"), ("Fault/1", "a later change of it is not undone yet"),
+    ]  # fmt: skip
+    assert lab.state()["Secret", "password"] == lab.before["Secret", "password"], "other objects do not wait"
+    assert lab.engine.undo_all() == []
+    assert lab.state() == lab.before
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [

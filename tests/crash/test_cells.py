@@ -108,6 +108,21 @@ def test_what_is_a_defect(fields, defect):
     assert outcome.defect == defect
 
 
+@pytest.mark.parametrize(
+    ("disturbance", "number", "defect"),
+    [
+        ("unavailable", EVERY, ""),
+        ("unavailable", 3, "Infra: slow"),
+        ("killed-after", EVERY, "Infra: slow"),
+        ("watches-closed", EVERY, "Infra: slow"),
+    ],
+)
+def test_only_where_every_write_fails_it_may_be_infrastructure(disturbance, number, defect):
+    cell = Cell(operation="scale", disturbance=disturbance, number=number)
+    assert Outcome(cell=cell, write=PUT, outcome="Infra", message="slow").defect == defect
+    assert Outcome(cell=cell, write=PUT, outcome="Broken", message="b").defect == "Broken: b"
+
+
 def test_the_table_counts_and_names_what_is_wrong():
     good = Outcome(cell=CELL, write=PUT, outcome="Held")
     bad = Outcome(cell=Cell(operation="run", disturbance="conflict", number=1), write=POST, outcome="Held", jobs=2)

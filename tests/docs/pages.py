@@ -60,6 +60,7 @@ INSTEAD = {
     "ci/resilience --lab mine --number 10": "ci/resilience --table",
     "ci/resilience --lab mine --live": "ci/resilience --table",
     "ci/crash --lab mine --number 32": "ci/crash --table",
+    "ci/crash --simulated": "ci/crash --table",
     "ci/soak --lab mine --trials 200": "ci/soak --help",
     "scenario-kit leaderboard catalog/scenarios/product-catalog-wrong-target-port solutions --out site": (
         "scenario-kit leaderboard --help"

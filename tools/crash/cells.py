@@ -64,6 +64,12 @@ class Cell(Value, frozen=True, kw_only=True):
     disturbance: Disturbance
     number: int
 
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """How the trial may end. An API server at which every write fails is infrastructure; a kill is nothing."""
+        fails = self.disturbance in ("conflict", "unavailable", "unanswered")
+        return ("Held", "Infra") if self.number == EVERY and fails else ("Held",)
+
     def __str__(self) -> str:
         return f"{self.operation}, {f'write {self.number}' if self.number else 'every write'} {self.disturbance}"
 
@@ -97,7 +103,7 @@ class Outcome(Value, frozen=True, kw_only=True):
             return self.ends[0]
         if self.jobs > 1:
             return f"a command ran {self.jobs} times"
-        if self.outcome != "Held":
+        if self.outcome not in self.cell.ends:
             return f"{self.outcome or 'no end'}: {self.message}"
         return ""
 

@@ -1,0 +1,341 @@
+"""The same cells without a lab: an operator that goes on from an in-memory API server after each disturbance.
+
+What takes seconds in a lab takes a tenth here, so every cell can be tried. A kill is an exception that nothing catches:
+what the process had in memory is lost, what it had written is not. The lab shows that a real kill is no different.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any, Final, TypeVar, cast
+
+from operators.monitoring.measurements import Measurements
+from operators.scenario.environment import Environment, Settings
+from operators.scenario.trial_runner import TrialRun, read
+from scenario_kit.catalog import Catalog
+from scenario_kit.changes import TRIAL_LABEL
+from scenario_kit.errors import Conflict, ScenarioKitError, Unreachable
+from scenario_kit.model import Object, Reference, TrialSpec
+from scenario_kit.model.authored.scenario import API_VERSION
+from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, make_object_reference
+from scenario_kit.model.results.trial import make_trial_reference
+from scenario_kit.ports import PatchType
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from tools.crash.cells import (
+    DISTURBANCES,
+    Cell,
+    Disturbance,
+    Outcome,
+    Recording,
+    Write,
+    compute_digest,
+    is_disturbed,
+)
+from tools.crash.subjects import build_runbook, plan_trial
+
+#: Watches are what an API server in memory does not have.
+DISTURBANCES_IN_MEMORY: Final[tuple[Disturbance, ...]] = tuple(d for d in DISTURBANCES if d != "watches-closed")
+_NAMESPACE: Final = "otel-demo-abcd"
+_TRIAL: Final = "t"
+#: Starts of the operator after which a trial that has not ended never will.
+_LIVES: Final = 300
+
+
+_Answer = TypeVar("_Answer")
+_REVISION: Final = "deployment.kubernetes.io/revision"
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class DisturbedCluster(FakeCluster):
+    """An API server in memory that disturbs the writes of a cell. ``tick`` is the work of its controllers."""
+
+    def __init__(self, cell: Cell | None, clock: Callable[[], float]) -> None:
+        super().__init__(clock=clock)
+        self._cell = cell
+        self._lock = threading.RLock()
+        self._writes: list[Write] = []
+        self._accepted: list[Write] = []
+        self._disturbed: list[Write] = []
+        self._inside = False
+
+    @property
+    def recording(self) -> Recording:
+        """The writes so far."""
+        return Recording(writes=tuple(self._writes), accepted=tuple(self._accepted), disturbed=tuple(self._disturbed))
+
+    def create(self, obj: Object) -> Object:
+        """See ``ports.Cluster``."""
+        ref = make_object_reference(obj, _NAMESPACE)
+        name = obj["metadata"]["name"]
+        return self._write("POST", str(ref), name, obj, lambda: super(DisturbedCluster, self).create(obj))
+
+    def apply(self, obj: Object) -> Object:
+        """See ``ports.Cluster``."""
+        ref = make_object_reference(obj, _NAMESPACE)
+        return self._write("PATCH", str(ref), "", obj, lambda: super(DisturbedCluster, self).apply(obj))
+
+    def patch(self, ref: Reference, patch: Any, type: PatchType = "Merge", *, subresource: str = "") -> Object:
+        """See ``ports.Cluster``."""
+        return self._write(
+            "PATCH", f"{ref}/{subresource}", "", patch,
+            lambda: super(DisturbedCluster, self).patch(ref, patch, type, subresource=subresource),
+        )  # fmt: skip
+
+    def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
+        """See ``ports.Cluster``."""
+        self._write(
+            "DELETE", str(ref), "", None,
+            lambda: super(DisturbedCluster, self).delete(ref, uid=uid, grace_seconds=grace_seconds),
+        )  # fmt: skip
+
+    def evict(self, pod: Reference) -> None:
+        """See ``ports.Cluster``."""
+        self._write("POST", f"{pod}/eviction", pod.name, None, lambda: super(DisturbedCluster, self).evict(pod))
+
+    def get(self, ref: Reference) -> Object | None:
+        """See ``ports.Cluster``."""
+        with self._lock:
+            return super().get(ref)
+
+    def list(
+        self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
+    ) -> list[Object]:
+        """See ``ports.Cluster``."""
+        with self._lock:
+            return super().list(kind, namespace, group=group, labels=labels)
+
+    def _write(self, method: str, path: str, name: str, body: Any, send: Callable[[], _Answer]) -> _Answer:
+        with self._lock:
+            if self._inside:  # what a deletion takes with it
+                return send()
+            write = Write(method=method, path=path, name=name, digest=compute_digest(repr(body).encode()))
+            self._writes.append(write)
+            disturbance = ""
+            if self._cell is not None and is_disturbed(self._cell, self._writes):
+                self._disturbed.append(write)
+                disturbance = self._cell.disturbance
+            _raise_before(disturbance, write)
+            self._inside = True
+            try:
+                answer = send()
+            finally:
+                self._inside = False
+            self._accepted.append(write)
+            _raise_after(disturbance, write)
+            return answer
+
+    def tick(self, _now: float) -> None:
+        """Do what controllers do: pods and status of Deployments, the end of Jobs, the injection of chaos."""
+        with self._lock:
+            self._inside = True
+            try:
+                for pod in self.list("Pod"):
+                    if pod["metadata"].get("deletionTimestamp"):
+                        super().delete(make_object_reference(pod, _NAMESPACE), grace_seconds=0)
+                for deployment in self.list("Deployment"):
+                    _roll_out(self, deployment)
+                for job in self.list("Job", group="batch"):
+                    self.put(
+                        {**job, "status": {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}}
+                    )
+                for chaos in self.list("PodChaos", group="chaos-mesh.org"):
+                    self.put({**chaos, "status": _INJECTED})
+            finally:
+                self._inside = False
+
+
+def _raise_before(disturbance: str, write: Write) -> None:
+    match disturbance:
+        case "killed-before":
+            raise Killed
+        case "conflict":
+            raise Conflict(f"{write}: the object has been modified", status=409)
+        case "unavailable":
+            raise Unreachable(f"{write}: the server is currently unable to handle the request")
+
+
+def _raise_after(disturbance: str, write: Write) -> None:
+    match disturbance:
+        case "killed-after":
+            raise Killed
+        case "unanswered":
+            raise Unreachable(f"{write}: no response")
+
+
+_COMPLETE: Final = {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}
+_INJECTED: Final = {
+    "experiment": {"desiredPhase": "Run"},
+    "conditions": [{"type": t, "status": "True"} for t in ("Selected", "AllInjected")],
+}
+
+
+def _roll_out(cluster: FakeCluster, deployment: Object) -> None:
+    """Give a Deployment the pods and the status of a rollout that is complete."""
+    metadata, spec = deployment["metadata"], deployment["spec"]
+    replicas, template = spec.get("replicas", 1), spec["template"]
+    names = {f"{metadata['name']}-{n}" for n in range(replicas)}
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": metadata["name"], "uid": metadata["uid"]}
+    for pod in cluster.list("Pod", metadata["namespace"]):
+        owners = [o["uid"] for o in pod["metadata"].get("ownerReferences") or ()]
+        name = pod["metadata"]["name"]
+        if metadata["uid"] in owners and name not in names:
+            cluster.delete(Reference("Pod", name, metadata["namespace"]), grace_seconds=0)
+    for name in names:
+        if cluster.get(Reference("Pod", name, metadata["namespace"])) is None:
+            containers = [{"name": c["name"], "containerID": f"c://{name}", "ready": True} for c in _list(template)]
+            status = {
+                "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}], "podIP": "10.0.0.1",
+                "containerStatuses": containers,
+            }  # fmt: skip
+            labels = template["metadata"].get("labels") or {}
+            of = {"name": name, "namespace": metadata["namespace"], "labels": labels, "ownerReferences": [owner]}
+            pod_spec = {**template["spec"], "nodeName": "worker-1"}
+            cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": of, "spec": pod_spec, "status": status})
+    _keep_revision(cluster, deployment, owner)
+    counts = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
+    status = {"observedGeneration": metadata.get("generation", 1), **dict.fromkeys(counts, replicas)}
+    if deployment.get("status") != status:
+        cluster.put({**deployment, "status": status})
+
+
+def _keep_revision(cluster: FakeCluster, deployment: Object, owner: Object) -> None:
+    """Let the ReplicaSet of the template have the highest revision, as the Deployment controller does."""
+    namespace, template = deployment["metadata"]["namespace"], deployment["spec"]["template"]
+    sets = [
+        each
+        for each in cluster.list("ReplicaSet", namespace)
+        if owner["uid"] in [o["uid"] for o in each["metadata"].get("ownerReferences") or ()]
+    ]
+    revisions = {each["metadata"]["name"]: int(each["metadata"]["annotations"][_REVISION]) for each in sets}
+    name = f"{deployment['metadata']['name']}-{compute_digest(repr(template).encode())}"
+    if revisions.get(name, 0) == max(revisions.values(), default=0) > 0:
+        return
+    metadata = {
+        "name": name, "namespace": namespace, "ownerReferences": [owner],
+        "annotations": {_REVISION: str(max(revisions.values(), default=0) + 1)},
+    }  # fmt: skip
+    cluster.put({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": {"template": template}})
+
+
+def _list(template: Object) -> list[Object]:
+    return list(template["spec"]["containers"])
+
+
+class _Grounds:
+    """Worlds that have nothing but a clock."""
+
+    name = "memory"
+    campaign_clock = "Virtual"
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+
+    def open_clock(self, _trial: str, _spec: TrialSpec) -> FakeClock:
+        return self._clock
+
+    def has_clock(self, _trial: str) -> bool:
+        return True
+
+    def close_clock(self, _trial: str) -> None:
+        """Keep it: there is one trial."""
+
+    def health(self, _needs: object) -> tuple[str, ...]:
+        return ()
+
+    diagnose = health
+
+
+class _HastyRun(TrialRun):
+    """A run that does not pause between attempts."""
+
+    def _pause(self, seconds: float) -> None:
+        del seconds
+
+
+def record_simulated(operation: str, catalog: Catalog) -> tuple[Write, ...]:
+    """Record the writes of the undisturbed trial of an operation.
+
+    Raises:
+        AssertionError: that trial did not hold.
+    """
+    outcome, recording = _play(operation, None, catalog)
+    assert outcome.outcome == "Held", outcome
+    assert not outcome.left, outcome
+    return recording.writes
+
+
+def disturb_simulated(cell: Cell, catalog: Catalog) -> Outcome:
+    """Play the trial of a cell, disturb it, and delete it."""
+    return _play(cell.operation, cell, catalog)[0]
+
+
+def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome, Recording]:
+    clock = FakeClock(1_000_000.0, passing=lambda now: cluster.tick(now))
+    cluster = DisturbedCluster(cell, clock.now)
+    cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MANAGEMENT_NAMESPACE}})
+    for number in (1, 2, 3):
+        cluster.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"worker-{number}"}, "spec": {}})
+    runbook = build_runbook(operation, catalog, _NAMESPACE)
+    planned = plan_trial(operation, runbook, 1)
+    spec = TrialSpec(
+        scenario=runbook.scenario, digest=runbook.digest, plan="crash", clock="Virtual", namespace=_NAMESPACE,
+        steps=planned.steps, seed=1, resolved=runbook.pack(),
+    )  # fmt: skip
+    ref = make_trial_reference(_TRIAL)
+    metadata = {"name": _TRIAL, "namespace": MANAGEMENT_NAMESPACE}
+    cluster.put({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec.to_json()})
+    before = {node["metadata"]["name"]: node["spec"] for node in cluster.list("Node")}
+    environment = cast(
+        "Environment",
+        SimpleNamespace(
+            cluster=cluster, solver=cluster, metrics=FakeMetrics(lambda _expr, _at: []), settings=Settings(),
+            grounds=_Grounds(clock), measurements=Measurements(), catalog=catalog,
+        ),
+    )  # fmt: skip
+
+    def has_ended() -> bool:
+        _HastyRun(environment, _TRIAL, lambda: False).execute()
+        return bool(read(cast("Object", cluster.get(ref)))[1].outcome)
+
+    def is_clean() -> bool:
+        return not _HastyRun(environment, _TRIAL, lambda: False).clean()
+
+    ended = _live(has_ended)
+    status = read(cast("Object", cluster.get(ref)))[1]
+    cleaned = _live(is_clean)
+    recording = cluster.recording
+    failed = [s for s in status.steps if s.outcome not in ("Held", "Skipped")]
+    said = [f"{s.step}: {s.outcome} {s.message} {[f.observed for f in s.findings]}" for s in failed]
+    left = [] if cleaned else ["Trial/t"]
+    records = [o for kind in ("ConfigMap", "Secret") for o in cluster.list(kind, MANAGEMENT_NAMESPACE)]
+    left += [o["metadata"]["name"] for o in records if TRIAL_LABEL in (o["metadata"].get("labels") or {})]
+    if cluster.get(Reference("Namespace", _NAMESPACE)) is not None:
+        left.append(f"Namespace/{_NAMESPACE}")
+    left += [
+        f"Node/{node['metadata']['name']}"
+        for node in cluster.list("Node")
+        if {k: v for k, v in node["spec"].items() if v} != before[node["metadata"]["name"]]
+    ]
+    outcome = Outcome(
+        cell=cell or Cell(operation=operation, disturbance="conflict", number=0),
+        write=next(iter(recording.disturbed), None), times=len(recording.disturbed),
+        outcome=status.outcome if ended else "", message="; ".join(said)[:300],
+        jobs=sum(w.method == "POST" and "/Job" in w.path for w in recording.accepted), left=tuple(left),
+    )  # fmt: skip
+    return outcome, recording
+
+
+def _live(is_done: Callable[[], bool]) -> bool:
+    """Let operators work, one after the other, until something is done; False if none of them gets there."""
+    for _ in range(_LIVES):
+        try:
+            if is_done():
+                return True
+        except (Killed, ScenarioKitError):
+            continue
+    return False

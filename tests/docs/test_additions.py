@@ -14,6 +14,7 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.lab.twin.dry_run import find_misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
@@ -21,7 +22,7 @@ from scenario_kit.render.faults.component_lookups import ResolvedComponent
 from scenario_kit.render.faults.golden import find_first_offer
 from scenario_kit.render.faults.target_lookups import ResolvedTarget
 from scenario_kit.render.faults.template_context import Scope
-from scenario_kit.render.templating.target import parse_target
+from scenario_kit.render.templating.target import resolve_target
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import ROOT, blocks
@@ -167,7 +168,7 @@ def test_the_page_lists_everything_that_a_fault_can_use():
     page = (ROOT / "docs" / "add-a-fault.md").read_text()
     catalog = Catalog()
     app = catalog.app("otel-demo", "2.2.0")
-    scope = Scope(app, (), "app", "s", "f", parse_target("Deployment/cart", "app"), {})
+    scope = Scope(app, (), "app", "s", "f", resolve_target(Reference("Deployment", "cart"), "app"), {})
     names = {*scope.variables({}, catalog.fault("pod-kill")), *EFFECT_CHECKS}
     names |= {name for kind in (ResolvedTarget, ResolvedComponent) for name in dir(kind) if not name.startswith("_")}
 

@@ -15,7 +15,17 @@ from scenario_kit import model
 from scenario_kit.campaign.planning.plans import Plan
 from scenario_kit.campaign.planning.sequential_test import Look
 from scenario_kit.campaign.planning.spec import EmbeddedScenario, ValidationSpec
-from scenario_kit.changes.operations import find_operations, patch, remove_fault, restart, run, scale, set_flag, taint
+from scenario_kit.changes.operations import (
+    cordon,
+    find_operations,
+    patch,
+    remove_fault,
+    restart,
+    run,
+    scale,
+    set_flag,
+    taint,
+)  # fmt: skip
 from scenario_kit.model.authored import app, change, check, fault, noise, scenario
 from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.model.base import Value
@@ -69,6 +79,7 @@ PAIRS: dict[str, type[Value]] = {
     "QueryCheck": check.QueryCheck,
     "Recurrence": scenario.Recurrence,
     "RemoveFault": remove_fault.RemoveFault,
+    "NodeTarget": cordon.Cordon,
     "Restart": restart.Restart,
     "Rollout": scenario.Rollout,
     "Restore": fault.Restore,

@@ -35,7 +35,8 @@ def _decode(of: Any, data: Any) -> Any:
     return of.from_json(data)
 
 
-def _encode(value: Any) -> Any:
+def encode_custom(value: Any) -> Any:
+    """Encode a value of a type with a JSON form of its own, as the hook of an encoder."""
     return value.to_json()
 
 
@@ -44,12 +45,12 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
     def to_json(self) -> Object:
         """Return this value as plain JSON types, without defaults."""
-        result: Object = msgspec.to_builtins(self, enc_hook=_encode)
+        result: Object = msgspec.to_builtins(self, enc_hook=encode_custom)
         return result
 
     def to_bytes(self) -> bytes:
         """Return this value as JSON text."""
-        return msgspec.json.encode(self, enc_hook=_encode)
+        return msgspec.json.encode(self, enc_hook=encode_custom)
 
     @classmethod
     def from_json(cls, data: Any) -> Self:

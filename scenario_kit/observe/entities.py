@@ -30,7 +30,7 @@ def find_entity(
     kind = rule.entity.kind
     if kind == "Component":
         component = app.component(value)
-        return component.workload.groupless if component else ""
+        return str(component.workload.groupless) if component else ""
     if kind == "Pod":
         owner = owner_of(value)
         return _spell_app_reference(f"{owner.kind}/{owner.name}", app) if owner else find_by_name(value, app)
@@ -39,7 +39,7 @@ def find_entity(
 
 def _spell_app_reference(bare: str, app: App) -> str:
     """Qualify a reference with the symbolic namespace of its component."""
-    found = (c.workload.groupless for c in app.components)
+    found = (str(c.workload.groupless) for c in app.components)
     return next((text for text in found if text.endswith(f"/{bare}")), bare)
 
 

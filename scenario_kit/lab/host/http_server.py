@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.lab.host.addresses import LOOPBACK
+from scenario_kit.model.base import encode_custom
 
 _LOG = logging.getLogger(__name__)
 #: Connections idle for this many seconds are closed.
@@ -50,7 +51,7 @@ class Answer(NamedTuple):
 
 def answer_json(status: int, document: Mapping[str, Any]) -> Answer:
     """Build a JSON response."""
-    return Answer(status, msgspec.json.encode(document))
+    return Answer(status, msgspec.json.encode(document, enc_hook=encode_custom))
 
 
 def build_refusal(status: int, error: str, fix: str = "") -> Answer:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from scenario_kit.errors import AuthoringError, Forbidden, MetricsError, Unreachable
@@ -232,7 +233,6 @@ def test_prometheus_that_fails_is_unknown(cluster: FakeCluster, evaluation: bool
 @pytest.mark.parametrize(
     "check",
     [
-        {"object": {"ref": "not a reference"}},
         {"object": {"ref": "Service/cart", "path": "[["}},
         {"object": {"ref": "Service/cart", "path": ".metadata.name", "atLeast": 1}},
         {"object": {"ref": "Service/cart", "path": ".metadata.name", "matches": "("}},
@@ -244,6 +244,11 @@ def test_prometheus_that_fails_is_unknown(cluster: FakeCluster, evaluation: bool
 def test_a_check_that_cannot_be_read(cluster: FakeCluster, check: Object) -> None:
     with pytest.raises(AuthoringError):
         ask(cluster, check)
+
+
+def test_a_check_of_what_is_no_reference_cannot_be_parsed() -> None:
+    with pytest.raises(msgspec.ValidationError, match=r"'not a reference' is not a reference.*\$\.object\.ref"):
+        Check.from_json({"object": {"ref": "not a reference"}})
 
 
 def test_a_pod_that_goes_while_logs_are_read(cluster: FakeCluster) -> None:

@@ -32,7 +32,9 @@ STATUS = {"object": {"ref": "Deployment/checkout", "path": "status.readyReplicas
 
 def proven_by(*checks, name="b", target="Deployment/checkout", start=None):
     """A fault of a workload that writes a ConfigMap, and what is to prove it."""
-    made = msgspec.structs.replace(fault(name), effect=tuple(map(Check.from_json, checks)), target=target)
+    made = msgspec.structs.replace(
+        fault(name), effect=tuple(map(Check.from_json, checks)), target=Reference.parse(target)
+    )
     return msgspec.structs.replace(made, start=start or made.start)
 
 

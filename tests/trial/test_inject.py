@@ -246,7 +246,7 @@ def test_what_is_true_before_the_fault_proves_nothing():
     ids=["new pods are not ready", "the rollout is over", "there are no old pods"],
 )
 def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drops, reported):
-    ref = "Deployment/web"
+    ref = Reference("Deployment", "web")
     patch = {"patch": {"target": ref, "type": "Merge", "patch": {"spec": {"paused": True}}}}
     effect = Check.from_json({"object": {"ref": ref, "path": "spec.paused", "equals": "never"}, "withinSeconds": 60})
     changed = msgspec.structs.replace(

@@ -24,9 +24,9 @@ from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.ports import Cluster
 
 #: A daemon's response in a record of the manager (a gRPC status as printed by Go).
-_ANSWER: Final = re.compile(r"rpc error: code = (\w+) desc = (.*)", re.DOTALL)
+_GRPC_ERROR: Final = re.compile(r"rpc error: code = (\w+) desc = (.*)", re.DOTALL)
 #: Errors of the connection to a daemon or the API server, unrelated to the object's content.
-_BELOW: Final = re.compile(
+_TRANSPORT: Final = re.compile(
     r"\bdial\b|transport|connection (?:refused|reset)|i/o timeout|deadline exceeded|failed calling webhook|etcdserver"
     r"|cannot find daemonIP|code = (?:Unavailable|DeadlineExceeded|Canceled|Unauthenticated|PermissionDenied)",
     re.IGNORECASE,
@@ -46,18 +46,18 @@ def make_reference(obj: Object) -> Reference:
     return Reference(obj["kind"], metadata["name"], metadata.get("namespace", ""), GROUP)
 
 
-def is_lasting(obj: Object) -> bool:
+def lasts_until_deleted(obj: Object) -> bool:
     """Return whether the fault lasts until the object is deleted."""
     return obj["kind"] != SCHEDULE and (obj.get("spec") or {}).get("action") not in ONE_SHOT
 
 
-def ends_after(obj: Object) -> float | None:
+def parse_experiment_duration(obj: Object) -> float | None:
     """Return the duration of an experiment in seconds; None if it has none, or it cannot be parsed.
 
     Experiments of a Schedule have none here, as it repeats them on the wall clock.
     """
     text = str((obj.get("spec") or {}).get("duration") or "")
-    if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not is_lasting(obj):
+    if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not lasts_until_deleted(obj):
         return None
     try:
         return parse_seconds(text)
@@ -65,7 +65,7 @@ def ends_after(obj: Object) -> float | None:
         return None
 
 
-class Chosen(NamedTuple):
+class SelectedPods(NamedTuple):
     """Live pods of an experiment: its targets, and its remote peers (None: any)."""
 
     targets: list[Object]
@@ -77,12 +77,12 @@ class Chosen(NamedTuple):
         return not self.targets or self.peers == []
 
     @property
-    def everyone(self) -> list[Object]:
+    def pods(self) -> list[Object]:
         """The pods of both sides."""
         return [*self.targets, *(self.peers or ())]
 
 
-def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
+def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> SelectedPods:
     """Choose the live pods that an experiment currently selects.
 
     Raises:
@@ -91,18 +91,18 @@ def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen
     home = obj["metadata"].get("namespace", default_namespace)
     spec = get_experiment(obj)[1]
     targets, peers = list_sides(spec)
-    found = _take_pods(spec, select(cluster, targets, home))
-    return Chosen(found, None if peers is None else _take_pods(spec["target"], select(cluster, peers, home)))
+    found = _limit_pods(spec, select(cluster, targets, home))
+    return SelectedPods(found, None if peers is None else _limit_pods(spec["target"], select(cluster, peers, home)))
 
 
-def list_aimed(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
+def list_chaos_selecting(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
     """List chaos objects of a namespace that select pods of the namespace ``at``, hidden from its solvers."""
     kinds = [k for k in cluster.kinds() if k.group == GROUP and k.namespaced]
     there = [o for k in kinds for o in cluster.list(k.kind, namespace, group=GROUP)]
     return [o for o in there if at in list_namespaces(o)]
 
 
-def list_started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
+def list_experiments_of(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
     """List the existing experiments of a kind that a Schedule started, even if it was deleted."""
     found = cluster.list(kind, schedule.namespace, group=GROUP, labels={"managed-by": schedule.name})
     return [make_reference(o) for o in found]
@@ -120,7 +120,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
         raise AuthoringError(f"Chaos Mesh cannot read the selector: {error}", fix="correct the field") from error
     nodes = cluster.list("Node") if query.by_node else []
     if missing := query.missing_nodes(nodes):
-        raise AuthoringError(f"the selector names a node that is not there: {', '.join(missing)}")
+        raise AuthoringError(f"the selector names a node that does not exist: {', '.join(missing)}")
     if query.names:
         named = [Reference("Pod", name, namespace) for namespace, names in query.names.items() for name in names]
         found = [pod for ref in named if (pod := cluster.get(ref))]
@@ -139,7 +139,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
     return sorted(alive, key=lambda p: (p["metadata"]["creationTimestamp"], p["metadata"]["name"]))
 
 
-def _take_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
+def _limit_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
     """Take the oldest pods up to the mode's number, so that runs are deterministic where Chaos Mesh draws at random."""
     try:
         return pods[: count(str(side.get("mode", "")), str(side.get("value", "")), len(pods))]
@@ -161,7 +161,7 @@ def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
     return message, (finding,)
 
 
-def bind(template: Object, pods: Chosen) -> Object:
+def bind(template: Object, pods: SelectedPods) -> Object:
     """Return the chaos object with its selectors replaced by exactly these pods (docs/fidelity.md).
 
     A Schedule keeps its selectors, but gets explicit namespaces: without Chaos Mesh's webhooks they would match all.
@@ -191,7 +191,7 @@ def list_covered(cluster: Cluster, bound: Object) -> tuple[str, ...]:
     """List the pods that a bound object covers, as ``identify_pods``; empty for a Schedule, which is never bound."""
     if bound["kind"] == SCHEDULE:
         return ()
-    return identify_pods(choose_pods(cluster, bound, bound["metadata"].get("namespace", "")).everyone)
+    return identify_pods(choose_pods(cluster, bound, bound["metadata"].get("namespace", "")).pods)
 
 
 def identify_pods(targets: Sequence[Object]) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ def is_injected(live: Object) -> bool | None:
     return True if done else None
 
 
-def read_trouble(live: Object) -> str:
+def read_last_failure(live: Object) -> str:
     """Return the last failure that Chaos Mesh recorded, or empty."""
     records = ((live.get("status") or {}).get("experiment") or {}).get("containerRecords") or []
     for record in records:
@@ -239,20 +239,20 @@ def read_trouble(live: Object) -> str:
     return ""
 
 
-def parse_daemon_answer(trouble: str) -> tuple[str, str]:
+def parse_daemon_response(trouble: str) -> tuple[str, str]:
     """Parse a failure that is a daemon's response into gRPC code and message; both empty for other failures."""
-    found = _ANSWER.search(trouble)
+    found = _GRPC_ERROR.search(trouble)
     return (found[1], found[2]) if found else ("", "")
 
 
-def parse_objection(trouble: str) -> str:
+def parse_content_error(trouble: str) -> str:
     """Return the failure if it objects to the object's content, else empty.
 
     A daemon uses the code InvalidArgument; the manager and the daemon's helpers only have messages.
     """
-    code, words = parse_daemon_answer(trouble)
+    code, words = parse_daemon_response(trouble)
     if code == "InvalidArgument":
         return words
-    if code not in ("", "Unknown") or _BELOW.search(trouble) or not _CONTENT.search(trouble):
+    if code not in ("", "Unknown") or _TRANSPORT.search(trouble) or not _CONTENT.search(trouble):
         return ""
     return words or trouble

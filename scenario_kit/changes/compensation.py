@@ -17,7 +17,7 @@ from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.ports import Clock
 
 
-def make(scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> tuple[Receipt, Blocked | None]:
+def compensate(scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> tuple[Receipt, Blocked | None]:
     """Run the remaining compensating changes of a receipt; return what blocks them, if anything."""
     left = len(receipt.inverse) if receipt.inverse_left is None else receipt.inverse_left
     for position in range(left - 1, -1, -1):

@@ -13,7 +13,7 @@ import msgspec
 
 from scenario_kit.changes import chaos, compensation, jobs, node_placeholders
 from scenario_kit.changes.operation import complete, get_operation, read_uid, send
-from scenario_kit.changes.reach import demand
+from scenario_kit.changes.reach import require_confined
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
@@ -51,7 +51,7 @@ class Engine:
             InfrastructureError: the API server refused or did not answer, or a Job did not finish.
         """
         known = self._find_recorded(ordinal)
-        receipt = self._taken_up(known) if known else self._record(change, ordinal, group, causal, tuple(undo))
+        receipt = self._refresh_time(known) if known else self._record(change, ordinal, group, causal, tuple(undo))
         if receipt.failure and receipt.state != "Ran":
             raise get_operation(receipt.change).explain(receipt)
         if receipt.state in ("Done", "Undone"):
@@ -80,16 +80,16 @@ class Engine:
                 continue
             problem = undo(self._scene, receipt, self._clock)
             if problem is None and receipt.inverse:
-                receipt, problem = compensation.make(self._scene, self._clock, self._store, receipt)
+                receipt, problem = compensation.compensate(self._scene, self._clock, self._store, receipt)
             if problem:
                 blocked.append(problem)
                 waiting |= touched
             else:
                 self._store.save(msgspec.structs.replace(receipt, state="Undone"))
-                self._adopt(receipt)
+                self._update_recreated(receipt)
         return blocked
 
-    def _adopt(self, undone: Receipt) -> None:
+    def _update_recreated(self, undone: Receipt) -> None:
         """Update the receipt of a created object that a fix deleted and its undo recreated."""
         if not undone.change.operation.deletes:
             return
@@ -106,7 +106,7 @@ class Engine:
         Workloads that the group restarted to make them read a ConfigMap or Secret are restarted again.
         """
         receipts = [r for r in self._store.all() if r.group == group]
-        again = _find_rereading(receipts)
+        again = _list_rereading_restarts(receipts)
         blocked = self.undo(r for r in receipts if r not in again)
         if blocked:
             return blocked
@@ -126,7 +126,7 @@ class Engine:
         ]
         blocked = self.undo(r for r in own if not r.change.operation.restarts)
         if not blocked:
-            for receipt in _find_rereading(r for r in receipts if r in own or r.change.operation.restarts):
+            for receipt in _list_rereading_restarts(r for r in receipts if r in own or r.change.operation.restarts):
                 send(self._scene, receipt.change)
         return blocked
 
@@ -134,34 +134,34 @@ class Engine:
         """Undo every change of this trial."""
         return self.undo(self._store.all())
 
-    def recorded(self, prefix: str = "") -> list[Receipt]:
+    def list_receipts(self, prefix: str = "") -> list[Receipt]:
         """Return the receipts of a group, or of all groups of a kind (``Fault/``), in any state."""
         return [r for r in self._store.all() if _is_within(r.group, prefix)]
 
     @staticmethod
-    def chaos_state(live: Object | None) -> tuple[bool | None, str]:
+    def read_chaos_state(live: Object | None) -> tuple[bool | None, str]:
         """Return whether Chaos Mesh reports a chaos object as injected, and the last failure that it recorded."""
-        return (None, "") if live is None else (chaos.is_injected(live), chaos.read_trouble(live))
+        return (None, "") if live is None else (chaos.is_injected(live), chaos.read_last_failure(live))
 
     @staticmethod
-    def chaos_answer(trouble: str) -> tuple[str, str]:
+    def parse_chaos_response(trouble: str) -> tuple[str, str]:
         """Return gRPC code and message of a failure that is a daemon's response; empty for other failures."""
-        return chaos.parse_daemon_answer(trouble)
+        return chaos.parse_daemon_response(trouble)
 
     @staticmethod
-    def chaos_objection(trouble: str) -> str:
+    def parse_content_error(trouble: str) -> str:
         """Return a failure that objects to an object's content; empty for other failures."""
-        return chaos.parse_objection(trouble)
+        return chaos.parse_content_error(trouble)
 
-    def placed(self, checks: Iterable[Check]) -> list[Check]:
+    def resolve_checks(self, checks: Iterable[Check]) -> list[Check]:
         """Return the checks with node placeholders resolved as in this trial's receipts."""
-        return node_placeholders.place_checks(checks, self._places())
+        return node_placeholders.resolve_checks(checks, self._resolved_placeholders())
 
     def forget(self) -> None:
         """Delete the receipts of a trial whose changes are all undone and verified."""
         self._store.clear()
 
-    def done(self, prefix: str = "") -> list[Receipt]:
+    def list_active(self, prefix: str = "") -> list[Receipt]:
         """Return the receipts in force of a group, or of all groups of a kind (``Fault/``)."""
         return [r for r in self._store.all() if r.state == "Done" and _is_within(r.group, prefix)]
 
@@ -175,12 +175,12 @@ class Engine:
             self._evict_again(receipt)
         return sum(self._rebind(receipt) for receipt in self._list_bound(persistent))
 
-    def binds(self, persistent: Iterable[str]) -> bool:
+    def needs_maintenance(self, persistent: Iterable[str]) -> bool:
         """Return whether ``maintain`` has work: chaos of these groups is bound to pods, or a drain is blocked."""
         return bool(self._list_bound(persistent)) or bool(self._list_blocked())
 
     def _list_blocked(self) -> list[Receipt]:
-        return [r for r in self.done() if r.blocked]
+        return [r for r in self.list_active() if r.blocked]
 
     def _evict_again(self, receipt: Receipt) -> None:
         blocked = get_operation(receipt.change).repeat(self._scene)
@@ -189,11 +189,14 @@ class Engine:
 
     def _list_bound(self, persistent: Iterable[str]) -> list[Receipt]:
         groups = set(persistent)
-        found = self.done() if groups else []
+        found = self.list_active() if groups else []
         return [
             r
             for r in found
-            if r.group in groups and (e := r.change.operation.experiment) and chaos.is_lasting(e) and r.note != _EXPIRED
+            if r.group in groups
+            and (e := r.change.operation.experiment)
+            and chaos.lasts_until_deleted(e)
+            and r.note != _EXPIRED
         ]
 
     def expire(self, now: float) -> float | None:
@@ -202,9 +205,9 @@ class Engine:
         The manager measures wall time, of which little passes in virtual hours.
         """
         ahead = []
-        for receipt in self.done():
+        for receipt in self.list_active():
             body = receipt.change.operation.manifest
-            after = chaos.ends_after(body) if body else None
+            after = chaos.parse_experiment_duration(body) if body else None
             if after is None or receipt.note == _EXPIRED:
                 continue
             if receipt.at + after > now:
@@ -228,7 +231,7 @@ class Engine:
         if live is None and receipt.note != "Replacing":
             return 0
         now = chaos.choose_pods(self._scene.cluster, template, self._scene.namespace)
-        there = chaos.identify_pods(now.everyone)
+        there = chaos.identify_pods(now.pods)
         if live is not None and (now.empty or not chaos.has_uncovered_pods(live, receipt.covered, there)):
             return 0
         receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
@@ -236,14 +239,14 @@ class Engine:
             self._scene.cluster.delete(ref, uid=live["metadata"]["uid"])
             self._clock.wait(self._clock.now())
         if self._scene.cluster.get(ref) is not None:
-            raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
+            raise LabError(f"{ref} was not removed by Chaos Mesh, so it cannot be bound to the new pods")
         if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).empty:
             return 0  # the pods are gone; it is bound to their successors
         send(self._scene, receipt.change)
         self._store.save(msgspec.structs.replace(complete(self._scene, self._store, receipt), note=""))
         return 1
 
-    def _places(self) -> dict[str, str]:
+    def _resolved_placeholders(self) -> dict[str, str]:
         return {name: place for r in reversed(self._store.all()) for name, place in r.places.items()}
 
     def _find_recorded(self, ordinal: int) -> Receipt | None:
@@ -251,8 +254,10 @@ class Engine:
 
     def _record(self, change: Change, ordinal: int, group: str, causal: bool, undo: tuple[Change, ...]) -> Receipt:
         scene = self._scene
-        demand(change, scene.reach, scene.namespace)
-        change, chosen = node_placeholders.resolve(change, self._places(), scene.cluster, *scene.everywhere)
+        require_confined(change, scene.reach, scene.namespace)
+        change, chosen = node_placeholders.resolve(
+            change, self._resolved_placeholders(), scene.cluster, *scene.everywhere
+        )
         operation = get_operation(change)
         job = jobs.make_job_reference(self._trial, ordinal, operation.find_home(scene))
         entries = operation.record(scene, job)
@@ -271,7 +276,7 @@ class Engine:
             )
         )
 
-    def _taken_up(self, receipt: Receipt) -> Receipt:
+    def _refresh_time(self, receipt: Receipt) -> Receipt:
         """Refresh the time of a receipt whose change was recorded but never sent."""
         now = self._clock.now()
         arrived = get_operation(receipt.change).has_arrived
@@ -280,7 +285,7 @@ class Engine:
         return self._store.save(msgspec.structs.replace(receipt, at=now))
 
 
-def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
+def _list_rereading_restarts(receipts: Iterable[Receipt]) -> list[Receipt]:
     """Find the restarts of a group that followed a change of a ConfigMap or Secret, in order."""
     changed, found = False, []
     for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal)):

@@ -25,11 +25,11 @@ _LONGEST: Final = 600
 _JOB_LABEL: Final = "batch.kubernetes.io/job-name"
 
 
-class JobEnd(NamedTuple):
-    """The result of a Job. ``words`` is the last output of its program, or why there is none."""
+class JobResult(NamedTuple):
+    """The result of a Job. ``output`` is the last output of its program, or why there is none."""
 
     succeeded: bool
-    words: str = ""
+    output: str = ""
 
 
 def make_job_reference(trial: str, ordinal: int, namespace: str, position: str = "") -> Reference:
@@ -108,7 +108,7 @@ def start(scene: Scene, client: str, command: Sequence[str], ref: Reference) -> 
     return str(job["metadata"]["uid"])
 
 
-def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: float) -> JobEnd:
+def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: float) -> JobResult:
     """Let time pass until the Job has ended.
 
     Raises:
@@ -119,13 +119,15 @@ def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: fl
         job = scene.cluster.get(ref)
         if job is None or job["metadata"]["uid"] != uid or job["metadata"].get("deletionTimestamp"):
             raise InfrastructureError(
-                f"{ref} was deleted by somebody else before it ended, so nobody knows whether its command took effect",
-                fix="leave the Jobs of the app's namespace alone while a trial runs",
+                f"{ref} was deleted by another client before it ended; whether its command took effect is unknown",
+                fix="do not delete Jobs of the app's namespace while a trial runs",
             )
-        if (ended := _read_end(scene, job, ref)) is not None:
+        if (ended := _read_result(scene, job, ref)) is not None:
             return ended
         if clock.now() >= deadline:
-            raise InfrastructureError(f"{ref} has not ended by its deadline of {RUN_DEADLINE} s: {_state(scene, ref)}")
+            raise InfrastructureError(
+                f"{ref} has not ended by its deadline of {RUN_DEADLINE} s: {_describe_wait(scene, ref)}"
+            )
         clock.wait(min(clock.now() + GRID_SECONDS, max(deadline, clock.now())))
 
 
@@ -140,7 +142,7 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
         scene.cluster.delete(ref)
         clock.wait(clock.now())
     deadline = clock.now() + _REMOVAL
-    while left := _find_left(scene, ref, uid):
+    while left := _find_remaining(scene, ref, uid):
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_REMOVAL} s after its deletion")
         clock.wait(clock.now() + GRID_SECONDS)
@@ -169,7 +171,7 @@ def is_store_gone(scene: Scene, client: str) -> bool:
     return spec.get("replicas", 1) == 0 and not list_pods(scene.cluster, ref)
 
 
-def _find_left(scene: Scene, ref: Reference, uid: str) -> Reference | None:
+def _find_remaining(scene: Scene, ref: Reference, uid: str) -> Reference | None:
     job = scene.cluster.get(ref)
     if job is not None and (not uid or job["metadata"]["uid"] == uid):
         return ref
@@ -181,12 +183,12 @@ def _list_pods(scene: Scene, ref: Reference) -> list[Object]:
     return scene.cluster.list("Pod", ref.namespace, labels={_JOB_LABEL: ref.name})
 
 
-def _read_end(scene: Scene, job: Object, ref: Reference) -> JobEnd | None:
+def _read_result(scene: Scene, job: Object, ref: Reference) -> JobResult | None:
     status = {c["type"]: c for c in (job.get("status") or {}).get("conditions") or () if c.get("status") == "True"}
     if "Complete" in status:
-        return JobEnd(True)
+        return JobResult(True)
     if "Failed" in status:
-        return JobEnd(False, _read_last_output(scene, ref) or str(status["Failed"].get("message", "")))
+        return JobResult(False, _read_last_output(scene, ref) or str(status["Failed"].get("message", "")))
     return None
 
 
@@ -199,7 +201,7 @@ def _read_last_output(scene: Scene, ref: Reference) -> str:
     return ""
 
 
-def _state(scene: Scene, ref: Reference) -> str:
+def _describe_wait(scene: Scene, ref: Reference) -> str:
     """Return what the Job's pod waits for."""
     found = _list_pods(scene, ref)
     if not found:
@@ -211,5 +213,5 @@ def _state(scene: Scene, ref: Reference) -> str:
             return f"pod {name} waits: {words}"[:_LONGEST]
     for condition in status.get("conditions") or ():
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            return f"pod {name} is not placed: {condition.get('message', '')}"[:_LONGEST]
+            return f"pod {name} is unschedulable: {condition.get('message', '')}"[:_LONGEST]
     return f"pod {name} is {status.get('phase', 'Pending')}"

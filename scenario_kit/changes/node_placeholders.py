@@ -1,12 +1,12 @@
 """Placeholders that are resolved when a change is made: nodes, and free capacity on them.
 
-Faults are rendered without a cluster. Where one means "the node that these pods run on" it writes a stand-in, in any
-text of a change or a check:
+Faults are rendered without a cluster. A fault that means "the node that these pods run on" writes a placeholder
+in any text of a change or a check:
 
-- ``node:host:<Kind>:<name>`` the node of the workload's first pod by name, which is no control plane
-- ``node:away:<Kind>:<name>`` the first other node by name that takes new pods
-- ``node:all`` every node that takes new pods; only in ``Node/node:all``, as the target of an operation on nodes or of
-  a check, which is then asked of each
+- ``node:host:<Kind>:<name>`` the worker node of the workload's first pod by name
+- ``node:away:<Kind>:<name>`` the first other schedulable node by name
+- ``node:all`` every schedulable node; only in ``Node/node:all``, as the target of an operation on nodes or of a check,
+  which is then evaluated for each node
 - ``room:<cpu|memory>:<Kind>:<name>`` a request that fits on that host only in place of a pod of the workload, and of
   all others that can run elsewhere
 
@@ -27,7 +27,7 @@ from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.ports import Cluster
 
-_STAND_IN: Final = re.compile(
+_PLACEHOLDER: Final = re.compile(
     r"node:all(?![-\w:])|(?:node:host|node:away|room:cpu|room:memory)"
     r":(?:Deployment|StatefulSet|DaemonSet):[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?"
 )
@@ -58,8 +58,8 @@ def resolve(
     return Change.from_json(_replace_names(document, answers)), answers
 
 
-def place_checks(checks: Iterable[Check], known: Mapping[str, str]) -> list[Check]:
-    """Return the checks about the recorded nodes; a check on several nodes becomes one for each."""
+def resolve_checks(checks: Iterable[Check], known: Mapping[str, str]) -> list[Check]:
+    """Resolve the placeholders of checks; a check on several nodes becomes one per node."""
     result: list[Check] = []
     for check in checks:
         document = check.to_json()
@@ -74,7 +74,7 @@ def place_checks(checks: Iterable[Check], known: Mapping[str, str]) -> list[Chec
 
 def _find_names(value: Any) -> Iterable[str]:
     if isinstance(value, str):
-        yield from _STAND_IN.findall(value)
+        yield from _PLACEHOLDER.findall(value)
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _find_names(key)
@@ -86,7 +86,7 @@ def _find_names(value: Any) -> Iterable[str]:
 
 def _replace_names(value: Any, answers: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return _STAND_IN.sub(lambda match: answers.get(match[0], match[0]), value)
+        return _PLACEHOLDER.sub(lambda match: answers.get(match[0], match[0]), value)
     if isinstance(value, Mapping):
         return {_replace_names(k, answers): _replace_names(v, answers) for k, v in value.items()}
     if isinstance(value, list):
@@ -96,7 +96,7 @@ def _replace_names(value: Any, answers: Mapping[str, str]) -> Any:
 
 def _resolve_name(name: str, cluster: Cluster, namespaces: Sequence[str]) -> str:
     if name == "node:all":
-        return SEPARATOR.join(_require(_open(cluster), name, "a node that takes new pods and is no control plane"))
+        return SEPARATOR.join(_require(_list_schedulable(cluster), name, "schedulable worker node"))
     kind, what, owner, workload = name.split(":")
     named = [Reference(owner, workload, namespace) for namespace in namespaces]
     ref = next((r for r in named if cluster.get(r) is not None), named[0])
@@ -104,8 +104,8 @@ def _resolve_name(name: str, cluster: Cluster, namespaces: Sequence[str]) -> str
     if kind == "room":
         return _measure_room(cluster, ref, host, what, name)
     if what == "away":
-        others = [n for n in _open(cluster) if n != host]
-        return _require(others, name, f"a second node that takes new pods, beside {host}")[0]
+        others = [n for n in _list_schedulable(cluster) if n != host]
+        return _require(others, name, f"second schedulable worker node besides {host}")[0]
     return host
 
 
@@ -116,10 +116,10 @@ def _find_host(cluster: Cluster, workload: Reference, name: str) -> str:
         for pod in sorted(list_pods(cluster, workload), key=lambda p: str(p["metadata"]["name"]))
         if (node := pod["spec"].get("nodeName")) in nodes and not _is_control_plane(nodes[node])
     ]
-    return _require(hosts, name, f"a pod of {workload.kind}/{workload.name} on a node that is no control plane")[0]
+    return _require(hosts, name, f"pod of {workload.kind}/{workload.name} on a worker node")[0]
 
 
-def _open(cluster: Cluster) -> list[str]:
+def _list_schedulable(cluster: Cluster) -> list[str]:
     """List the nodes on which the scheduler may place ordinary pods."""
     return sorted(
         node["metadata"]["name"]
@@ -146,7 +146,7 @@ def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: st
     if node is None or obj is None:
         raise AuthoringError(f"{name}: node {host} or {workload.kind}/{workload.name} is gone")
     own = {p["metadata"]["uid"] for p in list_pods(cluster, workload)}
-    fixed = [p for p in cluster.list("Pod") if _stays(p, host) and p["metadata"].get("uid") not in own]
+    fixed = [p for p in cluster.list("Pod") if _is_immovable(p, host) and p["metadata"].get("uid") not in own]
     free = parse_quantity(node["status"]["allocatable"][resource]) - sum(
         sum_pod_requests(p["spec"]).get(resource, 0.0) for p in fixed
     )
@@ -154,13 +154,13 @@ def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: st
     left = free - each * int(obj["spec"].get("replicas", 1)) + each / 2
     if each <= 0 or left <= 0:
         raise AuthoringError(
-            f"{name}: nothing can take the place of {workload.kind}/{workload.name} on node {host}",
-            fix=f"aim at a workload that requests {resource}, and fits on its node",
+            f"{name}: no request fits in place of {workload.kind}/{workload.name} on node {host}",
+            fix=f"aim at a workload that requests {resource} and fits on its node",
         )
     return f"{int(left // _MIB)}Mi" if resource == "memory" else f"{int(left * 1000)}m"
 
 
-def _stays(pod: Object, host: str) -> bool:
+def _is_immovable(pod: Object, host: str) -> bool:
     """Return whether a pod is bound to the host, or cannot be preempted."""
     spec = pod["spec"]
     if spec.get("nodeName") != host or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
@@ -172,5 +172,5 @@ def _stays(pod: Object, host: str) -> bool:
 
 def _require(found: list[str], name: str, what: str) -> list[str]:
     if not found:
-        raise AuthoringError(f"'{name}' stands for nothing here: there is not {what}", fix="aim at another workload")
+        raise AuthoringError(f"cannot resolve '{name}': the cluster has no {what}", fix="aim at another workload")
     return found

@@ -1,7 +1,7 @@
-"""Operations on nodes: each writes one field or one taint, and its undo reverts exactly that.
+"""Operations on nodes. Each writes one field or one taint, and its undo reverts exactly that.
 
-The node controller writes taints of its own (a cordoned node gets one), so comparing whole nodes would mix its
-writes with ours. Sending is idempotent, as a crash may have left some of several nodes unwritten.
+The node controller adds taints itself (to cordoned nodes, for example), so a diff of whole nodes would include its
+writes. Sending is idempotent, because a crash may leave some of several nodes unwritten.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
         """Perform the operation on one node."""
 
     @abstractmethod
-    def take_back(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
-        """Restore one node."""
+    def restore_node(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
+        """Restore the field or taint on one node."""
 
     @abstractmethod
     def get_path(self) -> Path:
@@ -90,7 +90,7 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
         if scene.cluster.get(entry.ref) is not None:
-            self.take_back(scene.cluster, entry.ref, entry.prior or {})
+            self.restore_node(scene.cluster, entry.ref, entry.prior or {})
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
         return tuple(objects)
@@ -100,15 +100,15 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
 
 
 class SchedulingOperation(NodeOperation, frozen=True, kw_only=True):
-    """An operation that decides whether a node takes new pods."""
+    """An operation that makes nodes schedulable or unschedulable."""
 
-    #: Whether the node takes none afterwards.
+    #: Whether the node is unschedulable afterwards.
     closes: ClassVar[bool] = True
 
     def write(self, cluster: Cluster, ref: Reference) -> None:
         _write_cordon(cluster, ref, on=self.closes)
 
-    def take_back(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
+    def restore_node(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
         _write_cordon(cluster, ref, on=bool((prior.get("spec") or {}).get("unschedulable")))
 
     def get_path(self) -> Path:

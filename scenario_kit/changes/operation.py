@@ -14,11 +14,11 @@ from typing import ClassVar
 import msgspec
 
 from scenario_kit.changes import chaos
-from scenario_kit.changes.reach import demand
+from scenario_kit.changes.reach import require_confined
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.restoration import restore_object
 from scenario_kit.changes.scene import Scene
-from scenario_kit.changes.three_way_restore import find_touched, strip_to_desired
+from scenario_kit.changes.three_way_restore import list_changed_paths, strip_to_desired
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.authored.change import ChangeOperation
@@ -72,7 +72,9 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
             live = scene.cluster.get(entry.ref)
             if (live is None) != (entry.prior is None):
                 return True
-            if live is not None and (read_uid(live) != entry.uid or find_touched(entry.prior, strip_to_desired(live))):
+            if live is not None and (
+                read_uid(live) != entry.uid or list_changed_paths(entry.prior, strip_to_desired(live))
+            ):
                 return True
         return False
 
@@ -122,14 +124,14 @@ class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
         live = scene.cluster.get(ref)
         if self.creates and live is not None and ref.namespace not in scene.everywhere:
             raise InfrastructureError(
-                f"{ref} exists already, and is not of this trial", fix="remove it, if nobody needs it"
+                f"{ref} already exists and does not belong to this trial", fix="delete it if it is not needed"
             )
         if self.creates and live is not None:
-            raise AuthoringError(f"{ref} exists already in namespace {ref.namespace}", fix="choose another name")
+            raise AuthoringError(f"{ref} already exists in namespace {ref.namespace}", fix="choose another name")
         if not self.makes and live is None:
             raise AuthoringError(f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app")
         if live is None:
-            _expect_namespace(scene, ref)
+            _require_namespace(scene, ref)
         return ReceiptEntry(ref=ref, prior=strip_to_desired(live) if live else None, uid=read_uid(live))
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
@@ -221,7 +223,7 @@ def send(scene: Scene, change: Change) -> None:
     Raises:
         AuthoringError: it is not applicable, or its chaos reaches outside the app.
     """
-    demand(change, scene.reach, scene.namespace)
+    require_confined(change, scene.reach, scene.namespace)
     get_operation(change).send(scene)
 
 
@@ -257,12 +259,12 @@ def read_uid(obj: Object | None) -> str:
     return str(obj["metadata"].get("uid", "")) if obj else ""
 
 
-def _expect_namespace(scene: Scene, ref: Reference) -> None:
+def _require_namespace(scene: Scene, ref: Reference) -> None:
     """Require that a namespace other than the app's exists."""
     if ref.namespace in (scene.namespace, *scene.everywhere):
         return
     if scene.cluster.get(Reference("Namespace", ref.namespace)) is None:
         raise AuthoringError(
-            f"there is no namespace '{ref.namespace}' for {ref.kind}/{ref.name}",
+            f"namespace '{ref.namespace}' of {ref.kind}/{ref.name} does not exist",
             fix="leave the namespace out, which means the app's own, or name one that exists",
         )

@@ -1,4 +1,4 @@
-"""Confinement of chaos to the app: changes that reach outside are refused before anything is sent."""
+"""Confinement of chaos to the app: changes with targets outside it are refused before anything is sent."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Change, Finding, Object
 from scenario_kit.model.chaos.kinds import GROUP, SCHEDULE
-from scenario_kit.model.chaos.reach import Stray, find_strays, is_chaos
+from scenario_kit.model.chaos.reach import OutsideTarget, is_chaos, list_outside_targets
 
 _SPEC: Final = "/spec"
 
 
-def demand(change: Change, own: Container[str], home: str) -> None:
+def require_confined(change: Change, own: Container[str], home: str) -> None:
     """Refuse a change whose chaos reaches outside the namespaces ``own``; ``home`` is the default namespace.
 
     Raises:
         AuthoringError: with a finding for each target outside.
     """
-    if found := tuple(report_strays([change], own, home)):
+    if found := tuple(report_outside_targets([change], own, home)):
         raise AuthoringError(found[0].message, found, fix=found[0].fix)
 
 
-def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
-    """Report each part of a change that reaches outside the app."""
+def report_outside_targets(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
+    """Report each target outside the app."""
     for change in changes:
         manifest = change.operation.manifest
         if manifest and is_chaos(manifest):
             name = f"{manifest['kind']}/{manifest['metadata']['name']}"
-            for stray in find_strays(manifest, own, home):
-                yield _build_finding(describe_stray(name, stray), f"{format_path(stray)}: {stray.value}")
+            for stray in list_outside_targets(manifest, own, home):
+                yield _build_finding(describe_outside_target(name, stray), f"{format_path(stray)}: {stray.value}")
         elif rewrites_spec(change):
             yield _build_finding(f"the patch of {change.target} writes the spec of a chaos object", "a patch of `spec`")
 
 
-def describe_stray(name: str, stray: Stray) -> str:
-    """Describe a part of an object that reaches outside the app."""
+def describe_outside_target(name: str, stray: OutsideTarget) -> str:
+    """Describe a target outside the app in a message."""
     return f"{name} reaches {stray.where}, outside of the app"
 
 
-def format_path(stray: Stray) -> str:
-    """Format its position as a path."""
+def format_path(stray: OutsideTarget) -> str:
+    """Format the path of the field that selects it."""
     return ".".join(map(str, stray.keys))
 
 

@@ -20,8 +20,8 @@ LIMIT_BYTES: Final = 900 * 1024
 TRIAL_LABEL: Final = f"{GROUP}/trial"
 _KEY: Final = "receipt.json"
 
-#: ``Down``: a restart by way of zero replicas is half way. ``Sent``: the Job of a ``run`` exists. ``Ran``: it has
-#: ended, and is about to be removed.
+#: ``Down``: a restart through zero replicas has scaled down. ``Sent``: the Job of a ``run`` exists. ``Ran``: it has
+#: ended and is about to be removed.
 State = Literal["Recorded", "Down", "Sent", "Ran", "Done", "Undone"]
 
 
@@ -35,14 +35,13 @@ class ReceiptEntry(Value, frozen=True, kw_only=True):
 
 
 class Receipt(Value, frozen=True, kw_only=True):
-    """A change, the group that it belongs to, and what is needed to undo it.
+    """A change, its group, and the state that is needed to undo it.
 
-    ``group`` is ``Fault/<name>``, ``Decoy/<name>`` …; ``causal`` is false for restarts that only help the fault to
-    reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to, or that a drain is to evict;
-    ``blocked`` is why some of the latter are still there, and asked again. ``places`` are the nodes and quantities that
-    were chosen when the change was made, by the stand-in for which ``change`` has them. ``failure`` is why the command
-    of a ``run`` failed. ``inverse`` are the changes that take back what no receipt can, from the last to the first; of
-    them, the first ``inverse_left`` are still to be made (None: all).
+    ``group`` is ``Fault/<name>``, ``Decoy/<name>`` …; ``causal`` is false for restarts that only make running processes
+    load the fault. ``covered`` are the pod UIDs that a chaos object was bound to, or that a drain is to evict;
+    ``blocked`` is why some of those evictions are still refused. ``places`` maps each placeholder of ``change`` to the
+    node or quantity that it was resolved to. ``failure`` is why the command of a ``run`` failed. ``inverse`` are the
+    compensating changes, run from last to first; the first ``inverse_left`` of them remain (None: all).
     """
 
     trial: str

@@ -49,19 +49,19 @@ def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | 
     elif ref.kind != SCHEDULE:
         return
     deadline = clock.now() + _GRACE
-    while left := _find_left(scene, receipt, ref):
+    while left := _find_remaining(scene, receipt, ref):
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_GRACE} s after its deletion: a finalizer holds it")
         clock.wait(clock.now() + 1)
 
 
-def _find_left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
+def _find_remaining(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
     """Find the remains of an object and, for a Schedule, of the experiments that it started."""
     if scene.cluster.get(ref) is not None:
         return ref
     experiment = receipt.change.operation.experiment
     if ref.kind == SCHEDULE and experiment is not None:
-        return next(iter(chaos.list_started(scene.cluster, ref, experiment["spec"]["type"])), None)
+        return next(iter(chaos.list_experiments_of(scene.cluster, ref, experiment["spec"]["type"])), None)
     return None
 
 

@@ -68,21 +68,26 @@ def _strip_restart(obj: Object) -> Object:
     return result
 
 
-def find_touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
+def list_changed_paths(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
     """Find the paths at which two states differ, like JSON pointers; items of named lists appear as ``[name]``."""
     if prior == after:
         return ()
     if isinstance(prior, dict) and isinstance(after, dict):
         keys = [*prior, *(k for k in after if k not in prior)]
         return tuple(
-            p for k in keys for p in find_touched(prior.get(k, _ABSENT), after.get(k, _ABSENT), f"{path}/{k}") if p
+            p
+            for k in keys
+            for p in list_changed_paths(prior.get(k, _ABSENT), after.get(k, _ABSENT), f"{path}/{k}")
+            if p
         )
     if _has_names(prior) and _has_names(after):
         before, later = _index_by_name(prior), _index_by_name(after)
         if len(before) == len(prior) and len(later) == len(after):
             keys = [*before, *(k for k in later if k not in before)]
             found = tuple(
-                p for k in keys for p in find_touched(before.get(k, _ABSENT), later.get(k, _ABSENT), f"{path}[{k}]")
+                p
+                for k in keys
+                for p in list_changed_paths(before.get(k, _ABSENT), later.get(k, _ABSENT), f"{path}[{k}]")
             )
             return found or (path,)  # only the order differs
     return (path,)

@@ -1,7 +1,7 @@
-"""Verb *import*: scenarios, experiments and rules of other projects as drafts, with a decision about each value.
+"""Import scenarios, experiments and alert rules of other projects as drafts, with a decision about each value.
 
-Texts are read and never executed. An importer is a pure function from files to ``ImportResult``; the command
-``import`` reads the files and writes the drafts.
+Input is parsed, never executed. An importer is a pure function from files to ``ImportResult``; the command ``import``
+reads the files and writes the drafts.
 """
 
 from scenario_kit.importers.decisions import TREATMENTS, ImportDecision, ImportedFile, ImportResult

@@ -1,4 +1,4 @@
-"""What an import decided: about every value of its input, and what came out of it."""
+"""The result of an import: drafts, and a decision about every value of the input."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Final, Literal
 from scenario_kit.model import Position
 from scenario_kit.model.base import Value
 
-#: Taken: means the same here. Mapped: has another name or unit here. Guessed: somebody has to confirm it.
-#: Refused: is not in any draft.
+#: Taken: same meaning in the draft. Mapped: another name or unit. Guessed: needs the author's confirmation.
+#: Refused: in no draft.
 Treatment = Literal["Taken", "Mapped", "Guessed", "Refused"]
 TREATMENTS: Final[tuple[Treatment, ...]] = ("Taken", "Mapped", "Guessed", "Refused")
 
 
 class ImportDecision(Value, frozen=True, kw_only=True):
-    """What became of one value of the input.
+    """The decision about one value of the input.
 
-    ``place`` spells where it stands in its document, ``value`` quotes it, ``result`` is what it became. ``within``
-    spells the places of all values inside, where it was treated as a whole. ``draft`` names the draft it belongs to.
+    ``place`` is its path in the document, ``value`` a shortened quote, ``result`` what it became. ``within`` lists the
+    paths of nested values that the decision covers. ``draft`` names the draft that holds the result.
     """
 
     treatment: Treatment
@@ -34,7 +34,7 @@ class ImportDecision(Value, frozen=True, kw_only=True):
 
 
 class ImportedFile(Value, frozen=True, kw_only=True):
-    """One draft: a path below the folder for drafts, and its text. ``questions`` are what somebody has to decide."""
+    """One draft: its path below the output folder, and its text. ``questions`` are open decisions for the author."""
 
     name: str
     path: str
@@ -44,7 +44,7 @@ class ImportedFile(Value, frozen=True, kw_only=True):
 
 
 class ImportResult(Value, frozen=True, kw_only=True):
-    """What an import makes of its input: drafts, and a decision about each value."""
+    """The drafts of an import, and a decision about each value of its input."""
 
     format: str
     files: tuple[str, ...]
@@ -57,6 +57,6 @@ class ImportResult(Value, frozen=True, kw_only=True):
 
 
 def count_treatments(decisions: Sequence[ImportDecision]) -> dict[str, int]:
-    """Count decisions by treatment; those without any are counted as 0."""
+    """Count decisions by treatment, including treatments without any."""
     counts = Counter(each.treatment for each in decisions)
     return {name: counts[name] for name in TREATMENTS}

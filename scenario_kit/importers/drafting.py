@@ -1,4 +1,4 @@
-"""Drafts from what an importer understood: each is complete and passes lint, or is refused with the reason."""
+"""Write drafts from the faults that an importer found. Each draft passes lint, or is refused with the reason."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from scenario_kit.load.yaml.edit import Drop, Edit, Put, apply_edits
 from scenario_kit.model import App, Severity
 from scenario_kit.model.authored.scenario import Outcome
 
-#: Faults that one scenario may have.
-MOST_FAULTS: Final = 16
-#: The latest start of a fault, in seconds after the app became quiet.
-LATEST_START: Final = 7200
+#: Maximum number of faults in a scenario.
+MAX_FAULTS: Final = 16
+#: Maximum start of a fault, in seconds after the app became quiet.
+MAX_START_SECONDS: Final = 7200
 _DESCRIPTION: Final = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class FaultIntent:
-    """A fault that an importer wants in a draft: ``entity`` is a component's name or an object's reference.
+    """A fault of a draft: ``entity`` is a component's name or an object's reference.
 
-    ``node`` is the part of the input that asks for it. ``start_seconds`` is when it begins, ``replicas`` how many pods
-    it hits, None for all.
+    ``node`` is the part of the input that it comes from. ``start_seconds`` is its start after the app became quiet,
+    ``replicas`` the number of affected pods, None for all.
     """
 
     fault: str
@@ -46,9 +46,9 @@ class FaultIntent:
 
 @dataclass(slots=True)
 class ScenarioIntent:
-    """A scenario that an importer wants: ``name`` as the input has it, ``node`` is the part of the input it comes from.
+    """A scenario to draft: ``name`` as in the input, ``node`` is the part of the input that it comes from.
 
-    ``questions`` are what somebody has to decide. Without faults, nothing is broken in it.
+    ``questions`` are open decisions for the author. Without faults, the scenario has no incident.
     """
 
     name: str
@@ -61,7 +61,7 @@ class ScenarioIntent:
 
 
 class DraftWriter:
-    """Writes the drafts of one import, each with a name of its own."""
+    """Writes the drafts of one import under unique names."""
 
     def __init__(self, catalog: Catalog, author: str = "") -> None:
         self.catalog, self.author = catalog, author
@@ -69,57 +69,65 @@ class DraftWriter:
         self._names: set[str] = set()
 
     def write(self, intent: ScenarioIntent) -> Draft | None:
-        """Write one draft; None where nothing can be made of it, which is then refused where it comes from."""
-        name = self._claim_name(intent.name)
-        for fault in intent.faults[MOST_FAULTS:]:
-            fault.node.blame(f"a scenario has at most {MOST_FAULTS} faults", "write a second scenario for the others")
-        aimed = [(f, answers) for f in intent.faults[:MOST_FAULTS] if (answers := self._aim(intent, f, name))]
-        made = self._join(intent, aimed, name)
+        """Write one draft. If it cannot be drafted, report that at its source and return None."""
+        name = self._reserve_name(intent.name)
+        for fault in intent.faults[MAX_FAULTS:]:
+            fault.node.report_refusal(
+                f"a scenario has at most {MAX_FAULTS} faults", "write a second scenario for the others"
+            )
+        aimed = [(f, answers) for f in intent.faults[:MAX_FAULTS] if (answers := self._aim_fault(intent, f, name))]
+        made = self._join_faults(intent, aimed, name)
         if made is not None and self._find_error(made.text, name):
-            settled = [(f, answers) for f, each in aimed if (answers := self._settle(intent, f, each))]
-            made = self._join(intent, settled, name)
+            settled = [(f, answers) for f, each in aimed if (answers := self._find_lintable_answers(intent, f, each))]
+            made = self._join_faults(intent, settled, name)
         if made is None:
             self._names.discard(name)
             return None
-        return self._keep(made, intent, name)
+        return self._add_file(made, intent, name)
 
-    def _join(self, intent: ScenarioIntent, aimed: Sequence[tuple[FaultIntent, Answers]], name: str) -> Draft | None:
-        """Join the faults to one draft; None where there is none, though some should be."""
+    def _join_faults(
+        self, intent: ScenarioIntent, aimed: Sequence[tuple[FaultIntent, Answers]], name: str
+    ) -> Draft | None:
+        """Join the faults into one draft; None if none of them can be drafted."""
         drafts = []
         for fault, answers in aimed:
             try:
                 drafts.append(draft(answers, self.catalog))
             except AuthoringError as error:
-                fault.node.blame(_get_message(error), error.fix or "write this fault by hand")
+                fault.node.report_refusal(_get_message(error), error.fix or "write this fault by hand")
         if not drafts and intent.faults:
             return None
-        return join_drafts(drafts or [draft(self._answer(intent, name), self.catalog)])
+        return join_drafts(drafts or [draft(self._build_answers(intent, name), self.catalog)])
 
-    def _aim(self, intent: ScenarioIntent, fault: FaultIntent, name: str) -> Answers | None:
-        """Aim one fault at the first object of its entity where it bites; None, and refused, where there is none."""
+    def _aim_fault(self, intent: ScenarioIntent, fault: FaultIntent, name: str) -> Answers | None:
+        """Aim a fault at the first applicable object of its entity; report it and return None if there is none."""
         aimed = aim_fault(fault.fault, fault.entity, intent.app, self.catalog, fault.parameters)
         if not aimed.offers:
-            why = aimed.why or f"{fault.fault} has nothing to break at {fault.entity}"
-            fault.node.blame(why, aimed.fix or "aim the fault at another object, or choose another fault")
+            why = aimed.why or f"{fault.fault} is not applicable to {fault.entity}"
+            fault.node.report_refusal(why, aimed.fix or "aim the fault at another object, or choose another fault")
             return None
-        return self._answer(intent, name, fault, aimed.offers[0].target)
+        return self._build_answers(intent, name, fault, aimed.offers[0].target)
 
-    def _settle(self, intent: ScenarioIntent, fault: FaultIntent, answers: Answers) -> Answers | None:
-        """Return the answers with which a fault alone passes lint: as they are, or else without a recurrence."""
+    def _find_lintable_answers(self, intent: ScenarioIntent, fault: FaultIntent, answers: Answers) -> Answers | None:
+        """Return answers with which the fault alone passes lint, if necessary without its recurrence."""
         problem = self._find_problem(answers)
         if problem and answers.recurrence:
             lasting = replace(answers, recurrence={})
             if not self._find_problem(lasting):
-                fault.node.blame(f"it cannot recur: {problem}", "it lasts in the draft; write `recurrence` by hand")
-                intent.questions.append(f"{answers.use} should come again and again; here it lasts")
+                fault.node.report_refusal(
+                    f"it cannot recur: {problem}", "the draft's fault is permanent; write `recurrence` by hand"
+                )
+                intent.questions.append(
+                    f"{answers.use} recurs in the source but is permanent in this draft; should it recur?"
+                )
                 return lasting
         if problem:
-            fault.node.blame(f"the draft would not pass lint: {problem}", "write this fault by hand")
+            fault.node.report_refusal(f"the draft would not pass lint: {problem}", "write this fault by hand")
             return None
         return answers
 
     def _find_problem(self, answers: Answers) -> str:
-        """Find the first error of a draft with this fault alone; empty where there is none."""
+        """Return the first error of a draft with this fault alone, or empty."""
         try:
             made = draft(answers, self.catalog)
         except AuthoringError as error:
@@ -131,32 +139,34 @@ class DraftWriter:
         errors = [each.finding for each in found if each.finding.severity is Severity.ERROR]
         return f"{errors[0].code} {errors[0].message}" if errors else ""
 
-    def _answer(self, intent: ScenarioIntent, name: str, fault: FaultIntent | None = None, target: str = "") -> Answers:
+    def _build_answers(
+        self, intent: ScenarioIntent, name: str, fault: FaultIntent | None = None, target: str = ""
+    ) -> Answers:
         answers = Answers(
             intent.app.name, intent.app.version, target, fault.fault if fault else "", name=name,
             author=self.author, outcome=intent.outcome if fault else "",
         )  # fmt: skip
         if fault is None:
             return answers
-        start = {"afterSeconds": min(fault.start_seconds, LATEST_START)} if fault.start_seconds else {}
+        start = {"afterSeconds": min(fault.start_seconds, MAX_START_SECONDS)} if fault.start_seconds else {}
         return replace(
             answers, parameters=fault.parameters, use=_name_use(intent, fault), start=start,
             recurrence=fault.recurrence, replicas=fault.replicas,
         )  # fmt: skip
 
-    def _keep(self, made: Draft, intent: ScenarioIntent, name: str) -> Draft | None:
-        """Keep a draft that passes lint: as it is, or where several causes get in each other's way, without edges."""
-        text = apply_edits(made.text, _describe(made, intent))
+    def _add_file(self, made: Draft, intent: ScenarioIntent, name: str) -> Draft | None:
+        """Add the draft if it passes lint, if necessary without the propagation edges of several faults."""
+        text = apply_edits(made.text, _describe_draft(made, intent))
         problem = self._find_error(text, name)
         if problem and len(intent.faults) > 1 and made.spec.get("groundTruth", {}).get("propagation"):
             text = apply_edits(text, [Drop(("spec", "groundTruth", "propagation"))])
             intent.questions.append(
-                "how does the trouble of several causes spread? `try --accept` draws what it observes"
+                "how do the symptoms of several causes propagate? `try --accept` records the observed propagation"
             )
             problem = self._find_error(text, name)
         if problem:
             self._names.discard(name)
-            intent.node.blame(f"the draft would not pass lint: {problem}", "import its faults one by one")
+            intent.node.report_refusal(f"the draft would not pass lint: {problem}", "import its faults one by one")
             return None
         asked = "".join(f"{format_question(each)}\n" for each in intent.questions)
         self.files.append(
@@ -167,8 +177,8 @@ class DraftWriter:
         )  # fmt: skip
         return made
 
-    def _claim_name(self, text: str) -> str:
-        """Return the name in kebab case, with a number where it is taken."""
+    def _reserve_name(self, text: str) -> str:
+        """Return a unique name in kebab case; a number distinguishes repeated names."""
         base = make_name(text)
         name, number = base, 2
         while name in self._names:
@@ -182,19 +192,19 @@ def _get_message(error: AuthoringError) -> str:
 
 
 def make_name(text: str, empty: str = "imported") -> str:
-    """Return a text as the name of a scenario: kebab case, not too long."""
+    """Return the name of a scenario in kebab case, limited to ``LONGEST_NAME`` characters."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text)
     return re.sub(r"[^a-z0-9]+", "-", split.lower()).strip("-")[:LONGEST_NAME].strip("-") or empty
 
 
 def _name_use(intent: ScenarioIntent, fault: FaultIntent) -> str:
-    """Name a fault within its scenario: by its type, with a number from the second of a type on."""
+    """Name a fault within its scenario by its type, numbered if the type occurs several times."""
     short = "-".join(fault.fault.split("-")[:3])
     same = [each for each in intent.faults if each.fault.split("-")[:3] == fault.fault.split("-")[:3]]
     return short if len(same) == 1 else f"{short}-{same.index(fault) + 1}"
 
 
-def _describe(made: Draft, intent: ScenarioIntent) -> Sequence[Edit]:
+def _describe_draft(made: Draft, intent: ScenarioIntent) -> Sequence[Edit]:
     described = str(made.spec.get("description", ""))
     text = " ".join(part for part in (described, intent.description) if part)[:_DESCRIPTION]
     return [Put(("spec", "description"), text)] if text != described else []

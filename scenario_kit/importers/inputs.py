@@ -1,6 +1,6 @@
-"""Reading what is imported: a file, or the files below a folder that may hold what is looked for.
+"""Read the input of an import: a file, or the files below a folder with certain name suffixes.
 
-Files are read, never executed, within bounds on their number and size. Links to folders are not followed.
+Files are read, never executed, with limits on their number and size. Links to folders are not followed.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.folders import list_below
 from scenario_kit.load.yaml.document import Positions, parse_all, read_text
 
-#: Files of one import, and bytes of one file.
-MOST_FILES: Final = 2_000
-MOST_BYTES: Final = 512 * 1024
+#: Maximum number of files of an import, and bytes of a file.
+MAX_FILES: Final = 2_000
+MAX_BYTES: Final = 512 * 1024
 YAML_ENDINGS: Final = (".yaml", ".yml", ".json")
 PYTHON_ENDINGS: Final = (".py",)
-#: Folders that hold nothing of an author's.
-_PASSED_OVER: Final = (".git", ".venv", "__pycache__", "node_modules")
+#: Folders without authored files.
+_IGNORED_FOLDERS: Final = (".git", ".venv", "__pycache__", "node_modules")
 
 
 class InputFile(NamedTuple):
-    """The text of a file, by the path that positions show."""
+    """The text of a file, and the path that positions show."""
 
     path: str
     text: str
 
 
 class InputDocument(NamedTuple):
-    """One document of a file: its plain values, and where they stand."""
+    """One document of a file: its values and their positions."""
 
     path: str
     data: Any
@@ -37,25 +37,25 @@ class InputDocument(NamedTuple):
 
 
 def read_inputs(path: Path, endings: tuple[str, ...]) -> list[InputFile]:
-    """Read a file, whatever it is called, or every file below a folder whose name has one of the endings.
+    """Read a file with any name, or every file below a folder whose name has one of the suffixes.
 
     Raises:
-        UsageError: there is no such file, the folder holds none, or too many.
-        AuthoringError: a file cannot be read, is no text, or too large.
+        UsageError: the file does not exist, or the folder holds no such file or too many.
+        AuthoringError: a file cannot be read, is not text, or is too large.
     """
     if not path.is_dir():
         return [InputFile(str(path), _read(path))]
     paths = list_below(
         path,
-        lambda folder, name: name.endswith(endings) and not _is_passed_over(path, folder),
+        lambda folder, name: name.endswith(endings) and not _is_ignored(path, folder),
         f"unreadable{endings[0]}",
     )
     if not paths:
         raise UsageError(
-            f"{path} holds no file of this form", fix=f"name a file, or a folder with {' or '.join(endings)}"
+            f"{path} contains no {' or '.join(endings)} file", fix="name a file, or a folder with such files"
         )
-    if len(paths) > MOST_FILES:
-        raise UsageError(f"{path} holds more than {MOST_FILES} files", fix="name a folder below it")
+    if len(paths) > MAX_FILES:
+        raise UsageError(f"{path} contains more than {MAX_FILES} files", fix="name a subfolder")
     return [InputFile(str(each), _read(each)) for each in paths]
 
 
@@ -63,7 +63,7 @@ def parse_documents(file: InputFile) -> list[InputDocument]:
     """Parse the YAML or JSON documents of a file; empty ones are left out.
 
     Raises:
-        AuthoringError: it is not YAML, or beyond the bounds of what is read; with every mistake and its place.
+        AuthoringError: it is not YAML, or exceeds a limit; with a finding for every error.
     """
     documents = parse_all(file.text, file.path)
     findings = [finding for document in documents for finding in document.findings]
@@ -73,8 +73,8 @@ def parse_documents(file: InputFile) -> list[InputDocument]:
 
 
 def _read(path: Path) -> str:
-    return read_text(path, MOST_BYTES).removeprefix("\ufeff")
+    return read_text(path, MAX_BYTES).removeprefix("\ufeff")
 
 
-def _is_passed_over(root: Path, folder: str) -> bool:
-    return any(part in _PASSED_OVER for part in Path(folder).relative_to(root).parts)
+def _is_ignored(root: Path, folder: str) -> bool:
+    return any(part in _IGNORED_FOLDERS for part in Path(folder).relative_to(root).parts)

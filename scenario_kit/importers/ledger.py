@@ -1,7 +1,7 @@
-"""The account of an import: what is read of a document is noted, and what is left over is told as lost.
+"""Record a decision about every value of the input.
 
-An importer walks a document through ``InputNode``s and notes a decision about each value that it looks at. Whatever
-no decision covers in the end is refused by name, so that nothing is ever dropped in silence.
+An importer walks a document through ``InputNode``s and records a decision about each value that it reads. Values that
+no decision covers at the end are refused by name, so nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from scenario_kit.importers.inputs import InputDocument
 from scenario_kit.load.yaml.document import Path_, shorten_text
 from scenario_kit.model import Position
 
-_UNKNOWN: Final = "nothing here corresponds to it"
+_UNKNOWN: Final = "no counterpart"
 
 
 class ImportLedger:
-    """The decisions of one import, in the order in which they were made."""
+    """The decisions of one import."""
 
     def __init__(self) -> None:
         self.decisions: list[ImportDecision] = []
@@ -27,77 +27,77 @@ class ImportLedger:
         self._read: set[tuple[int, Path_]] = set()
 
     def open_document(self, document: InputDocument) -> InputNode:
-        """Open a document: from now on each of its values needs a decision."""
+        """Open a document, each of whose values needs a decision."""
         self._documents.append(document)
         return InputNode(self, len(self._documents) - 1, (), document.data)
 
-    def note(self, decision: ImportDecision) -> None:
-        """Note a decision."""
+    def record(self, decision: ImportDecision) -> None:
+        """Record a decision."""
         self.decisions.append(decision)
 
     def cover(self, number: int, place: Path_) -> None:
-        """Count a value, with all that is in it, as decided about."""
+        """Mark a value and everything inside as decided."""
         self._covered.add((number, place))
 
     def is_covered(self, number: int, place: Path_) -> bool:
-        """Return whether a value, or something around it, is decided about."""
+        """Return whether a value or an enclosing one is decided."""
         return any((number, place[:length]) in self._covered for length in range(len(place) + 1))
 
     def mark_read(self, number: int, place: Path_) -> None:
-        """Count a value as read: what it holds still needs decisions, it does not."""
+        """Mark a container as read: its children need decisions, it does not."""
         self._read.add((number, place))
 
     def get_position(self, number: int, place: Path_) -> Position:
-        """Return where a value stands: its name where it has one."""
+        """Return the position of a value, or of its key if it has one."""
         return self._documents[number].positions.key(*place)
 
     def get_value_position(self, number: int, place: Path_) -> Position:
-        """Return where the value itself begins."""
+        """Return the position of the value itself."""
         return self._documents[number].positions.value(*place)
 
-    def settle(self) -> tuple[ImportDecision, ...]:
-        """Refuse what no decision covers; return all decisions in the order of the input."""
+    def refuse_uncovered(self) -> tuple[ImportDecision, ...]:
+        """Refuse every value that no decision covers; return all decisions in input order."""
         for number, document in enumerate(self._documents):
-            touched = self._find_touched(number) | {()}
-            for place, value in self._find_uncovered(number, touched, (), document.data):
+            touched = self._list_touched(number) | {()}
+            for place, value in self._list_uncovered(number, touched, (), document.data):
                 node = InputNode(self, number, place, value)
                 node.refuse(_UNKNOWN)
         return tuple(sorted(self.decisions, key=lambda each: _order(each.position)))
 
-    def _find_uncovered(
+    def _list_uncovered(
         self, number: int, touched: set[Path_], place: Path_, value: Any
     ) -> Iterator[tuple[Path_, Any]]:
-        """Find the outermost values that nothing was decided about; reading a value leaves that to its parts."""
+        """Yield the outermost values without a decision; containers that were read need none."""
         if (number, place) in self._covered:
             return
-        parts = list(list_parts(value))
+        parts = list(list_children(value))
         if place not in touched or not parts:
             yield place, value
             return
         for step, part in parts:
-            yield from self._find_uncovered(number, touched, (*place, step), part)
+            yield from self._list_uncovered(number, touched, (*place, step), part)
 
-    def _find_touched(self, number: int) -> set[Path_]:
-        """Find the places of a document that were read, or in which something was decided about."""
+    def _list_touched(self, number: int) -> set[Path_]:
+        """List the paths of a document that were read or decided, with their ancestors."""
         places = [place for n, place in (*self._covered, *self._read) if n == number]
         return {place[:length] for place in places for length in range(len(place) + 1)}
 
 
 class InputNode:
-    """A value of a document, and what is decided about it."""
+    """A value of a document that needs a decision."""
 
     def __init__(self, ledger: ImportLedger, number: int, place: Path_, value: Any) -> None:
         self.ledger, self.number, self.place, self.value = ledger, number, place, value
 
     def __iter__(self) -> Iterator[InputNode]:
-        """Return the parts of a list, or of an object by their names."""
+        """Iterate over the children of a list or an object."""
         self.ledger.mark_read(self.number, self.place)
-        for step, part in list_parts(self.value):
+        for step, part in list_children(self.value):
             yield InputNode(self.ledger, self.number, (*self.place, step), part)
 
     @property
     def name(self) -> str:
-        """The last step of the place."""
+        """The last step of its path."""
         return str(self.place[-1]) if self.place else ""
 
     @property
@@ -106,74 +106,74 @@ class InputNode:
         return self.ledger.get_position(self.number, self.place)
 
     def find(self, *steps: str | int) -> InputNode | None:
-        """Find what stands at these steps below; None where there is nothing, or null."""
+        """Find the value at a path below; None if it is absent or null."""
         value = self.value
         for i, step in enumerate(steps):
             self.ledger.mark_read(self.number, (*self.place, *steps[:i]))
-            value = _get_part(value, step)
+            value = _get_child(value, step)
             if value is None:
                 return None
         return InputNode(self.ledger, self.number, (*self.place, *steps), value)
 
     def find_path(self, path: str) -> InputNode | None:
-        """Find what stands at a dotted path below."""
+        """Find the value at a dotted path below."""
         return self.find(*path.split("."))
 
     def list_nodes(self, *steps: str | int) -> list[InputNode]:
-        """List the parts of a list at these steps; of what is no list, none."""
+        """List the items of a list at a path below; empty if there is no list."""
         node = self.find(*steps)
         return list(node) if node is not None and isinstance(node.value, list) else []
 
     def read_text(self, *steps: str | int) -> str:
-        """Read a text, or a number as text; empty where there is nothing of the kind."""
+        """Read a string or number as text; empty for anything else."""
         node = self.find(*steps)
         if node is None or isinstance(node.value, dict | list | bool):
             return ""
         return str(node.value)
 
     def take(self, result: str = "", reason: str = "") -> None:
-        """Note that it means the same here."""
+        """Record that it has the same meaning in the draft."""
         self._note("Taken", result, reason, "")
 
     def map(self, result: str, reason: str = "") -> None:
-        """Note what it became."""
+        """Record what it became."""
         self._note("Mapped", result, reason, "")
 
     def guess(self, result: str, reason: str, fix: str = "confirm or correct it in the draft") -> None:
-        """Note what was made of it, and why somebody has to look at that."""
+        """Record what it became, and why the author must confirm that."""
         self._note("Guessed", result, reason, fix)
 
     def refuse(self, reason: str, fix: str = "if it matters, write it into the draft by hand") -> None:
-        """Note that it is in no draft."""
+        """Record that it is in no draft."""
         self._note("Refused", "", reason, fix)
 
-    def remark(self, result: str, reason: str, fix: str) -> None:
-        """Note a guess that rests on a value which is decided about apart from that."""
-        self.ledger.note(self._build("Guessed", result, reason, fix))
+    def report_guess(self, result: str, reason: str, fix: str) -> None:
+        """Record a guess that is based on this value, which itself needs another decision."""
+        self.ledger.record(self._build("Guessed", result, reason, fix))
 
-    def blame(self, reason: str, fix: str) -> None:
-        """Note that nothing could be made of what stands here, though parts of it were decided about."""
-        self.ledger.note(self._build("Refused", "", reason, fix))
+    def report_refusal(self, reason: str, fix: str) -> None:
+        """Record that this could not be imported; its children keep their own decisions."""
+        self.ledger.record(self._build("Refused", "", reason, fix))
 
     def _note(self, treatment: Treatment, result: str, reason: str, fix: str) -> None:
         self.ledger.cover(self.number, self.place)
-        self.ledger.note(self._build(treatment, result, reason, fix))
+        self.ledger.record(self._build(treatment, result, reason, fix))
 
     def _build(self, treatment: Treatment, result: str, reason: str, fix: str) -> ImportDecision:
         return ImportDecision(
-            treatment=treatment, position=self.position, place=spell_place(self.place), value=quote_value(self.value),
+            treatment=treatment, position=self.position, place=format_place(self.place), value=format_value(self.value),
             result=result, reason=reason, fix=fix, within=tuple(list_leaves(self.value, self.place)),
         )  # fmt: skip
 
 
-def _get_part(value: Any, step: str | int) -> Any:
+def _get_child(value: Any, step: str | int) -> Any:
     if isinstance(value, dict):
         return value.get(step)
     return value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else None
 
 
-def list_parts(value: Any) -> Iterator[tuple[str | int, Any]]:
-    """List the parts of an object or a list by their steps."""
+def list_children(value: Any) -> Iterator[tuple[str | int, Any]]:
+    """List the children of an object or a list with their keys or indices."""
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, list):
@@ -181,22 +181,22 @@ def list_parts(value: Any) -> Iterator[tuple[str | int, Any]]:
 
 
 def list_leaves(value: Any, place: Path_) -> Iterator[str]:
-    """List the places of all values inside, none of which holds others."""
-    for step, part in list_parts(value):
+    """List the paths of all leaves inside."""
+    for step, part in list_children(value):
         if isinstance(part, dict | list) and part:
             yield from list_leaves(part, (*place, step))
         else:
-            yield spell_place((*place, step))
+            yield format_place((*place, step))
 
 
-def spell_place(place: Path_) -> str:
-    """Spell a place, ``spec.templates[1].name``; the whole document is ``.``."""
+def format_place(place: Path_) -> str:
+    """Format a path such as ``spec.templates[1].name``; the whole document is ``.``."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{shorten_text(step)}" for step in place)
     return "".join(steps).removeprefix(".") or "."
 
 
-def quote_value(value: Any) -> str:
-    """Quote a value in a few characters; of what holds others, how many."""
+def format_value(value: Any) -> str:
+    """Format a shortened value; of an object or a list, the number of its children."""
     if isinstance(value, dict):
         return f"{len(value)} fields"
     if isinstance(value, list):

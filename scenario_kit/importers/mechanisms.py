@@ -1,4 +1,4 @@
-"""Mechanisms of public formats as faults of this catalogue (mechanisms.yaml), and their fields as parameters."""
+"""Map mechanisms of public formats to faults (mechanisms.yaml), and their fields to parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenario_kit.model.base import Value, convert
 
 
 class FieldRule(Value, frozen=True, kw_only=True):
-    """What becomes of a field of another format: a parameter, or nothing, unless it is what is expected anyway."""
+    """How a field of another format is mapped: to a parameter, or refused unless it has an ``expected`` value."""
 
     parameter: str = ""
     unit: Unit = "Text"
@@ -24,7 +24,7 @@ class FieldRule(Value, frozen=True, kw_only=True):
 class Mechanism(Value, frozen=True, kw_only=True):
     """A mechanism of another format. Without a ``fault``, ``because`` is why there is none.
 
-    ``kind``, ``action`` and ``has`` (a field that must be there) tell mechanisms of Chaos Mesh apart.
+    ``kind``, ``action`` and ``has`` (a required field) distinguish mechanisms of Chaos Mesh.
     """
 
     fault: str = ""
@@ -49,7 +49,7 @@ INJECTIONS: Final = {name: convert(each, Mechanism) for name, each in _DATA["inj
 
 
 def list_mechanisms() -> Iterator[tuple[str, Mechanism]]:
-    """List every mechanism with the format, or group of formats, that knows it."""
+    """List every mechanism with its format, or group of formats."""
     for each in CHAOS_MESH:
         yield "chaosMesh", each
     for name, group in (("litmus", LITMUS), ("krkn", KRKN), ("itbench", ITBENCH), ("injections", INJECTIONS)):
@@ -68,26 +68,26 @@ def map_fields(mechanism: Mechanism, node: InputNode, fault: FaultType) -> dict[
 
 
 def map_field(rule: FieldRule, node: InputNode, fault: FaultType) -> dict[str, Any]:
-    """Map one field; empty where it becomes no parameter."""
+    """Map one field to a parameter; empty if it maps to none."""
     if not rule.parameter:
         if rule.expected and str(node.value) in rule.expected:
-            node.take(f"what {fault.name} does")
+            node.take(f"the behaviour of {fault.name}")
         else:
             node.refuse(rule.because)
         return {}
     if node.value == "":
-        node.take(f"empty: {fault.name} chooses")
+        node.take(f"empty: the default of {fault.name}")
         return {}
     schema = fault.parameters.get("properties", {}).get(rule.parameter, {})
     try:
         value = convert_value(node.value, rule.unit)
     except ValueError as error:
-        node.refuse(f"{error}; {fault.name} uses its own value", f"set `parameters.{rule.parameter}` in the draft")
+        node.refuse(f"{error}; {fault.name} uses its default", f"set `parameters.{rule.parameter}` in the draft")
         return {}
     fitted = _fit_value(value, schema)
     result = f"parameters.{rule.parameter}: {fitted}"
     if fitted != value:
-        node.guess(result, f"{fault.name} takes {_spell_bounds(schema)}, and not {value}")
+        node.guess(result, f"{fault.name} accepts {_format_bounds(schema)}, not {value}")
     elif str(value) == str(node.value):
         node.take(result)
     else:
@@ -96,14 +96,14 @@ def map_field(rule: FieldRule, node: InputNode, fault: FaultType) -> dict[str, A
 
 
 def _fit_value(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return the value that the schema allows and that is nearest; of a word, the allowed one in other letters."""
+    """Return the nearest value that the schema allows; strings match case-insensitively."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return min(max(value, schema.get("minimum", value)), schema.get("maximum", value))
     choices = schema.get("enum", ())
     return next((c for c in choices if str(c).lower() == str(value).lower()), value)
 
 
-def _spell_bounds(schema: Mapping[str, Any]) -> str:
+def _format_bounds(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(map(str, schema["enum"]))
     return f"values from {schema.get('minimum', '-')} to {schema.get('maximum', '-')}"

@@ -1,4 +1,4 @@
-"""Which formats there are, and one import from its files to its result."""
+"""The formats, and the import of files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scenario_kit.importers.targets import AppFinder
 
 
 class ImportFormat(NamedTuple):
-    """A public format: what is imported, the endings of its files, and the function that does it."""
+    """A public format: its title, the suffixes of its files, and its importer."""
 
     title: str
     endings: tuple[str, ...]
@@ -46,12 +46,12 @@ def run_import(
     """Import files of a format.
 
     Raises:
-        UsageError: there is no such app or version.
-        AuthoringError: a file cannot be read; with the place.
+        UsageError: the app or version does not exist.
+        AuthoringError: a file cannot be read; with the position.
     """
     context = ImportContext(catalog, AppFinder(catalog, app, version), ImportLedger(), DraftWriter(catalog, author))
     FORMATS[format].importer(context, files)
     return ImportResult(
         format=format, files=tuple(file.path for file in files), drafts=tuple(context.writer.files),
-        decisions=context.ledger.settle(),
+        decisions=context.ledger.refuse_uncovered(),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Apps and components of this catalogue behind the names of others (targets.yaml)."""
+"""Find apps and components of the catalogue by the names that public material uses (targets.yaml)."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _USERS: Final = 50
 
 
 class AppFinder:
-    """Finds which app of a catalogue is meant, and which of its components.
+    """Finds the app that an input refers to, and its components.
 
     Args:
-        catalog: holds the apps.
-        app: the app that is meant in any case; empty to find out.
+        catalog: the catalogue with the apps.
+        app: the app to use in any case; empty to detect it.
         version: its version; its first one if empty.
 
     Raises:
-        UsageError: there is no such app or version.
+        UsageError: the app or version does not exist.
     """
 
     def __init__(self, catalog: Catalog, app: str = "", version: str = "") -> None:
         self.catalog, self.app, self.version = catalog, app, version
         if app and app not in catalog.apps():
             known = ", ".join(catalog.apps())
-            raise UsageError(f"there is no app '{app}'", fix=did_you_mean(app, catalog.apps()) or f"one of {known}")
+            raise UsageError(f"app '{app}' does not exist", fix=did_you_mean(app, catalog.apps()) or f"one of {known}")
         if version and version not in (catalog.versions(app) if app else ()):
             fix = f"one of {', '.join(catalog.versions(app))}" if app else "name its app with --app"
-            raise UsageError(f"there is no version '{version}' of {app or 'any app'}", fix=fix)
+            raise UsageError(f"version '{version}' of {app or 'any app'} does not exist", fix=fix)
 
     def load_app(self, name: str) -> App:
         """Load an app in the chosen version, or its first one."""
@@ -47,7 +47,7 @@ class AppFinder:
         return self.catalog.app(name, version)
 
     def find_app(self, words: Iterable[str], names: Iterable[str] = ()) -> App | None:
-        """Find the app that words mean (namespaces, names of apps); else the first that has one of the components."""
+        """Find the app by namespace or app name (``words``), or the first with one of the components ``names``."""
         if self.app:
             return self.load_app(self.app)
         known = [app for word in words if (app := find_app_name(word, self.catalog.apps()))]
@@ -58,7 +58,7 @@ class AppFinder:
         return next((app for app in apps if any(find_component(app, name) for name in named)), None)
 
     def find_by_labels(self, app: App, labels: Mapping[str, str]) -> list[Component]:
-        """Find the components whose pods have all these labels; else the one that a label's value names."""
+        """Find the components whose pods have all these labels, or the one that a label's value names."""
         selected = [
             component
             for component in app.components
@@ -75,7 +75,7 @@ class AppFinder:
         return [container["name"] for container in template.get("spec", {}).get("containers", ())]
 
     def count_replicas(self, app: App, component: Component) -> int:
-        """Count the pods that a component has by itself."""
+        """Return the component's default number of replicas."""
         return int(_read_workloads(self.catalog, app.name, app.version).get(component.workload, {}).get("replicas", 1))
 
     def _labels(self, app: App, component: Component) -> Mapping[str, str]:
@@ -87,25 +87,25 @@ class AppFinder:
 
 @cache
 def _read_workloads(catalog: Catalog, name: str, version: str) -> Mapping[str, Object]:
-    """Read the specs of an app's workloads as it is deployed without any option."""
+    """Read the specs of an app's workloads, rendered without options."""
     app = catalog.app(name, version)
     objects = render_app(app, {}, _USERS, app.namespace, templates=catalog.templates(name))
     return {f"{o['kind']}/{o['metadata']['name']}": o["spec"] for o in objects if "template" in (o.get("spec") or {})}
 
 
 def find_app_name(word: str, apps: Iterable[str]) -> str:
-    """Find the app that a word means; empty where it means none of these."""
+    """Find the app by one of its public names; empty if there is none."""
     found = _APPS.get(word, "" if word not in apps else word)
     return found if found in apps else ""
 
 
 def is_absent_app(word: str) -> bool:
-    """Return whether a word means an app that public material uses and this catalogue lacks."""
+    """Return whether a word names a public app that the catalogue lacks."""
     return word in _ABSENT
 
 
 def find_component(app: App, name: str) -> Component | None:
-    """Find the component that a name means: its own, one of its workload's or Service's, or one that others use."""
+    """Find a component by its name, by that of its workload or Service, or by one that public material uses."""
     for candidate in _list_spellings(name):
         for component in app.components:
             own = (component.name, component.service, component.workload.partition("/")[2])
@@ -118,7 +118,7 @@ def find_component(app: App, name: str) -> Component | None:
 
 
 def _list_spellings(name: str) -> list[str]:
-    """List a name without what stands before or behind it in public material, the longest first."""
+    """List a name without the prefixes and suffixes of public material, the longest first."""
     text = name.strip().lower().replace("_", "-")
     found = [text]
     for prefix in _DATA["prefixes"]:
@@ -130,13 +130,13 @@ def _list_spellings(name: str) -> list[str]:
 
 
 def read_pattern(pattern: str) -> str:
-    """Read the name behind a pattern for names of pods, ``^cart-.*$``; empty where it means more than one name."""
+    """Read the workload name from a pattern of pod names such as ``^cart-.*$``; empty if it is ambiguous."""
     text = pattern.strip().removeprefix("^").removesuffix("$")
     text = re.sub(r"(-?(\.\*|\.\+|\[a-z0-9\][*+]|\*))+$|\\b$|\(-\.\*\)\?$", "", text)
     return text if re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", text) else ""
 
 
 def parse_labels(text: str) -> dict[str, str]:
-    """Parse a selector of labels as text, ``app=cart,tier=web``; what is no equality is left out."""
+    """Parse the equality requirements of a label selector such as ``app=cart,tier=web``; others are ignored."""
     pairs = (part.replace("==", "=").partition("=") for part in text.split(",") if "=" in part and "!=" not in part)
     return {key.strip(): value.strip() for key, _, value in pairs}

@@ -1,6 +1,6 @@
-"""Values of other formats in the units of fault parameters.
+"""Convert values of other formats to the units of fault parameters.
 
-Durations are Go's (time.ParseDuration), as Chaos Mesh and Litmus take them; rates are those of ``tc``.
+Durations have Go's syntax (time.ParseDuration), as in Chaos Mesh and Litmus; rates have that of ``tc``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _PREFIX: Final = {"": 1e-3, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}
 
 
 def parse_go_duration(value: Any) -> float:
-    """Parse the seconds of a duration; a bare number is taken for seconds.
+    """Parse a duration to seconds; a bare number is seconds.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a duration.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
@@ -30,15 +30,15 @@ def parse_go_duration(value: Any) -> float:
         return sign * float(text)
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(f"'{text[:40]}' is no duration such as 250ms or 1m30s")
+        raise ValueError(f"'{text[:40]}' is not a duration such as 250ms or 1m30s")
     return sign * sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
 def convert_value(value: Any, unit: Unit) -> Any:
-    """Convert a value to what a parameter of this unit holds.
+    """Convert a value to a parameter of this unit.
 
     Raises:
-        ValueError: it cannot be one.
+        ValueError: it cannot be converted.
     """
     match unit:
         case "Milliseconds":
@@ -47,7 +47,7 @@ def convert_value(value: Any, unit: Unit) -> Any:
             return round(parse_go_duration(value))
         case "Percent":
             return round(_parse_number(str(value).strip().removesuffix("%")))
-        case "Share":  # a fraction, unless the percent sign is there
+        case "Share":  # a fraction, unless it has a percent sign
             return round(_parse_share(str(value).strip()))
         case "Integer":
             return round(_parse_number(value))
@@ -59,11 +59,11 @@ def convert_value(value: Any, unit: Unit) -> Any:
             return str(value).strip().lower() in ("true", "1", "yes", "on")
         case "Object":
             if not isinstance(value, dict):
-                raise ValueError("it is no object")
+                raise ValueError("it is not an object")
             return value
         case "Text":
             if isinstance(value, dict | list):
-                raise ValueError("it is no text")
+                raise ValueError("it is not a string")
             return str(value)
 
 
@@ -71,23 +71,23 @@ def _parse_number(value: Any) -> float:
     try:
         number = float(str(value).strip())
     except ValueError:
-        raise ValueError(f"'{str(value)[:40]}' is no number") from None
+        raise ValueError(f"'{str(value)[:40]}' is not a number") from None
     if number != number or abs(number) > 1e15:
-        raise ValueError(f"'{str(value)[:40]}' is no usable number")
+        raise ValueError(f"'{str(value)[:40]}' is not a usable number")
     return number
 
 
 def _parse_share(text: str) -> float:
-    """Parse a fraction, or percent where the sign is there or the number is above one, to percent."""
+    """Parse a fraction to percent; with a percent sign, or above 1, it is percent already."""
     number = _parse_number(text.removesuffix("%"))
     return number if text.endswith("%") or number > 1 else number * 100
 
 
 def _parse_rate(value: Any) -> int:
-    """Parse a rate as ``tc`` takes it, in which ``bps`` are bytes in a second, to kilobits."""
+    """Parse a rate in the syntax of ``tc``, where ``bps`` is bytes per second, to kilobits per second."""
     match = _RATE.fullmatch(str(value).strip().lower())
     if match is None:
-        raise ValueError(f"'{str(value)[:40]}' is no rate such as 100kbit or 1mbps")
+        raise ValueError(f"'{str(value)[:40]}' is not a rate such as 100kbit or 1mbps")
     return max(1, round(float(match[1]) * _PREFIX[match[2]] * (8 if match[3] == "bps" else 1)))
 
 

@@ -53,7 +53,7 @@ def _look(context: TrialContext) -> list[Finding]:
     contents = [o for name in context.everywhere for o in list_contents(context.cluster, name)]
     if any(f.visibility == "Hidden" for f in context.runbook.faults):
         for name in context.everywhere:
-            contents += chaos.list_aimed(context.cluster, context.management, at=name)
+            contents += chaos.list_chaos_selecting(context.cluster, context.management, at=name)
     residue = _list_residue(context)
     return leftovers.compare(baseline.snapshot, snapshot(context.cluster, context.everywhere), contents, residue)
 
@@ -101,7 +101,7 @@ def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
 def _list_residue(context: TrialContext) -> list[str]:
     """List what is left of the changes that the trial made outside of the app's namespaces."""
     touched: dict[Reference, list[Receipt]] = {}
-    for receipt in sorted(context.engine.recorded(), key=lambda r: (r.at, r.ordinal)):
+    for receipt in sorted(context.engine.list_receipts(), key=lambda r: (r.at, r.ordinal)):
         for ref in {e.ref for e in receipt.entries if e.ref.namespace not in context.everywhere}:
             touched.setdefault(ref, []).append(receipt)
     found = (find_residue(ref, receipts, context.cluster.get(ref)) for ref, receipts in touched.items())

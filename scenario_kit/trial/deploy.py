@@ -61,7 +61,7 @@ def _find_strays(context: TrialContext) -> list[Finding]:
     runbook = context.runbook
     changes = [c for f in runbook.faults for c in (*f.changes, *f.undo)]
     changes += [c for p in runbook.procedures for c in p.solution.changes]
-    return list(reach.report_strays(changes, runbook.reach, context.namespace))
+    return list(reach.report_outside_targets(changes, runbook.reach, context.namespace))
 
 
 def _refuse_foreign(context: TrialContext) -> None:
@@ -207,7 +207,7 @@ def tear_down(context: TrialContext) -> list[Finding]:
 
 def _undo_all(context: TrialContext) -> list[Finding]:
     findings = []
-    injected = {r.group for r in context.engine.recorded(FAULT_GROUPS)}
+    injected = {r.group for r in context.engine.list_receipts(FAULT_GROUPS)}
     for fault in context.runbook.faults:
         if fault.undone and fault.group in injected:
             results = await_checks(context, fault.undone)

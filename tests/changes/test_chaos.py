@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
-from scenario_kit.changes.chaos import parse_objection
+from scenario_kit.changes.chaos import parse_content_error
 from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Component, Reference
@@ -80,10 +80,10 @@ def test_both_sides_are_bound(engine, cluster):
 
 @pytest.mark.parametrize("app", ["web", "cart"])
 def test_new_pods_of_either_side_are_covered(engine, cluster, app):
-    assert not engine.binds(["Fault/main"])
+    assert not engine.needs_maintenance(["Fault/main"])
     do(engine, partition())
-    assert engine.binds(["Fault/main"])
-    assert not engine.binds([])
+    assert engine.needs_maintenance(["Fault/main"])
+    assert not engine.needs_maintenance([])
     assert engine.maintain(["Fault/main"]) == 0
     run(cluster, f"{app}-2", app)
     assert engine.maintain(["Fault/main"]) == 1
@@ -135,8 +135,8 @@ def test_a_schedule_selects_for_itself(engine, cluster):
     live = cluster.get(SCHEDULE)
     assert live["spec"]["networkChaos"]["selector"] == {"namespaces": [NS], "labelSelectors": {"app": "web"}}
     assert receipt.covered == ()
-    assert not engine.binds(["Fault/main"])
-    assert Engine.chaos_state(live) == (True, "")
+    assert not engine.needs_maintenance(["Fault/main"])
+    assert Engine.read_chaos_state(live) == (True, "")
     run(cluster, "web-2", "web")
     assert engine.maintain(["Fault/main"]) == 0
 
@@ -233,7 +233,7 @@ def test_an_experiment_ends_after_its_duration_in_the_time_of_the_trial(cluster,
     assert engine.expire(120.0) is None
     assert cluster.get(LIVE)["metadata"]["annotations"] == {"experiment.chaos-mesh.org/pause": "true"}
     run(cluster, "web-2", "web")
-    assert not engine.binds(["Fault/main"])
+    assert not engine.needs_maintenance(["Fault/main"])
     assert engine.maintain(["Fault/main"]) == 0
     assert engine.undo_all() == []
     assert cluster.get(LIVE) is None
@@ -266,7 +266,7 @@ def test_what_has_no_duration_lasts(engine, spec):
     ],
 )
 def test_what_is_said_about_the_content_is_the_authors(trouble):
-    assert parse_objection(trouble)
+    assert parse_content_error(trouble)
 
 
 @pytest.mark.parametrize(
@@ -284,4 +284,4 @@ def test_what_is_said_about_the_content_is_the_authors(trouble):
     ],
 )
 def test_what_is_said_about_the_way_there_is_not(trouble):
-    assert parse_objection(trouble) == ""
+    assert parse_content_error(trouble) == ""

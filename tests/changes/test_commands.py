@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from scenario_kit.changes import compensation, jobs
-from scenario_kit.changes.jobs import JobEnd
+from scenario_kit.changes.jobs import JobResult
 from scenario_kit.changes.receipts import ClusterStore, Receipt
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
@@ -167,20 +167,20 @@ def terminated(code, **more):
 @pytest.mark.parametrize(
     ("conditions", "pods", "ended"),
     [
-        ([condition("Complete")], [], JobEnd(True)),
-        ([condition("SuccessCriteriaMet"), condition("Complete")], [pod(terminated(0))], JobEnd(True)),
-        ([condition("Failed", message="too often")], [], JobEnd(False, "too often")),
-        ([SILENT], [], JobEnd(False, "")),
-        ([FAILED], [pod(terminated(3, message=" no \n"))], JobEnd(False, "exit code 3: no")),
-        ([FAILED], [pod(terminated(1, reason="Error"))], JobEnd(False, "exit code 1: Error")),
-        ([SILENT], [pod(terminated(1, message="", reason="OOMKilled"))], JobEnd(False, "exit code 1: OOMKilled")),
-        ([SILENT], [pod(terminated(1))], JobEnd(False, "exit code 1: ")),
-        ([FAILED], [pod(terminated(1, message="y"), "other", "task-2")], JobEnd(False, "x")),
-        ([FAILED], [pod({"containerStatuses": [{"state": {"waiting": {}}}]})], JobEnd(False, "x")),
+        ([condition("Complete")], [], JobResult(True)),
+        ([condition("SuccessCriteriaMet"), condition("Complete")], [pod(terminated(0))], JobResult(True)),
+        ([condition("Failed", message="too often")], [], JobResult(False, "too often")),
+        ([SILENT], [], JobResult(False, "")),
+        ([FAILED], [pod(terminated(3, message=" no \n"))], JobResult(False, "exit code 3: no")),
+        ([FAILED], [pod(terminated(1, reason="Error"))], JobResult(False, "exit code 1: Error")),
+        ([SILENT], [pod(terminated(1, message="", reason="OOMKilled"))], JobResult(False, "exit code 1: OOMKilled")),
+        ([SILENT], [pod(terminated(1))], JobResult(False, "exit code 1: ")),
+        ([FAILED], [pod(terminated(1, message="y"), "other", "task-2")], JobResult(False, "x")),
+        ([FAILED], [pod({"containerStatuses": [{"state": {"waiting": {}}}]})], JobResult(False, "x")),
         ([SILENT], [pod(terminated(1, message="a" * 700 + "end"))],
-         JobEnd(False, "exit code 1: " + "a" * 597 + "end")),
+         JobResult(False, "exit code 1: " + "a" * 597 + "end")),
         ([FAILED], [pod(), pod(terminated(2, message="y"), "task-1-y")],
-         JobEnd(False, "exit code 2: y")),
+         JobResult(False, "exit code 2: y")),
     ],
 )  # fmt: skip
 def test_how_it_ended_is_read_from_the_job_and_why_from_its_pod(conditions, pods, ended):
@@ -200,7 +200,7 @@ def test_it_is_looked_at_every_fifteen_seconds_up_to_the_deadline(after, deadlin
             jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0 + deadline)
         assert world.clock.now() == 1180.0
     else:
-        assert jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0 + deadline) == JobEnd(True)
+        assert jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0 + deadline) == JobResult(True)
         assert world.clock.now() == 1000.0 + at
 
 
@@ -341,7 +341,7 @@ def receipt(*changes, left=None):
 
 def made(world, given):
     store = ClusterStore(world.cluster, "kit", "t")
-    after, problem = compensation.make(world.scene, world.clock, store, given)
+    after, problem = compensation.compensate(world.scene, world.clock, store, given)
     return after, problem, store.all()
 
 

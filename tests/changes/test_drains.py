@@ -32,7 +32,7 @@ def change(operation, target="Node/n1", **more):
     return Change.from_json({operation: {"target": target, **more}})
 
 
-def take_back(where, operation, prior):
+def restore_node(where, operation, prior):
     receipt = Receipt(trial="t", ordinal=0, group="Fault/f", change=operation)
     entry = ReceiptEntry(ref=N1, prior=prior)
     operation.operation.undo(where, receipt, entry, FakeClock())
@@ -85,7 +85,7 @@ def test_one_field_or_taint_is_written_and_taken_back(operation, before, after):
     assert where.cluster.get(N1)["spec"] == after
     if operation.operation.keyword in ("taint", "untaint"):
         assert len(writes(where)) == once, "the same again is no write"
-    take_back(where, operation, node(**before))
+    restore_node(where, operation, node(**before))
     left = where.cluster.get(N1)["spec"]
     assert sorted(left.pop("taints", []), key=str) == sorted(before.get("taints", []), key=str)
     assert left == {k: v for k, v in before.items() if k != "taints"}
@@ -96,14 +96,14 @@ def test_what_others_wrote_meanwhile_stays():
     send(where, change("taint", **taint()))
     send(where, change("cordon"))
     where.cluster.patch(N1, {"spec": {"taints": [taint("o"), taint(), taint("new")]}})
-    take_back(where, change("taint", **taint()), node(taints=[taint("o")]))
+    restore_node(where, change("taint", **taint()), node(taints=[taint("o")]))
     assert where.cluster.get(N1)["spec"] == {"taints": [taint("o"), taint("new")], "unschedulable": True}
 
 
 def test_a_node_that_is_gone_needs_nothing_and_one_that_never_was_is_refused():
     where = scene(node("n2"))
     for each in (change("cordon"), change("taint", **taint())):
-        take_back(where, each, node())
+        restore_node(where, each, node())
         with pytest.raises(AuthoringError, match="node n1 does not exist"):
             send(where, each)
     assert writes(where) == []

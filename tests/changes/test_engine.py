@@ -305,7 +305,7 @@ def test_an_earlier_change_waits_until_a_later_one_of_the_same_object_is_undone(
         (
             {"create": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}},
             AuthoringError,
-            "exists already",
+            "already exists",
         ),
         (
             {"create": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "nowhere"}}},
@@ -369,7 +369,7 @@ def test_what_was_restarted_to_read_a_change_is_restarted_to_read_it_undone(lab,
 
     assert lab.get("ConfigMap/flags")["data"]["other"] == "kept"
     assert (restarted_at(lab) != before) is again
-    assert {r.state for r in lab.engine.recorded("Solution/s")} == {"Undone"}
+    assert {r.state for r in lab.engine.list_receipts("Solution/s")} == {"Undone"}
     after = restarted_at(lab)
     assert lab.engine.undo_group("Solution/s") == []
     assert restarted_at(lab) == after

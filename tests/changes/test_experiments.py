@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.changes import chaos
-from scenario_kit.changes.chaos import Chosen
+from scenario_kit.changes.chaos import SelectedPods
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Reference, Severity
 from scenario_kit.testing import FakeCluster
@@ -50,7 +50,7 @@ def test_the_reference_of_an_experiment():
     ],
 )
 def test_what_lasts_until_it_is_deleted(obj, lasts):
-    assert chaos.is_lasting(obj) is lasts
+    assert chaos.lasts_until_deleted(obj) is lasts
 
 
 @pytest.mark.parametrize(
@@ -69,22 +69,22 @@ def test_what_lasts_until_it_is_deleted(obj, lasts):
     ],
 )
 def test_when_an_experiment_is_over_by_itself(obj, after):
-    assert chaos.ends_after(obj) == after
+    assert chaos.parse_experiment_duration(obj) == after
 
 
 @pytest.mark.parametrize(
     ("pods", "empty", "everyone"),
     [
-        (Chosen([]), True, []),
-        (Chosen(["a"]), False, ["a"]),
-        (Chosen(["a"], []), True, ["a"]),
-        (Chosen([], ["b"]), True, ["b"]),
-        (Chosen(["a"], ["b"]), False, ["a", "b"]),
+        (SelectedPods([]), True, []),
+        (SelectedPods(["a"]), False, ["a"]),
+        (SelectedPods(["a"], []), True, ["a"]),
+        (SelectedPods([], ["b"]), True, ["b"]),
+        (SelectedPods(["a"], ["b"]), False, ["a", "b"]),
     ],
 )
 def test_both_sides_need_pods(pods, empty, everyone):
     assert pods.empty is empty
-    assert pods.everyone == everyone
+    assert pods.pods == everyone
 
 
 PODS = (
@@ -180,7 +180,7 @@ def test_experiments_of_a_namespace_that_are_aimed_at_another():
         experiment(name="here", namespace="shop", selector={"namespaces": ["shop"]}),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "hidden"}},
     ])  # fmt: skip
-    assert sorted(names(chaos.list_aimed(cluster, "hidden", at="shop"))) == ["at", "pods"]
+    assert sorted(names(chaos.list_chaos_selecting(cluster, "hidden", at="shop"))) == ["at", "pods"]
 
 
 def test_the_experiments_that_a_schedule_started():
@@ -190,7 +190,7 @@ def test_the_experiments_that_a_schedule_started():
         experiment(name="s-3", labels={"managed-by": "t"}), experiment("PodChaos", name="s-4", labels=labels),
     ])  # fmt: skip
     schedule = Reference("Schedule", "s", "shop", "chaos-mesh.org")
-    assert chaos.list_started(cluster, schedule, "NetworkChaos") == [
+    assert chaos.list_experiments_of(cluster, schedule, "NetworkChaos") == [
         Reference("NetworkChaos", "s-1", "shop", "chaos-mesh.org")
     ]
 
@@ -204,14 +204,18 @@ def test_what_is_told_of_an_experiment_without_pods():
 def test_binding_names_exactly_the_pods():
     template = experiment(action="loss", mode="one", selector={"labelSelectors": {"a": "b"}})
     template["spec"]["target"] = {"mode": "one", "selector": {}, "value": "7"}
-    pods = Chosen([pod("b"), pod("a"), pod("c", namespace="else")], [pod("d")])
+    pods = SelectedPods([pod("b"), pod("a"), pod("c", namespace="else")], [pod("d")])
     assert chaos.bind(template, pods)["spec"] == {
         "action": "loss", "mode": "all",
         "selector": {"namespaces": ["else", "shop"], "pods": {"shop": ["b", "a"], "else": ["c"]}},
         "target": {"mode": "all", "value": "7", "selector": {"namespaces": ["shop"], "pods": {"shop": ["d"]}}},
     }  # fmt: skip
     assert template["spec"]["mode"] == "one", "the template stays as it was"
-    assert chaos.bind(template, Chosen([pod("a")]))["spec"]["target"] == {"mode": "one", "selector": {}, "value": "7"}
+    assert chaos.bind(template, SelectedPods([pod("a")]))["spec"]["target"] == {
+        "mode": "one",
+        "selector": {},
+        "value": "7",
+    }
 
 
 @pytest.mark.parametrize(
@@ -226,13 +230,13 @@ def test_binding_names_exactly_the_pods():
 def test_a_schedule_says_on_both_sides_where_it_looks(selector, bound):
     inner = {"mode": "all", "selector": selector, "target": {"mode": "all", "selector": dict(selector)}}
     template = experiment("Schedule", type="NetworkChaos", schedule="@every 1m", networkChaos=inner)
-    spec = chaos.bind(template, Chosen([pod("a")], [pod("b")]))["spec"]["networkChaos"]
+    spec = chaos.bind(template, SelectedPods([pod("a")], [pod("b")]))["spec"]["networkChaos"]
     assert (spec["selector"], spec["target"]["selector"]) == (bound, bound)
     assert template["spec"]["networkChaos"]["selector"] == selector
     one = experiment("Schedule", type="PodChaos", podChaos={"mode": "all", "selector": dict(selector)})
-    assert chaos.bind(one, Chosen([pod("a")]))["spec"]["podChaos"] == {"mode": "all", "selector": bound}
+    assert chaos.bind(one, SelectedPods([pod("a")]))["spec"]["podChaos"] == {"mode": "all", "selector": bound}
     bare = experiment("Schedule", type="PodChaos", podChaos={"mode": "all"})
-    assert chaos.bind(bare, Chosen([]))["spec"]["podChaos"] == {"mode": "all"}
+    assert chaos.bind(bare, SelectedPods([]))["spec"]["podChaos"] == {"mode": "all"}
 
 
 def test_what_a_bound_object_reaches():
@@ -271,7 +275,7 @@ def test_which_effects_die_with_a_container(kind, before, now, anyway, with_cont
     assert chaos.has_uncovered_pods(experiment(kind), before, now) is expected
 
 
-def recorded(*records):
+def build_status(*records):
     return {"experiment": {"containerRecords": list(records)}}
 
 
@@ -284,14 +288,14 @@ def record(phase="Injected", injected=1, recovered=0, **more):
     [
         (experiment(), None),
         (experiment(status={"experiment": {}}), None),
-        (experiment(status=recorded()), None),
-        (experiment(status=recorded(record())), True),
-        (experiment(status=recorded(record(), record("Not Injected"))), None),
-        (experiment(status=recorded(record(injected=1, recovered=1))), None),
-        (experiment(status=recorded(record(injected=2, recovered=1))), True),
-        (experiment(status=recorded({"phase": "Injected", "injectedCount": 1})), True),
-        (experiment(status=recorded({"phase": "Injected"})), None),
-        (experiment(status=recorded({"injectedCount": 1})), None),
+        (experiment(status=build_status()), None),
+        (experiment(status=build_status(record())), True),
+        (experiment(status=build_status(record(), record("Not Injected"))), None),
+        (experiment(status=build_status(record(injected=1, recovered=1))), None),
+        (experiment(status=build_status(record(injected=2, recovered=1))), True),
+        (experiment(status=build_status({"phase": "Injected", "injectedCount": 1})), True),
+        (experiment(status=build_status({"phase": "Injected"})), None),
+        (experiment(status=build_status({"injectedCount": 1})), None),
         (experiment("Schedule"), True),
     ],
 )
@@ -306,18 +310,18 @@ FAILED = {"type": "Failed", "message": "second"}
     ("status", "trouble"),
     [
         (None, ""),
-        (recorded(), ""),
-        (recorded(record(id="shop/a")), ""),
-        (recorded(record(id="shop/a", events=[{"type": "Failed", "message": "first"}, FAILED])), "shop/a: second"),
-        (recorded(record(id="shop/a", events=[FAILED, {"type": "Succeeded"}])), "shop/a: second"),
-        (recorded(record(id="shop/a", events=[{"type": "Succeeded"}]), record(id="shop/b", events=[FAILED])),
+        (build_status(), ""),
+        (build_status(record(id="shop/a")), ""),
+        (build_status(record(id="shop/a", events=[{"type": "Failed", "message": "first"}, FAILED])), "shop/a: second"),
+        (build_status(record(id="shop/a", events=[FAILED, {"type": "Succeeded"}])), "shop/a: second"),
+        (build_status(record(id="shop/a", events=[{"type": "Succeeded"}]), record(id="shop/b", events=[FAILED])),
          "shop/b: second"),
-        (recorded(record(events=[{"type": "Failed"}])), ": "),
-        (recorded(record(id="a", events=[{}])), ""),
+        (build_status(record(events=[{"type": "Failed"}])), ": "),
+        (build_status(record(id="a", events=[{}])), ""),
     ],
 )  # fmt: skip
 def test_the_last_failure_that_was_noted(status, trouble):
-    assert chaos.read_trouble(experiment(status=status)) == trouble
+    assert chaos.read_last_failure(experiment(status=status)) == trouble
 
 
 @pytest.mark.parametrize(
@@ -334,5 +338,5 @@ def test_the_last_failure_that_was_noted(status, trouble):
     ],
 )
 def test_an_answer_and_an_objection(trouble, answer, objection):
-    assert chaos.parse_daemon_answer(trouble) == answer
-    assert chaos.parse_objection(trouble) == objection
+    assert chaos.parse_daemon_response(trouble) == answer
+    assert chaos.parse_content_error(trouble) == objection

@@ -48,7 +48,7 @@ class Kubelet:
         self.cluster, self.namespace = cluster, namespace
         self.store = []
         self.fate = {}
-        self.words = "ERR unknown subcommand"
+        self.output = "ERR unknown subcommand"
 
     def live(self, now):
         for pod in self.cluster.list("Pod", self.namespace):
@@ -80,7 +80,7 @@ class Kubelet:
             return
         ended = {"exitCode": fate, "reason": "Error" if fate else "Completed"}
         if fate:
-            ended["message"] = self.words
+            ended["message"] = self.output
         else:
             self.store.append(container["command"][-1])
         phase = "Failed" if fate else "Succeeded"
@@ -263,7 +263,7 @@ def test_killed_around_any_write_of_the_undo(fake, survive, after):
     assert fake.engine().undo_all() == [], blocked
     assert fake.kubelet.left == []
     assert fake.kubelet.store in (["k7", ""], ["k7", "", ""])
-    assert [r.state for r in fake.engine().recorded()] == ["Undone"]
+    assert [r.state for r in fake.engine().list_receipts()] == ["Undone"]
 
 
 def test_a_command_that_fails_says_why_every_time(lab):
@@ -309,7 +309,7 @@ def test_a_job_that_somebody_deletes_is_not_run_again(lab):
 def test_an_undo_that_fails_is_blocked_and_tried_again(lab):
     lab.do()
     lab.kubelet.fate[tuple(UNDO)] = 1
-    lab.kubelet.words = "Could not connect to store:6379: Connection refused"
+    lab.kubelet.output = "Could not connect to store:6379: Connection refused"
     for _ in range(2):
         (blocked,) = lab.engine().undo_group("Fault/f")
         assert (blocked.group, blocked.target) == ("Fault/f", "Deployment/store")
@@ -352,4 +352,4 @@ def test_a_client_that_the_app_does_not_have(lab):
     change = Change.from_json({"run": {"client": "mongosh", "command": ["mongosh"]}})
     with pytest.raises(AuthoringError, match="no client 'mongosh'; it has cli"):
         lab.engine().do(change, ordinal=1, group="Fault/f")
-    assert lab.engine().recorded() == []
+    assert lab.engine().list_receipts() == []

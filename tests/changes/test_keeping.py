@@ -90,15 +90,15 @@ def test_what_changed_nothing_is_remembered_as_that():
     lab = Lab(config())
     with pytest.raises(NoEffect, match="the change 'patch' of Fault/f leaves shop/ConfigMap/a as it was"):
         lab.engine.do(patching("good"), ordinal=1, group="Fault/f")
-    (receipt,) = lab.start().recorded()
+    (receipt,) = lab.start().list_receipts()
     assert (receipt.state, receipt.note) == ("Undone", "changed nothing")
-    assert lab.engine.done() == []
+    assert lab.engine.list_active() == []
 
 
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"create": config()}, "shop/ConfigMap/a exists already in namespace shop"),
+        ({"create": config()}, "shop/ConfigMap/a already exists in namespace shop"),
         ({"delete": {"target": "ConfigMap/no"}}, "shop/ConfigMap/no does not exist in namespace shop"),
         (
             {"create": config("b") | {"metadata": {"name": "b", "namespace": "nowhere"}}},
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(change, text):
     lab = Lab(config())
     with pytest.raises(AuthoringError, match=text):
         lab.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
-    assert (lab.writes(), lab.engine.recorded()) == ([], [])
+    assert (lab.writes(), lab.engine.list_receipts()) == ([], [])
 
 
 @pytest.mark.parametrize("namespace", ["kit", "shop-stores", NS])
@@ -158,15 +158,19 @@ def test_groups_are_told_apart_by_their_beginning():
     for ordinal, (name, group) in enumerate((("a", "Fault/a"), ("b", "Fault/ab"), ("c", "Decoy/d")), start=1):
         lab.engine.do(patching("bad", name), ordinal=ordinal, group=group)
     groups = lambda found: [r.group for r in found]  # noqa: E731
-    assert groups(lab.engine.recorded("Fault/")) == groups(lab.engine.done("Fault/")) == ["Fault/a", "Fault/ab"]
-    assert groups(lab.engine.recorded("Fault/a")) == groups(lab.engine.done("Fault/a")) == ["Fault/a"]
-    assert groups(lab.engine.recorded()) == ["Fault/a", "Fault/ab", "Decoy/d"]
+    assert (
+        groups(lab.engine.list_receipts("Fault/"))
+        == groups(lab.engine.list_active("Fault/"))
+        == ["Fault/a", "Fault/ab"]
+    )
+    assert groups(lab.engine.list_receipts("Fault/a")) == groups(lab.engine.list_active("Fault/a")) == ["Fault/a"]
+    assert groups(lab.engine.list_receipts()) == ["Fault/a", "Fault/ab", "Decoy/d"]
     assert lab.engine.undo_group("Fault/a") == []
     assert (lab.value("a"), lab.value("b")) == ("good", "bad")
-    assert groups(lab.engine.done("Fault/")) == ["Fault/ab"]
-    assert groups(lab.engine.recorded("Fault/")) == ["Fault/a", "Fault/ab"]
+    assert groups(lab.engine.list_active("Fault/")) == ["Fault/ab"]
+    assert groups(lab.engine.list_receipts("Fault/")) == ["Fault/a", "Fault/ab"]
     lab.engine.forget()
-    assert lab.engine.recorded() == []
+    assert lab.engine.list_receipts() == []
 
 
 def test_the_latest_is_undone_first_also_where_its_number_is_lower():
@@ -214,7 +218,7 @@ def test_what_a_fix_deleted_and_brought_back_belongs_to_who_made_it_and_to_nobod
     other = lab.engine.do(Change.from_json({"create": config("o")}), ordinal=2, group="Fault/g")
     lab.engine.do(Change.from_json({"delete": {"target": "ConfigMap/n"}}), ordinal=3, group="Fix/x")
     assert lab.engine.undo_group("Fix/x") == []
-    again = {r.ordinal: r for r in lab.engine.recorded()}
+    again = {r.ordinal: r for r in lab.engine.list_receipts()}
     uid = lab.cluster.get(Reference("ConfigMap", "n", NS))["metadata"]["uid"]
     assert again[1].entries[0].uid == uid != made.entries[0].uid
     assert again[2] == other
@@ -286,11 +290,11 @@ def test_which_experiments_are_looked_after(groups, action, over, binds):
         lab.engine.expire(2000.0)
     lab.cluster.put(pod("q"))
     uid = live(lab)["metadata"]["uid"]
-    assert lab.engine.binds(groups) is binds
+    assert lab.engine.needs_maintenance(groups) is binds
     assert lab.engine.maintain(groups) == int(binds)
     assert (live(lab)["metadata"]["uid"] != uid) is binds
     if binds:
-        (receipt,) = lab.engine.recorded()
+        (receipt,) = lab.engine.list_receipts()
         assert (receipt.note, receipt.state, len(receipt.covered)) == ("", "Done", 2)
         assert live(lab)["spec"]["selector"]["pods"] == {NS: ["p", "q"]}
 
@@ -309,7 +313,7 @@ def test_one_that_is_not_released_is_told():
     lab.engine.do(experiment(), ordinal=1, group="Fault/x")
     lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": ["held"]}})
     lab.cluster.put(pod("q"))
-    with pytest.raises(LabError, match="is not released by Chaos Mesh"):
+    with pytest.raises(LabError, match="was not removed by Chaos Mesh"):
         lab.engine.maintain(["Fault/x"])
     lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": None}})
     assert lab.start().maintain(["Fault/x"]) == 1, "another process goes on"
@@ -317,13 +321,13 @@ def test_one_that_is_not_released_is_told():
 
 
 def test_nothing_is_claimed_of_what_is_not_there():
-    assert Engine.chaos_state(None) == (None, "")
-    assert Engine.chaos_state(experiment().operation.experiment) == (None, "")
+    assert Engine.read_chaos_state(None) == (None, "")
+    assert Engine.read_chaos_state(experiment().operation.experiment) == (None, "")
 
 
 def test_without_a_place_checks_are_as_they_were():
     check = Check.from_json({"object": {"ref": "ConfigMap/a", "exists": True}})
-    assert Lab().engine.placed([check]) == [check]
+    assert Lab().engine.resolve_checks([check]) == [check]
 
 
 # --- restarts through zero
@@ -366,7 +370,7 @@ def test_old_pods_that_do_not_go_are_told():
     ):
         lab.engine.do(DROP, ordinal=1, group="Fault/f")
     assert lab.clock.now() == 1180.0
-    (receipt,) = lab.engine.recorded()
+    (receipt,) = lab.engine.list_receipts()
     assert receipt.state == "Down"
     lab.cluster.delete(Reference("Pod", "web-1", NS), grace_seconds=0)
     lab.cluster.delete(Reference("Pod", "web-2", NS), grace_seconds=0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.changes.node_placeholders import place_checks, resolve
+from scenario_kit.changes.node_placeholders import resolve, resolve_checks
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Check
 from scenario_kit.testing import FakeCluster
@@ -94,7 +94,7 @@ def test_the_workload_is_in_whichever_namespace_has_it():
 def test_what_is_nowhere_is_refused(name, objects, text):
     with pytest.raises(AuthoringError, match=text) as refused:
         answer(name, workload(), *objects)
-    assert f"'{name}' stands for nothing here" in refused.value.message
+    assert f"cannot resolve '{name}'" in refused.value.message
 
 
 # --- room: 4 cores and 4 Gi, of which one pod of the workload asks for 250m and 512Mi
@@ -177,8 +177,8 @@ def test_checks_are_about_what_was_chosen():
     about = lambda ref: Check.from_json({"object": {"ref": ref, "exists": True}})  # noqa: E731
     known = {HOST: "n2", ALL: "n1,n3"}
     checks = [about("Node/n9"), about(f"Node/{HOST}"), about(f"Node/{ALL}"), about(f"Node/{AWAY}")]
-    assert [c.object.ref for c in place_checks(checks, known)] == [
+    assert [c.object.ref for c in resolve_checks(checks, known)] == [
         "Node/n9", "Node/n2", "Node/n1", "Node/n3", f"Node/{AWAY}",
     ]  # fmt: skip
-    assert place_checks(checks, {}) == checks
-    assert [c.object.ref for c in place_checks(checks[1:2], {HOST: "n2"})] == ["Node/n2"]
+    assert resolve_checks(checks, {}) == checks
+    assert [c.object.ref for c in resolve_checks(checks[1:2], {HOST: "n2"})] == ["Node/n2"]

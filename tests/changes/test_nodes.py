@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
-from scenario_kit.changes.node_placeholders import place_checks
+from scenario_kit.changes.node_placeholders import resolve_checks
 from scenario_kit.changes.operation import NoEffect
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Check, Component, Reference
@@ -170,7 +170,7 @@ def test_room_that_nobody_can_give(place, stays):
     "name", ["node:host:Deployment:absent", "node:host:StatefulSet:web", "room:cpu:Deployment:absent"]
 )
 def test_nothing_to_stand_for(place, name):
-    with pytest.raises(AuthoringError, match="stands for nothing here"):
+    with pytest.raises(AuthoringError, match="cannot resolve"):
         place.do(cordon={"target": f"Node/{name}"})
 
 
@@ -267,13 +267,13 @@ def test_a_budget_blocks_a_drain_until_it_lets_go(place):
     assert leaving(place) == []
     assert place.spec("n2")["unschedulable"] is True
     place.engine = place.start()
-    assert place.engine.binds([])
+    assert place.engine.needs_maintenance([])
     place.engine.maintain([])
     assert leaving(place) == []
     protect(place, allowed=1)
     place.engine.maintain([])
     assert leaving(place) == ["web-b"]
-    assert not place.engine.binds([])
+    assert not place.engine.needs_maintenance([])
 
 
 @pytest.mark.parametrize("ends", ["uncordoned", "undone"])
@@ -288,7 +288,7 @@ def test_a_blocked_drain_that_is_called_off_evicts_nothing_later(place, ends):
     protect(place, allowed=1)
     place.engine.maintain([])
     assert leaving(place) == []
-    assert not place.engine.binds([])
+    assert not place.engine.needs_maintenance([])
 
 
 def test_mirrors_of_static_pods_stay(place):
@@ -302,11 +302,11 @@ def test_mirrors_of_static_pods_stay(place):
 def test_checks_are_about_the_recorded_nodes(place):
     check = Check.from_json({"object": {"ref": HOST, "path": "spec.unschedulable", "equals": True}})
     every = Check.from_json({"object": {"ref": "Node/node:all", "exists": True}})
-    assert place.engine.placed([check, every]) == [check, every], "nothing is recorded yet"
+    assert place.engine.resolve_checks([check, every]) == [check, every], "nothing is recorded yet"
     place.do(cordon={"target": HOST})
-    assert [c.object.ref for c in place.engine.placed([check, every])] == ["Node/n2", "Node/node:all"]
+    assert [c.object.ref for c in place.engine.resolve_checks([check, every])] == ["Node/n2", "Node/node:all"]
     known = {"node:all": "n1,n2"}
-    assert [c.object.ref for c in place_checks([every, check], known)] == ["Node/n1", "Node/n2", HOST]
+    assert [c.object.ref for c in resolve_checks([every, check], known)] == ["Node/n1", "Node/n2", HOST]
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -31,7 +31,7 @@ def test_a_selector_of_strangers_is_refused_before_anything_is_written(engine, c
 
     assert {finding.code for finding in refused.value.findings} == {"SK150"}
     assert cluster.list("NetworkChaos", NS, group="chaos-mesh.org") == []
-    assert engine.recorded() == []
+    assert engine.list_receipts() == []
 
 
 def test_a_schedule_that_selects_strangers_is_refused(engine):  # noqa: F811

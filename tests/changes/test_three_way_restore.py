@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenario_kit.changes.three_way_restore import find_touched, restore_fields, strip_to_desired
+from scenario_kit.changes.three_way_restore import list_changed_paths, restore_fields, strip_to_desired
 
 
 def service(target_port, selector=None, extra_port=None):
@@ -59,7 +59,7 @@ def test_restored(prior, after, live, expected):
 
 
 def test_touched_names_list_items_by_name():
-    assert find_touched(service(8080), service(9999)) == ("/spec/ports[http]/targetPort",)
+    assert list_changed_paths(service(8080), service(9999)) == ("/spec/ports[http]/targetPort",)
 
 
 def test_wanted_leaves_out_what_servers_and_controllers_write():
@@ -96,4 +96,4 @@ documents = st.recursive(
 def test_undoing_at_once_gives_the_prior_object(prior, after):
     prior, after = {"spec": prior}, {"spec": after}
     assert restore_fields(after, prior, after) == prior
-    assert bool(find_touched(prior, after)) == (prior != after)
+    assert bool(list_changed_paths(prior, after)) == (prior != after)

@@ -87,8 +87,12 @@ def test_the_report_for_programs(capsys: pytest.CaptureFixture[str], tmp_path: P
         (("chaos-mesh", "absent.yaml", "--dry-run"), 3, "absent.yaml"),
         (("chaos-mesh", EXAMPLE), 3, "no output folder for the drafts"),
         (("chaos-mesh", EXAMPLE, "--out", EXAMPLE), 3, "is not a folder"),
-        (("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-dmo"), 3, "there is no app 'otel-dmo'"),
-        (("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-demo", "--version", "1"), 3, "there is no version '1'"),
+        (("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-dmo"), 3, "app 'otel-dmo' does not exist"),
+        (
+            ("chaos-mesh", EXAMPLE, "--dry-run", "--app", "otel-demo", "--version", "1"),
+            3,
+            "version '1' of otel-demo does not exist",
+        ),
         (("litmus", EXAMPLE, "--dry-run"), 1, "nothing could be converted"),
         (("sregym", EXAMPLE, "--dry-run"), 1, "the file is not Python"),
     ],
@@ -105,4 +109,4 @@ def test_mistakes(
 def test_an_empty_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, _, err = bring(capsys, "krkn", str(tmp_path), "--dry-run")
     assert code == 3
-    assert "holds no file of this form" in err
+    assert "contains no .yaml" in err

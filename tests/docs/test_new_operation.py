@@ -104,7 +104,7 @@ def test_it_is_sent_and_taken_back(added):
     assert change.to_json() == {"pauseRollout": {"target": "Deployment/web"}}
     engine.do(change, ordinal=0, group="Fault/f")
     assert cluster.get(WEB)["spec"] == {"replicas": 2, "paused": True}
-    stored = Engine(scene, clock, ClusterStore(cluster, "kit", "t"), "t").recorded()
+    stored = Engine(scene, clock, ClusterStore(cluster, "kit", "t"), "t").list_receipts()
     assert [(r.change, r.state) for r in stored] == [(change, "Done")]
     assert engine.undo_all() == []
     assert cluster.get(WEB)["spec"] == {"replicas": 2}

@@ -121,7 +121,7 @@ def test_hostile_code_is_refused(text: str) -> None:
 
 
 def test_folders_without_anything_and_files_that_are_too_large(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no file"):
+    with pytest.raises(UsageError, match="contains no"):
         read_inputs(tmp_path, (".yaml",))
     with pytest.raises(UsageError, match="No such file"):
         read_inputs(tmp_path / "absent.yaml", (".yaml",))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.chaos.reach import find_strays, list_declared, rename_namespaces
+from scenario_kit.model.chaos.reach import list_declared, list_outside_targets, rename_namespaces
 
 OWN = frozenset({"shop", "shop-stores"})
 INSIDE = {"namespaces": ["shop"], "labelSelectors": {"app": "cart"}}
@@ -36,7 +36,7 @@ def network(selector: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_what_stays_inside(obj: dict[str, Any]) -> None:
-    assert list(find_strays(obj, OWN, "shop")) == []
+    assert list(list_outside_targets(obj, OWN, "shop")) == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_stays_inside(obj: dict[str, Any]) -> None:
     ],
 )
 def test_what_leads_out(obj: dict[str, Any], keys: str, value: str) -> None:
-    found = {(".".join(map(str, stray.keys)), stray.value) for stray in find_strays(obj, OWN, "shop")}
+    found = {(".".join(map(str, stray.keys)), stray.value) for stray in list_outside_targets(obj, OWN, "shop")}
     assert (keys, value) in found
 
 

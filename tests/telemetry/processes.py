@@ -28,7 +28,7 @@ _PATIENCE: Final = 60.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.3
 HEALTH_PORT: Final = 13133
 _OWN_METRICS: Final = 8889
-_FIRST_STAND_IN: Final = 20_000
+_FIRST_PLACEHOLDER: Final = 20_000
 
 
 @dataclass
@@ -67,7 +67,7 @@ def prune(document: Mapping[str, Any], absent: frozenset[str]) -> tuple[dict[str
     """
     out = {**document, **{group: _keep(document[group], absent) for group in _GROUPS}}
     gone = [name for name in document["receivers"] if name not in out["receivers"]]
-    stand_ins = {name: port for port, name in enumerate(gone, start=_FIRST_STAND_IN)}
+    stand_ins = {name: port for port, name in enumerate(gone, start=_FIRST_PLACEHOLDER)}
     spelled = {name: f"otlp/{name.replace('/', '-')}" for name in gone}
     for name, port in stand_ins.items():
         protocols = {"http": {"endpoint": f"${{env:MY_POD_IP}}:{port}"}}

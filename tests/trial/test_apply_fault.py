@@ -31,7 +31,7 @@ def patching(target, spec):
 def receipts(context, prefix=""):
     return [
         (r.ordinal, r.group, r.change.operation.keyword, r.change.target, r.causal)
-        for r in context.engine.recorded(prefix)
+        for r in context.engine.list_receipts(prefix)
     ]
 
 
@@ -80,7 +80,7 @@ def test_restarts_carry_a_change_to_what_runs(drop, reconnect, callers, restarte
     stage.cluster.create(deployment("db", "StatefulSet"))
     context = stage.context()
     apply_fault(context, broken, 1)
-    helped = [r for r in context.engine.recorded() if r.change.operation.restarts]
+    helped = [r for r in context.engine.list_receipts() if r.change.operation.restarts]
     assert [r.change.target for r in helped] == restarted
     assert [r.ordinal for r in helped] == [STEP + 100 + i for i in range(len(restarted))]
     assert all(r.change.operation.drop_old and not r.causal and r.group == "Fault/a" for r in helped)

@@ -196,7 +196,7 @@ def do(use, *changes):
 def test_a_procedure_makes_its_changes_in_order():
     stage, context, found = do("Solution", patching("x"), patching("y"))
     assert found == ([], [])
-    assert [(r.ordinal, r.group) for r in context.engine.recorded("Solution/")] == [
+    assert [(r.ordinal, r.group) for r in context.engine.list_receipts("Solution/")] == [
         (40000, "Solution/p"), (40001, "Solution/p"),
     ]  # fmt: skip
     assert stage.state() == {"a": "y"}

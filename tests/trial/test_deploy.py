@@ -264,9 +264,9 @@ def test_after_a_teardown_nothing_is_left_and_the_receipts_go():
         assert app.cluster.get(Reference("Namespace", name)) is None
     assert app.context.baseline().undone == ()
     assert app.context.baseline().ready_at is None
-    assert app.context.engine.recorded() != []
+    assert app.context.engine.list_receipts() != []
     assert expect_clean(app.context) == []
-    assert app.context.engine.recorded() == []
+    assert app.context.engine.list_receipts() == []
 
 
 def test_what_is_left_is_told_and_the_receipts_stay():
@@ -277,7 +277,7 @@ def test_what_is_left_is_told_and_the_receipts_stay():
     found = expect_clean(app.context)
     assert [f.severity for f in found] == [Severity.ERROR]
     assert "left" in found[0].message + found[0].observed
-    assert app.context.engine.recorded() != []
+    assert app.context.engine.list_receipts() != []
 
 
 def test_what_others_do_in_the_cluster_meanwhile_is_theirs():

@@ -72,6 +72,6 @@ def test_objects_that_are_aimed_at_a_namespace_are_found_elsewhere() -> None:
         ]
     )
 
-    found = {o["metadata"]["name"] for o in chaos.list_aimed(cluster, "kit", at="shop")}
+    found = {o["metadata"]["name"] for o in chaos.list_chaos_selecting(cluster, "kit", at="shop")}
 
     assert found == {"labels", "names", "peer", "again"}

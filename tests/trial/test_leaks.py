@@ -49,7 +49,7 @@ class Stage:
         if not may_read_ours:
             self.cluster.before = self._refuse
 
-    def recorded(self, prefix):
+    def list_receipts(self, prefix):
         assert prefix == "Fault/"
         return list(self.receipts)
 

@@ -122,7 +122,7 @@ def test_one_long_wait_passes_through_all_of_them() -> None:
     stage = Stage(SCALE, RESTART)
     stage.context().wait(START + 6000)
 
-    done = stage.context().engine.recorded(noise.GROUP)
+    done = stage.context().engine.list_receipts(noise.GROUP)
     assert sorted((r.group, r.at) for r in done) == sorted(
         (f"Noise/{e.source}", e.at) for e in list_events([SCALE, RESTART], 4, START, START + 6000)
     )
@@ -147,7 +147,7 @@ def test_what_was_missed_is_not_made_up_for() -> None:
     stage.context().wait(third.until)
 
     assert stage.replicas() == 1
-    assert stage.context().engine.recorded(noise.GROUP) == []
+    assert stage.context().engine.list_receipts(noise.GROUP) == []
 
 
 def test_a_run_that_dies_at_any_request_goes_on_where_it_stood() -> None:
@@ -168,7 +168,7 @@ def test_a_run_that_dies_at_any_request_goes_on_where_it_stood() -> None:
             except Unreachable:
                 continue
         stage.cluster.before = lambda verb, what: None
-        seen = [(r.at, f"{r.ordinal} {r.state}") for r in stage.context().engine.recorded(noise.GROUP)]
+        seen = [(r.at, f"{r.ordinal} {r.state}") for r in stage.context().engine.list_receipts(noise.GROUP)]
         return [*seen, (float(stage.replicas()), stage.restarted()), (float(stage.users()), str(count > 0))]
 
     straight = history(None)
@@ -185,9 +185,9 @@ def test_the_teardown_takes_everything_back_and_plays_no_more() -> None:
     stage.cluster.requests.clear()
     tear_down(context)
 
-    assert {r.state for r in context.engine.recorded(noise.GROUP)} == {"Undone"}
+    assert {r.state for r in context.engine.list_receipts(noise.GROUP)} == {"Undone"}
     context.wait(START + 6000)
-    assert len(context.engine.recorded(noise.GROUP)) == 1
+    assert len(context.engine.list_receipts(noise.GROUP)) == 1
 
 
 def test_a_swing_of_the_load_is_no_broken_guard() -> None:

@@ -22,7 +22,7 @@ class Bound:
     def expire(self, now):
         return None
 
-    def binds(self, groups):
+    def needs_maintenance(self, groups):
         return self.bound
 
 

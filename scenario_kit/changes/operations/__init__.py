@@ -28,5 +28,5 @@ def _list_final_classes() -> Iterator[type[ClusterOperation]]:
 def _check_complete(operation: type[ClusterOperation]) -> type[ClusterOperation]:
     members = {name: getattr(operation, name) for name in dir(operation)}
     if missing := [name for name, member in members.items() if getattr(member, "__isabstractmethod__", False)]:
-        raise TypeError(f"the operation '{operation.keyword}' does not say: {', '.join(missing)}")
+        raise TypeError(f"the operation '{operation.keyword}' does not implement {', '.join(missing)}")
     return operation

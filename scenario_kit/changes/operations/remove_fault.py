@@ -24,7 +24,7 @@ class RemoveFault(ObjectOperation, frozen=True, kw_only=True):
 
     def list_targets(self, scene: Scene) -> list[Reference]:
         raise AuthoringError(
-            f"the operation '{self.keyword}' is not executed as a change: trials take the fault back themselves",
+            f"the operation '{self.keyword}' is not executed as a change; trials undo the fault themselves",
             fix="use it in the fix of a cause, or in a solution",
         )
 

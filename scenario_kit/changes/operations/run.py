@@ -41,7 +41,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         return (ReceiptEntry(ref=job),)
 
     def send(self, scene: Scene) -> None:
-        raise AuthoringError(f"the operation '{self.keyword}' is not sent in one request", fix="let the engine do it")
+        raise AuthoringError(f"the operation '{self.keyword}' takes several requests", fix="execute it with `perform`")
 
     def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
         entry = receipt.entries[0]
@@ -52,7 +52,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         if receipt.state == "Sent":
             ended = jobs.await_end(scene, clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
             # Save the result before deleting the Job, which holds it.
-            failure = "" if ended.succeeded else ended.words or "its Job failed"
+            failure = "" if ended.succeeded else ended.output or "its Job failed"
             receipt = store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
         try:
             jobs.remove(scene, clock, ref, entry.uid)
@@ -81,7 +81,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
             raise
         jobs.remove(scene, clock, job)
         if not ended.succeeded:
-            raise AuthoringError(f"the command of client '{self.client}' failed with {ended.words or 'no message'}")
+            raise AuthoringError(f"the command of client '{self.client}' failed with {ended.output or 'no message'}")
 
     def describe(self, scene: Scene) -> str:
         client = scene.app.client(self.client)
@@ -92,7 +92,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         return AuthoringError(
             f"the command of client '{self.client}' of {receipt.group} failed with {receipt.failure}: "
             f"{' '.join(self.command)}",
-            fix="correct the command, or run it where the store answers",
+            fix="correct the command, or run it in a cluster in which the store is reachable",
         )
 
     def check_command(self, app: App, where: str, *, simulated: bool) -> None:
@@ -103,7 +103,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
                 f"{where}: the app's definition does not list this command of client '{client.name}'",
                 observed=" ".join(self.command),
                 expected=" | ".join(" ".join(c.command) for c in client.commands),
-                why="a simulated store would not know what to do",
+                why="a simulated store only executes commands that the app's definition models",
                 fix="add `real-data-plane` to `requires`, or the command and what it does to the app's definition",
             )
 

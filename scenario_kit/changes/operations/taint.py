@@ -27,7 +27,7 @@ class TaintOperation(NodeOperation, frozen=True, kw_only=True):
     def write(self, cluster: Cluster, ref: Reference) -> None:
         self._write_taint(cluster, ref, self._build_taint(self.value) if self.adds else None)
 
-    def take_back(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
+    def restore_node(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
         before = next((t for t in _read_taints(prior) if self._is_same(t)), None)
         self._write_taint(cluster, ref, None if before is None else self._build_taint(before.get("value", "")))
 

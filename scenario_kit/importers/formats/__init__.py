@@ -1,1 +1,1 @@
-"""One module for each public format: documents and code, as drafts and decisions."""
+"""Importers, one module per public format."""

@@ -1,4 +1,4 @@
-"""AIOpsLab: problems as classes, one for each level of the same fault (https://github.com/microsoft/AIOpsLab)."""
+"""AIOpsLab problems: Python classes, one per task level of a fault (https://github.com/microsoft/AIOpsLab)."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ FORM: Final = ProblemForm(
 
 
 def import_aiopslab(context: ImportContext, files: Sequence[InputFile]) -> None:
-    """Import the levels of a problem as one draft; what can be asked of it does not change what happens."""
+    """Import all levels of a problem as one draft: they differ in the task, not in the incident."""
     import_problems(context, files, FORM)

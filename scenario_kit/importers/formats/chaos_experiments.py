@@ -1,4 +1,4 @@
-"""Specs of experiments and Schedules of Chaos Mesh (https://chaos-mesh.org/docs/), wherever they stand, as faults."""
+"""Map experiments and Schedules of Chaos Mesh (https://chaos-mesh.org/docs/) to faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.importers.formats.chaos_selectors import PodSelection, read_se
 from scenario_kit.importers.formats.context import (
     ImportContext,
     map_mechanism,
-    refuse_app,
+    report_unknown_app,
 )
 from scenario_kit.importers.ledger import InputNode
 from scenario_kit.importers.mechanisms import CHAOS_MESH, Mechanism
@@ -20,20 +20,20 @@ from scenario_kit.importers.units import parse_go_duration
 from scenario_kit.model import App, Component
 
 #: Bounds of the period of a recurrence, in seconds.
-SHORTEST_PERIOD, LONGEST_PERIOD = 30, 1800
+MIN_PERIOD, MAX_PERIOD = 30, 1800
 _EVERY: Final = re.compile(r"@every\s+(\S+)")
 _MINUTES: Final = re.compile(r"\*(?:/([0-9]+))? \* \* \* \*")
 _ONE_SHOT: Final = ("pod-kill", "container-kill", "jvm-gc")
-_MACHINERY: Final = {
+_FRAMEWORK_FIELDS: Final = {
     "remoteCluster": "a trial has one cluster",
-    "historyLimit": "a recurrence keeps no history",
-    "concurrencyPolicy": "a recurrence is over before it starts again",
-    "startingDeadlineSeconds": "a recurrence starts when it is due",
+    "historyLimit": "a recurrence has no history",
+    "concurrencyPolicy": "occurrences of a recurrence do not overlap",
+    "startingDeadlineSeconds": "occurrences of a recurrence always start on time",
 }
 
 
 class MappedExperiment(NamedTuple):
-    """The faults that an experiment becomes, none where it cannot; in which app; for how many seconds it would last."""
+    """The faults that an experiment maps to (none if it cannot be mapped), their app, and its duration in seconds."""
 
     faults: list[FaultIntent]
     app: App | None
@@ -41,14 +41,14 @@ class MappedExperiment(NamedTuple):
 
 
 def map_schedule(context: ImportContext, spec: InputNode) -> MappedExperiment:
-    """Map the spec of a Schedule: its experiment, which comes again and again."""
+    """Map the spec of a Schedule to its experiment with a recurrence."""
     kind, key = spec.find("type"), find_kind_key(spec)
     inner = None if key is None else spec.find(key)
     if kind is None or inner is None or not isinstance(inner.value, dict):
-        spec.blame("it has no `type` with an experiment of that kind", "import a complete object")
+        spec.report_refusal("it has no `type` with a matching experiment", "import a complete object")
         return MappedExperiment([], None)
-    kind.take("which experiment")
-    refuse_machinery(spec)
+    kind.take("the kind of experiment")
+    refuse_framework_fields(spec)
     mapped = map_experiment(context, inner, str(kind.value))
     if not mapped.faults:
         return mapped
@@ -56,30 +56,30 @@ def map_schedule(context: ImportContext, spec: InputNode) -> MappedExperiment:
     period = None if schedule is None else read_period(str(schedule.value))
     if schedule is None or period is None:
         if schedule is not None:
-            schedule.guess("the fault lasts", "only `@every` and periods of minutes can be told here")
-        decide_end(inner)
+            schedule.guess("a permanent fault", "only `@every` and periods of minutes can be converted")
+        refuse_duration(inner)
         return mapped
-    fitted = min(max(period, SHORTEST_PERIOD), LONGEST_PERIOD)
+    fitted = min(max(period, MIN_PERIOD), MAX_PERIOD)
     recurrence = {"everySeconds": fitted}
     if duration is not None and mapped.seconds is not None and 0 < mapped.seconds < fitted:
         recurrence["forSeconds"] = mapped.seconds
         duration.map(f"recurrence.forSeconds: {mapped.seconds}")
     else:
-        decide_end(inner)
+        refuse_duration(inner)
     if fitted == period:
-        schedule.map(f"recurrence.everySeconds: {fitted}", "a scenario with a recurrence runs live only")
+        schedule.map(f"recurrence.everySeconds: {fitted}", "a scenario with a recurrence only runs live")
     else:
-        bounds = f"a period is between {SHORTEST_PERIOD} and {LONGEST_PERIOD} seconds here"
+        bounds = f"a period must be between {MIN_PERIOD} and {MAX_PERIOD} seconds"
         schedule.guess(f"recurrence.everySeconds: {fitted}", bounds)
     return mapped._replace(faults=[replace(each, recurrence=recurrence) for each in mapped.faults])
 
 
 def map_experiment(context: ImportContext, spec: InputNode, kind: str) -> MappedExperiment:
-    """Map the spec of an experiment to one fault for each workload that it selects."""
+    """Map the spec of an experiment to one fault per selected workload."""
     mechanism = find_mechanism(spec, kind)
     if mechanism is None or not mechanism.fault:
-        unknown = f"no fault does what a {kind} with action '{spec.read_text('action')}' does"
-        spec.blame(
+        unknown = f"no fault corresponds to {kind} with action '{spec.read_text('action')}'"
+        spec.report_refusal(
             mechanism.because if mechanism else unknown, "choose a fault that `scenario-kit catalog faults` lists"
         )
         return MappedExperiment([], None)
@@ -87,12 +87,12 @@ def map_experiment(context: ImportContext, spec: InputNode, kind: str) -> Mapped
     app = context.finder.find_app(selection.namespaces, selection.names)
     components = [] if app is None else select_components(context, app, selection)
     if app is None or not components:
-        refuse_app(spec.find("selector") or spec, selection.namespaces, selection.names)
+        report_unknown_app(spec.find("selector") or spec, selection.namespaces, selection.names)
         return MappedExperiment([], app)
     if (action := spec.find("action")) is not None:
         action.map(f"type: {mechanism.fault}")
     replicas = _decide_mode(context, spec, app, components)
-    refuse_machinery(spec)
+    refuse_framework_fields(spec)
     more = _map_containers(context, spec, app, components, mechanism) | _map_peer(context, spec, app, mechanism)
     first = map_mechanism(context, mechanism, spec, components[0].name, more)
     faults = [] if first is None else [replace(first, entity=each.name, replicas=replicas) for each in components]
@@ -100,7 +100,7 @@ def map_experiment(context: ImportContext, spec: InputNode, kind: str) -> Mapped
 
 
 def find_mechanism(spec: InputNode, kind: str) -> Mechanism | None:
-    """Find the first mechanism that fits the kind, the action and the fields of an experiment."""
+    """Find the first mechanism that matches kind, action and fields of an experiment."""
     action = spec.read_text("action")
     for each in CHAOS_MESH:
         present = not each.has or spec.find_path(each.has) is not None
@@ -110,12 +110,12 @@ def find_mechanism(spec: InputNode, kind: str) -> Mechanism | None:
 
 
 def find_kind_key(node: InputNode) -> str | None:
-    """Find the field that holds an experiment: its kind, the first letter small."""
+    """Find the field that holds an experiment: its kind in lower camel case, such as ``networkChaos``."""
     return next((key for key in node.value if isinstance(key, str) and key.endswith("Chaos")), None)
 
 
 def read_period(schedule: str) -> int | None:
-    """Read the seconds between two starts: of ``@every 10m``, or ``*/10 * * * *``; None for other times."""
+    """Read the period in seconds from ``@every 10m`` or ``*/10 * * * *``; None for other schedules."""
     try:
         if match := _EVERY.fullmatch(schedule.strip()):
             return round(parse_go_duration(match[1]))
@@ -126,30 +126,30 @@ def read_period(schedule: str) -> int | None:
 
 
 def read_seconds(node: InputNode | None) -> int | None:
-    """Read a duration; None where there is none, or it is none."""
+    """Read a duration in seconds; None if it is absent or invalid."""
     try:
         return None if node is None else round(parse_go_duration(node.value))
     except ValueError:
         return None
 
 
-def decide_end(spec: InputNode) -> None:
-    """Decide about the duration of an experiment that is an incident here: it lasts until somebody repairs it."""
+def refuse_duration(spec: InputNode) -> None:
+    """Refuse the duration of an experiment: a fault without recurrence is permanent."""
     if (duration := spec.find("duration")) is not None:
         duration.refuse("the fault lasts until it is repaired", "if it should end by itself, write `recurrence`")
 
 
-def refuse_machinery(spec: InputNode) -> None:
-    """Refuse what says how Chaos Mesh works, and nothing about the incident."""
-    for name, reason in _MACHINERY.items():
+def refuse_framework_fields(spec: InputNode) -> None:
+    """Refuse settings of Chaos Mesh that do not affect the incident."""
+    for name, reason in _FRAMEWORK_FIELDS.items():
         if (part := spec.find(name)) is not None:
             part.refuse(reason)
 
 
 def list_questions(faults: Iterable[FaultIntent]) -> list[str]:
-    """List what has to be decided before such faults make an incident."""
+    """List open decisions about one-shot faults."""
     if any(each.fault in _ONE_SHOT and not each.recurrence for each in faults):
-        return ["what breaks is over by itself at once; should it recur, or be a fault that lasts?"]
+        return ["the app recovers from this one-shot fault at once; should it recur, or be a permanent fault?"]
     return []
 
 
@@ -176,7 +176,7 @@ def _decide_mode(context: ImportContext, spec: InputNode, app: App, components: 
 
 
 def _read_replicas(mode: InputNode | None, value: InputNode | None) -> int | None:
-    """Read the number of pods that a mode means; None where it means all, or a share."""
+    """Read the number of pods of a mode; None for all pods or a share."""
     if mode is None or mode.value not in ("one", "fixed"):
         return None
     text = "1" if mode.value == "one" else str(value.value if value is not None else "")
@@ -200,21 +200,21 @@ def _map_containers(
 
 
 def _map_peer(context: ImportContext, spec: InputNode, app: App, mechanism: Mechanism) -> dict[str, Any]:
-    """Map the other side of a network experiment: a partition has one here, what delays or drops has none."""
+    """Map the peer of a network experiment; only ``network-partition`` has one."""
     for name in ("externalTargets", "targetDevice"):
         if (part := spec.find(name)) is not None:
-            part.refuse("a fault acts between workloads of the app, or on all that a workload sends")
+            part.refuse("a fault acts between workloads of the app, or on all egress of a workload")
     target = spec.find("target")
     if target is None or not isinstance(target.value, dict):
         return {}
     if mechanism.fault != "network-partition":
-        target.refuse(f"{mechanism.fault} acts on all that the workload sends", "use network-partition for one peer")
+        target.refuse(f"{mechanism.fault} acts on all egress of the workload", "use network-partition for one peer")
         return {}
     selection: PodSelection = read_selection(target.find("selector"))
     peers = select_components(context, app, selection)
     if (mode := target.find("mode")) is not None:
         mode.take("every pod of the peer")
     if len(peers) != 1:
-        target.blame("the peer is not one workload of the app", "set `parameters.peer` in the draft")
+        target.report_refusal("the peer is not one workload of the app", "set `parameters.peer` in the draft")
         return {}
     return {"peer": peers[0].workload}

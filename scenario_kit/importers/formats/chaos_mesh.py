@@ -1,4 +1,4 @@
-"""Chaos Mesh (``chaos-mesh.org/v1alpha1``): experiments, Schedules and Workflows, each as one draft."""
+"""Import Chaos Mesh objects (``chaos-mesh.org/v1alpha1``): experiments, Schedules and Workflows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit.importers.drafting import ScenarioIntent
-from scenario_kit.importers.formats.chaos_experiments import decide_end, list_questions, map_experiment, map_schedule
+from scenario_kit.importers.formats.chaos_experiments import (
+    list_questions,
+    map_experiment,
+    map_schedule,
+    refuse_duration,
+)
 from scenario_kit.importers.formats.chaos_workflows import import_workflow
-from scenario_kit.importers.formats.context import ImportContext, open_documents, refuse_document, take_head
+from scenario_kit.importers.formats.context import ImportContext, open_documents, refuse_document, take_identity
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
 
@@ -28,16 +33,16 @@ def import_chaos_mesh(context: ImportContext, files: Sequence[InputFile]) -> Non
 
 
 def _import_object(context: ImportContext, node: InputNode, kind: str) -> None:
-    take_head(node)
+    take_identity(node)
     spec = node.find("spec")
     if spec is None or not isinstance(spec.value, dict):
-        node.blame("it has no `spec`", "import a complete object")
+        node.report_refusal("it has no `spec`", "import a complete object")
         return
     mapped = map_schedule(context, spec) if kind == "Schedule" else map_experiment(context, spec, kind)
     if mapped.app is None or not mapped.faults:
         return
     if kind != "Schedule":
-        decide_end(spec)
+        refuse_duration(spec)
     name = node.read_text("metadata", "name") or kind
     intent = ScenarioIntent(name, mapped.app, node, mapped.faults, f"Imported from {kind} {name} of Chaos Mesh.")
     intent.questions += list_questions(mapped.faults)

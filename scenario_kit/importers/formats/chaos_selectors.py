@@ -1,4 +1,4 @@
-"""Selectors of Chaos Mesh (https://chaos-mesh.org/docs/define-chaos-experiment-scope/) as components of an app."""
+"""Map selectors of Chaos Mesh (https://chaos-mesh.org/docs/define-chaos-experiment-scope/) to components of an app."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from scenario_kit.importers.ledger import InputNode
 from scenario_kit.importers.targets import find_component
 from scenario_kit.model import App, Component
 
-#: Workloads that one selector may mean; of more it is not clear that all of them are meant.
-MOST_WORKLOADS: Final = 4
-#: What a ReplicaSet and a pod add to the name of their workload; or a StatefulSet.
+#: Maximum number of workloads that a selector may match; a broader one is probably not about these workloads.
+MAX_WORKLOADS: Final = 4
+#: Suffixes of pod names: of ReplicaSet and pod, or the ordinal of a StatefulSet.
 _GENERATED: Final = re.compile(r"-[a-f0-9]{6,10}-[a-z0-9]{5}$|-[0-9]{1,3}$")
-_UNREAD: Final = (
+_UNSUPPORTED: Final = (
     "annotationSelectors", "fieldSelectors", "podPhaseSelectors", "nodes", "nodeSelectors", "physicalMachines",
 )  # fmt: skip
 
 
 class PodSelection(NamedTuple):
-    """What a selector says: namespaces, labels, and names of workloads behind names of pods or values of labels."""
+    """A pod selector: namespaces, labels, and possible workload names from pod names and label values."""
 
     node: InputNode | None
     namespaces: tuple[str, ...] = ()
@@ -29,12 +29,12 @@ class PodSelection(NamedTuple):
 
 
 def read_selection(node: InputNode | None) -> PodSelection:
-    """Read a selector; what workloads cannot be found by is refused."""
+    """Read a selector; refuse fields that do not identify workloads."""
     if node is None or not isinstance(node.value, dict):
         return PodSelection(node)
-    for name in _UNREAD:
+    for name in _UNSUPPORTED:
         if (part := node.find(name)) is not None:
-            part.refuse("a fault is aimed at a workload, whatever its pods look like or where they run")
+            part.refuse("a fault is aimed at a workload, regardless of the state and node of its pods")
     namespaces = [str(each.value) for each in node.list_nodes("namespaces")]
     labels_node = node.find("labelSelectors")
     labels = labels_node.value.items() if labels_node is not None and isinstance(labels_node.value, dict) else ()
@@ -48,28 +48,28 @@ def read_selection(node: InputNode | None) -> PodSelection:
         if each.read_text("operator") == "In":
             names += [str(value.value) for value in each.list_nodes("values")]
         else:
-            each.refuse("only expressions with operator In can name a workload")
+            each.refuse("only expressions with operator In identify a workload")
     pairs = tuple((str(key), str(value)) for key, value in labels)
     return PodSelection(node, tuple(dict.fromkeys(namespaces)), pairs, tuple(dict.fromkeys(names)))
 
 
 def select_components(context: ImportContext, app: App, selection: PodSelection) -> list[Component]:
-    """Select the components that a selection means, with decisions about its parts; none where that is not clear."""
+    """Select the matching components, with decisions about the parts of the selector; none if that is ambiguous."""
     found = context.finder.find_by_labels(app, dict(selection.labels)) if selection.labels else []
     exact = bool(found)
     if not found:
         named = [find_component(app, name) for name in selection.names]
         found = list({each.name: each for each in named if each is not None}.values())
     node = selection.node
-    if node is None or not found or len(found) > MOST_WORKLOADS:
-        if node is not None and len(found) > MOST_WORKLOADS:
-            node.blame(f"it selects {len(found)} workloads", f"select at most {MOST_WORKLOADS}")
+    if node is None or not found or len(found) > MAX_WORKLOADS:
+        if node is not None and len(found) > MAX_WORKLOADS:
+            node.report_refusal(f"it selects {len(found)} workloads", f"select at most {MAX_WORKLOADS}")
         return []
     target = ", ".join(each.workload for each in found)
     for name in ("labelSelectors", "pods", "expressionSelectors"):
         part = node.find(name)
         if part is not None and part.value:
-            by = "these labels" if exact and name == "labelSelectors" else "the name"
+            by = "labels" if exact and name == "labelSelectors" else "name"
             part.map(f"target: {target}", f"by {by}")
     if (part := node.find("namespaces")) is not None:
         part.map(f"app: {app.name}")

@@ -1,4 +1,4 @@
-"""What every importer of a format works with."""
+"""The context of an import, and decisions that importers share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class ImportContext(NamedTuple):
-    """The catalogue, the account and the drafts of one import."""
+    """The catalogue, the decisions and the drafts of one import."""
 
     catalog: Catalog
     finder: AppFinder
@@ -36,24 +36,26 @@ def open_documents(context: ImportContext, files: Iterable[InputFile]) -> list[I
 
 
 def refuse_document(node: InputNode, expected: str) -> None:
-    """Refuse a document of another kind as a whole."""
+    """Refuse a whole document of another kind."""
     kind = node.value.get("kind") if isinstance(node.value, dict) else None
     found = f"an object of kind {kind}" if kind else "a document of another form"
-    node.refuse(f"this is {found}, not {expected}", "leave it out, or import it as what it is")
+    node.refuse(f"this is {found}, not {expected}", "leave it out, or import it in its own format")
 
 
-def refuse_app(node: InputNode, words: Iterable[str], names: Iterable[str]) -> None:
-    """Refuse something whose app or component this catalogue does not have."""
+def report_unknown_app(node: InputNode, words: Iterable[str], names: Iterable[str]) -> None:
+    """Report an app or component that the catalogue does not have."""
     absent = next((word for word in words if is_absent_app(word)), "")
     if absent:
-        node.blame(f"the catalogue has no app {absent}", "choose one with --app, and another target, or write the app")
+        node.report_refusal(
+            f"the catalogue has no app {absent}", "choose an app with --app and another target, or add the app"
+        )
         return
-    named = ", ".join(filter(None, names)) or "nothing"
-    node.blame(f"no app of the catalogue has a component behind {named}", "name the app with --app")
+    named = ", ".join(filter(None, names)) or "no name"
+    node.report_refusal(f"no app of the catalogue has a component for {named}", "name the app with --app")
 
 
-def take_head(node: InputNode) -> None:
-    """Take what names an object."""
+def take_identity(node: InputNode) -> None:
+    """Take apiVersion, kind and name of an object."""
     for steps, result in (
         (("apiVersion",), "the format"),
         (("kind",), "the format"),
@@ -66,9 +68,9 @@ def take_head(node: InputNode) -> None:
 def map_mechanism(
     context: ImportContext, mechanism: Mechanism, node: InputNode, entity: str, parameters: Mapping[str, Any] = NONE
 ) -> FaultIntent | None:
-    """Map what stands below a node to a fault at an entity; None, and refused, where there is no such fault."""
+    """Map the fields below a node to a fault at an entity; report it and return None if there is no such fault."""
     if not mechanism.fault:
-        node.blame(mechanism.because, "choose a fault that `scenario-kit catalog faults` lists")
+        node.report_refusal(mechanism.because, "choose a fault that `scenario-kit catalog faults` lists")
         return None
     fault = context.catalog.fault(mechanism.fault)
     return FaultIntent(mechanism.fault, entity, node, map_fields(mechanism, node, fault) | dict(parameters))

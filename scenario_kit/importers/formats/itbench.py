@@ -1,4 +1,4 @@
-"""ITBench: scenarios (``itbench.io/v2`` and the same without a head) with the ground truths that lie beside them."""
+"""Import ITBench scenarios (``itbench.io/v2``, or without apiVersion and kind) with their ground truths."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scenario_kit.importers.formats.context import (
     ImportContext,
     map_mechanism,
     open_documents,
-    refuse_app,
     refuse_document,
+    report_unknown_app,
 )
 from scenario_kit.importers.formats.itbench_truth import compare_truth, is_truth, refuse_truth
 from scenario_kit.importers.inputs import InputFile
@@ -23,11 +23,11 @@ from scenario_kit.importers.targets import find_component
 from scenario_kit.model import App
 
 _CHAOS: Final = "scheduled-chaos-mesh-experiment"
-_WAITERS: Final = {
-    "restart-kubernetes-workload": "a fault restarts what has to read its change",
-    "delete-workload-pods": "a fault goes through zero pods where its change needs that",
-    "scale-kubernetes-workload": "the app has its own number of replicas here",
-    "pause-execution": "a fault starts when the one before it has its effect: write `start`",
+_WAIT_PHASES: Final = {
+    "restart-kubernetes-workload": "a fault restarts the workloads that must read its change",
+    "delete-workload-pods": "a fault scales through zero pods if its change requires it",
+    "scale-kubernetes-workload": "the app's definition sets the number of replicas",
+    "pause-execution": "write `start`: a fault can start once the previous one is effective",
 }
 
 
@@ -47,7 +47,7 @@ def import_itbench(context: ImportContext, files: Sequence[InputFile]) -> None:
             continue
         _import_scenario(context, node, truths.pop(folder, []))
     for node in (each for group in truths.values() for each in group):
-        refuse_truth(node, "a ground truth alone does not tell what is injected: import it with its scenario.yaml")
+        refuse_truth(node, "a ground truth alone does not describe the injection: import it with its scenario.yaml")
 
 
 def _is_scenario(node: InputNode) -> bool:
@@ -63,14 +63,14 @@ def _import_scenario(context: ImportContext, node: InputNode, truths: Sequence[I
     if (head := node.find("metadata", "name")) is not None:
         head.take("the name")
     body = node.find("spec") if "spec" in node.value else node
-    assert body is not None  # one of the two is there
-    _refuse_tools(body)
+    assert body is not None
+    _refuse_tools_section(body)
     app = _find_app(context, body)
     faults: list[FaultIntent] = []
     for group in body.list_nodes("faults"):
         for injection in group.list_nodes("injections"):
             faults += [] if app is None else _map_injection(context, injection, app)
-        _decide_waiters(group)
+        _refuse_wait_phases(group)
     made = None
     name = node.read_text("metadata", "name") or PurePath(node.position.path).parent.name or "scenario"
     if app is not None and faults:
@@ -78,16 +78,16 @@ def _import_scenario(context: ImportContext, node: InputNode, truths: Sequence[I
         intent.questions += list_questions(faults)
         made = context.writer.write(intent)
     elif app is not None:
-        node.blame("none of its injections becomes a fault", "write the scenario by hand")
+        node.report_refusal("none of its injections could be mapped to a fault", "write the scenario by hand")
     for truth in truths:
         if made is None or app is None:
-            refuse_truth(truth, "its scenario became no draft")
+            refuse_truth(truth, "its scenario could not be drafted")
         else:
             compare_truth(truth, made, app)
 
 
 def _find_app(context: ImportContext, body: InputNode) -> App | None:
-    """Find the app that is enabled; of several, the first one that the catalogue has."""
+    """Find the first enabled app that the catalogue has."""
     found: App | None = None
     for each in body.find("applications") or ():
         enabled = each.find("enabled")
@@ -96,13 +96,13 @@ def _find_app(context: ImportContext, body: InputNode) -> App | None:
             continue
         app = context.finder.find_app([each.name])
         if app is None or (found is not None and app.name != found.name):
-            refuse_app(each, [each.name], ())
+            report_unknown_app(each, [each.name], ())
             continue
         found = app
         if enabled is not None:
             enabled.map(f"app: {app.name}")
         if (options := each.find("options")) is not None:
-            options.refuse("options of the app have other names here", "write them to `app.options`")
+            options.refuse("the app's options have other names in the catalogue", "write them in `app.options`")
     return found
 
 
@@ -110,7 +110,7 @@ def _map_injection(context: ImportContext, node: InputNode, app: App) -> list[Fa
     head, args = node.find("id"), node.find("args")
     name = node.read_text("id")
     if head is None or args is None:
-        node.blame("an injection needs `id` and `args`", "import a complete scenario")
+        node.report_refusal("an injection needs `id` and `args`", "import a complete scenario")
         return []
     if name == _CHAOS:
         return _map_chaos(context, head, args)
@@ -131,24 +131,24 @@ def _map_injection(context: ImportContext, node: InputNode, app: App) -> list[Fa
 
 
 def _map_chaos(context: ImportContext, head: InputNode, args: InputNode) -> list[FaultIntent]:
-    """Map an experiment that a Schedule of Chaos Mesh repeats there; one that lasts, lasts here."""
+    """Map an experiment of Chaos Mesh, which ITBench wraps in a Schedule."""
     spec = args.find("scheduleSpec")
     if spec is None or not isinstance(spec.value, dict):
-        args.blame("it has no `scheduleSpec`", "import a complete scenario")
+        args.report_refusal("it has no `scheduleSpec`", "import a complete scenario")
         return []
     head.map("a fault of Chaos Mesh")
     if (made := args.find("kubernetesObject")) is not None:
-        made.refuse("a fault names the objects that it makes")
+        made.refuse("a fault names the objects that it creates")
     return map_schedule(context, spec).faults
 
 
-def _decide_waiters(group: InputNode) -> None:
+def _refuse_wait_phases(group: InputNode) -> None:
     for phase in group.find("waitFor") or ():
         for each in phase:
             name = each.read_text("id")
-            each.refuse(_WAITERS.get(name, f"nothing here corresponds to '{name}'"))
+            each.refuse(_WAIT_PHASES.get(name, f"'{name}' has no counterpart"))
 
 
-def _refuse_tools(body: InputNode) -> None:
+def _refuse_tools_section(body: InputNode) -> None:
     if (tools := body.find("tools")) is not None:
-        tools.refuse("a trial brings its own tools")
+        tools.refuse("a trial deploys its own tools")

@@ -1,7 +1,7 @@
-"""ITBench's ground truths, of both versions, against the truth of a draft: what agrees is taken, the rest told.
+"""Compare ITBench ground truths (v1 and v2) with the ground truth of the draft.
 
-A draft's truth follows from its faults and the app's call graph. What another truth claims beyond that is no
-knowledge here until a trial has shown it.
+A draft's truth follows from its faults and the app's call graph. Claims beyond that are refused until a trial has
+shown them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from scenario_kit.importers.targets import find_component, read_pattern
 from scenario_kit.model import App
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 
-_SHOWN: Final = "`scenario-kit try PATH --accept` writes down what fires here"
-#: Parts that are told in words, or follow from other parts.
-_UNREAD: Final = {
-    "aliases": "owned objects count as the same answer by themselves; others: `groundTruth.rootCauses[].aliases`",
-    "fault": "what is injected stands in the scenario",
-    "recommended_actions": "prose; the fault brings solutions that are carried out",
-    "recommendedActions": "prose; the fault brings solutions that are carried out",
-    "solutions": "commands for people; the fault brings solutions that are carried out",
-    "kubernetes": "what is evaluated there is judged by `Resolved` here",
-    "opa": "there are no checks of compliance yet",
+_SHOWN: Final = "`scenario-kit try PATH --accept` records the alerts that fire"
+#: Fields in prose, and fields that follow from others.
+_UNSUPPORTED: Final = {
+    "aliases": "owned objects are aliases of their owner; for others, write `groundTruth.rootCauses[].aliases`",
+    "fault": "the scenario declares the injection",
+    "recommended_actions": "prose; the fault has executable solutions",
+    "recommendedActions": "prose; the fault has executable solutions",
+    "solutions": "commands for operators; the fault has executable solutions",
+    "kubernetes": "trials judge this by `Resolved`",
+    "opa": "compliance checks are not supported",
 }
 
 
@@ -35,18 +35,18 @@ def is_truth(data: Any) -> bool:
 
 
 def refuse_truth(node: InputNode, reason: str) -> None:
-    """Refuse a truth as a whole."""
+    """Refuse a whole ground truth."""
     node.refuse(reason, "write the draft's `groundTruth` by hand")
 
 
 def compare_truth(node: InputNode, made: Draft, app: App) -> None:
-    """Compare a truth with a draft's."""
+    """Compare a ground truth with that of a draft."""
     for steps in (("apiVersion",), ("kind",), ("metadata", "name")):
         if (part := node.find(*steps)) is not None:
             part.take("the format")
     body = node.find("spec") if isinstance(node.value.get("spec"), dict) else node
-    assert body is not None  # one of the two is there
-    for name, reason in _UNREAD.items():
+    assert body is not None
+    for name, reason in _UNSUPPORTED.items():
         if (part := body.find(name)) is not None:
             part.refuse(reason)
     places = {group.read_text("id"): _find_place(group, app) for group in body.list_nodes("groups")}
@@ -60,7 +60,7 @@ def compare_truth(node: InputNode, made: Draft, app: App) -> None:
         if ends in edges or (ends[0] == ends[1] and ends[0]):
             edge.take("groundTruth.propagation")
         else:
-            edge.refuse("the app's calls predict no such edge", _SHOWN)
+            edge.refuse("the app's call graph predicts no such edge", _SHOWN)
     _decide_alerts(body, places, made)
 
 
@@ -74,11 +74,11 @@ def _decide_alerts(body: InputNode, places: dict[str, str], made: Draft) -> None
         if found:
             alert.take(f"expect.alerts: {name} on {place or 'any'} ({found})")
         else:
-            alert.refuse(f"no fault of the draft raises it on {place or 'anything'} for certain", _SHOWN)
+            alert.refuse(f"no fault of the draft is certain to raise it on {place or 'any entity'}", _SHOWN)
 
 
 def _find_place(group: InputNode, app: App) -> str:
-    """Find the workload that a group of objects belongs to; empty where it is none of the app's."""
+    """Find the workload that a group of objects belongs to; empty if it is not in the app."""
     names = [str(each.value) for each in group.list_nodes("filter")] or [group.read_text("filter")]
     names.append(group.read_text("name"))
     found = (find_component(app, read_pattern(name)) for name in names if name)
@@ -92,7 +92,7 @@ def _decide_group(group: InputNode, place: str, made: Draft) -> None:
     elif place:
         group.map(place)
     else:
-        group.refuse("no object of the app corresponds to it")
+        group.refuse("the app has no corresponding object")
 
 
 def _decide_entity(entity: InputNode, app: App, made: Draft) -> None:
@@ -102,13 +102,13 @@ def _decide_entity(entity: InputNode, app: App, made: Draft) -> None:
 
 
 def _decide_cause(node: InputNode, kind: str, place: str, made: Draft) -> None:
-    """Decide about a root cause: that of the draft, or another one."""
+    """Compare a root cause with those of the draft."""
     causes = made.spec.get("groundTruth", {}).get("rootCauses", ())
     own = [str(cause.get("entity", "")) for cause in causes]
     if place and place in own:
         node.take(f"groundTruth.rootCauses: {place}")
     elif (kind == "Schedule" or kind.endswith("Chaos")) and "" in own:
-        node.map("groundTruth.rootCauses: the object that the fault makes")
+        node.map("groundTruth.rootCauses: the object that the fault creates")
     else:
-        named = ", ".join(each or "an object that the fault makes" for each in own) or "nothing"
-        node.refuse(f"the draft's cause is {named}", "compare the two, and correct the draft if it is wrong")
+        named = ", ".join(each or "an object that the fault creates" for each in own) or "none"
+        node.refuse(f"the draft's cause is {named}", "compare the two, and correct the draft if necessary")

@@ -1,4 +1,4 @@
-"""krkn: scenario files (https://krkn-chaos.dev/docs/scenarios/), whose form tells what they do."""
+"""Import krkn scenario files (https://krkn-chaos.dev/docs/scenarios/)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scenario_kit.importers.formats.context import (
     ImportContext,
     map_mechanism,
     open_documents,
-    refuse_app,
     refuse_document,
+    report_unknown_app,
 )
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
@@ -23,8 +23,8 @@ from scenario_kit.importers.mechanisms import KRKN
 from scenario_kit.importers.targets import find_component, parse_labels, read_pattern
 from scenario_kit.model import App
 
-#: Fields that say how krkn works, in every form.
-_MACHINERY: Final = {
+#: Settings of krkn that do not affect the incident, in every form of file.
+_FRAMEWORK_FIELDS: Final = {
     "duration": "the fault lasts until it is repaired",
     "test_duration": "the fault lasts until it is repaired",
     "wait_duration": "a trial waits until the app is quiet",
@@ -32,20 +32,20 @@ _MACHINERY: Final = {
     "execution": "the fault acts on all pods at once",
     "execution_type": "the fault acts on all pods at once",
     "network_shaping_execution": "the fault acts on the network of the pod as a whole",
-    "image": "how krkn works says nothing about the incident",
-    "service_account": "how krkn works says nothing about the incident",
-    "taints": "the fault is aimed at a workload, wherever it runs",
-    "interfaces": "the fault takes the first network device of the pod",
-    "kubeconfig_path": "a trial has a cluster of its own",
-    "kraken_config": "how krkn works says nothing about the incident",
+    "image": "a setting of krkn that does not affect the incident",
+    "service_account": "a setting of krkn that does not affect the incident",
+    "taints": "the fault is aimed at a workload, on any node",
+    "interfaces": "the fault uses the first network device of the pod",
+    "kubeconfig_path": "a trial has its own cluster",
+    "kraken_config": "a setting of krkn that does not affect the incident",
     "exclude_label": "the fault acts on all pods of the workload",
-    "force": "how krkn works says nothing about the incident",
+    "force": "a setting of krkn that does not affect the incident",
 }
 _NAMES: Final = ("name_pattern", "pod_name", "target", "pvc_name")
 _NAMESPACES: Final = ("namespace", "namespace_pattern", "namespace_name")
 _LABELS: Final = ("label_selector", "pod_selector")
-#: Files that have one object at the top, by the field that tells the form.
-_TOP: Final = {
+#: Forms without a fault, by the top-level field that identifies them.
+_UNSUPPORTED_FORMS: Final = {
     "hog-type": "hog", "service_name": "service_hijacking", "network_chaos": "network_chaos",
     "node_scenarios": "node_scenarios", "cluster_shut_down_scenario": "cluster_shut_down_scenario",
     "zone_outage": "zone_outage", "target-port": "syn_flood", "kraken": "kraken",
@@ -65,25 +65,25 @@ def import_krkn(context: ImportContext, files: Sequence[InputFile]) -> None:
             if owner.name == app.name:
                 intents.append(fault)
             else:
-                fault.node.blame(f"it breaks {owner.name}, and the file {app.name}", "split the file")
+                fault.node.report_refusal(f"it targets {owner.name}, but the file targets {app.name}", "split the file")
         stem = Path(node.position.path).stem
         intent = ScenarioIntent(make_name(stem), app, node, intents, f"Imported from the krkn scenario {stem}.")
         intent.questions += list_questions(intents)
         context.writer.write(intent)
 
 
-_Found = list[tuple[App, FaultIntent]]
+_MappedFaults = list[tuple[App, FaultIntent]]
 
 
-def _map_file(context: ImportContext, node: InputNode) -> _Found:
-    """Map what a file holds: a list of plugins, or an object whose first field tells its form."""
+def _map_file(context: ImportContext, node: InputNode) -> _MappedFaults:
+    """Map a file: a list of plugin entries, or an object whose field identifies its form."""
     if isinstance(node.value, list):
         return [each for plugin in node for each in _map_plugin(context, plugin)]
     data = node.value if isinstance(node.value, dict) else {}
     for key, mapper in _FORMS.items():
         if key in data:
             return mapper(context, node)
-    for key, name in _TOP.items():
+    for key, name in _UNSUPPORTED_FORMS.items():
         if key in data:
             node.refuse(KRKN[name].because, "choose a fault that `scenario-kit catalog faults` lists")
             return []
@@ -91,16 +91,16 @@ def _map_file(context: ImportContext, node: InputNode) -> _Found:
     return []
 
 
-def _map_plugin(context: ImportContext, plugin: InputNode) -> _Found:
-    """Map one entry of a list: its ``id`` tells what it does, its ``config``, or itself, how."""
+def _map_plugin(context: ImportContext, plugin: InputNode) -> _MappedFaults:
+    """Map one plugin entry by its ``id``; its settings are in ``config`` or in the entry itself."""
     data = plugin.value if isinstance(plugin.value, dict) else {}
     name = str(data.get("id", ""))
     config = plugin.find("config") if isinstance(data.get("config"), dict) else plugin
-    assert config is not None  # one of the two is there
+    assert config is not None
     if (head := plugin.find("id")) is not None and name in _PLUGINS:
-        head.map("which fault")
+        head.map("the fault type")
     if name == "kill-pods":
-        return _map_at(context, config, "kill-pods")
+        return _map_mechanism_at(context, config, "kill-pods")
     if name == "pod_network_outage":
         return _map_outage(context, config)
     if name in ("pod_network_chaos", "pod_egress_shaping", "pod_ingress_shaping"):
@@ -116,8 +116,10 @@ def _map_plugin(context: ImportContext, plugin: InputNode) -> _Found:
 _PLUGINS: Final = ("kill-pods", "pod_network_outage", "pod_network_chaos", "pod_egress_shaping", "pod_ingress_shaping")
 
 
-def _map_at(context: ImportContext, node: InputNode, mechanism: str, more: Mapping[str, Any] = NONE) -> _Found:
-    """Map a mechanism at what the names and labels of a node mean."""
+def _map_mechanism_at(
+    context: ImportContext, node: InputNode, mechanism: str, more: Mapping[str, Any] = NONE
+) -> _MappedFaults:
+    """Map a mechanism at the component that a node's names and labels select."""
     found = _find_entity(context, node)
     if found is None:
         return []
@@ -127,8 +129,8 @@ def _map_at(context: ImportContext, node: InputNode, mechanism: str, more: Mappi
 
 
 def _find_entity(context: ImportContext, node: InputNode) -> tuple[App, str] | None:
-    """Find the app and component that a node's namespaces, labels and names mean, with decisions about those."""
-    for name, reason in _MACHINERY.items():
+    """Find the app and component that a node's namespaces, labels and names select; decide about these fields."""
+    for name, reason in _FRAMEWORK_FIELDS.items():
         part = node.find(name)
         if part is not None and not node.ledger.is_covered(part.number, part.place):
             part.refuse(reason)
@@ -145,7 +147,7 @@ def _find_entity(context: ImportContext, node: InputNode) -> tuple[App, str] | N
     named = [each for name in words if app is not None and (each := find_component(app, name)) is not None]
     component = next(iter([*selected, *named]), None)
     if app is None or component is None:
-        refuse_app(node, spaces, words)
+        report_unknown_app(node, spaces, words)
         return None
     for key in (*_NAMESPACES, *_LABELS, *_NAMES):
         part = node.find(key)
@@ -158,50 +160,50 @@ def _read_labels(value: Any) -> dict[str, str]:
     return {str(key): str(each) for key, each in value.items()} if isinstance(value, dict) else {}
 
 
-def _map_shaping(context: ImportContext, node: InputNode, name: str) -> _Found:
-    """Map latency, loss and bandwidth of a workload's network, each as a fault of its own."""
+def _map_shaping(context: ImportContext, node: InputNode, name: str) -> _MappedFaults:
+    """Map latency, loss and bandwidth of a workload's network to one fault each."""
     found = _find_entity(context, node)
     if found is None:
         return []
     app, entity = found
     for key in ("ingress", "egress"):
         if (part := node.find(key)) is not None:
-            part.take("answers come late either way") if key == "egress" else part.refuse(
-                "the fault acts on what the workload sends"
+            part.take("responses are delayed either way") if key == "egress" else part.refuse(
+                "the fault acts on the workload's egress"
             )
     holder = node.find("network_params") or node
-    faults: _Found = []
+    faults: _MappedFaults = []
     for key in ("latency", "loss", "bandwidth"):
         part = holder.find(key)
         if part is None or str(part.value).strip(" %0.smu") == "":
             if part is not None:
-                part.take("nothing")
+                part.take("no effect")
             continue
         mechanism = KRKN[f"network.{key}"]
-        if name == "pod_network_chaos" and key == "loss":  # told in percent there
-            mechanism = _tell_in_percent(mechanism)
+        if name == "pod_network_chaos" and key == "loss":  # in percent there
+            mechanism = _read_as_percent(mechanism)
         fault = map_mechanism(context, mechanism, holder, entity)
         if fault is not None:
             faults.append((app, replace(fault, node=part)))
     return faults
 
 
-def _tell_in_percent(mechanism: Any) -> Any:
+def _read_as_percent(mechanism: Any) -> Any:
     import msgspec
 
     fields = {key: msgspec.structs.replace(rule, unit="Percent") for key, rule in mechanism.fields.items()}
     return msgspec.structs.replace(mechanism, fields=fields)
 
 
-def _map_outage(context: ImportContext, node: InputNode) -> _Found:
-    """Map a pod network outage: a policy for each direction that it closes."""
+def _map_outage(context: ImportContext, node: InputNode) -> _MappedFaults:
+    """Map a pod network outage to one NetworkPolicy per blocked direction."""
     found = _find_entity(context, node)
     if found is None:
         return []
     app, entity = found
     for key in ("ingress_ports", "egress_ports"):
         if (part := node.find(key)) is not None:
-            part.refuse("single ports cannot be closed: all of them are")
+            part.refuse("single ports cannot be blocked; the fault blocks all")
     direction = node.find("direction")
     directions = ["ingress", "egress"] if direction is None else [str(each.value) for each in direction]
     if direction is not None:
@@ -214,7 +216,7 @@ def _map_outage(context: ImportContext, node: InputNode) -> _Found:
     ]
 
 
-def _map_application_outage(context: ImportContext, node: InputNode) -> _Found:
+def _map_application_outage(context: ImportContext, node: InputNode) -> _MappedFaults:
     inner = node.find("application_outage")
     if inner is None or not isinstance(inner.value, dict):
         refuse_document(node, "a scenario of krkn")
@@ -228,7 +230,7 @@ def _map_application_outage(context: ImportContext, node: InputNode) -> _Found:
     directions = [str(each) for each in value] if isinstance(value, list) else str(value).replace(",", " ").split()
     if block is not None:
         block.map(", ".join(directions))
-    faults: _Found = []
+    faults: _MappedFaults = []
     for each in directions:
         mechanism = KRKN.get(f"application_outage.{each}")
         fault = None if mechanism is None else map_mechanism(context, mechanism, inner, entity)
@@ -237,9 +239,9 @@ def _map_application_outage(context: ImportContext, node: InputNode) -> _Found:
     return faults
 
 
-def _map_containers(context: ImportContext, node: InputNode) -> _Found:
-    """Map container scenarios; the same field holds scenarios that delete namespaces."""
-    faults: _Found = []
+def _map_containers(context: ImportContext, node: InputNode) -> _MappedFaults:
+    """Map container scenarios. The same field also holds scenarios that delete namespaces."""
+    faults: _MappedFaults = []
     for each in node.list_nodes("scenarios"):
         data = each.value if isinstance(each.value, dict) else {}
         if "delete_count" in data or ("runs" in data and "action" not in data):
@@ -247,15 +249,15 @@ def _map_containers(context: ImportContext, node: InputNode) -> _Found:
             continue
         if (name := each.find("name")) is not None:
             name.refuse("a fault is named by its type")
-        faults += _map_at(context, each, "container_scenarios")
+        faults += _map_mechanism_at(context, each, "container_scenarios")
     return faults
 
 
-def _map_clocks(context: ImportContext, node: InputNode) -> _Found:
-    faults: _Found = []
+def _map_clocks(context: ImportContext, node: InputNode) -> _MappedFaults:
+    faults: _MappedFaults = []
     for each in node.list_nodes("time_scenarios"):
         if each.read_text("object_type") == "node":
-            each.refuse("the target is a node; clock-skew shifts the clock of a workload")
+            each.refuse("the target is a node; clock-skew targets a workload")
             continue
         action, kind = each.find("action"), each.find("object_type")
         mechanism = KRKN.get(each.read_text("action"))
@@ -265,21 +267,21 @@ def _map_clocks(context: ImportContext, node: InputNode) -> _Found:
         if kind is not None:
             kind.take("the pods of a workload")
         action.guess(f"type: {mechanism.fault}", mechanism.because)
-        faults += _map_at(context, each, str(action.value))
+        faults += _map_mechanism_at(context, each, str(action.value))
     return faults
 
 
-def _map_volume(context: ImportContext, node: InputNode) -> _Found:
+def _map_volume(context: ImportContext, node: InputNode) -> _MappedFaults:
     inner = node.find("pvc_scenario")
     if inner is None or not isinstance(inner.value, dict):
         refuse_document(node, "a scenario of krkn")
         return []
     if (part := inner.find("block_size")) is not None:
         part.refuse("the fault chooses the size of blocks")
-    return _map_at(context, inner, "pvc_scenario")
+    return _map_mechanism_at(context, inner, "pvc_scenario")
 
 
-_FORMS: Final[dict[str, Callable[[ImportContext, InputNode], _Found]]] = {
+_FORMS: Final[dict[str, Callable[[ImportContext, InputNode], _MappedFaults]]] = {
     "application_outage": _map_application_outage,
     "scenarios": _map_containers,
     "time_scenarios": _map_clocks,

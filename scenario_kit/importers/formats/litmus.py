@@ -1,7 +1,7 @@
-"""Litmus: ChaosEngines, and the ones inside of Argo Workflows (https://litmuschaos.github.io/litmus/).
+"""Import Litmus ChaosEngines, also those inside Argo Workflows (https://litmuschaos.github.io/litmus/).
 
-An engine's experiments run one after the other; so do the steps of a workflow, and those of one step side by side.
-Definitions (ChaosExperiment) give the values that an engine leaves out.
+The experiments of an engine run one after another, as do the steps of a workflow; the engines of one step run in
+parallel. ChaosExperiments provide defaults for settings that an engine omits.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from scenario_kit.importers.formats.context import (
     ImportContext,
     map_mechanism,
     open_documents,
-    refuse_app,
     refuse_document,
-    take_head,
+    report_unknown_app,
+    take_identity,
 )
 from scenario_kit.importers.inputs import InputDocument, InputFile
 from scenario_kit.importers.ledger import InputNode
@@ -30,42 +30,42 @@ from scenario_kit.model import App
 
 GROUP: Final = "litmuschaos.io/"
 ARGO: Final = "argoproj.io/"
-#: What every experiment takes, and what becomes of it.
+#: Settings of every experiment, with the reason why they are refused.
 _COMMON: Final = {
     "TOTAL_CHAOS_DURATION": "the fault lasts until it is repaired",
     "CHAOS_DURATION": "the fault lasts until it is repaired",
-    "CHAOS_INTERVAL": "the fault does not come and go; write `recurrence` if it should",
+    "CHAOS_INTERVAL": "the fault is permanent; write `recurrence` if it should recur",
     "RAMP_TIME": "a trial waits until the app is quiet",
     "PODS_AFFECTED_PERC": "the fault acts on all pods of the workload",
-    "TARGET_PODS": "the fault is aimed at a workload, and acts on all of its pods",
+    "TARGET_PODS": "the fault is aimed at a workload and acts on all of its pods",
     "SEQUENCE": "the fault acts on all pods at once",
-    "CONTAINER_RUNTIME": "how Litmus reaches a container says nothing about the incident",
-    "SOCKET_PATH": "how Litmus reaches a container says nothing about the incident",
-    "NETWORK_INTERFACE": "the fault takes the first network device of the pod",
-    "DESTINATION_IPS": "the fault acts on all that the workload sends",
-    "DESTINATION_HOSTS": "the fault acts on all that the workload sends",
-    "NODE_LABEL": "the fault is aimed at a workload, wherever it runs",
-    "LIB": "how Litmus works says nothing about the incident",
-    "LIB_IMAGE": "how Litmus works says nothing about the incident",
-    "STATUS_CHECK_TIMEOUT": "how Litmus works says nothing about the incident",
-    "STATUS_CHECK_DELAY": "how Litmus works says nothing about the incident",
+    "CONTAINER_RUNTIME": "a setting of Litmus that does not affect the incident",
+    "SOCKET_PATH": "a setting of Litmus that does not affect the incident",
+    "NETWORK_INTERFACE": "the fault uses the first network device of the pod",
+    "DESTINATION_IPS": "the fault acts on all egress of the workload",
+    "DESTINATION_HOSTS": "the fault acts on all egress of the workload",
+    "NODE_LABEL": "the fault is aimed at a workload, on any node",
+    "LIB": "a setting of Litmus that does not affect the incident",
+    "LIB_IMAGE": "a setting of Litmus that does not affect the incident",
+    "STATUS_CHECK_TIMEOUT": "a setting of Litmus that does not affect the incident",
+    "STATUS_CHECK_DELAY": "a setting of Litmus that does not affect the incident",
 }
-_MACHINERY: Final = {
-    "engineState": "an engine that is stopped is a draft all the same",
-    "chaosServiceAccount": "a trial has rights of its own",
-    "annotationCheck": "a trial breaks only what it deployed",
+_FRAMEWORK_FIELDS: Final = {
+    "engineState": "stopped engines are drafted too",
+    "chaosServiceAccount": "a trial has its own permissions",
+    "annotationCheck": "a trial only injects into the app that it deployed",
     "jobCleanUpPolicy": "a trial cleans up everything",
-    "terminationGracePeriodSeconds": "how Litmus ends its jobs says nothing about the incident",
+    "terminationGracePeriodSeconds": "a setting of Litmus that does not affect the incident",
     "auxiliaryAppInfo": "a scenario has one app",
-    "components": "how Litmus runs its jobs says nothing about the incident",
+    "components": "a setting of Litmus that does not affect the incident",
     "defaultHealthCheck": "a trial waits until the app is quiet",
 }
-_DEFAULT_LENGTH: Final = 60
-_MOST_STEPS: Final = 100
+_DEFAULT_DURATION: Final = 60
+_MAX_STEPS: Final = 100
 
 
 class _Engine(NamedTuple):
-    """An engine, and after how many seconds it starts."""
+    """An engine, and its start in seconds."""
 
     node: InputNode
     start: int
@@ -78,7 +78,7 @@ class _MappedEngine(NamedTuple):
 
 
 def import_litmus(context: ImportContext, files: Sequence[InputFile]) -> None:
-    """Import every engine as a draft, and every workflow as one draft with the faults of its engines."""
+    """Import every engine as one draft, and every workflow as one draft with the faults of its engines."""
     nodes = open_documents(context, files)
     defaults = {each.read_text("metadata", "name"): each for each in nodes if _is_of(each, GROUP, "ChaosExperiment")}
     for node in nodes:
@@ -111,14 +111,16 @@ def _write(
     intent = ScenarioIntent(name, app, node, faults, description)
     intent.questions += list_questions(faults)
     if any(each.start_seconds for each in faults):
-        intent.questions.append("experiments that ended before others began last here; do they still mean the same?")
+        intent.questions.append(
+            "experiments that end before the next one in the source are permanent in this draft; is that intended?"
+        )
     context.writer.write(intent)
 
 
 def _map_engine(context: ImportContext, node: InputNode, defaults: Mapping[str, InputNode]) -> _MappedEngine:
-    """Map the experiments of an engine, one after the other."""
-    take_head(node)
-    for name, reason in _MACHINERY.items():
+    """Map the experiments of an engine, which run one after another."""
+    take_identity(node)
+    for name, reason in _FRAMEWORK_FIELDS.items():
         if (part := node.find("spec", name)) is not None:
             part.refuse(reason)
     info = node.find("spec", "appinfo") or node
@@ -128,7 +130,7 @@ def _map_engine(context: ImportContext, node: InputNode, defaults: Mapping[str, 
     app = context.finder.find_app([namespace], names)
     components = [] if app is None else context.finder.find_by_labels(app, labels)
     if app is None or not components:
-        refuse_app(info, [namespace], names or [label])
+        report_unknown_app(info, [namespace], names or [label])
         return _MappedEngine([], app, 0)
     for key, result in (("appns", f"app: {app.name}"), ("applabel", f"target: {components[0].workload}")):
         if (part := info.find(key)) is not None:
@@ -147,7 +149,7 @@ def _map_engine(context: ImportContext, node: InputNode, defaults: Mapping[str, 
 def _map_experiment(
     context: ImportContext, node: InputNode, entity: str, defaults: Mapping[str, InputNode]
 ) -> tuple[FaultIntent | None, int]:
-    """Map one experiment; also return for how many seconds it would run."""
+    """Map one experiment; return it with its duration in seconds."""
     name = node.read_text("name")
     mechanism = LITMUS.get(name)
     if mechanism is None or not mechanism.fault:
@@ -171,14 +173,14 @@ def _map_experiment(
         elif key in _COMMON:
             value.refuse(_COMMON[key])
         else:
-            value.refuse(f"{name} has no such setting that could be told here")
+            value.refuse(f"this setting of {name} has no counterpart")
     intent = map_mechanism(context, mechanism, node.find("name") or node, entity)
-    seconds = _read_length(own.get("TOTAL_CHAOS_DURATION") or missing.get("TOTAL_CHAOS_DURATION"))
+    seconds = _read_chaos_duration(own.get("TOTAL_CHAOS_DURATION") or missing.get("TOTAL_CHAOS_DURATION"))
     return None if intent is None else replace(intent, parameters=parameters), seconds
 
 
 def _list_env(node: InputNode, *steps: str) -> dict[str, InputNode]:
-    """List the values of environment variables by name; the names are taken with them."""
+    """List the values of environment variables by name, and take their names."""
     found: dict[str, InputNode] = {}
     for each in node.list_nodes(*steps):
         name, value = each.find("name"), each.find("value")
@@ -186,7 +188,7 @@ def _list_env(node: InputNode, *steps: str) -> dict[str, InputNode]:
             continue
         if value is None:
             if "value" in each.value:  # null
-                each.take("empty: the fault chooses")
+                each.take("empty: the fault's default")
             continue
         name.take("a setting")
         found[str(name.value)] = value
@@ -198,33 +200,33 @@ def _list_defaults(node: InputNode | None) -> dict[str, InputNode]:
 
 
 def _decide_definition(node: InputNode) -> None:
-    """Decide about a definition: beside the values that engines leave out, it is machinery."""
-    take_head(node)
+    """Refuse the settings of a ChaosExperiment that no engine uses as defaults."""
+    take_identity(node)
     for each in node.list_nodes("spec", "definition", "env"):
         for name in ("name", "value"):
             part = each.find(name)
             if part is not None and not part.ledger.is_covered(part.number, part.place):
-                part.refuse("no engine here leaves this setting out")
+                part.refuse("no engine in these files omits this setting")
     for each in node.find("spec", "definition") or ():
         if each.name != "env":
-            each.refuse("how Litmus runs an experiment says nothing about the incident")
+            each.refuse("a setting of Litmus that does not affect the incident")
 
 
 def _decide_container(value: InputNode) -> None:
     if value.value == "":
         value.take("the first container")
     else:
-        value.refuse("containers have other names here", "set `parameters.container` in the draft")
+        value.refuse("the app's containers have other names", "set `parameters.container` in the draft")
 
 
-def _read_length(node: InputNode | None) -> int:
+def _read_chaos_duration(node: InputNode | None) -> int:
     text = "" if node is None else str(node.value)
-    return int(text) if text.isdecimal() and len(text) < 7 else _DEFAULT_LENGTH
+    return int(text) if text.isdecimal() and len(text) < 7 else _DEFAULT_DURATION
 
 
 def _write_workflow(context: ImportContext, node: InputNode, defaults: Mapping[str, InputNode]) -> None:
-    """Write one draft for a workflow of Argo, with the faults of the engines in its artifacts."""
-    take_head(node)
+    """Write one draft for an Argo Workflow, with the faults of the engines in its artifacts."""
+    take_identity(node)
     base = node.find("spec", "workflowSpec") or node.find("spec") or node
     templates = {each.read_text("name"): each for each in base.list_nodes("templates")}
     nested = {name: list(_open_artifacts(context, each)) for name, each in templates.items()}
@@ -242,7 +244,9 @@ def _write_workflow(context: ImportContext, node: InputNode, defaults: Mapping[s
                 continue
             mapped = _map_engine(context, engine, known)
             if mapped.app is not None and app is not None and mapped.app.name != app.name:
-                engine.blame(f"it breaks {mapped.app.name}, and the workflow {app.name}", "split the workflow")
+                engine.report_refusal(
+                    f"it targets {mapped.app.name}, but the workflow targets {app.name}", "split the workflow"
+                )
                 continue
             app = app or mapped.app
             faults += [replace(each, start_seconds=start + each.start_seconds) for each in mapped.faults]
@@ -257,19 +261,19 @@ def _write_workflow(context: ImportContext, node: InputNode, defaults: Mapping[s
     if app is not None and faults:
         _write(context, name, node, app, faults, f"Imported from workflow {name} of Litmus.")
     elif not faults:
-        node.blame("no engine in it becomes a fault", "import its engines one by one")
+        node.report_refusal("none of its engines could be mapped to a fault", "import its engines one by one")
 
 
 def _list_steps(base: InputNode, templates: Mapping[str, InputNode]) -> Iterator[list[str]]:
-    """List the templates of the entry point's steps: steps follow each other, what one holds runs side by side."""
+    """List the templates of the entry point by step; the templates of a step run in parallel."""
     entry = base.find("entrypoint")
     start = templates.get(str(entry.value)) if entry is not None else None
     if entry is not None:
-        entry.take("the first stage") if start is not None else entry.refuse("there is no such template")
+        entry.take("the first stage") if start is not None else entry.refuse("the template does not exist")
     if start is None or start.find("steps") is None:
-        yield list(templates)  # no order is told, so all start together
+        yield list(templates)  # without an order, all start together
         return
-    for level in start.list_nodes("steps")[:_MOST_STEPS]:
+    for level in start.list_nodes("steps")[:_MAX_STEPS]:
         names = []
         for step in level:
             for part in (step.find("name"), step.find("template")):
@@ -280,7 +284,7 @@ def _list_steps(base: InputNode, templates: Mapping[str, InputNode]) -> Iterator
 
 
 def _open_artifacts(context: ImportContext, template: InputNode) -> Iterator[InputNode]:
-    """Open the documents that stand as text in the artifacts of a template."""
+    """Open the documents that the artifacts of a template embed as text."""
     for part in (template.find("name"),):
         if part is not None:
             part.take("a stage")
@@ -291,9 +295,9 @@ def _open_artifacts(context: ImportContext, template: InputNode) -> Iterator[Inp
         try:
             documents = parse_all(raw.value, raw.position.path)
         except AuthoringError as error:
-            raw.refuse(f"the text inside is not YAML: {error.message}", "write the values of its parameters into it")
+            raw.refuse(f"the embedded text is not YAML: {error.message}", "replace its template parameters by values")
             continue
-        raw.take("the objects inside, which follow")
+        raw.take("the embedded objects, listed below")
         where = raw.ledger.get_value_position(raw.number, raw.place)
         for each in documents:
             if each.data is not None:

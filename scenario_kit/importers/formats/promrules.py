@@ -1,4 +1,4 @@
-"""Rules of Prometheus, in files or PrometheusRule objects, as alert packs (docs/add-an-alert-pack.md)."""
+"""Import Prometheus rule files and PrometheusRule objects as alert packs (docs/add-an-alert-pack.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.catalog.alerts import InvalidRule, find_longest_range, parse_d
 from scenario_kit.draft.document import dump_document
 from scenario_kit.importers.decisions import ImportedFile
 from scenario_kit.importers.drafting import make_name
-from scenario_kit.importers.formats.context import ImportContext, open_documents, refuse_document, take_head
+from scenario_kit.importers.formats.context import ImportContext, open_documents, refuse_document, take_identity
 from scenario_kit.importers.formats.rule_cases import build_case
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
@@ -21,7 +21,7 @@ from scenario_kit.model import Severity
 from scenario_kit.model.authored.alert_rule import EVALUATION
 from scenario_kit.model.base import Object
 
-#: Labels that name an object, the most telling first, and the kind of name that they hold.
+#: Labels that identify an object, the most specific first, and its kind.
 _ENTITIES: Final = {
     "service_name": "Component", "pod": "Pod", "deployment": "Deployment", "statefulset": "StatefulSet",
     "horizontalpodautoscaler": "HorizontalPodAutoscaler", "node": "Node",
@@ -29,7 +29,7 @@ _ENTITIES: Final = {
 _LABEL: Final = re.compile(r"\$labels\.([a-zA-Z_]\w*)|\blabels\.([a-zA-Z_]\w*)")
 _GROUPING: Final = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
 _NAMESPACE: Final = re.compile(r"""\bnamespace\s*(?:=~|!~|!=|=)\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*,?\s*""")
-#: The finding that an alert has no case yet: it gets one.
+#: The code for an alert without a test case; the importer adds one.
 _UNTESTED: Final = "SK310"
 _RULE_FIELDS: Final = ("alert", "record", "for", "keep_firing_for", "labels", "annotations")
 
@@ -40,21 +40,21 @@ def import_promrules(context: ImportContext, files: Sequence[InputFile]) -> None
     for node in open_documents(context, files):
         groups = _find_groups(node)
         if groups is None:
-            refuse_document(node, "rules of Prometheus: `groups`, or an object of kind PrometheusRule")
+            refuse_document(node, "Prometheus rules: `groups`, or an object of kind PrometheusRule")
             continue
         name = _name_pack(node, names)
         questions: list[str] = []
         kept = [group for each in groups if (group := _map_group(context, each, name, questions)) is not None]
         if not kept:
-            node.blame("none of its rules can be read here", "correct them, or leave the file out")
+            node.report_refusal("none of its rules could be imported", "correct them, or leave the file out")
             continue
         context.writer.files += _build_files(name, kept, node, questions)
 
 
 def _build_files(name: str, groups: Sequence[Object], node: InputNode, questions: list[str]) -> list[ImportedFile]:
-    """Build the pack, and the cases that its rules need."""
+    """Build the pack and the test cases of its rules."""
     alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
-    cases = [build_case(rule, _measure(rule)) for rule in alerts]
+    cases = [build_case(rule, _compute_firing_seconds(rule)) for rule in alerts]
     guessed = ["the samples are guessed from the expressions: does `scenario-kit alerts test` pass?"]
     parts = (
         (f"alerts/{name}.yaml", {"groups": list(groups)}, questions),
@@ -69,15 +69,15 @@ def _build_files(name: str, groups: Sequence[Object], node: InputNode, questions
     ]  # fmt: skip
 
 
-def _measure(rule: Object) -> int:
-    """Measure how long a rule needs until it fires, in seconds."""
+def _compute_firing_seconds(rule: Object) -> int:
+    """Compute the seconds until a rule fires: its ``for`` and its longest range."""
     return int(parse_duration(rule.get("for", "0"))) + find_longest_range(rule["expr"])
 
 
 def _find_groups(node: InputNode) -> list[InputNode] | None:
     data = node.value if isinstance(node.value, dict) else {}
     if data.get("kind") == "PrometheusRule":
-        take_head(node)
+        take_identity(node)
         return node.list_nodes("spec", "groups")
     return node.list_nodes("groups") if isinstance(data.get("groups"), list) and "kind" not in data else None
 
@@ -92,14 +92,14 @@ def _name_pack(node: InputNode, names: set[str]) -> str:
 
 
 def _map_group(context: ImportContext, group: InputNode, pack: str, questions: list[str]) -> Object | None:
-    """Map a group; None where none of its rules is kept."""
+    """Map a group; None if none of its rules is imported."""
     made: Object = {"name": group.read_text("name") or "rules"}
     if (head := group.find("name")) is not None:
         head.take("the group")
     if (interval := group.find("interval")) is not None and (fitted := _fit_interval(interval)):
         made["interval"] = fitted
     if (labels := group.find("labels")) is not None and isinstance(labels.value, dict):
-        labels.take("labels of every rule")
+        labels.take("labels of every rule in the group")
         made["labels"] = labels.value
     rules = [rule for each in group.list_nodes("rules") if (rule := _map_rule(context, each, pack, questions))]
     if not any("alert" in rule for rule in rules):
@@ -108,7 +108,7 @@ def _map_group(context: ImportContext, group: InputNode, pack: str, questions: l
 
 
 def _fit_interval(node: InputNode) -> str:
-    """Return the interval as a multiple of the time between two samples."""
+    """Round the interval to a multiple of the scrape interval."""
     try:
         seconds = parse_duration(node.value)
     except ValueError as error:
@@ -118,12 +118,12 @@ def _fit_interval(node: InputNode) -> str:
     if fitted == seconds:
         node.take(f"interval: {fitted}s")
     else:
-        node.guess(f"interval: {fitted}s", f"samples are {EVALUATION} s apart here")
+        node.guess(f"interval: {fitted}s", f"the scrape interval is {EVALUATION} s")
     return f"{fitted}s"
 
 
 def _map_rule(context: ImportContext, node: InputNode, pack: str, questions: list[str]) -> Object | None:
-    """Map one rule; None, and refused, where it cannot be read or would not pass lint."""
+    """Map one rule; refuse it and return None if it is invalid or would not pass lint."""
     data = node.value if isinstance(node.value, dict) else {}
     expr = node.find("expr")
     name = str(data.get("alert", data.get("record", "")))
@@ -143,7 +143,7 @@ def _map_rule(context: ImportContext, node: InputNode, pack: str, questions: lis
         if (part := node.find(key)) is not None:
             part.take(f"{key} of the rule")
     if stripped != written:
-        expr.map("expr", "its namespaces are left out: a trial puts in its own")
+        expr.map("expr", "matchers of `namespace` are removed; a trial adds its own")
     else:
         expr.take("expr")
     if "alert" in rule:
@@ -153,17 +153,17 @@ def _map_rule(context: ImportContext, node: InputNode, pack: str, questions: lis
 
 def _decide_entity(node: InputNode, rule: Object, questions: list[str]) -> None:
     head = node.find("alert")
-    assert head is not None  # it is an alert
+    assert head is not None
     entity = rule.get("entity")
     if entity:
-        reason = f"label `{entity['label']}` seems to name the object that is in trouble"
-        head.remark(f"entity: {entity['label']} ({entity['kind']})", reason, "confirm it")
+        reason = f"label `{entity['label']}` seems to identify the affected object"
+        head.report_guess(f"entity: {entity['label']} ({entity['kind']})", reason, "confirm it")
         return
-    questions.append(f"which label of alert {rule['alert']} names the object that is in trouble (`entity`), if any?")
+    questions.append(f"which label of alert {rule['alert']} identifies the affected object (`entity`), if any?")
 
 
 def _guess_entity(rule: Object) -> dict[str, str] | None:
-    """Guess which label names the object: one that the annotations quote, or that the expression groups by."""
+    """Guess the label that identifies the object: one that annotations quote, or that the expression groups by."""
     annotations = " ".join(map(str, (rule.get("annotations") or {}).values()))
     quoted = [first or second for first, second in _LABEL.findall(annotations)]
     grouped = [label.strip() for part in _GROUPING.findall(rule["expr"]) for label in part.split(",")]
@@ -175,7 +175,7 @@ def _guess_entity(rule: Object) -> dict[str, str] | None:
 
 
 def _find_problem(context: ImportContext, pack: str, rule: Object) -> str:
-    """Find why a rule cannot be part of a pack; empty where it can."""
+    """Return why a rule cannot be part of a pack, or empty."""
     document: Any = {"groups": [{"name": "rules", "rules": [rule]}]}
     unread = next((each for _, each in read_rules(pack, document) if isinstance(each, InvalidRule)), None)
     if unread is not None:

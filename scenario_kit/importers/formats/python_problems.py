@@ -1,4 +1,4 @@
-"""SREGym's and AIOpsLab's problems, which share their injectors: a class becomes a fault at its faulty service."""
+"""Import problem classes of SREGym and AIOpsLab, which share their injectors, as faults at the faulty service."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from scenario_kit.importers.formats.python_source import (
     ProblemClass,
     SourceStatement,
     evaluate,
-    is_idle,
+    format_name,
+    has_no_effect,
     list_classes,
     list_instances,
     parse_module,
     read_parameters,
-    spell_name,
 )
 from scenario_kit.importers.inputs import InputDocument, InputFile
 from scenario_kit.importers.ledger import InputNode
@@ -30,18 +30,18 @@ from scenario_kit.importers.targets import find_app_name, find_component
 from scenario_kit.load.yaml.document import Positions
 from scenario_kit.model import App
 
-#: Calls that start an injection: their argument, or their own name, tells the mechanism.
+#: Calls that start an injection; the mechanism is their argument or part of their name.
 _GENERIC: Final = ("_inject", "inject_fault", "inject")
-#: Attributes of a problem that are understood.
+#: Attributes of a problem that hold its target or its flag.
 _TARGETS: Final = ("faulty_service", "faulty_deployment", "target_service", "service_name")
 _FLAGS: Final = ("feature_flag", "flag", "faulty_flag")
-_UNREAD_METHODS: Final = "code is not executed; what repairs or judges the problem follows from the fault here"
+_METHOD_NOT_EXECUTED: Final = "code is not executed; repair and evaluation follow from the fault"
 _BY_HAND: Final = "if it matters, write it into the draft by hand"
 _HARMLESS: Final = ("no_op", "noop")
 
 
 class ProblemForm(NamedTuple):
-    """How a benchmark writes problems: the base classes, and the endings of classes that are one problem's levels."""
+    """The form of a benchmark's problems: base classes, and class name suffixes of the levels of one problem."""
 
     title: str
     bases: tuple[str, ...]
@@ -50,7 +50,7 @@ class ProblemForm(NamedTuple):
 
 @dataclass(slots=True)
 class _Problem:
-    """What was understood of one problem."""
+    """The evaluated state of one problem class."""
 
     known: dict[str, Any]
     apps: list[str] = field(default_factory=list)
@@ -60,15 +60,15 @@ class _Problem:
 
 
 def import_problems(context: ImportContext, files: Sequence[InputFile], form: ProblemForm) -> None:
-    """Import every problem: as a registry among the files makes them, or else each class with its defaults."""
+    """Import every problem: those that a registry instantiates, and other classes with their defaults."""
     modules = [(file.path, parse_module(file)) for file in files]
     classes = {each.name: each for path, module in modules for each in list_classes(path, module)}
     problems = {name: each for name, each in classes.items() if _is_problem(each, classes, form)}
     instances = [i for path, module in modules for i in list_instances(path, module)]
-    made = _choose(problems, instances, form)
+    made = _choose_instances(problems, instances, form)
     used = {_find_root(problems[instance.class_name], problems, form).name for instance in made}
     for path, module in modules:
-        _refuse_rest(context, path, module, problems)
+        _refuse_other_statements(context, path, module, problems)
     for name, each in problems.items():
         if name not in used and not _is_abstract(each, problems):
             made.append(Instance(name, name, {}, each.node, each.path))
@@ -79,24 +79,28 @@ def import_problems(context: ImportContext, files: Sequence[InputFile], form: Pr
     for instance in instances:
         if instance.class_name not in classes:
             note = SourceStatement(context.ledger, instance.path, instance.node, instance.id)
-            note.refuse(f"the class {instance.class_name} is not among the files", "import the folder that holds it")
+            note.refuse(
+                f"the class {instance.class_name} is not in the imported files", "import the folder that holds it"
+            )
 
 
 def _refuse_levels(context: ImportContext, problems: Mapping[str, ProblemClass], form: ProblemForm) -> None:
-    """Refuse the code of classes that only ask or judge: what happens stands in the class that they derive from."""
+    """Refuse the code of level classes, which only define tasks and evaluation; their base class injects the fault."""
     for each in problems.values():
         root = _find_root(each, problems, form)
         if root is each:
             continue
         note = SourceStatement(context.ledger, each.path, each.node, each.name)
-        note.note("Taken", f"a level of {root.name}")
+        note.record("Taken", f"a level of {root.name}")
         for name, method in each.methods.items():
             note = SourceStatement(context.ledger, each.path, method, f"{each.name}.{name}")
-            note.refuse(_UNREAD_METHODS)
+            note.refuse(_METHOD_NOT_EXECUTED)
 
 
-def _choose(problems: Mapping[str, ProblemClass], instances: Sequence[Instance], form: ProblemForm) -> list[Instance]:
-    """Choose one instance for each problem: levels of one problem are one scenario."""
+def _choose_instances(
+    problems: Mapping[str, ProblemClass], instances: Sequence[Instance], form: ProblemForm
+) -> list[Instance]:
+    """Choose one instance per problem: the levels of a problem are one scenario."""
     found: dict[tuple[str, str], Instance] = {}
     for each in instances:
         if each.class_name in problems:
@@ -106,7 +110,7 @@ def _choose(problems: Mapping[str, ProblemClass], instances: Sequence[Instance],
 
 
 def _find_root(problem: ProblemClass, problems: Mapping[str, ProblemClass], form: ProblemForm) -> ProblemClass:
-    """Find the class that holds what the levels of a problem have in common."""
+    """Find the common base class of the levels of a problem."""
     if not form.levels or "inject_fault" in problem.methods:
         return problem
     return next((_find_root(problems[base], problems, form) for base in problem.bases if base in problems), problem)
@@ -122,7 +126,7 @@ def _is_problem(each: ProblemClass, classes: Mapping[str, ProblemClass], form: P
 
 
 def _is_abstract(each: ProblemClass, problems: Mapping[str, ProblemClass]) -> bool:
-    """Return whether others derive from a class, or it is a level of a problem that stands for itself."""
+    """Return whether a class is only a base class, or a level of another problem."""
     derived = any(each.name in other.bases for other in problems.values() if other is not each)
     return (derived and "inject_fault" not in each.methods) or ("inject_fault" not in each.methods and bool(each.bases))
 
@@ -141,11 +145,11 @@ def _import_problem(
     if root.name not in reported:
         reported.add(root.name)
         for note, treatment, result, reason in problem.notes:
-            note.note(treatment, result, reason, _BY_HAND if treatment == "Refused" else "")
+            note.record(treatment, result, reason, _BY_HAND if treatment == "Refused" else "")
     at = SourceStatement(context.ledger, instance.path, instance.node, instance.id)
     if app is None:
         at.refuse(
-            f"the catalogue has no app {problem.apps[0] if problem.apps else 'that the class names'}",
+            f"the catalogue does not have the app {problem.apps[0] if problem.apps else 'of this class'}",
             "choose one with --app",
         )
         return
@@ -153,14 +157,14 @@ def _import_problem(
     if intent is None:
         return
     if context.writer.write(intent) is not None:
-        at.note("Taken", f"the draft {context.writer.files[-1].name}")
+        at.record("Taken", f"the draft {context.writer.files[-1].name}")
 
 
 def _build_intent(
     context: ImportContext, problem: _Problem, app: App, instance: Instance, at: SourceStatement, form: ProblemForm
 ) -> ScenarioIntent | None:
     name = _name_problem(instance, form)
-    node = _open_at(context, at)
+    node = _open_statement(context, at)
     description = f"Imported from the {form.title} problem {instance.id}. {problem.description}".strip()
     keys = [key for key, _ in problem.injections]
     if any(key in _HARMLESS for key in keys):
@@ -168,7 +172,7 @@ def _build_intent(
     flag = next((str(v) for k in _FLAGS if isinstance(v := problem.known.get(f"self.{k}"), str)), "")
     mechanism = _find_mechanism(keys, instance.class_name, problem)
     if mechanism is None or not mechanism.fault:
-        known = ", ".join(keys) or "code of its own"
+        known = ", ".join(keys) or "custom code"
         at.refuse(
             mechanism.because if mechanism else f"no fault is known for {known}",
             "choose a fault that `scenario-kit catalog faults` lists",
@@ -183,13 +187,13 @@ def _build_intent(
         entity = component.name if component else ""
     if not entity:
         at.refuse(
-            f"the app has no component behind '{service or 'what would have to be computed'}'",
+            f"the app has no component for '{service or 'a computed value'}'",
             "write the draft's `faults[].target` by hand",
         )
         return None
     treatment: Treatment = "Guessed" if mechanism.because else "Mapped"
     fix = "confirm or correct it in the draft" if mechanism.because else ""
-    at.note(treatment, f"type: {mechanism.fault}, at {entity}", mechanism.because, fix)
+    at.record(treatment, f"type: {mechanism.fault}, at {entity}", mechanism.because, fix)
     questions = [mechanism.because] if mechanism.because else []
     return ScenarioIntent(
         name, app, node, [FaultIntent(mechanism.fault, entity, node, parameters)], description, questions
@@ -197,7 +201,7 @@ def _build_intent(
 
 
 def _find_mechanism(keys: Sequence[str], class_name: str, problem: _Problem) -> Mechanism | None:
-    """Find the mechanism of the first injection that is known; else that of the class."""
+    """Find the mechanism of the first known injection, or that of the class."""
     for key in keys:
         if key in INJECTIONS:
             return INJECTIONS[key]
@@ -235,7 +239,7 @@ def _find_app(context: ImportContext, problem: _Problem) -> App | None:
 def _read_problem(
     context: ImportContext, root: ProblemClass, instance: Instance, problems: Mapping[str, ProblemClass]
 ) -> _Problem:
-    """Read the constructor and the injection of a class, and of those that it derives from."""
+    """Read the constructor and the injection method of a class and its base classes."""
     chain, each = [root], root
     while (base := next((b for b in each.bases if b in problems and problems[b] not in chain), None)) is not None:
         each = problems[base]
@@ -261,9 +265,9 @@ def _read_problem(
             elif name in ("inject_fault", "inject"):
                 _read_body(context, owner, method, problem, injecting=True)
             else:
-                problem.notes.append((note, "Refused", "", _UNREAD_METHODS))
+                problem.notes.append((note, "Refused", "", _METHOD_NOT_EXECUTED))
         for statement in owner.node.body:
-            if not isinstance(statement, ast.FunctionDef) and not is_idle(statement):
+            if not isinstance(statement, ast.FunctionDef) and not has_no_effect(statement):
                 _read_statement(context, owner, "", statement, problem, False)
     return problem
 
@@ -272,18 +276,18 @@ def _read_body(
     context: ImportContext, owner: ProblemClass, method: ast.FunctionDef, problem: _Problem, *, injecting: bool = False
 ) -> None:
     for statement in _list_statements(context, owner, method.body, problem):
-        if not is_idle(statement):
+        if not has_no_effect(statement):
             _read_statement(context, owner, method.name, statement, problem, injecting)
 
 
 def _list_statements(
     context: ImportContext, owner: ProblemClass, body: Sequence[ast.stmt], problem: _Problem
 ) -> Iterator[ast.stmt]:
-    """List the statements that are carried out; of a choice by a literal argument, those of the branch it takes."""
+    """List the executed statements; conditions on literal arguments are evaluated."""
     for statement in body:
         if isinstance(statement, ast.If) and (taken := _choose_branch(statement, problem)) is not None:
             note = SourceStatement(context.ledger, owner.path, statement.test, f"{owner.name}.if")
-            problem.notes.append((note, "Taken", "the branch that the arguments choose", ""))
+            problem.notes.append((note, "Taken", "the branch that the arguments select", ""))
             yield from _list_statements(context, owner, taken, problem)
         else:
             yield statement
@@ -303,7 +307,7 @@ def _choose_branch(statement: ast.If, problem: _Problem) -> Sequence[ast.stmt] |
 def _read_statement(
     context: ImportContext, owner: ProblemClass, method: str, statement: ast.stmt, problem: _Problem, injecting: bool
 ) -> None:
-    """Read one statement: an assignment of something known, an injection, or what would have to be computed."""
+    """Read one statement: an assignment of a known value, an injection, or a computation, which is refused."""
     place = ".".join(filter(None, (owner.name, method)))
     note = SourceStatement(context.ledger, owner.path, statement, place)
     name, value = _read_assignment(statement)
@@ -317,7 +321,7 @@ def _read_statement(
         if isinstance(value, ast.Call) and _read_cause(value, problem):
             problem.notes.append((note, "Mapped", "the draft's description and target", ""))
             return
-        if isinstance(value, ast.Call) and (made := spell_name(value.func).rpartition(".")[2]):
+        if isinstance(value, ast.Call) and (made := format_name(value.func).rpartition(".")[2]):
             problem.known[f"new {name}"] = made
             if made[:1].isupper() and (find_app_name(made, context.catalog.apps()) or name in ("app", "self.app")):
                 problem.apps.append(made)
@@ -330,15 +334,15 @@ def _read_statement(
         problem.notes.append((note, "Mapped", f"the injection {keys[0][0]}", ""))
         return
     for call in calls:  # super().__init__(app=HotelReservation())
-        made = spell_name(call.func).rpartition(".")[2]
+        made = format_name(call.func).rpartition(".")[2]
         if find_app_name(made, context.catalog.apps()) or made in ("SocialNetwork", "TrainTicket"):
             problem.apps.append(made)
-    problem.notes.append((note, "Refused", "", "computed: only running the code would tell what it does"))
+    problem.notes.append((note, "Refused", "", "computed at run time; imports execute nothing"))
 
 
 def _read_cause(call: ast.Call, problem: _Problem) -> bool:
-    """Read a root cause that is told by its component and in words."""
-    if not spell_name(call.func).endswith("build_structured_root_cause"):
+    """Read component and description of a structured root cause."""
+    if not format_name(call.func).endswith("build_structured_root_cause"):
         return False
     given = {each.arg: evaluate(each.value, problem.known) for each in call.keywords if each.arg}
     component, description = given.get("component", COMPUTED), given.get("description", COMPUTED)
@@ -351,15 +355,15 @@ def _read_cause(call: ast.Call, problem: _Problem) -> bool:
 
 def _read_assignment(statement: ast.stmt) -> tuple[str, ast.expr | None]:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        return spell_name(statement.targets[0]), statement.value
+        return format_name(statement.targets[0]), statement.value
     if isinstance(statement, ast.AnnAssign):
-        return spell_name(statement.target), statement.value
+        return format_name(statement.target), statement.value
     return "", None
 
 
 def _read_injection(call: ast.Call, problem: _Problem) -> str:
-    """Read which mechanism a call injects; empty where it injects none. Its services replace the problem's own."""
-    method = spell_name(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
+    """Return the mechanism that a call injects, or empty. Services in its arguments replace the problem's own."""
+    method = format_name(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
     if not method.startswith(("inject", "_inject")):
         return ""
     arguments = {each.arg: evaluate(each.value, problem.known) for each in call.keywords if each.arg}
@@ -382,10 +386,12 @@ def _name_problem(instance: Instance, form: ProblemForm) -> str:
     return make_name(name)
 
 
-def _refuse_rest(context: ImportContext, path: str, module: ast.Module, problems: Mapping[str, ProblemClass]) -> None:
-    """Refuse what stands in a module beside its problems."""
+def _refuse_other_statements(
+    context: ImportContext, path: str, module: ast.Module, problems: Mapping[str, ProblemClass]
+) -> None:
+    """Refuse the statements of a module other than its problem classes."""
     for statement in module.body:
-        if is_idle(statement) or (isinstance(statement, ast.ClassDef) and statement.name in problems):
+        if has_no_effect(statement) or (isinstance(statement, ast.ClassDef) and statement.name in problems):
             continue
         name = getattr(statement, "name", "") or "module"
         if isinstance(statement, ast.ClassDef) and any(True for _ in list_instances(path, ast.Module([statement], []))):
@@ -393,8 +399,8 @@ def _refuse_rest(context: ImportContext, path: str, module: ast.Module, problems
         SourceStatement(context.ledger, path, statement, name).refuse("code is not executed")
 
 
-def _open_at(context: ImportContext, at: SourceStatement) -> InputNode:
-    """Open a node that stands for a statement, for what is decided about its draft later on."""
+def _open_statement(context: ImportContext, at: SourceStatement) -> InputNode:
+    """Open a node for a statement, to which later decisions about its draft refer."""
     positions = Positions(at.path)
     positions.note((), (at.position.line - 1, at.position.column - 1))
     node = context.ledger.open_document(InputDocument(at.path, at.place, positions))

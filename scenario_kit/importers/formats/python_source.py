@@ -1,7 +1,7 @@
-"""Problems of a benchmark that are written as Python classes: read as a syntax tree, never executed.
+"""Read benchmark problems that are Python classes from the syntax tree, without executing them.
 
-Of a class, what its constructor assigns, and what its ``inject_fault`` calls, is understood where it is a literal, an
-argument of the constructor, or another attribute. Anything that would have to be computed is refused.
+Assignments of the constructor and calls of ``inject_fault`` are evaluated if they use literals, arguments of the
+constructor and known attributes. Other expressions are refused.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.importers.decisions import ImportDecision, Treatment
 from scenario_kit.importers.inputs import InputFile
-from scenario_kit.importers.ledger import ImportLedger, quote_value
+from scenario_kit.importers.ledger import ImportLedger, format_value
 from scenario_kit.load.yaml.document import build_syntax_error, shorten_text
 from scenario_kit.model import Position
 
-#: Nodes that one file may have.
-_MOST_NODES: Final = 200_000
-#: What a value is that only running the code would tell.
+#: Maximum number of syntax nodes in a file.
+_MAX_NODES: Final = 200_000
+#: A value that is only known at run time.
 COMPUTED: Final = object()
 
 
 @dataclass(slots=True)
 class SourceStatement:
-    """A statement, or a part of one, of which something has to be decided."""
+    """A statement, or a part of one, that needs a decision."""
 
     ledger: ImportLedger
     path: str
@@ -40,9 +40,9 @@ class SourceStatement:
             path=self.path, line=getattr(self.node, "lineno", 1), column=getattr(self.node, "col_offset", 0) + 1
         )
 
-    def note(self, treatment: Treatment, result: str = "", reason: str = "", fix: str = "") -> None:
-        """Note what became of it."""
-        self.ledger.note(
+    def record(self, treatment: Treatment, result: str = "", reason: str = "", fix: str = "") -> None:
+        """Record a decision about it."""
+        self.ledger.record(
             ImportDecision(
                 treatment=treatment, position=self.position, place=self.place, value=self._quote(), result=result,
                 reason=reason, fix=fix,
@@ -50,16 +50,16 @@ class SourceStatement:
         )  # fmt: skip
 
     def refuse(self, reason: str, fix: str = "if it matters, write it into the draft by hand") -> None:
-        """Note that it is in no draft."""
-        self.note("Refused", "", reason, fix)
+        """Record that it is in no draft."""
+        self.record("Refused", "", reason, fix)
 
     def _quote(self) -> str:
-        return "" if isinstance(self.node, ast.ClassDef | ast.FunctionDef) else quote_value(ast.unparse(self.node))
+        return "" if isinstance(self.node, ast.ClassDef | ast.FunctionDef) else format_value(ast.unparse(self.node))
 
 
 @dataclass(slots=True)
 class ProblemClass:
-    """A class as it is written: its bases by name, and its methods."""
+    """A class definition: the names of its bases, and its methods."""
 
     path: str
     node: ast.ClassDef
@@ -74,7 +74,7 @@ class ProblemClass:
 
 @dataclass(slots=True)
 class Instance:
-    """A problem as a registry makes it: its id, its class, and the arguments that are literals."""
+    """A problem that a registry instantiates: its ID, its class, and its literal arguments."""
 
     id: str
     class_name: str
@@ -87,7 +87,7 @@ def parse_module(file: InputFile) -> ast.Module:
     """Parse a file.
 
     Raises:
-        AuthoringError: it is not Python, or nests too deep; with the place.
+        AuthoringError: it is not Python, or nested too deeply; with the position.
     """
     try:
         module = ast.parse(file.text)
@@ -96,10 +96,10 @@ def parse_module(file: InputFile) -> ast.Module:
         raise _refuse(file, (line, column), f"the file is not Python: {shorten_text(error.msg)}") from error
     except (RecursionError, MemoryError, ValueError) as error:
         raise _refuse(
-            file, (0, 0), f"the file cannot be read as Python: {shorten_text(str(error)) or 'it nests too deep'}"
+            file, (0, 0), f"the file cannot be read as Python: {shorten_text(str(error)) or 'it is nested too deeply'}"
         ) from error
-    if sum(1 for _ in ast.walk(module)) > _MOST_NODES:
-        raise _refuse(file, (0, 0), f"the file holds more than {_MOST_NODES} expressions")
+    if sum(1 for _ in ast.walk(module)) > _MAX_NODES:
+        raise _refuse(file, (0, 0), f"the file holds more than {_MAX_NODES} expressions")
     return module
 
 
@@ -107,13 +107,13 @@ def list_classes(path: str, module: ast.Module) -> Iterator[ProblemClass]:
     """List the classes of a module."""
     for node in module.body:
         if isinstance(node, ast.ClassDef):
-            bases = tuple(name for base in node.bases if (name := spell_name(base)))
+            bases = tuple(name for base in node.bases if (name := format_name(base)))
             methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
             yield ProblemClass(path, node, bases, methods)
 
 
 def list_instances(path: str, module: ast.Module) -> Iterator[Instance]:
-    """List what registries make: entries of dictionaries, from a text to a class or to ``lambda: Class(…)``."""
+    """List the instances of registries: dictionary entries that map a string to a class or to ``lambda: Class(…)``."""
     for node in ast.walk(module):
         if not isinstance(node, ast.Dict):
             continue
@@ -121,7 +121,7 @@ def list_instances(path: str, module: ast.Module) -> Iterator[Instance]:
             if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
                 continue
             made = value.body if isinstance(value, ast.Lambda) else value
-            if isinstance(made, ast.Call) and (name := spell_name(made.func)):
+            if isinstance(made, ast.Call) and (name := format_name(made.func)):
                 arguments = {each.arg: evaluate(each.value, {}) for each in made.keywords if each.arg}
                 arguments |= {f"#{i}": evaluate(each, {}) for i, each in enumerate(made.args)}
                 yield Instance(key.value, name.rpartition(".")[2], arguments, value, path)
@@ -130,7 +130,7 @@ def list_instances(path: str, module: ast.Module) -> Iterator[Instance]:
 
 
 def read_parameters(function: ast.FunctionDef | None) -> dict[str, Any]:
-    """Read the defaults of a function's parameters; those without one are ``COMPUTED``."""
+    """Read the defaults of a function's parameters; ``COMPUTED`` if there is none."""
     if function is None:
         return {}
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
@@ -145,22 +145,22 @@ def read_parameters(function: ast.FunctionDef | None) -> dict[str, Any]:
 
 
 def evaluate(node: ast.AST, known: Mapping[str, Any]) -> Any:
-    """Evaluate a literal, or a name or attribute that is known; anything else is ``COMPUTED``."""
+    """Evaluate a literal, or a known name or attribute; anything else is ``COMPUTED``."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.List | ast.Tuple):
         parts = [evaluate(each, known) for each in node.elts]
         return COMPUTED if any(part is COMPUTED for part in parts) else parts
     if isinstance(node, ast.JoinedStr):
-        return _join(node, known)
+        return _evaluate_fstring(node, known)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = evaluate(node.operand, known)
         return -value if isinstance(value, int | float) else COMPUTED
-    return known.get(spell_name(node), COMPUTED)
+    return known.get(format_name(node), COMPUTED)
 
 
-def spell_name(node: ast.AST) -> str:
-    """Spell a name or a chain of attributes, ``self.faulty_service``; empty for anything else."""
+def format_name(node: ast.AST) -> str:
+    """Format a name or an attribute chain such as ``self.faulty_service``; empty for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -168,19 +168,19 @@ def spell_name(node: ast.AST) -> str:
     return ".".join(reversed([*parts, node.id])) if isinstance(node, ast.Name) else ""
 
 
-def is_idle(node: ast.stmt) -> bool:
-    """Return whether a statement says nothing about the problem: a docstring, a print, an import, ``pass``."""
+def has_no_effect(node: ast.stmt) -> bool:
+    """Return whether a statement is irrelevant to the problem: a docstring, print, import or ``pass``."""
     if isinstance(node, ast.Pass | ast.Import | ast.ImportFrom):
         return True
     if not isinstance(node, ast.Expr):
         return False
     call = node.value
     return isinstance(call, ast.Constant) or (
-        isinstance(call, ast.Call) and spell_name(call.func) in ("print", "logger.info")
+        isinstance(call, ast.Call) and format_name(call.func) in ("print", "logger.info")
     )
 
 
-def _join(node: ast.JoinedStr, known: Mapping[str, Any]) -> Any:
+def _evaluate_fstring(node: ast.JoinedStr, known: Mapping[str, Any]) -> Any:
     parts = [evaluate(each.value if isinstance(each, ast.FormattedValue) else each, known) for each in node.values]
     return COMPUTED if any(part is COMPUTED for part in parts) else "".join(map(str, parts))
 

@@ -1,7 +1,7 @@
-"""Cases for imported rules, guessed from their expressions: samples that should make an alert fire.
+"""Guess test cases of imported rules from their expressions: samples that should make an alert fire.
 
-Each vector selector gets one series with the labels that it asks for. Whether the alert fires on them, promtool has to
-tell: ``scenario-kit alerts test``.
+Each vector selector gets one series with matching labels. ``scenario-kit alerts test`` runs promtool to check whether
+the alert fires.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _MATCHER: Final = re.compile(r"""([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|
 _LOW: Final = re.compile(r"(<=?|==)\s*(bool\s+)?[0-9.]+\s*$")
 _ABSENT: Final = re.compile(r"\babsent(_over_time)?\s*\(\s*$")
 _NAME: Final = re.compile(r"[a-zA-Z_:][\w:]*")
-#: Samples in 15 s steps: of counters that are busy, of values that are high, and of either that are at zero.
+#: Samples in steps of 15 s: an increasing counter, a high gauge, and zero.
 _BUSY, _HIGH, _ZERO = "0+9000x", "1000000x", "0x"
-#: Values of labels by which objects are named.
+#: Example values of labels that identify objects.
 _NAMED: Final = {
     "service_name": "cart", "pod": "cart-7d9f8b6c5-x2x8p", "deployment": "cart", "statefulset": "cart",
     "horizontalpodautoscaler": "cart", "node": "worker-1", "namespace": "shop",
@@ -26,10 +26,10 @@ _NAMED: Final = {
 
 
 def build_case(rule: Object, seconds: int) -> Object:
-    """Build a case in which an alert should fire; ``seconds`` is how long that takes.
+    """Build a test case in which an alert should fire after ``seconds``.
 
     Args:
-        rule: as it stands in the pack.
+        rule: the rule in the pack.
         seconds: its ``for`` and its longest range.
     """
     minute = seconds // 60 + 3
@@ -50,7 +50,7 @@ def build_case(rule: Object, seconds: int) -> Object:
 
 
 def _list_series(expr: str) -> list[tuple[str, bool]]:
-    """List a series for each selector, and whether a range of it is looked at."""
+    """List a series per selector, and whether it is a range selector."""
     found = []
     for selector in find_selectors(expr):
         text = expr[selector.start : selector.end]
@@ -65,15 +65,15 @@ def _list_series(expr: str) -> list[tuple[str, bool]]:
             elif operator == "=":
                 labels[label] = value
             elif operator == "=~":
-                labels[label] = _find_match(value)
+                labels[label] = _build_matching_text(value)
         if name:
             pairs = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()) if value)
             found.append((f"{name}{{{pairs}}}", expr[selector.end :].lstrip().startswith("[")))
     return found
 
 
-def _find_match(pattern: str) -> str:
-    """Find a plain text that a pattern matches: its first alternative, with something in the place of wildcards."""
+def _build_matching_text(pattern: str) -> str:
+    """Build a text that a pattern matches: its first alternative, with wildcards replaced."""
     first = pattern.strip("^$()").split("|")[0]
     plain = re.sub(r"\.\*|\.\+|\[[^\]]*\][+*]?", "x", first)
     return re.sub(r"[\\?+*()\[\]^$]", "", plain)

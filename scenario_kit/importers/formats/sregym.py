@@ -1,4 +1,4 @@
-"""SREGym: problems as classes that derive from ``Problem``, and their registry (https://github.com/SREGym/SREGym)."""
+"""Import SREGym problems: subclasses of ``Problem``, and their registry (https://github.com/SREGym/SREGym)."""
 
 from __future__ import annotations
 

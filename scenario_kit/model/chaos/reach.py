@@ -1,4 +1,4 @@
-"""Find where a chaos object acts: its selectors, and what reaches outside of an app's namespaces."""
+"""Find the targets of a chaos object: its selectors, and targets outside the namespaces of an app."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scenario_kit.model.chaos.kinds import GROUP
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
 
-#: Kinds that act outside of namespaces, and on what.
-_ELSEWHERE: Final[Mapping[str, str]] = {
+#: Kinds that do not act on pods of a namespace, with what they act on.
+_NON_NAMESPACED: Final[Mapping[str, str]] = {
     "AWSChaos": "a cloud account of AWS",
     "AzureChaos": "a cloud account of Azure",
     "GCPChaos": "a cloud account of Google",
@@ -22,7 +22,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
 }
 #: Other namespaces that a fault may reach, by the capability that declares it.
 _DECLARED: Final[Mapping[str, str]] = {"control-plane-pods": "kube-system"}
-_BY_LOWER: Final = {kind.lower(): what for kind, what in _ELSEWHERE.items()}
+_BY_LOWER: Final = {kind.lower(): what for kind, what in _NON_NAMESPACED.items()}
 
 
 class Selection(NamedTuple):
@@ -41,8 +41,8 @@ class Selection(NamedTuple):
             yield self.keys, home
 
 
-class Stray(NamedTuple):
-    """A part of a chaos object that reaches outside of an app: its place, its value, and where it leads."""
+class OutsideTarget(NamedTuple):
+    """A target outside the app: the keys of the field that selects it, its value, and a description."""
 
     keys: Keys
     value: str
@@ -90,8 +90,8 @@ def rename_namespaces(obj: Object, spelled: Callable[[str], str]) -> Object:
     return {**obj, "spec": walk(obj["spec"], "spec")} if obj.get("spec") else obj
 
 
-def find_strays(obj: Object, own: Container[str], default: str) -> Iterator[Stray]:
-    """Yield the parts of a chaos object that reach outside of the namespaces ``own``.
+def list_outside_targets(obj: Object, own: Container[str], default: str) -> Iterator[OutsideTarget]:
+    """Yield the targets of a chaos object outside the namespaces ``own``.
 
     Args:
         obj: the object; without a namespace it is in ``default``.
@@ -99,13 +99,13 @@ def find_strays(obj: Object, own: Container[str], default: str) -> Iterator[Stra
         default: the real name of the app's default namespace.
     """
     home = (obj.get("metadata") or {}).get("namespace") or default
-    if what := _ELSEWHERE.get(obj["kind"]):
-        yield Stray(("kind",), obj["kind"], what)
+    if what := _NON_NAMESPACED.get(obj["kind"]):
+        yield OutsideTarget(("kind",), obj["kind"], what)
     for keys, node in _list_mappings(obj.get("spec"), ("spec",)):
-        yield from _find_strays_in(keys, node)
+        yield from _list_in_selector(keys, node)
         for place, namespace in _list_named(keys, node, home):
             if namespace not in own:
-                yield Stray(place, namespace, f"namespace '{namespace}'")
+                yield OutsideTarget(place, namespace, f"namespace '{namespace}'")
 
 
 def _list_named(keys: Keys, node: Mapping[str, Any], home: str) -> Iterator[tuple[Keys, str]]:
@@ -115,14 +115,14 @@ def _list_named(keys: Keys, node: Mapping[str, Any], home: str) -> Iterator[tupl
         yield (*keys, "secretNamespace"), str(secret)
 
 
-def _find_strays_in(keys: Keys, node: Mapping[str, Any]) -> Iterator[Stray]:
+def _list_in_selector(keys: Keys, node: Mapping[str, Any]) -> Iterator[OutsideTarget]:
     for name in ("type", "templateType"):
-        if what := _ELSEWHERE.get(str(node.get(name, ""))):
-            yield Stray((*keys, name), str(node[name]), what)
+        if what := _NON_NAMESPACED.get(str(node.get(name, ""))):
+            yield OutsideTarget((*keys, name), str(node[name]), what)
     if isinstance(keys[-1], str) and (what := _BY_LOWER.get(keys[-1].lower())):
-        yield Stray(keys, keys[-1], what)
+        yield OutsideTarget(keys, keys[-1], what)
     if cluster := node.get("remoteCluster"):
-        yield Stray((*keys, "remoteCluster"), str(cluster), f"cluster '{cluster}'")
+        yield OutsideTarget((*keys, "remoteCluster"), str(cluster), f"cluster '{cluster}'")
 
 
 def _list_mappings(node: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:

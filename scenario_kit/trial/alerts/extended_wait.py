@@ -14,6 +14,6 @@ _TRIED = ("Solution/", "Fix/", "Decoy/")
 def compute_recurrence_time(context: TrialContext, repaired: float) -> float:
     """Compute the seconds from the repair until a postponed incident would recur: more headroom takes longer."""
     expect, injected = context.runbook.expect, context.injected_at() or repaired
-    writes = [Write(e.prior, e.after) for group in _TRIED for r in context.engine.done(group) for e in r.entries]
+    writes = [Write(e.prior, e.after) for group in _TRIED for r in context.engine.list_active(group) for e in r.entries]
     factor = measure_capacity_factor(context.runbook.objects, writes)
     return resolved.compute_recurrence_wait(context.history(), expect, injected, repaired, factor)

@@ -27,7 +27,7 @@ def answer_check(context: TrialContext, check: Check, now: float) -> CheckResult
 
 def await_checks(context: TrialContext, checks: Sequence[Check]) -> list[CheckResult]:
     """Wait until every check was true once or its deadline has passed; return the last result of each."""
-    checks = context.engine.placed(checks)
+    checks = context.engine.resolve_checks(checks)
     start = context.clock.now()
     results: dict[int, CheckResult] = {}
     while True:
@@ -45,7 +45,7 @@ def await_checks(context: TrialContext, checks: Sequence[Check]) -> list[CheckRe
 def answer_signs(context: TrialContext) -> list[CheckResult]:
     """Evaluate the checks that show a silent incident, now; none where alerts tell of it."""
     now = context.clock.now()
-    return [answer_check(context, check, now) for check in context.engine.placed(context.runbook.expect.signs)]
+    return [answer_check(context, check, now) for check in context.engine.resolve_checks(context.runbook.expect.signs)]
 
 
 def await_until(context: TrialContext, until: Until) -> CheckResult:
@@ -58,10 +58,10 @@ def await_until(context: TrialContext, until: Until) -> CheckResult:
 
 def check_undone_checks_fail(context: TrialContext) -> list[Finding]:
     """Report each fault in force whose `undone` checks all pass."""
-    now, injected = context.clock.now(), {r.group for r in context.engine.done(FAULT_GROUPS)}
+    now, injected = context.clock.now(), {r.group for r in context.engine.list_active(FAULT_GROUPS)}
     findings = []
     for fault in context.runbook.faults:
-        checks = context.engine.placed(fault.undone)
+        checks = context.engine.resolve_checks(fault.undone)
         if not checks or fault.group not in injected or fault.persistence not in _LASTING:
             continue
         results = [answer_check(context, check, now) for check in checks]

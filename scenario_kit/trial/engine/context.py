@@ -116,7 +116,9 @@ class TrialContext:
             look = min(until, noise.play(self), self.end_stages())
             if self.virtual and (over := self.engine.expire(self.clock.now())) is not None:
                 look = min(look, over)
-            if self.virtual and self.engine.binds(lasting):  # new processes are unaffected until the next `maintain`
+            if self.virtual and self.engine.needs_maintenance(
+                lasting
+            ):  # new processes are unaffected until the next `maintain`
                 look = min(look, self.clock.now() + TICK)
             now = self.clock.wait(look)
             if now >= until:
@@ -126,7 +128,7 @@ class TrialContext:
         """Take back the faults whose time is over; return when the next one's is."""
         ahead = []
         for fault in self.runbook.faults:
-            if fault.lasts_seconds is None or not self.engine.done(fault.group):
+            if fault.lasts_seconds is None or not self.engine.list_active(fault.group):
                 continue
             injected = self.injected_at(fault.name)
             end = (self.clock.now() if injected is None else injected) + fault.lasts_seconds
@@ -140,7 +142,7 @@ class TrialContext:
         """Check whether a fault was injected, and taken back because its time was over."""
         fault = self.runbook.fault(name)
         injected = self.injected_at(name)
-        ended = fault.lasts_seconds is not None and injected is not None and not self.engine.done(fault.group)
+        ended = fault.lasts_seconds is not None and injected is not None and not self.engine.list_active(fault.group)
         return ended and self.clock.now() >= (injected or 0) + (fault.lasts_seconds or 0)
 
     def settle(self) -> float:
@@ -161,7 +163,7 @@ class TrialContext:
     def injected_at(self, fault: str = "") -> float | None:
         """Return when the first change of a fault (or of any fault) was recorded."""
         prefix = name_fault_group(fault) if fault else FAULT_GROUPS
-        times = [r.at for r in self.engine.recorded(prefix) if r.causal and (not fault or r.group == prefix)]
+        times = [r.at for r in self.engine.list_receipts(prefix) if r.causal and (not fault or r.group == prefix)]
         return min(times, default=None)
 
     def last_injected_at(self) -> float | None:

@@ -69,7 +69,7 @@ def _play(context: NoisyTrial, index: int, source: NoiseSource, start: float, no
     number = -1 if event is None else event.number
     current = _make_ordinal(index, number)
     over = event is None or (event.until is not None and event.until <= now)
-    for receipt in context.engine.done(GROUP + source.name):
+    for receipt in context.engine.list_active(GROUP + source.name):
         if not receipt.change.operation.restarts and (receipt.ordinal != current or over):
             context.engine.undo([receipt])  # a blocked undo is retried later
     if event is not None and not over:
@@ -108,7 +108,7 @@ def measure_offered(context: NoisyTrial, start: float, end: float) -> float:
 def _list_swings(context: NoisyTrial, start: float, end: float) -> Iterator[Event]:
     """List the load swings applied between these times."""
     seed = context.spec.seed
-    played = {r.ordinal for r in context.engine.recorded(GROUP)}
+    played = {r.ordinal for r in context.engine.list_receipts(GROUP)}
     for index, source in enumerate(context.runbook.noise):
         if source.users:
             yield from (e for e in list_events([source], seed, start, end) if _make_ordinal(index, e.number) in played)
@@ -137,6 +137,10 @@ def adjust_guards(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[G
 
 
 def _list_in_force(context: NoisyTrial) -> list[Receipt]:
-    swings = [r for r in context.engine.done(GROUP) if not r.change.operation.restarts] if context.runbook.noise else []
-    benign = context.engine.done(FAULT_GROUPS) if context.runbook.outcome == "Benign" else []
+    swings = (
+        [r for r in context.engine.list_active(GROUP) if not r.change.operation.restarts]
+        if context.runbook.noise
+        else []
+    )
+    benign = context.engine.list_active(FAULT_GROUPS) if context.runbook.outcome == "Benign" else []
     return [*benign, *swings]

@@ -68,12 +68,12 @@ def _await_injector(context: TrialContext, fault: Fault, experiment: Object) -> 
     deadline = context.clock.now() + _CHAOS_DEADLINE
     while True:
         live = context.cluster.get(ref)
-        claim, trouble = Engine.chaos_state(live)
+        claim, trouble = Engine.read_chaos_state(live)
         if claim:
             return
-        if objection := Engine.chaos_objection(trouble):
+        if objection := Engine.parse_content_error(trouble):
             raise Rejected(objection, by="Chaos Mesh")
-        code, words = Engine.chaos_answer(trouble)
+        code, words = Engine.parse_chaos_response(trouble)
         if code == "Unimplemented":
             raise CapabilityMissing(
                 f"fault '{fault.name}' ({fault.type}) needs what this environment does not support: {words}"

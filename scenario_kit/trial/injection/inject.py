@@ -112,7 +112,7 @@ class _InjectStep:
     def _proven_already(self, fault: Fault) -> bool:
         """Return whether all effect checks hold before the injection."""
         context, now = self._context, self._context.clock.now()
-        checks = context.engine.placed(fault.effect)
+        checks = context.engine.resolve_checks(fault.effect)
         asked = (answer_check(context, check, now) for check in checks)
         return bool(checks) and all(result.answer == "True" for result in asked)
 
@@ -122,14 +122,15 @@ class _InjectStep:
         if context.runbook.outcome == "NoIncident":
             return []  # no fault that they could show
         asked = [
-            (check, answer_check(context, check, now)) for check in context.engine.placed(context.runbook.expect.checks)
+            (check, answer_check(context, check, now))
+            for check in context.engine.resolve_checks(context.runbook.expect.checks)
         ]
         return [reported for check, result in asked if (reported := _report_premature(check, result)) is not None]
 
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
         answers, failed = dict(progress.checks), list[tuple[Check, CheckResult]]()
-        checks = context.engine.placed(fault.effect)  # a check on several nodes expands to one per node
+        checks = context.engine.resolve_checks(fault.effect)  # a check on several nodes expands to one per node
         for position, check in enumerate(checks):
             deadline = progress.injected_at + check.within_seconds
             if str(position) in answers:
@@ -207,13 +208,13 @@ class _InjectStep:
     def _of(self, fault: Fault) -> FaultProgress | None:
         """Return the progress of a fault in force, whichever step injected it."""
         known = self._progress.faults.get(fault.name)
-        if known is None or known.step == self._index or self._context.engine.done(fault.group):
+        if known is None or known.step == self._index or self._context.engine.list_active(fault.group):
             return known
         return None  # injected by an earlier step and removed since
 
     def _begun(self, fault: Fault) -> bool:
         group = fault.group
-        recorded = self._context.engine.recorded(group)
+        recorded = self._context.engine.list_receipts(group)
         return any(r.group == group and r.ordinal // STEP == self._index for r in recorded)
 
     def _note(self, fault: Fault, progress: FaultProgress) -> None:

@@ -45,7 +45,7 @@ def expect_no_leaks(context: TrialContext) -> list[Finding]:
     found = [report_listable(f"{kind} in {context.management}") for kind in ours]
     objects = _list_objects(context)
     found += find_leaks(_read_everything(context, objects), list_tokens(context.runbook))
-    receipts = context.engine.recorded(FAULT_GROUPS)
+    receipts = context.engine.list_receipts(FAULT_GROUPS)
     return [*found, *_find_needless(context, receipts, objects), *_check_order(context, receipts, objects)]
 
 

@@ -18,7 +18,7 @@ def check_integrity(context: TrialContext) -> Resolution:
         (r.kind, r.group, r.namespace) for o in runbook.objects if (r := make_object_reference(o, context.namespace))
     }
     now = [o for kind, group, namespace in sorted(kinds) for o in context.cluster.list(kind, namespace, group=group)]
-    done = [*context.engine.recorded(FAULT_GROUPS), *context.engine.recorded(noise.GROUP)]
+    done = [*context.engine.list_receipts(FAULT_GROUPS), *context.engine.list_receipts(noise.GROUP)]
     writes = [Write(e.prior, e.after) for r in done for e in r.entries]
     parts = list_involved(runbook.faults, runbook.expect, runbook.ground_truth.propagation)
     problems = find_alterations(runbook.app, runbook.objects, now, writes, parts)

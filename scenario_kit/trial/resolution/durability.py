@@ -94,9 +94,9 @@ def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
         return []
     findings = []
     for fault in runbook.faults:
-        if fault.role not in LABELLED or fault.mitigation != "Native" or not context.engine.done(fault.group):
+        if fault.role not in LABELLED or fault.mitigation != "Native" or not context.engine.list_active(fault.group):
             continue
-        results = [answer_check(context, check, now) for check in context.engine.placed(fault.effect)]
+        results = [answer_check(context, check, now) for check in context.engine.resolve_checks(fault.effect)]
         if results and all(result.answer == "True" for result in results):
             findings.append(
                 build_finding(

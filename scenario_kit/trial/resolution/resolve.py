@@ -79,7 +79,7 @@ def _judge_guards(context: TrialContext) -> Resolution:
 def _list_spared(context: TrialContext) -> list[Receipt]:
     """List the changes of triggers and distractors, which a repair need not undo."""
     groups = {f.group for f in context.runbook.faults if f.role not in LABELLED}
-    return [r for r in context.engine.done(FAULT_GROUPS) if r.group in groups]
+    return [r for r in context.engine.list_active(FAULT_GROUPS) if r.group in groups]
 
 
 def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:

@@ -10,7 +10,7 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import find_site
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model.chaos.reach import find_strays, is_chaos, list_declared
+from scenario_kit.model.chaos.reach import is_chaos, list_declared, list_outside_targets
 from scenario_kit.model.kubernetes.reference import resolve_homes
 from scenario_kit.render.objects.lookup import format_reference
 
@@ -30,14 +30,14 @@ def _find_strays(case: LintContext | FaultCase) -> Iterator[Problem]:
             continue
         app, name = one.stage.app, format_reference(one.object)
         own = resolve_homes(app.namespace, app.namespaces) | list_declared(_requires(case))
-        known = {(s.keys, s.value) for s in find_strays(one.was, own, app.namespace)} if one.was else set()
-        for stray in find_strays(one.object, own, app.namespace):
+        known = {(s.keys, s.value) for s in list_outside_targets(one.was, own, app.namespace)} if one.was else set()
+        for stray in list_outside_targets(one.object, own, app.namespace):
             if (stray.keys, stray.value) not in known and "{{" not in stray.value:  # or it is not rendered yet
                 site = find_site(case, one.stage, stray.keys, stray.value)
                 place, position = (site.place, site.position) if site else (one.stage.place, None)
                 observed = f"{reach.format_path(stray)}: {stray.value}"
                 expected = "pods in the app's own namespaces"
-                yield Problem(place, reach.describe_stray(name, stray), observed, expected, position=position)
+                yield Problem(place, reach.describe_outside_target(name, stray), observed, expected, position=position)
     for stage in case.stages:
         for change in stage.changes:
             if reach.rewrites_spec(change):

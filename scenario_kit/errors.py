@@ -1,28 +1,28 @@
-"""Every error that leaves a module of this project.
+"""The exceptions of this project.
 
 ::
 
     ScenarioKitError
-    ├── UsageError               the command line is wrong                         exit 3
-    ├── AuthoringError           scenario, fault or app is wrong; carries findings exit 1
-    ├── InfrastructureError      something below us failed; nobody's scenario      exit 2
-    │   ├── ToolchainError       a part cannot be resolved, fetched or built
-    │   ├── LabError             the lab is not there, or a part of it died
-    │   ├── MetricsError         Prometheus does not answer, or refuses a query
-    │   ├── CapabilityMissing    what is asked for cannot happen here, however often it is tried
-    │   └── ClusterError         the API server
-    │       ├── Unreachable      no answer, time-out, 5xx
+    ├── UsageError               invalid command line                              exit 3
+    ├── AuthoringError           invalid scenario, fault or app; carries findings  exit 1
+    ├── InfrastructureError      a dependency failed; the scenario is not at fault exit 2
+    │   ├── ToolchainError       a component cannot be resolved, downloaded or built
+    │   ├── LabError             the lab is not running, or one of its processes died
+    │   ├── MetricsError         Prometheus does not respond, or rejects a query
+    │   ├── CapabilityMissing    the environment lacks a required capability; retries are pointless
+    │   └── ClusterError         the API server returned an error
+    │       ├── Unreachable      no response, timeout, 5xx
     │       ├── NotFound         404
     │       ├── AlreadyExists    409 on create
     │       ├── Conflict         409 on update, precondition failed
     │       ├── Forbidden        401, 403
-    │       ├── EvictionRefused  429: a disruption budget does not let the pod go
-    │       └── Rejected         400, 422: the API server calls the object invalid, or Chaos Mesh does
+    │       ├── EvictionRefused  429: a PodDisruptionBudget forbids the eviction
+    │       └── Rejected         400, 422: the object is invalid for the API server or Chaos Mesh
     ├── GuardRailError           a cluster or namespace that is not ours           exit 3
-    └── KitError                 our own bug                                       exit 3
+    └── KitError                 a bug in this project                             exit 3
 
-Errors of libraries are translated where they enter (``clients``, ``lab``); nothing above catches a library's
-exception. A misbehaving scenario is *not* an error: it is a verdict.
+Exceptions of libraries are translated in ``clients`` and ``lab``; no other layer catches them. A scenario that does not
+pass is *not* an error: it is a verdict.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ScenarioKitError(Exception):
-    """Base of the tree. ``exit_code`` is what the command line ends with; ``fix`` is what to do."""
+    """Base class. ``exit_code`` is the exit code of the command line; ``fix`` tells the user what to do."""
 
     exit_code: ClassVar[int] = 3
 
@@ -46,11 +46,11 @@ class ScenarioKitError(Exception):
 
 
 class UsageError(ScenarioKitError):
-    """No such path, an empty folder, contradictory flags."""
+    """Invalid usage: a path that does not exist, an empty folder, contradictory flags."""
 
 
 class AuthoringError(ScenarioKitError):
-    """A scenario, fault or app that cannot be used. ``findings`` holds every mistake, not only the first."""
+    """An invalid scenario, fault or app. ``findings`` holds all errors, not only the first."""
 
     exit_code = 1
 
@@ -60,24 +60,24 @@ class AuthoringError(ScenarioKitError):
 
 
 class InfrastructureError(ScenarioKitError):
-    """Something below us failed. A verdict reached through it is NotEvaluated, never Fail."""
+    """A dependency failed. The verdict is then NotEvaluated, never Fail."""
 
     exit_code = 2
 
 
 class ToolchainError(InfrastructureError):
-    """A pinned binary cannot be had. The message names the part, the cause and the variable that supplies it."""
+    """A pinned binary is not available. The message has its name, the cause, and the variable that overrides it."""
 
 
 class LabError(InfrastructureError):
-    """The lab is not running, or one of its parts died; the message carries the tail of the part's log."""
+    """The lab is not running, or one of its processes died; the message has the tail of its log."""
 
 
 class MetricsError(InfrastructureError):
-    """Prometheus does not answer, refuses a query, or did not accept a write.
+    """Prometheus does not respond, rejects a query, or rejects a write.
 
-    ``evaluation`` is true where the server is well and this query fails at this time (many-to-many matching, a
-    duplicate label set, a syntax error).
+    ``evaluation`` is true if the server works but this query fails at this time (many-to-many matching, a duplicate
+    label set, a syntax error).
     """
 
     def __init__(self, message: str, *, evaluation: bool = False, fix: str = "") -> None:
@@ -86,11 +86,11 @@ class MetricsError(InfrastructureError):
 
 
 class CapabilityMissing(InfrastructureError):
-    """What is asked for cannot happen in this environment: nobody's mistake, and no reason to try again."""
+    """The environment lacks a required capability: not an authoring error, and retries are pointless."""
 
 
 class ClusterError(InfrastructureError):
-    """The API server did not do what was asked. ``status`` is the HTTP status, 0 where there was none."""
+    """The API server did not execute a request. ``status`` is the HTTP status, 0 without a response."""
 
     def __init__(self, message: str, *, status: int = 0, fix: str = "") -> None:
         super().__init__(message, fix=fix)
@@ -98,7 +98,7 @@ class ClusterError(InfrastructureError):
 
 
 class Unreachable(ClusterError):
-    """No answer within the deadline, a refused connection, or a 5xx."""
+    """No response within the timeout, a refused connection, or a 5xx."""
 
 
 class NotFound(ClusterError):
@@ -106,23 +106,23 @@ class NotFound(ClusterError):
 
 
 class AlreadyExists(ClusterError):
-    """An object of that name is there already; for derived names this acts as a lock."""
+    """An object of that name already exists; with derived names this acts as a lock."""
 
 
 class Conflict(ClusterError):
-    """Somebody else wrote first: read again, decide again."""
+    """Another client wrote first: read again and retry."""
 
 
 class Forbidden(ClusterError):
-    """Our credentials do not allow it."""
+    """Our credentials lack the permission."""
 
 
 class EvictionRefused(ClusterError):
-    """A disruption budget does not let the pod go now: ask again later, as ``kubectl drain`` does."""
+    """A PodDisruptionBudget forbids the eviction for now: retry later, as ``kubectl drain`` does."""
 
 
 class Rejected(ClusterError):
-    """The API server calls the object invalid: schema, CEL, admission, quota. Or Chaos Mesh does, once it is there."""
+    """The API server rejects the object (schema, CEL, admission, quota), or Chaos Mesh does after its creation."""
 
     def __init__(self, message: str, *, by: str = "the API server", status: int = 0, fix: str = "") -> None:
         super().__init__(message, status=status, fix=fix)
@@ -134,4 +134,4 @@ class GuardRailError(ScenarioKitError):
 
 
 class KitError(ScenarioKitError):
-    """A state that our own code promised could not happen."""
+    """A violated invariant of our own code."""

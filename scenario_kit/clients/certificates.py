@@ -1,4 +1,4 @@
-"""X.509 certificates by which servers and clients of the kit know each other: authorities, and what they issue."""
+"""X.509 certificate authorities, and certificates for the kit's servers and clients."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Authority(NamedTuple):
         """Load an authority from two PEM files.
 
         Raises:
-            InfrastructureError: the key is none that the kit made.
+            InfrastructureError: the key was not created by the kit.
         """
         try:
             return cls.parse(certificate.read_bytes(), key.read_bytes())

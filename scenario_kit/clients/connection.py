@@ -98,7 +98,7 @@ def _decode(data: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except binascii.Error as error:
-        raise ValueError("no base64") from error
+        raise ValueError("not base64") from error
 
 
 def load_key_pair(tls: ssl.SSLContext, pem: bytes) -> None:

@@ -38,8 +38,8 @@ class Repository:
         self._git("rev-parse", "--git-dir", because="this is not a Git repository", fix="run it in a checkout")
         found = self._git(
             "merge-base", reference, "HEAD",
-            because=f"'{reference}' and this branch have no commit in common here",
-            fix="fetch it with its history (in CI: a checkout with full depth), or name another: --base",
+            because=f"'{reference}' and this branch have no common ancestor in this checkout",
+            fix="fetch its history (in CI, check out with full depth), or choose another base: --base",
         )  # fmt: skip
         return found.decode().strip()
 
@@ -97,11 +97,13 @@ class Repository:
             )  # fmt: skip
         except FileNotFoundError as problem:
             if not self._folder.is_dir():
-                raise UsageError(f"there is no folder {self._folder}", fix="name the folder of a checkout") from problem
+                raise UsageError(
+                    f"folder {self._folder} does not exist", fix="name the folder of a checkout"
+                ) from problem
             raise UsageError("git is not installed", fix="install git") from problem
         except subprocess.TimeoutExpired as problem:
             raise UsageError(
-                f"git {arguments[0]} took more than {_SECONDS} s", fix="look at the repository"
+                f"git {arguments[0]} took more than {_SECONDS} s", fix="check the repository's size and file system"
             ) from problem
         if done.returncode and done.returncode not in ok:
             reported = done.stderr.decode(errors="replace").strip().splitlines()

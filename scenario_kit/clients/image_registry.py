@@ -71,7 +71,7 @@ class ImageRegistries:
         if response.status_code in (401, 403, 404):
             raise AuthoringError(
                 f"image '{image}': {self._host(where)} returned {response.status_code} {response.reason_phrase}",
-                fix="correct the image in app.yaml and the templates, or lock it with the rights to see it",
+                fix="correct the image in app.yaml and the templates, or use credentials that can pull it",
             )
         found = str(response.headers.get("Docker-Content-Digest", ""))
         if response.status_code == 200 and not found:
@@ -129,8 +129,7 @@ class ImageRegistries:
         except httpx.HTTPError as error:
             raise InfrastructureError(
                 f"registry {where.registry} cannot be reached at {httpx.URL(url).host}: {error!r}",
-                fix="run this where the registry is reachable, or name a host that has its images: "
-                f"--host {where.registry}=HOST",
+                fix=f"run this with access to the registry, or use a mirror: --host {where.registry}=HOST",
             ) from error
 
     def _host(self, where: ImagePlace) -> str:

@@ -133,9 +133,9 @@ class KubeCluster:
             return
 
     def request_token(self, account: Reference, seconds: int) -> str:
-        """Request a token of a ServiceAccount that lasts so long; ``NotFound`` where there is no such account.
+        """Request a token of a ServiceAccount with this lifetime; ``NotFound`` if the account does not exist.
 
-        The API server takes 600 seconds at least, and may make it shorter than asked
+        The API server requires at least 600 seconds, and may issue a shorter lifetime
         (https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/).
         """
         request = {

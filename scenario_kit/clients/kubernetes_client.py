@@ -56,7 +56,7 @@ class Official:
         self.pool: urllib3.PoolManager = self._client.rest_client.pool_manager
 
     def headers(self) -> Mapping[str, str]:
-        """See ``Access``."""
+        """See ``ApiConnection``."""
         headers = dict(self._client.default_headers)
         try:
             settings = self._configuration.auth_settings()
@@ -101,10 +101,10 @@ def read_current_context() -> str:
 
 
 def read_endpoint(context: str) -> dict[str, str]:
-    """Read where the API server of a context is, as the ``cluster`` of a kubeconfig, with nothing of any identity.
+    """Read the ``cluster`` of a context in kubeconfig format, without any credentials.
 
     Raises:
-        ClusterError: there is no such context, or it does not verify the server.
+        ClusterError: the context does not exist, or does not verify the server.
     """
     configuration, _ = _configure(None, context)
     if not configuration.verify_ssl:

@@ -12,7 +12,7 @@ from scenario_kit.errors import Unreachable
 #: All exceptions of urllib3 and below that a request may raise; a test checks that this is complete.
 LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
     urllib3.exceptions.HTTPError,
-    urllib3.exceptions.ProxySchemeUnsupported,  # the one that is no HTTPError
+    urllib3.exceptions.ProxySchemeUnsupported,  # the only one that is not an HTTPError
     ssl.SSLError,
     OSError,
 )

@@ -51,13 +51,13 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
                 failures = 0
                 version = obj["metadata"]["resourceVersion"]
                 if type_ != "BOOKMARK":
-                    _remember(known, type_, obj)
+                    _update_known(known, type_, obj)
                     yield type_, obj
         except Conflict:
             version = ""
         except Unreachable:
             if not known and not version and failures == 0:
-                raise  # the first list: the caller must learn that the server is unreachable
+                raise  # the first list: report that the server is unreachable
             stop.wait(_BACKOFF_SECONDS[min(failures, len(_BACKOFF_SECONDS) - 1)])
             failures += 1
 
@@ -76,7 +76,7 @@ def _diff_list(known: dict[str, Object], items: list[Object]) -> Iterator[Event]
             yield "MODIFIED", item
 
 
-def _remember(known: dict[str, Object], type_: str, obj: Object) -> None:
+def _update_known(known: dict[str, Object], type_: str, obj: Object) -> None:
     uid = obj["metadata"]["uid"]
     if type_ == "DELETED":
         known.pop(uid, None)
@@ -99,7 +99,7 @@ def _stream_events(transport: Transport, path: str, version: str, stop: threadin
     }
     response = transport.stream(path, query, _WATCH_SECONDS + 30)
     ended = threading.Event()
-    threading.Thread(target=_shut_on, args=(response, stop, ended), daemon=True, name="watch-stop").start()
+    threading.Thread(target=_shut_down_on_stop, args=(response, stop, ended), daemon=True, name="watch-stop").start()
     try:
         for line in _read_lines(response):
             event = msgspec.json.decode(line)
@@ -123,7 +123,7 @@ def _read_lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
         yield from (line for line in lines if line)
 
 
-def _shut_on(response: urllib3.BaseHTTPResponse, stop: threading.Event, ended: threading.Event) -> None:
+def _shut_down_on_stop(response: urllib3.BaseHTTPResponse, stop: threading.Event, ended: threading.Event) -> None:
     """Unblock a reader once ``stop`` is set."""
     while not ended.is_set():
         if stop.wait(0.5):

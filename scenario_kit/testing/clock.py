@@ -11,15 +11,15 @@ class FakeClock:
     Args:
         start: seconds since the epoch.
         stride: the maximum advance of one wait; None for no limit.
-        passing: called with every instant that a wait reached, for tests that change the world over time.
+        on_advance: called with the new time after each wait, so that tests can change the cluster over time.
     """
 
     def __init__(
-        self, start: float = 0.0, *, stride: float | None = None, passing: Callable[[float], None] | None = None
+        self, start: float = 0.0, *, stride: float | None = None, on_advance: Callable[[float], None] | None = None
     ) -> None:
         self._now = start
         self._stride = stride
-        self._passing = passing
+        self._on_advance = on_advance
 
     def now(self) -> float:
         """Return seconds since the epoch."""
@@ -29,6 +29,6 @@ class FakeClock:
         """Advance to ``until``, or one stride towards it; never backwards."""
         reach = until if self._stride is None else min(until, self._now + self._stride)
         self._now = max(self._now, reach)
-        if self._passing:
-            self._passing(self._now)
+        if self._on_advance:
+            self._on_advance(self._now)
         return self._now

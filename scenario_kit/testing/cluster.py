@@ -57,7 +57,7 @@ class FakeCluster:
         for obj in objects:
             self.put(obj)
 
-    # Test operations outside of the API
+    # Test operations outside the API
 
     def put(self, obj: Object) -> Object:
         """Store an object unchanged, replacing an existing one; creates its namespace."""
@@ -107,7 +107,7 @@ class FakeCluster:
         return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Update")))
 
     def apply(self, obj: Object) -> Object:
-        """Apply an object server-side, forced: fields that an earlier apply set and this one leaves out are removed."""
+        """Apply an object server-side, forced; fields of an earlier apply that are now missing are removed."""
         served, key, fresh = self._prepare("apply", obj)
         current, before = self._objects.get(key), self._applied.get(key, {})
         self._applied[key] = copy.deepcopy(fresh)
@@ -145,7 +145,9 @@ class FakeCluster:
             return
         if uid and current["metadata"]["uid"] != uid:
             raise Conflict(f"the UID in the precondition ({uid}) is not that of {ref}", status=409)
-        waits = ref.kind == "Pod" and bool(current["spec"].get("nodeName")) and grace_seconds != 0  # the kubelet's part
+        waits = (
+            ref.kind == "Pod" and bool(current["spec"].get("nodeName")) and grace_seconds != 0
+        )  # the kubelet deletes it
         current["metadata"].setdefault("deletionTimestamp", format_timestamp(self._clock()))
         if ref.kind == "Namespace":
             current["status"] = {"phase": "Terminating"}

@@ -22,7 +22,7 @@ def find_refusal(pod: Object, budgets: Iterable[Object]) -> tuple[str, Object | 
         return "", None
     budget, status = found[0], found[0].get("status") or {}
     name = budget["metadata"]["name"]
-    if not _is_ready(pod) and _lets_unready_go(budget, status):
+    if not _is_ready(pod) and _allows_unready_eviction(budget, status):
         return "", None
     if int(status.get("observedGeneration") or 0) < int(budget["metadata"].get("generation") or 0):
         return f"{_VIOLATED} {name} is still being processed by the server.", None
@@ -42,7 +42,7 @@ def _is_ready(pod: Object) -> bool:
     return any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
 
 
-def _lets_unready_go(budget: Object, status: Object) -> bool:
+def _allows_unready_eviction(budget: Object, status: Object) -> bool:
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     desired = int(status.get("desiredHealthy") or 0)

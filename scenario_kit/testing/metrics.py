@@ -24,7 +24,7 @@ class FakeMetrics:
         #: While true, every query fails like with an unreachable server.
         self.down = False
         #: Every queried expression, in order.
-        self.asked: list[str] = []
+        self.queries: list[str] = []
 
     @classmethod
     def matching(cls, answers: Mapping[str, Callable[[float], Iterable[Sample]]]) -> FakeMetrics:
@@ -52,6 +52,6 @@ class FakeMetrics:
         return [Series(dict(labels), [(at, value)]) for labels, value in self._respond(expr, at)]
 
     def _ask(self, expr: str) -> None:
-        self.asked.append(expr)
+        self.queries.append(expr)
         if self.down:
             raise MetricsError("connection refused", fix="set FakeMetrics.down to False")

@@ -49,7 +49,7 @@ class World:
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in (NS, STORES, "kit")
         ] + list(objects))  # fmt: skip
         self.due = sorted(at, key=lambda each: each[0])
-        self.clock = FakeClock(1000.0, passing=self.pass_)
+        self.clock = FakeClock(1000.0, on_advance=self.pass_)
         self.scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now, others={"stores": STORES})
 
     def pass_(self, now):

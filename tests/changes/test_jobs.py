@@ -119,7 +119,7 @@ class Lab:
         metadata = {"name": "store", "namespace": self.namespace}
         cluster.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
         self.kubelet = Kubelet(cluster, self.namespace)
-        self.clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC).timestamp(), passing=self.kubelet.live)
+        self.clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC).timestamp(), on_advance=self.kubelet.live)
 
     def engine(self, cluster=None):
         """A new process: it knows what the cluster knows."""

@@ -36,12 +36,12 @@ def patching(value, name="a", kind="ConfigMap"):
 
 
 class Lab:
-    def __init__(self, *objects, passing=None, others=None):
+    def __init__(self, *objects, on_advance=None, others=None):
         spaces = [
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": n}} for n in (NS, "shop-stores", "kit")
         ]
         self.cluster = FakeCluster([*spaces, *copy.deepcopy(objects)])
-        self.clock = FakeClock(1000.0, passing=passing and (lambda now: passing(self.cluster, now)))
+        self.clock = FakeClock(1000.0, on_advance=on_advance and (lambda now: on_advance(self.cluster, now)))
         self.others = others or {}
         self.engine = self.start()
 
@@ -349,12 +349,12 @@ DROP = Change.from_json({"restart": {"target": "Deployment/web", "dropOld": True
 def test_old_pods_go_before_the_new_ones_come(replicas, gone, back, end):
     scales = []
 
-    def passing(cluster, now):
+    def on_advance(cluster, now):
         scales.append(cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"])
         if now >= 1000 + gone:
             cluster.delete(Reference("Pod", "web-1", NS), grace_seconds=0)
 
-    lab = Lab(web(replicas), pod("web-1"), passing=passing)
+    lab = Lab(web(replicas), pod("web-1"), on_advance=on_advance)
     receipt = lab.engine.do(DROP, ordinal=1, group="Fault/f")
     assert (receipt.state, receipt.note) == ("Done", "restarted through zero")
     assert lab.cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"] == back

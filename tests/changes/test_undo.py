@@ -314,11 +314,11 @@ def test_a_finalizer_is_waited_for_for_thirty_seconds(released, blocked):
     world = World(thing("ConfigMap", meta={"finalizers": ["held"]}))
     ref = Reference("ConfigMap", "web", NS)
 
-    def passing(now):
+    def on_advance(now):
         if now >= 1000.0 + released and world.cluster.get(ref):
             world.cluster.patch(ref, {"metadata": {"finalizers": None}})
 
-    world.clock = FakeClock(1000.0, passing=passing)
+    world.clock = FakeClock(1000.0, on_advance=on_advance)
     uid = world.get("ConfigMap/web")["metadata"]["uid"]
     problem = world.undo(entry(None, thing("ConfigMap"), uid), change={"create": thing("ConfigMap")})
     assert (problem is not None) is blocked
@@ -348,11 +348,11 @@ def test_the_experiments_that_a_schedule_started_go_before_it_counts_as_undone(t
     world = World(run, *([SCHEDULE] if there else []))
     ref = Reference("PodChaos", "web-x1", NS, "chaos-mesh.org")
 
-    def passing(now):
+    def on_advance(now):
         if now >= 1000.0 + after:
             world.cluster.delete(ref)
 
-    world.clock = FakeClock(1000.0, passing=passing)
+    world.clock = FakeClock(1000.0, on_advance=on_advance)
     problem = world.undo(entry(None, SCHEDULE), change={"chaos": SCHEDULE})
     assert (problem is not None) is blocked
     assert world.cluster.get(Reference("Schedule", "web", NS, "chaos-mesh.org")) is None

@@ -91,8 +91,8 @@ def test_history() -> None:
 def test_every_query_is_scoped() -> None:
     metrics = FakeMetrics(World().respond)
     evaluator(World(), metrics).advance(START)
-    assert all('namespace="shop-1"' in expr for expr in metrics.asked)
-    assert len(metrics.asked) == 3
+    assert all('namespace="shop-1"' in expr for expr in metrics.queries)
+    assert len(metrics.queries) == 3
 
 
 def test_times_between_ticks_wait_for_the_next() -> None:
@@ -118,9 +118,9 @@ def test_no_tick_is_evaluated_twice() -> None:
     metrics = FakeMetrics(World(errors="xxxx").respond)
     subject = evaluator(World(), metrics)
     subject.advance(START + 60)
-    asked = len(metrics.asked)
+    asked = len(metrics.queries)
     assert subject.advance(START + 74) == subject.advance(START + 60)
-    assert len(metrics.asked) == asked
+    assert len(metrics.queries) == asked
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_queries(
 ) -> None:
     body = {"expr": expr, "is": comparison, "value": value, "scale": scale, "empty": empty}
     assert ask(cluster, {"query": body})[0] == answer
-    assert METRICS.asked[-1] == f'{expr}{{namespace="{NS}"}}'
+    assert METRICS.queries[-1] == f'{expr}{{namespace="{NS}"}}'
 
 
 @pytest.mark.parametrize(

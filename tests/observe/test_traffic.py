@@ -26,7 +26,7 @@ def test_traffic(requests: float | None, errors: float | None, expected: Traffic
         }
     )
     assert measure_traffic(metrics, "shop-1", APP, 1000.0, 1300.0) == expected
-    assert all("[300s]" in e and 'namespace="shop-1"' in e and 'service_name="web"' in e for e in metrics.asked)
+    assert all("[300s]" in e and 'namespace="shop-1"' in e and 'service_name="web"' in e for e in metrics.queries)
 
 
 def test_a_dead_server() -> None:

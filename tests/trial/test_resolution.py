@@ -179,14 +179,14 @@ def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
 def test_where_requests_are_few_the_window_is_longer(rate, now, windows, answer):
     trial = at(repaired(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now)
     assert judge_resolution(trial.context, REPAIRED).answer == answer
-    asked = [e for e in trial.context.metrics.asked if "STATUS_CODE_ERROR" not in e]
+    asked = [e for e in trial.context.metrics.queries if "STATUS_CODE_ERROR" not in e]
     assert [int(e.partition("[")[2].partition("s]")[0]) for e in asked] == windows
 
 
 def test_traffic_is_not_asked_for_while_anything_else_is_missing():
     trial = repaired()
     assert judge_resolution(at(trial, 1260.0).context, REPAIRED).answer == "False"
-    assert trial.context.metrics.asked == []
+    assert trial.context.metrics.queries == []
 
 
 # --- cheats

@@ -109,12 +109,12 @@ def test_alerts_go_as_far_as_samples_are_stored_and_are_not_asked_for_twice(stag
     (before,) = source.alerts()
     assert before["namespaces"] == ["shop-x1y2"]
     assert before["alerts"][0]["since"] == START + 135 + 60
-    asked = len(stage.metrics.asked)
+    asked = len(stage.metrics.queries)
     source.alerts()
-    assert len(stage.metrics.asked) == asked
+    assert len(stage.metrics.queries) == asked
     stage.world["stored"] = START + 315
     source.alerts()
-    assert len(stage.metrics.asked) == asked + 2
+    assert len(stage.metrics.queries) == asked + 2
 
 
 def test_without_spoilers_nothing_of_the_trial_is_told(stage: Stage) -> None:

@@ -134,7 +134,7 @@ def test_one_that_leaves_an_answer_out_is_refused(answer, added):
     start = MODULE.index(f"    def {answer}(")
     end = MODULE.find("\n    def ", start)
     (added / f"{NAME}.py").write_text(MODULE[:start] + (MODULE[end + 1 :] if end > 0 else ""))
-    with pytest.raises(TypeError, match=f"'pauseRollout' does not say: {answer}"):
+    with pytest.raises(TypeError, match=f"'pauseRollout' does not implement {answer}"):
         list_operations()
 
 

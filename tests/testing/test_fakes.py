@@ -127,7 +127,7 @@ def test_logs() -> None:
 
 def test_a_clock_strides() -> None:
     reached: list[float] = []
-    clock = FakeClock(100.0, stride=10.0, passing=reached.append)
+    clock = FakeClock(100.0, stride=10.0, on_advance=reached.append)
     assert clock.wait(115.0) == 110.0
     assert clock.wait(115.0) == 115.0
     assert clock.wait(50.0) == 115.0

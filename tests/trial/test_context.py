@@ -298,7 +298,7 @@ def test_a_rollout_is_waited_for(ready, left, end):
         if now >= INJECTED + ready:
             trial.cluster.put(deployment("a", 1))
 
-    trial.context.clock = FakeClock(INJECTED, passing=passing)
+    trial.context.clock = FakeClock(INJECTED, on_advance=passing)
     passing(INJECTED)
     found = roll_out(trial.context, {("Deployment", "a")}, 60)
     assert [o["metadata"]["name"] for o in found] == left

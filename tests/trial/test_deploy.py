@@ -39,7 +39,7 @@ class App(Trial):
     def __init__(self, *objects, ready=0.0, faults=(), others=None, virtual=True):
         super().__init__()
         self.ready, self.idled = 1000.0 + ready, []
-        self.clock = FakeClock(1000.0, passing=self.pass_)
+        self.clock = FakeClock(1000.0, on_advance=self.pass_)
         spec = msgspec.structs.replace(self.context.spec, clock="Virtual" if virtual else "Wall")
         runbook = msgspec.structs.replace(
             self.context.runbook, objects=objects, faults=faults, namespaces=dict(others or {})
@@ -434,7 +434,7 @@ def test_what_does_not_go_is_named_at_the_deadline(released, raised):
         if now >= 1000.0 + released and app.cluster.get(ref):
             app.cluster.patch(ref, {"metadata": {"finalizers": None}})
 
-    app.clock = app.context.clock = FakeClock(1000.0, passing=passing)
+    app.clock = app.context.clock = FakeClock(1000.0, on_advance=passing)
     if raised:
         with pytest.raises(InfrastructureError, match="objects of shop are still there: ConfigMap/held"):
             module.remove(app.context, 1300.0)
@@ -452,7 +452,7 @@ def test_what_goes_slowly_is_looked_at_in_ticks_or_seconds(virtual, end):
         if now >= 1020.0 and app.cluster.get(ref):
             app.cluster.patch(ref, {"metadata": {"finalizers": None}})
 
-    app.clock = app.context.clock = FakeClock(1000.0, passing=passing)
+    app.clock = app.context.clock = FakeClock(1000.0, on_advance=passing)
     module.remove(app.context, 1300.0)
     assert app.clock.now() == pytest.approx(end, abs=1.0)
 

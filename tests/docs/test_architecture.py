@@ -16,7 +16,7 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def test_every_path_of_the_table_is_there() -> None:
-    table = rows("| to change | go to |")
+    table = rows("| to change | see |")
     paths = [path for _, where in table for path in re.findall(r"`([^`]+)`", where)]
 
     assert len(table) >= 20
@@ -25,6 +25,6 @@ def test_every_path_of_the_table_is_there() -> None:
 
 def test_every_package_of_the_lab_and_of_the_twin_has_a_row() -> None:
     for package, heading in (("lab", "| package of `lab` |"), ("lab/twin", "| package of `lab.twin` |")):
-        named = {name for first, *_ in rows(heading + " what it is |") for name in re.findall(r"`([^`]+)`", first)}
+        named = {name for first, *_ in rows(heading + " responsibility |") for name in re.findall(r"`([^`]+)`", first)}
         there = {path.parent.name for path in (ROOT / "scenario_kit" / package).glob("*/__init__.py")}
         assert named == there, package

@@ -64,7 +64,7 @@ class Campaign:
         return self.cluster.get(make_trial_reference(self.name(planned)))
 
     def begin(self, planned: PlannedTrial) -> None:
-        """Create a trial in a namespace of its own, unless it exists already.
+        """Create a trial in its own namespace, unless it already exists.
 
         Raises:
             AuthoringError: it cannot be resolved, or not for this clock.

@@ -200,7 +200,7 @@ def kubeconfig(
     namespace: Annotated[str, typer.Option(help="Where kubectl looks first: the app's namespace.")] = "default",
     hours: Annotated[int, typer.Option(min=1, max=48, help="How long the token lasts.")] = 8,
 ) -> None:
-    """Print a kubeconfig by which somebody investigates in a cluster, with a solver's rights and a token that expires.
+    """Print a kubeconfig with a solver's permissions in a cluster, and a token that expires.
 
     Example: scenario-kit operator kubeconfig --as solver --context kind-demo --namespace otel-demo > oncall.kubeconfig
     """

@@ -182,7 +182,7 @@ def _join_solutions(specs: Sequence[Object]) -> list[Object]:
 def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Collection[str]) -> list[Object]:
     """Join propagations: no edge leads to a cause, nor to an object that neither alerts nor leads to one that does.
 
-    A cause whose only path led to another cause has none left: nobody notices it while the other one is active.
+    A cause whose only path led to another cause has none left: it has no symptoms while the other one is active.
     """
     starts = {cause.get("entity") for cause in causes}
     kept = {(e["from"], e["to"]): e for e in edges if e["to"] not in starts}

@@ -68,7 +68,7 @@ def _refuse_foreign(context: TrialContext) -> None:
     """Wait for a terminating namespace, in wall time; refuse one that is not ours.
 
     Raises:
-        InfrastructureError: a namespace of the app belongs to somebody else, which no scenario is to blame for.
+        InfrastructureError: a namespace of the app belongs to another owner, so the scenario is not at fault.
     """
     for _ in range(_GOING_SECONDS):
         there = {name: home for name, home in context.homes().items() if home is not None}

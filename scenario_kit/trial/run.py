@@ -181,11 +181,11 @@ def _format_trouble(problem: ScenarioKitError) -> str:
 
 
 def _can_go_on(context: TrialContext) -> bool:
-    """Tell whether a live incident outlasts an infrastructure failure: somebody investigates, and nothing is lost."""
+    """Return whether a live incident survives an infrastructure failure, because it is under investigation."""
     try:
         return not context.lost()
     except InfrastructureError:
-        return True  # nobody can tell yet
+        return True  # unknown yet
 
 
 def _find_earlier_infra_failure(status: TrialStatus) -> str:

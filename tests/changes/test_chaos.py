@@ -70,7 +70,7 @@ def do(engine, manifest):
     return engine.do(Change(Chaos(manifest=manifest)), ordinal=0, group="Fault/main")
 
 
-def test_both_sides_are_bound(engine, cluster):
+def test_bind_with_peers_binds_both_sides(engine, cluster):
     receipt = do(engine, partition())
     spec = cluster.get(LIVE)["spec"]
     assert spec["selector"]["pods"] == {NS: ["web-1"]}
@@ -79,7 +79,7 @@ def test_both_sides_are_bound(engine, cluster):
 
 
 @pytest.mark.parametrize("app", ["web", "cart"])
-def test_new_pods_of_either_side_are_covered(engine, cluster, app):
+def test_maintain_with_new_pods_on_either_side_rebinds(engine, cluster, app):
     assert not engine.needs_maintenance(["Fault/main"])
     do(engine, partition())
     assert engine.needs_maintenance(["Fault/main"])
@@ -93,7 +93,7 @@ def test_new_pods_of_either_side_are_covered(engine, cluster, app):
     assert engine.maintain(["Fault/main"]) == 0
 
 
-def test_while_a_side_has_no_pod_nothing_is_replaced(engine, cluster):
+def test_maintain_without_pods_on_a_side_replaces_nothing(engine, cluster):
     do(engine, partition())
     before = cluster.get(LIVE)["metadata"]["uid"]
     cluster.delete(Reference("Pod", "cart-1", NS))
@@ -101,7 +101,7 @@ def test_while_a_side_has_no_pod_nothing_is_replaced(engine, cluster):
     assert cluster.get(LIVE)["metadata"]["uid"] == before
 
 
-def test_pods_that_go_while_it_is_replaced_are_waited_for(cluster):
+def test_maintain_with_pods_gone_during_replacement_waits_for_successors(cluster):
     class Meanwhile(FakeClock):
         """Nobody is left of one side as soon as time passes."""
 
@@ -123,14 +123,14 @@ def test_pods_that_go_while_it_is_replaced_are_waited_for(cluster):
 
 
 @pytest.mark.parametrize("manifest", [partition("nobody"), schedule()])
-def test_a_side_without_pods_is_refused(engine, cluster, manifest):
+def test_do_without_pods_on_a_side_is_refused(engine, cluster, manifest):
     if manifest["kind"] == "Schedule":
         cluster.delete(Reference("Pod", "cart-1", NS))
     with pytest.raises(AuthoringError, match="matches no running pod"):
         do(engine, manifest)
 
 
-def test_a_schedule_selects_for_itself(engine, cluster):
+def test_schedule_keeps_its_selector(engine, cluster):
     receipt = do(engine, schedule())
     live = cluster.get(SCHEDULE)
     assert live["spec"]["networkChaos"]["selector"] == {"namespaces": [NS], "labelSelectors": {"app": "web"}}
@@ -141,7 +141,7 @@ def test_a_schedule_selects_for_itself(engine, cluster):
     assert engine.maintain(["Fault/main"]) == 0
 
 
-def test_a_schedule_is_gone_when_what_it_started_is(engine, cluster):
+def test_undo_of_schedule_waits_for_started_experiments(engine, cluster):
     do(engine, schedule())
     child = {**partition(), "metadata": {"name": "net-1-abcde", "namespace": NS, "labels": {"managed-by": "net-1"}}}
     cluster.create(child)
@@ -156,7 +156,7 @@ def test_a_schedule_is_gone_when_what_it_started_is(engine, cluster):
     ("kind", "key"),
     [("NetworkChaos", "networkChaos"), ("IOChaos", "ioChaos"), ("HTTPChaos", "httpChaos"), ("JVMChaos", "jvmChaos")],
 )
-def test_where_a_schedule_has_the_experiment(kind, key):
+def test_schedule_experiment_is_read_from_its_spec(kind, key):
     assert schedule_key(kind) == key
     assert get_experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == (kind, {"mode": "all"})
 
@@ -181,7 +181,7 @@ POD_CHAOS = Reference("PodChaos", "pod-1", NS, "chaos-mesh.org")
         ({"pods": {NS: ["cart-1", "ghost"]}}, ["cart-1"]),
     ],
 )
-def test_the_whole_selector_counts(engine, cluster, selector, bound):
+def test_selection_evaluates_all_selector_fields(engine, cluster, selector, bound):
     do(engine, aimed(**selector))
     assert sorted(cluster.get(POD_CHAOS)["spec"]["selector"]["pods"][NS]) == bound
 
@@ -196,20 +196,20 @@ def test_the_whole_selector_counts(engine, cluster, selector, bound):
         {"expressionSelectors": [{"key": "app", "operator": "DoesNotExist"}]},
     ],
 )
-def test_a_selector_that_fits_no_pod_is_told_by_the_code_of_lint(engine, cluster, selector):
+def test_selector_without_pods_reports_sk111(engine, cluster, selector):
     with pytest.raises(AuthoringError) as refused:
         do(engine, aimed(**selector))
     assert [finding.code for finding in refused.value.findings] == ["SK111"]
     assert cluster.get(POD_CHAOS) is None
 
 
-def test_a_node_that_is_not_there_selects_nothing(engine):
+def test_selector_with_unknown_node_is_refused(engine):
     with pytest.raises(AuthoringError, match="worker-7"):
         do(engine, aimed(nodes=["worker-7"]))
 
 
 @pytest.mark.parametrize(("mode", "value", "bound"), [("one", "", 1), ("fixed", "1", 1), ("fixed-percent", "51", 2)])
-def test_a_mode_takes_the_oldest_pods(engine, cluster, mode, value, bound):
+def test_mode_limits_selection_to_oldest_pods(engine, cluster, mode, value, bound):
     manifest = aimed()
     manifest["spec"] |= {"mode": mode, "value": value}
     do(engine, manifest)
@@ -217,14 +217,14 @@ def test_a_mode_takes_the_oldest_pods(engine, cluster, mode, value, bound):
     assert (spec["mode"], len(spec["selector"]["pods"][NS])) == ("all", bound)
 
 
-def test_a_schedule_says_where_it_looks(engine, cluster):
+def test_bound_schedule_has_explicit_namespaces(engine, cluster):
     manifest = schedule()
     del manifest["spec"]["networkChaos"]["selector"]["namespaces"]
     do(engine, manifest)
     assert cluster.get(SCHEDULE)["spec"]["networkChaos"]["selector"]["namespaces"] == [NS]
 
 
-def test_an_experiment_ends_after_its_duration_in_the_time_of_the_trial(cluster, engine):
+def test_expire_ends_experiment_after_its_duration_in_trial_time(cluster, engine):
     short = partition()
     short["spec"]["duration"] = "2m"
     do(engine, short)
@@ -240,7 +240,7 @@ def test_an_experiment_ends_after_its_duration_in_the_time_of_the_trial(cluster,
 
 
 @pytest.mark.parametrize("spec", [{}, {"duration": "soon"}, {"duration": "1m", "action": "pod-kill"}])
-def test_what_has_no_duration_lasts(engine, spec):
+def test_experiment_without_duration_does_not_expire(engine, spec):
     manifest = partition()
     manifest["spec"] |= spec
     do(engine, manifest)
@@ -265,7 +265,7 @@ def test_what_has_no_duration_lasts(engine, spec):
         "/__chaosfs__x__",
     ],
 )
-def test_what_is_said_about_the_content_is_the_authors(trouble):
+def test_parse_content_error_returns_content_errors(trouble):
     assert parse_content_error(trouble)
 
 
@@ -283,5 +283,5 @@ def test_what_is_said_about_the_content_is_the_authors(trouble):
         "pod web-1 not found, InvalidArgument",
     ],
 )
-def test_what_is_said_about_the_way_there_is_not(trouble):
+def test_parse_content_error_ignores_transport_errors(trouble):
     assert parse_content_error(trouble) == ""

@@ -77,7 +77,7 @@ def condition(type_, status="True", **more):
 # --- what it is
 
 
-def test_the_name_follows_from_trial_ordinal_and_position_and_tells_nothing():
+def test_job_name_is_derived_and_neutral():
     digest = hashlib.sha256(b"t/7/").hexdigest()[:10]
     assert jobs.make_job_reference("t", 7, "ns") == Reference("Job", f"task-{digest}", "ns", "batch")
     digest = hashlib.sha256(b"t/7/undo/0").hexdigest()[:10]
@@ -85,18 +85,18 @@ def test_the_name_follows_from_trial_ordinal_and_position_and_tells_nothing():
 
 
 @pytest.mark.parametrize(("name", "namespace"), [("cli", NS), ("psql", STORES), ("lost", NS)])
-def test_a_command_runs_where_its_store_is(name, namespace):
+def test_command_runs_in_namespace_of_its_store(name, namespace):
     scene = World().scene
     assert jobs.find_client(scene, name).name == name
     assert jobs.find_home(scene, name) == namespace
 
 
-def test_a_client_that_the_app_does_not_have_is_refused_with_those_that_it_has():
+def test_unknown_client_is_refused_with_choices():
     with pytest.raises(AuthoringError, match="shop 1 has no client 'no'; it has cli, psql, lost"):
         jobs.find_client(World().scene, "no")
 
 
-def test_the_job_starts_nothing_twice_and_names_nobody():
+def test_job_runs_once_and_has_no_marks():
     expected = {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -139,7 +139,7 @@ def test_the_job_starts_nothing_twice_and_names_nobody():
     assert jobs.build_manifest(client(env=[ENV], serviceAccount="runner"), ["cli", "SET"], JOB) == expected
 
 
-def test_starting_it_twice_is_the_same_job():
+def test_start_twice_returns_same_job():
     world = World()
     uid = jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
     assert uid == world.cluster.get(JOB)["metadata"]["uid"] == jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
@@ -183,7 +183,7 @@ def terminated(code, **more):
          JobResult(False, "exit code 2: y")),
     ],
 )  # fmt: skip
-def test_how_it_ended_is_read_from_the_job_and_why_from_its_pod(conditions, pods, ended):
+def test_job_result_comes_from_job_and_output_from_pod(conditions, pods, ended):
     world = World(job(*conditions), *pods)
     assert jobs.await_end(world.scene, world.clock, JOB, "u", 1180.0) == ended
     assert world.clock.now() == 1000.0
@@ -192,7 +192,7 @@ def test_how_it_ended_is_read_from_the_job_and_why_from_its_pod(conditions, pods
 @pytest.mark.parametrize(
     ("after", "deadline", "at"), [(0, 180, 0), (20, 180, 30), (180, 180, 180), (170, 170, 170), (181, 180, None)]
 )
-def test_it_is_looked_at_every_fifteen_seconds_up_to_the_deadline(after, deadline, at):
+def test_await_end_polls_every_tick_until_deadline(after, deadline, at):
     end = lambda cluster: cluster.patch(JOB, {"status": job(condition("Complete"))["status"]}, subresource="status")  # noqa: E731
     world = World(job(condition("Complete", "False")), at=[(after, end)])
     if at is None:
@@ -221,7 +221,7 @@ def test_it_is_looked_at_every_fifteen_seconds_up_to_the_deadline(after, deadlin
         ({"conditions": [condition("Ready", "False")], "phase": "Pending"}, "pod task-1-x is Pending"),
     ],
 )  # fmt: skip
-def test_what_it_waits_for_is_told(status, said):
+def test_await_end_timeout_reports_waiting_reason(status, said):
     world = World(job(), pod(status))
     with pytest.raises(InfrastructureError) as reported:
         jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0)
@@ -232,7 +232,7 @@ def test_what_it_waits_for_is_told(status, said):
     "found",
     [None, job(condition("Complete"), uid="v"), job(condition("Complete"), deletionTimestamp="2026-01-01T00:00:00Z")],
 )
-def test_one_that_somebody_deleted_has_no_end(found):
+def test_await_end_of_deleted_job_fails(found):
     world = World(*([found] if found else []))
     with pytest.raises(InfrastructureError, match="was deleted by somebody else before it ended"):
         jobs.await_end(world.scene, world.clock, JOB, "u", 1180.0)
@@ -262,7 +262,7 @@ def released(cluster):
         ([pod(name="task-2-x", owner="task-2")], [], "", False, 0),
     ],
 )
-def test_it_is_gone_when_its_pod_is(objects, at, uid, left, seconds):
+def test_remove_waits_for_pod(objects, at, uid, left, seconds):
     world = World(*objects, at=at)
     jobs.remove(world.scene, world.clock, JOB, uid)
     assert (world.cluster.get(JOB) is not None) is left
@@ -273,7 +273,7 @@ def test_it_is_gone_when_its_pod_is(objects, at, uid, left, seconds):
     ("objects", "what"),
     [([job(finalizers=["f"])], "shop/Job.batch/task-1"), ([pod()], "shop/Pod/task-1-x")],
 )
-def test_what_does_not_go_within_a_minute_is_named(objects, what):
+def test_remove_timeout_names_remaining_object(objects, what):
     world = World(*objects)
     with pytest.raises(TimeoutError) as reported:
         jobs.remove(world.scene, world.clock, JOB)
@@ -282,7 +282,7 @@ def test_what_does_not_go_within_a_minute_is_named(objects, what):
     assert world.clock.now() == 1060.0
 
 
-def test_events_about_it_and_its_pod_go_and_others_stay():
+def test_remove_deletes_only_events_of_job_and_pod():
     def event(name, about, key="involvedObject", namespace=NS):
         return thing("Event", name, namespace=namespace, **({key: {"name": about}} if about else {}))
 
@@ -321,11 +321,11 @@ STOREPOD = thing("Pod", "store-1", labels={"app": "store"}, spec={})
         ([store(0, claims=[{"metadata": {"name": "d"}}])], False),
     ],
 )
-def test_what_was_in_a_store_is_lost_with_its_last_pod_unless_it_is_claimed(objects, lost):
+def test_store_without_pods_is_gone_unless_it_has_a_claim(objects, lost):
     assert jobs.is_store_gone(World(*objects).scene, "cli") is lost
 
 
-def test_a_store_is_looked_for_where_it_is():
+def test_store_in_further_namespace_is_found():
     there = store(kind="StatefulSet", name="db", namespace=STORES)
     assert jobs.is_store_gone(World(there).scene, "psql") is False
     assert jobs.is_store_gone(World(store(kind="StatefulSet", name="db")).scene, "psql") is True
@@ -356,7 +356,7 @@ def patches(world):
 @pytest.mark.parametrize(
     ("left", "order"), [(None, ["c", "b", "a"]), (3, ["c", "b", "a"]), (2, ["b", "a"]), (1, ["a"]), (0, [])]
 )
-def test_inverse_changes_are_made_from_the_last_and_each_is_written_down(left, order):
+def test_compensate_runs_in_reverse_and_saves_progress(left, order):
     world = World(*(store(name=name) for name in "abc"))
     given = receipt(*(scale(name, 3) for name in "abc"), left=left)
     after, problem, kept = made(world, given)
@@ -365,7 +365,7 @@ def test_inverse_changes_are_made_from_the_last_and_each_is_written_down(left, o
     assert kept == ([after] if order else [])
 
 
-def test_what_is_blocked_stops_there_and_names_what_it_is_about():
+def test_compensate_stops_at_blocked_change_and_names_target():
     world = World(*(store(name=name) for name in "abc"))
 
     def before(verb, target):
@@ -378,7 +378,7 @@ def test_what_is_blocked_stops_there_and_names_what_it_is_about():
     assert (patches(world), after.inverse_left, kept) == (["c"], 2, [after])
 
 
-def test_what_is_gone_or_there_already_needs_nothing():
+def test_compensate_skips_missing_target_and_existing_object():
     extra = thing("ConfigMap", "extra", data={"k": "other"})
     world = World(extra)
     create = Change.from_json({"create": thing("ConfigMap", "extra", data={"k": "v"})})
@@ -412,7 +412,7 @@ def task(**meta):
         ([], [], "has not ended by its deadline of 180 s", 180),
     ],
 )  # fmt: skip
-def test_a_command_that_takes_back_is_run_to_its_end_and_its_job_goes(objects, at, reason, seconds):
+def test_compensating_command_completes_and_removes_its_job(objects, at, reason, seconds):
     world = World(store(), *objects, at=at)
     after, problem, _ = made(world, receipt(run("cli", "cli", "BACK")))
     assert world.cluster.list("Job") == []
@@ -424,7 +424,7 @@ def test_a_command_that_takes_back_is_run_to_its_end_and_its_job_goes(objects, a
         assert reason in problem.reason
 
 
-def test_a_failure_without_words_says_so():
+def test_failure_without_output_says_no_message():
     world = World(store(), at=[(0, lambda c: None)])
     silent = {"conditions": [SILENT]}
     ref = jobs.make_job_reference("t", 7, NS, "undo/0")
@@ -433,7 +433,7 @@ def test_a_failure_without_words_says_so():
     assert problem.reason.endswith("failed with no message")
 
 
-def test_a_command_against_a_store_that_is_lost_is_not_run():
+def test_compensating_command_is_skipped_if_store_is_gone():
     world = World(store(0), task())
     after, problem, _ = made(world, receipt(run()))
     assert (problem, after.inverse_left, world.cluster.list("Job")) == (None, 0, [])
@@ -450,7 +450,7 @@ def test_a_command_against_a_store_that_is_lost_is_not_run():
         (Change.from_json({"setFlag": {"flag": "f", "variant": "v"}}), "setFlag"),
     ],
 )
-def test_what_a_blocked_inverse_change_is_about(change, about):
+def test_blocked_compensation_describes_its_target(change, about):
     world = World(store(kind="StatefulSet", name="db", namespace=STORES), store(), store(name="a"))
 
     def before(verb, target):

@@ -48,12 +48,12 @@ EVICTING = taint(effect="NoExecute")
 @pytest.mark.parametrize(
     ("text", "names"), [("Node/a", ["a"]), ("Node/a,b,c", ["a", "b", "c"]), ("Node/a.b-c", ["a.b-c"])]
 )
-def test_the_nodes_that_a_target_names(text, names):
+def test_parse_references_lists_nodes(text, names):
     assert nodes.NodeReferences.from_json(text).nodes == tuple(Reference("Node", name) for name in names)
 
 
 @pytest.mark.parametrize("text", ["Pod/a", "Nodes/a", "", "a"])
-def test_what_is_no_node(text):
+def test_parse_references_of_other_kind_is_refused(text):
     with pytest.raises(ValueError, match="is no node"):
         nodes.NodeReferences.from_json(text)
 
@@ -75,7 +75,7 @@ def test_what_is_no_node(text):
         (change("untaint", **taint()), {"taints": [EVICTING]}, {"taints": [EVICTING]}),
     ],
 )  # fmt: skip
-def test_one_field_or_taint_is_written_and_taken_back(operation, before, after):
+def test_node_operation_writes_and_restores_one_field(operation, before, after):
     where = scene(node(**before), node("n2"))
     send(where, operation)
     assert where.cluster.get(N1)["spec"] == after
@@ -91,7 +91,7 @@ def test_one_field_or_taint_is_written_and_taken_back(operation, before, after):
     assert left == {k: v for k, v in before.items() if k != "taints"}
 
 
-def test_what_others_wrote_meanwhile_stays():
+def test_restore_node_keeps_writes_of_others():
     where = scene(node(taints=[taint("o")]))
     send(where, change("taint", **taint()))
     send(where, change("cordon"))
@@ -100,7 +100,7 @@ def test_what_others_wrote_meanwhile_stays():
     assert where.cluster.get(N1)["spec"] == {"taints": [taint("o"), taint("new")], "unschedulable": True}
 
 
-def test_a_node_that_is_gone_needs_nothing_and_one_that_never_was_is_refused():
+def test_undo_skips_missing_node_and_send_refuses_it():
     where = scene(node("n2"))
     for each in (change("cordon"), change("taint", **taint())):
         restore_node(where, each, node())
@@ -110,7 +110,7 @@ def test_a_node_that_is_gone_needs_nothing_and_one_that_never_was_is_refused():
 
 
 @pytest.mark.parametrize(("others", "refused"), [(0, False), (1, False), (4, False), (5, True)])
-def test_taints_are_written_to_the_version_that_was_read(others, refused):
+def test_taint_write_has_resource_version(others, refused):
     """Somebody else adds a taint right before each of our writes: five times, and it is told; nothing of it is lost."""
     where, left = scene(node()), [others]
     patch = where.cluster.patch
@@ -133,7 +133,7 @@ def test_taints_are_written_to_the_version_that_was_read(others, refused):
     assert keys == [f"other-{n}" for n in reversed(range(others))] + ([] if refused else ["k"])
 
 
-def test_a_node_that_goes_between_two_attempts_is_left():
+def test_taint_of_node_deleted_between_attempts_is_skipped():
     where = scene(node())
 
     def going(ref, body, *rest):
@@ -169,12 +169,12 @@ PODS = (
     ("target", "names"),
     [("Node/n1", ["a", "i", "l", "e"]), ("Node/n1,n2", ["a", "b", "i", "l", "e"]), ("Node/n9", [])],
 )
-def test_the_pods_that_a_drain_sends_away(target, names):
+def test_drain_lists_pods_to_evict(target, names):
     found = change("drain", target).operation.list_pods(scene(*PODS))
     assert [p["metadata"]["name"] for p in found] == names
 
 
-def test_every_pod_is_asked_and_the_refusals_are_told():
+def test_evict_tries_all_pods_and_returns_refusals():
     where = scene(*PODS, pod("z", deletionTimestamp="2026-01-01T00:00:00Z"))
     asked = []
 
@@ -202,5 +202,5 @@ def test_every_pod_is_asked_and_the_refusals_are_told():
         ([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}], False),
     ],
 )
-def test_a_drain_goes_on_while_a_node_is_cordoned(objects, draining):
+def test_is_draining_while_a_node_is_cordoned(objects, draining):
     assert change("drain", "Node/n1,n2").operation.is_draining(scene(*objects).cluster) is draining

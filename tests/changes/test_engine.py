@@ -118,7 +118,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_done_and_undone(lab, change):
+def test_do_and_undo_restore_the_object(lab, change):
     lab.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
     assert lab.state() != lab.before
     assert lab.engine.undo_group("Fault/f") == []
@@ -133,14 +133,14 @@ def test_done_and_undone(lab, change):
     assert lab.engine.undo_all() == [], "undoing twice is the same as once"
 
 
-def test_what_a_solution_deleted_and_its_undo_made_anew_goes_with_the_fault(lab):
+def test_undo_removes_created_object_recreated_by_another_undo(lab):
     lab.engine.do(Change.from_json({"create": POLICY}), ordinal=1, group="Fault/f")
     lab.engine.do(Change.from_json({"delete": {"target": "NetworkPolicy/p"}}), ordinal=2, group="Solution/s")
     assert lab.engine.undo_all() == []
     assert lab.state() == lab.before
 
 
-def test_what_was_restarted_before_a_solution_deleted_it_goes_with_the_fault_too(lab):
+def test_undo_removes_restarted_object_recreated_by_another_undo(lab):
     made = copy.deepcopy(lab.get("Deployment/web"))
     made["metadata"] = {"name": "batch", "namespace": NS}
     lab.engine.do(Change.from_json({"create": made}), ordinal=1, group="Fault/f")
@@ -152,7 +152,7 @@ def test_what_was_restarted_before_a_solution_deleted_it_goes_with_the_fault_too
     assert lab.state() == lab.before
 
 
-def test_what_somebody_else_created_by_the_same_name_stays(lab):
+def test_undo_keeps_foreign_object_of_same_name(lab):
     lab.engine.do(Change.from_json({"create": POLICY}), ordinal=1, group="Fault/f")
     lab.cluster.delete(Reference("NetworkPolicy", "p", NS))
     other = {**POLICY, "metadata": {"name": "p", "namespace": NS}, "spec": {"podSelector": {"matchLabels": {"a": "b"}}}}
@@ -162,7 +162,7 @@ def test_what_somebody_else_created_by_the_same_name_stays(lab):
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_crash_after_any_write_changes_nothing_about_the_end(change):
+def test_crash_after_any_write_has_same_result(change):
     done = Lab()
     done.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
     for survive in range(6):
@@ -179,7 +179,7 @@ def test_a_crash_after_any_write_changes_nothing_about_the_end(change):
 
 
 @pytest.mark.parametrize(("survive", "at"), [(1, 600.0), (2, 0.0)], ids=["before the change", "after it"])
-def test_a_change_counts_from_when_it_was_made(survive, at):
+def test_resumed_change_has_time_of_its_write(survive, at):
     lab = Lab()
     with pytest.raises(Unreachable):
         lab.start(Dying(lab.cluster, survive)).do(Change.from_json(CHANGES["scale"]), ordinal=1, group="Fault/f")
@@ -188,7 +188,7 @@ def test_a_change_counts_from_when_it_was_made(survive, at):
     assert lab.start().do(Change.from_json(CHANGES["scale"]), ordinal=1, group="Fault/f").at == begin + at
 
 
-def test_a_crash_between_receipt_and_undo_restores_too():
+def test_undo_after_crash_before_write_restores():
     for survive in range(4):
         lab = Lab()
         dying = Dying(lab.cluster, survive)
@@ -226,20 +226,20 @@ class Dying:
         return write
 
 
-def test_the_receipt_is_there_before_the_change(lab):
+def test_receipt_is_saved_before_write(lab):
     with pytest.raises(Unreachable):
         lab.start(Dying(lab.cluster, 1)).do(Change.from_json(CHANGES["scale"]), ordinal=1, group="Fault/f")
     assert lab.state() == lab.before
     assert lab.cluster.get(Reference("ConfigMap", "t-r001", "scenario-kit")) is not None
 
 
-def test_secret_data_is_kept_in_a_secret(lab):
+def test_receipt_of_secret_is_a_secret(lab):
     lab.engine.do(Change.from_json(CHANGES["secret"]), ordinal=1, group="Fault/f")
     assert lab.cluster.get(Reference("Secret", "t-r001", "scenario-kit")) is not None
     assert lab.cluster.get(Reference("ConfigMap", "t-r001", "scenario-kit")) is None
 
 
-def test_a_restart_through_zero_that_died_at_any_write_ends_with_its_replicas():
+def test_restart_through_zero_crashed_at_any_write_restores_replicas():
     restart = {"restart": {"target": "Deployment/web", "dropOld": True}}
     for survive in range(6):
         lab = Lab()
@@ -255,7 +255,7 @@ def test_a_restart_through_zero_that_died_at_any_write_ends_with_its_replicas():
         assert lab.get("Deployment/web")["spec"]["replicas"] == 2, f"died after {survive} writes"
 
 
-def test_other_writers_survive_the_undo(lab):
+def test_undo_keeps_writes_of_others(lab):
     lab.engine.do(Change.from_json(CHANGES["json patch"]), ordinal=1, group="Fault/f")
     lab.cluster.patch(Reference("Service", "web", NS), {"spec": {"selector": {"tier": "edge"}}})
     lab.engine.undo_all()
@@ -264,7 +264,7 @@ def test_other_writers_survive_the_undo(lab):
     assert service["spec"]["selector"] == {"app": "web", "tier": "edge"}
 
 
-def test_changes_are_undone_in_reverse(lab):
+def test_undo_runs_in_reverse_order(lab):
     lab.engine.do(Change.from_json({"scale": {"target": "Deployment/web", "replicas": 0}}), ordinal=1, group="Fault/f")
     lab.engine.do(Change.from_json({"scale": {"target": "Deployment/web", "replicas": 7}}), ordinal=2, group="Decoy/d")
     lab.engine.undo_group("Decoy/d")
@@ -314,13 +314,13 @@ def test_an_earlier_change_waits_until_a_later_one_of_the_same_object_is_undone(
         ),
     ],
 )
-def test_changes_that_cannot_be(lab, change, error, text):
+def test_do_refuses_impossible_changes(lab, change, error, text):
     with pytest.raises(error, match=text):
         lab.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
     assert lab.state() == lab.before
 
 
-def test_a_receipt_that_would_be_too_large_is_refused_before_anything_changes(lab):
+def test_oversized_receipt_is_refused_before_write(lab):
     big = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -338,7 +338,7 @@ def restarted_at(lab):
     return (template.get("annotations") or {}).get("kubectl.kubernetes.io/restartedAt")
 
 
-def test_a_restart_where_time_stands_still_is_one_all_the_same(lab):
+def test_restart_in_frozen_time_changes_the_template(lab):
     restart = Change.from_json({"restart": {"target": "Deployment/web"}})
     seen = set()
     for ordinal in (1, 2, 3):
@@ -360,7 +360,7 @@ RESTART = {"restart": {"target": "Deployment/web"}}
         ([PATCHED], False),
     ],
 )
-def test_what_was_restarted_to_read_a_change_is_restarted_to_read_it_undone(lab, changes, again):
+def test_undo_group_restarts_readers(lab, changes, again):
     for ordinal, change in enumerate(changes, start=1):
         lab.engine.do(Change.from_json(change), ordinal=ordinal, group="Solution/s")
     before = restarted_at(lab)
@@ -375,7 +375,7 @@ def test_what_was_restarted_to_read_a_change_is_restarted_to_read_it_undone(lab,
     assert restarted_at(lab) == after
 
 
-def test_at_the_end_of_a_trial_nothing_is_restarted(lab):
+def test_undo_all_restarts_nothing(lab):
     for ordinal, change in enumerate([PATCHED, RESTART], start=1):
         lab.engine.do(Change.from_json(change), ordinal=ordinal, group="Solution/s")
     before = restarted_at(lab)
@@ -383,7 +383,7 @@ def test_at_the_end_of_a_trial_nothing_is_restarted(lab):
     assert restarted_at(lab) == before
 
 
-def test_one_object_of_a_fault_is_put_back_alone():
+def test_undo_object_restores_one_object():
     lab = Lab()
     made = [
         {"patch": {"target": "Service/web", "type": "Merge", "patch": {"spec": {"selector": {"app": "none"}}}}},

@@ -32,7 +32,7 @@ def pod(name, namespace="shop", created="2026-01-01T00:00:00Z", phase="Running",
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": "n1"}, "status": status}
 
 
-def test_the_reference_of_an_experiment():
+def test_make_reference_of_experiment():
     assert chaos.make_reference(experiment()) == Reference("NetworkChaos", "x", "shop", "chaos-mesh.org")
     assert chaos.make_reference(experiment(namespace="")) == Reference("NetworkChaos", "x", "", "chaos-mesh.org")
 
@@ -49,7 +49,7 @@ def test_the_reference_of_an_experiment():
         ({"kind": "StressChaos"}, True),
     ],
 )
-def test_what_lasts_until_it_is_deleted(obj, lasts):
+def test_lasts_until_deleted(obj, lasts):
     assert chaos.lasts_until_deleted(obj) is lasts
 
 
@@ -68,7 +68,7 @@ def test_what_lasts_until_it_is_deleted(obj, lasts):
         ({"apiVersion": API, "kind": "NetworkChaos"}, None),
     ],
 )
-def test_when_an_experiment_is_over_by_itself(obj, after):
+def test_parse_experiment_duration(obj, after):
     assert chaos.parse_experiment_duration(obj) == after
 
 
@@ -82,7 +82,7 @@ def test_when_an_experiment_is_over_by_itself(obj, after):
         (SelectedPods(["a"], ["b"]), False, ["a", "b"]),
     ],
 )
-def test_both_sides_need_pods(pods, empty, everyone):
+def test_selection_is_empty_without_pods_on_a_side(pods, empty, everyone):
     assert pods.empty is empty
     assert pods.pods == everyone
 
@@ -119,7 +119,7 @@ PODS = (
         ({"nodeSelectors": {"disk": "hdd"}, "labelSelectors": {"app": "slow"}}, ["pending"]),
     ],
 )  # fmt: skip
-def test_the_live_pods_that_a_selector_means_the_oldest_first(selector, found):
+def test_select_lists_live_pods_oldest_first(selector, found):
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"disk": "hdd"}}, "spec": {}}
     cluster = FakeCluster([*PODS, node])
     assert [p["metadata"]["name"] for p in chaos.select(cluster, selector, "shop")] == found
@@ -132,7 +132,7 @@ def test_the_live_pods_that_a_selector_means_the_oldest_first(selector, found):
         ({"expressionSelectors": [{"key": "app", "operator": "Near", "values": ["x"]}]}, "cannot read the selector"),
     ],
 )
-def test_a_selector_that_cannot_be_followed_is_refused(selector, text):
+def test_select_refuses_invalid_selector(selector, text):
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "spec": {}}
     with pytest.raises(AuthoringError, match=text):
         chaos.select(FakeCluster([*PODS, node]), selector, "shop")
@@ -161,18 +161,18 @@ def names(pods):
                     podChaos={"mode": "one", "selector": {"labelSelectors": {"app": "web"}}}), ["old"], None),
     ],
 )  # fmt: skip
-def test_what_an_experiment_is_aimed_at(obj, targets, peers):
+def test_choose_pods_of_experiment(obj, targets, peers):
     found = chaos.choose_pods(FakeCluster(PODS[:7] + PODS[9:]), obj, "shop")
     assert [names(found.targets)[: len(targets)], names(found.peers)] == [targets, peers]
     assert len(found.targets) == len(targets) or obj["metadata"].get("namespace") is None
 
 
-def test_a_mode_without_a_number_is_refused():
+def test_choose_pods_refuses_mode_without_number():
     with pytest.raises(AuthoringError, match="Chaos Mesh cannot read"):
         chaos.choose_pods(FakeCluster(PODS), experiment(mode="fixed", value="x", selector={}), "shop")
 
 
-def test_experiments_of_a_namespace_that_are_aimed_at_another():
+def test_list_chaos_selecting_another_namespace():
     cluster = FakeCluster([
         experiment(name="at", namespace="hidden", selector={"namespaces": ["shop"]}),
         experiment("StressChaos", name="pods", namespace="hidden", selector={"pods": {"shop": ["a"]}}),
@@ -183,7 +183,7 @@ def test_experiments_of_a_namespace_that_are_aimed_at_another():
     assert sorted(names(chaos.list_chaos_selecting(cluster, "hidden", at="shop"))) == ["at", "pods"]
 
 
-def test_the_experiments_that_a_schedule_started():
+def test_list_experiments_of_schedule():
     labels = {"managed-by": "s"}
     cluster = FakeCluster([
         experiment(name="s-1", labels=labels), experiment(name="s-2", labels=labels, namespace="other"),
@@ -195,13 +195,13 @@ def test_the_experiments_that_a_schedule_started():
     ]
 
 
-def test_what_is_told_of_an_experiment_without_pods():
+def test_explain_empty_selection():
     message, (finding,) = chaos.explain_empty_selection("NetworkChaos/x")
     assert message == finding.message == "the selector of NetworkChaos/x matches no running pod"
     assert (finding.code, finding.severity) == ("SK111", Severity.ERROR)
 
 
-def test_binding_names_exactly_the_pods():
+def test_bind_selects_exactly_the_pods():
     template = experiment(action="loss", mode="one", selector={"labelSelectors": {"a": "b"}})
     template["spec"]["target"] = {"mode": "one", "selector": {}, "value": "7"}
     pods = SelectedPods([pod("b"), pod("a"), pod("c", namespace="else")], [pod("d")])
@@ -227,7 +227,7 @@ def test_binding_names_exactly_the_pods():
         ({"pods": {"shop": ["a"]}}, {"pods": {"shop": ["a"]}}),
     ],
 )
-def test_a_schedule_says_on_both_sides_where_it_looks(selector, bound):
+def test_bind_schedule_sets_namespaces_on_both_sides(selector, bound):
     inner = {"mode": "all", "selector": selector, "target": {"mode": "all", "selector": dict(selector)}}
     template = experiment("Schedule", type="NetworkChaos", schedule="@every 1m", networkChaos=inner)
     spec = chaos.bind(template, SelectedPods([pod("a")], [pod("b")]))["spec"]["networkChaos"]
@@ -239,7 +239,7 @@ def test_a_schedule_says_on_both_sides_where_it_looks(selector, bound):
     assert chaos.bind(bare, SelectedPods([]))["spec"]["podChaos"] == {"mode": "all"}
 
 
-def test_what_a_bound_object_reaches():
+def test_list_covered_of_bound_object():
     cluster = FakeCluster(PODS)
     bound = experiment(mode="all", selector={"pods": {"shop": ["old", "new"]}})
     assert chaos.list_covered(cluster, bound) == ("u-new:c1", "u-old:c1")
@@ -251,7 +251,7 @@ def test_what_a_bound_object_reaches():
     )
 
 
-def test_an_identity_is_a_pod_and_its_containers():
+def test_identify_pods_by_uid_and_containers():
     unstarted = {"metadata": {"uid": "u-3"}}
     without_id = {"metadata": {"uid": "u-4"}, "status": {"containerStatuses": [{}]}}
     found = chaos.identify_pods([pod("b", ids=("c2", "c1")), pod("a", ids=()), unstarted, without_id])
@@ -270,7 +270,7 @@ def test_an_identity_is_a_pod_and_its_containers():
         ([], ["a:1"], True, True),
     ],
 )
-def test_which_effects_die_with_a_container(kind, before, now, anyway, with_containers):
+def test_has_uncovered_pods_by_kind(kind, before, now, anyway, with_containers):
     expected = anyway if kind in ("NetworkChaos", "PodChaos") else with_containers
     assert chaos.has_uncovered_pods(experiment(kind), before, now) is expected
 
@@ -299,7 +299,7 @@ def record(phase="Injected", injected=1, recovered=0, **more):
         (experiment("Schedule"), True),
     ],
 )
-def test_what_chaos_mesh_claims(live, claim):
+def test_is_injected_reads_records(live, claim):
     assert chaos.is_injected(live) is claim
 
 
@@ -320,7 +320,7 @@ FAILED = {"type": "Failed", "message": "second"}
         (build_status(record(id="a", events=[{}])), ""),
     ],
 )  # fmt: skip
-def test_the_last_failure_that_was_noted(status, trouble):
+def test_read_last_failure(status, trouble):
     assert chaos.read_last_failure(experiment(status=status)) == trouble
 
 
@@ -337,6 +337,6 @@ def test_the_last_failure_that_was_noted(status, trouble):
         ("something else", ("", ""), ""),
     ],
 )
-def test_an_answer_and_an_objection(trouble, answer, objection):
+def test_parse_daemon_response_and_content_error(trouble, answer, objection):
     assert chaos.parse_daemon_response(trouble) == answer
     assert chaos.parse_content_error(trouble) == objection

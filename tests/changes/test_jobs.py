@@ -167,7 +167,7 @@ def fake():
     return Lab(FakeCluster())
 
 
-def test_a_command_runs_once_and_nothing_of_it_stays(lab):
+def test_command_runs_once_and_leaves_nothing(lab):
     receipt = lab.do()
     assert receipt.state == "Done"
     assert lab.do().state == "Done"
@@ -179,7 +179,7 @@ def test_a_command_runs_once_and_nothing_of_it_stays(lab):
     assert lab.kubelet.left == []
 
 
-def test_what_the_job_is_made_of(lab):
+def test_build_manifest_of_job(lab):
     lab.kubelet.fate[tuple(COMMAND)] = "never"
     with pytest.raises(InfrastructureError, match="has not ended by its deadline"):
         lab.do()
@@ -202,7 +202,7 @@ def test_what_the_job_is_made_of(lab):
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("survive", range(7))
-def test_killed_around_any_write_it_runs_once_and_is_undone_once(fake, survive, after):
+def test_crash_around_any_write_runs_and_undoes_command_once(fake, survive, after):
     try:
         fake.do(Dying(fake.cluster, survive, after))
     except Unreachable:
@@ -214,7 +214,7 @@ def test_killed_around_any_write_it_runs_once_and_is_undone_once(fake, survive, 
     assert fake.kubelet.left == []
 
 
-def test_events_about_a_job_go_with_it(lab):
+def test_events_of_job_are_deleted(lab):
     def event(name, kind, about):
         metadata = {"name": name, "namespace": lab.namespace}
         involved = {"kind": kind, "name": about, "namespace": lab.namespace}
@@ -230,7 +230,7 @@ def test_events_about_a_job_go_with_it(lab):
     assert [e["metadata"]["name"] for e in lab.cluster.list("Event", lab.namespace)] == ["e2"]
 
 
-def test_killed_after_its_job_was_created_it_finds_it_again(lab):
+def test_crash_after_creation_finds_existing_job(lab):
     with pytest.raises(Unreachable):
         lab.do(Dying(lab.cluster, 1, after=True))
     uid = lab.job["metadata"]["uid"]
@@ -240,7 +240,7 @@ def test_killed_after_its_job_was_created_it_finds_it_again(lab):
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("survive", range(6))
-def test_killed_around_any_write_and_undone_by_the_next_process(fake, survive, after):
+def test_crash_around_any_write_is_undone_by_next_process(fake, survive, after):
     try:
         fake.do(Dying(fake.cluster, survive, after))
     except Unreachable:
@@ -254,7 +254,7 @@ def test_killed_around_any_write_and_undone_by_the_next_process(fake, survive, a
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("survive", range(6))
-def test_killed_around_any_write_of_the_undo(fake, survive, after):
+def test_crash_around_any_write_of_undo_resumes(fake, survive, after):
     fake.do()
     try:
         blocked = fake.engine(Dying(fake.cluster, survive, after)).undo_all()
@@ -266,7 +266,7 @@ def test_killed_around_any_write_of_the_undo(fake, survive, after):
     assert [r.state for r in fake.engine().list_receipts()] == ["Undone"]
 
 
-def test_a_command_that_fails_says_why_every_time(lab):
+def test_failed_command_reports_reason_every_time(lab):
     lab.kubelet.fate[tuple(COMMAND)] = 1
     for _ in range(2):
         with pytest.raises(AuthoringError, match="exit code 1: ERR unknown subcommand"):
@@ -277,7 +277,7 @@ def test_a_command_that_fails_says_why_every_time(lab):
 
 
 @pytest.mark.parametrize("survive", range(6))
-def test_a_failure_outlives_whoever_saw_it(fake, survive):
+def test_failure_survives_the_process(fake, survive):
     fake.kubelet.fate[tuple(COMMAND)] = 1
     with pytest.raises((AuthoringError, Unreachable)):
         fake.do(Dying(fake.cluster, survive))
@@ -286,7 +286,7 @@ def test_a_failure_outlives_whoever_saw_it(fake, survive):
     assert fake.kubelet.left == []
 
 
-def test_an_image_that_cannot_be_pulled_is_named_at_the_deadline(lab):
+def test_image_pull_failure_is_reported_at_deadline(lab):
     lab.kubelet.fate[tuple(COMMAND)] = "unpulled"
     for _ in range(2):
         with pytest.raises(InfrastructureError, match="ImagePullBackOff: Back-off pulling image store:1"):
@@ -295,7 +295,7 @@ def test_an_image_that_cannot_be_pulled_is_named_at_the_deadline(lab):
     assert lab.kubelet.left == []
 
 
-def test_a_job_that_somebody_deletes_is_not_run_again(lab):
+def test_deleted_job_is_not_run_again(lab):
     lab.kubelet.fate[tuple(COMMAND)] = "never"
     with pytest.raises(InfrastructureError):
         lab.do()
@@ -306,7 +306,7 @@ def test_a_job_that_somebody_deletes_is_not_run_again(lab):
     assert lab.kubelet.store == [""]
 
 
-def test_an_undo_that_fails_is_blocked_and_tried_again(lab):
+def test_failed_undo_is_blocked_and_retried(lab):
     lab.do()
     lab.kubelet.fate[tuple(UNDO)] = 1
     lab.kubelet.output = "Could not connect to store:6379: Connection refused"
@@ -320,7 +320,7 @@ def test_an_undo_that_fails_is_blocked_and_tried_again(lab):
     assert lab.kubelet.store == ["k7", ""]
 
 
-def test_inverse_changes_are_made_from_the_last_to_the_first_each_once(lab):
+def test_inverse_changes_run_in_reverse_once_each(lab):
     last = Change.from_json({"run": {"client": "cli", "command": ["cli", "ACL", "SAVE"]}})
     lab.engine().do(RUN, ordinal=7, group="Fault/f", undo=[BACK, last])
     lab.kubelet.fate[tuple(UNDO)] = 1
@@ -330,14 +330,14 @@ def test_inverse_changes_are_made_from_the_last_to_the_first_each_once(lab):
     assert lab.kubelet.store == ["k7", "SAVE", ""]
 
 
-def test_the_state_of_a_store_that_is_gone_went_with_it(lab):
+def test_undo_is_skipped_if_store_is_gone(lab):
     lab.do()
     lab.cluster.delete(Reference("Deployment", "store", lab.namespace))
     assert lab.engine().undo_all() == []
     assert lab.kubelet.store == ["k7"]
 
 
-def test_a_store_that_keeps_its_data_must_come_back_first(lab):
+def test_undo_waits_for_store_with_persistent_data(lab):
     lab.do()
     ref = Reference("Deployment", "store", lab.namespace)
     lab.kubelet.fate[tuple(UNDO)] = 1
@@ -348,7 +348,7 @@ def test_a_store_that_keeps_its_data_must_come_back_first(lab):
     assert lab.engine().undo_all() == []
 
 
-def test_a_client_that_the_app_does_not_have(lab):
+def test_unknown_client_is_refused(lab):
     change = Change.from_json({"run": {"client": "mongosh", "command": ["mongosh"]}})
     with pytest.raises(AuthoringError, match="no client 'mongosh'; it has cli"):
         lab.engine().do(change, ordinal=1, group="Fault/f")

@@ -61,7 +61,7 @@ class Lab:
 # --- once
 
 
-def test_a_change_that_was_made_is_not_made_again_whatever_became_of_the_object():
+def test_completed_change_is_not_repeated():
     lab = Lab(config())
     receipt = lab.engine.do(patching("bad"), ordinal=7, group="Fault/f", causal=False)
     assert (receipt.ordinal, receipt.group, receipt.state, receipt.causal, receipt.at) == (
@@ -86,7 +86,7 @@ def test_a_change_that_was_made_is_not_made_again_whatever_became_of_the_object(
     assert lab.value() == "good"
 
 
-def test_what_changed_nothing_is_remembered_as_that():
+def test_ineffective_change_is_recorded():
     lab = Lab(config())
     with pytest.raises(NoEffect, match="the change 'patch' of Fault/f leaves shop/ConfigMap/a as it was"):
         lab.engine.do(patching("good"), ordinal=1, group="Fault/f")
@@ -110,7 +110,7 @@ def test_what_changed_nothing_is_remembered_as_that():
         ),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(change, text):
+def test_invalid_change_is_refused_before_write(change, text):
     lab = Lab(config())
     with pytest.raises(AuthoringError, match=text):
         lab.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
@@ -118,7 +118,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(change, text):
 
 
 @pytest.mark.parametrize("namespace", ["kit", "shop-stores", NS])
-def test_a_namespace_that_exists_may_be_named(namespace):
+def test_existing_namespace_is_accepted(namespace):
     lab = Lab(others={"stores": "shop-stores"})
     new = config("b") | {"metadata": {"name": "b", "namespace": namespace}}
     lab.engine.do(Change.from_json({"create": new}), ordinal=1, group="Fault/f")
@@ -127,7 +127,7 @@ def test_a_namespace_that_exists_may_be_named(namespace):
     assert lab.cluster.get(Reference("ConfigMap", "b", namespace)) is None
 
 
-def test_what_is_applied_over_another_returns_to_it():
+def test_undo_of_apply_restores_prior_object():
     lab = Lab(config())
     lab.engine.do(Change.from_json({"apply": config(k="bad", n="1")}), ordinal=1, group="Fault/f")
     assert lab.value() == "bad"
@@ -135,7 +135,7 @@ def test_what_is_applied_over_another_returns_to_it():
     assert lab.cluster.get(Reference("ConfigMap", "a", NS))["data"] == {"k": "good"}
 
 
-def test_a_change_that_was_announced_counts_from_when_it_is_made():
+def test_recorded_change_has_time_of_its_write():
     lab = Lab(config(), config("b"))
     receipt = lab.engine.do(patching("bad"), ordinal=1, group="Fault/f")
     announced = msgspec.structs.replace(
@@ -153,7 +153,7 @@ def test_a_change_that_was_announced_counts_from_when_it_is_made():
 # --- which are undone
 
 
-def test_groups_are_told_apart_by_their_beginning():
+def test_list_receipts_selects_by_group_prefix():
     lab = Lab(config(), config("b"), config("c"))
     for ordinal, (name, group) in enumerate((("a", "Fault/a"), ("b", "Fault/ab"), ("c", "Decoy/d")), start=1):
         lab.engine.do(patching("bad", name), ordinal=ordinal, group=group)
@@ -173,7 +173,7 @@ def test_groups_are_told_apart_by_their_beginning():
     assert lab.engine.list_receipts() == []
 
 
-def test_the_latest_is_undone_first_also_where_its_number_is_lower():
+def test_undo_order_is_by_time_before_ordinal():
     lab = Lab(config())
     lab.engine.do(patching("first"), ordinal=9, group="Fault/f")
     lab.clock.wait(1060.0)
@@ -183,7 +183,7 @@ def test_the_latest_is_undone_first_also_where_its_number_is_lower():
     assert lab.value() == "good"
 
 
-def test_what_is_blocked_comes_back_and_the_others_are_undone():
+def test_undo_returns_blocked_and_undoes_others():
     lab = Lab(config(), config("b"))
     for ordinal, name in enumerate("ab"):
         lab.engine.do(patching("bad", name), ordinal=ordinal, group="Fault/f")
@@ -201,7 +201,7 @@ def test_what_is_blocked_comes_back_and_the_others_are_undone():
     assert [lab.value(n) for n in "ab"] == ["good", "good"]
 
 
-def test_one_object_of_one_group_is_put_back():
+def test_undo_object_restores_object_of_group():
     lab = Lab(config(), config("b"))
     lab.engine.do(patching("bad"), ordinal=1, group="Fault/f")
     lab.engine.do(patching("bad", "b"), ordinal=2, group="Fault/f")
@@ -212,7 +212,7 @@ def test_one_object_of_one_group_is_put_back():
     assert (lab.value(), lab.value("b")) == ("worse", "good")
 
 
-def test_what_a_fix_deleted_and_brought_back_belongs_to_who_made_it_and_to_nobody_else():
+def test_recreated_object_belongs_to_its_creator():
     lab = Lab()
     made = lab.engine.do(Change.from_json({"create": config("n")}), ordinal=1, group="Fault/f")
     other = lab.engine.do(Change.from_json({"create": config("o")}), ordinal=2, group="Fault/g")
@@ -244,7 +244,7 @@ def live(lab, name="x"):
     return lab.cluster.get(Reference("PodChaos", name, NS, "chaos-mesh.org"))
 
 
-def test_experiments_end_in_the_time_of_the_trial_each_at_its_own():
+def test_expire_ends_each_experiment_in_trial_time():
     lab = Lab(pod("p"), config())
     lab.engine.do(patching("bad"), ordinal=1, group="Fault/a")
     lab.engine.do(experiment("x", duration="60s"), ordinal=2, group="Fault/x")
@@ -265,7 +265,7 @@ def test_experiments_end_in_the_time_of_the_trial_each_at_its_own():
     assert [n for n in "axyzw" if lab.engine.has_expired(f"Fault/{n}")] == ["x", "y", "w"]
 
 
-def test_one_that_somebody_removed_did_not_end_by_itself():
+def test_deleted_experiment_has_not_expired():
     lab = Lab(pod("p"))
     lab.engine.do(experiment(duration="60s"), ordinal=1, group="Fault/x")
     lab.cluster.delete(Reference("PodChaos", "x", NS, "chaos-mesh.org"))
@@ -283,7 +283,7 @@ def test_one_that_somebody_removed_did_not_end_by_itself():
         (["Fault/x"], "pod-failure", True, False),
     ],
 )
-def test_which_experiments_are_looked_after(groups, action, over, binds):
+def test_needs_maintenance_by_group_and_kind(groups, action, over, binds):
     lab = Lab(pod("p"))
     lab.engine.do(experiment(action=action, duration="60s"), ordinal=1, group="Fault/x")
     if over:
@@ -299,7 +299,7 @@ def test_which_experiments_are_looked_after(groups, action, over, binds):
         assert live(lab)["spec"]["selector"]["pods"] == {NS: ["p", "q"]}
 
 
-def test_one_that_somebody_removed_stays_removed():
+def test_maintain_keeps_deleted_experiment_deleted():
     lab = Lab(pod("p"))
     lab.engine.do(experiment(), ordinal=1, group="Fault/x")
     lab.cluster.delete(Reference("PodChaos", "x", NS, "chaos-mesh.org"))
@@ -308,7 +308,7 @@ def test_one_that_somebody_removed_stays_removed():
     assert live(lab) is None
 
 
-def test_one_that_is_not_released_is_told():
+def test_maintain_reports_unreleased_experiment():
     lab = Lab(pod("p"))
     lab.engine.do(experiment(), ordinal=1, group="Fault/x")
     lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": ["held"]}})
@@ -320,12 +320,12 @@ def test_one_that_is_not_released_is_told():
     assert live(lab)["spec"]["selector"]["pods"] == {NS: ["p", "q"]}
 
 
-def test_nothing_is_claimed_of_what_is_not_there():
+def test_read_chaos_state_of_missing_object():
     assert Engine.read_chaos_state(None) == (None, "")
     assert Engine.read_chaos_state(experiment().operation.experiment) == (None, "")
 
 
-def test_without_a_place_checks_are_as_they_were():
+def test_resolve_checks_without_placeholders_is_identity():
     check = Check.from_json({"object": {"ref": "ConfigMap/a", "exists": True}})
     assert Lab().engine.resolve_checks([check]) == [check]
 
@@ -346,7 +346,7 @@ DROP = Change.from_json({"restart": {"target": "Deployment/web", "dropOld": True
 @pytest.mark.parametrize(
     ("replicas", "gone", "back", "end"), [(2, 0, 2, 1000), (3, 20, 3, 1030), (None, 0, 1, 1000), (2, 180, 2, 1180)]
 )
-def test_old_pods_go_before_the_new_ones_come(replicas, gone, back, end):
+def test_restart_through_zero_waits_for_old_pods(replicas, gone, back, end):
     scales = []
 
     def on_advance(cluster, now):
@@ -363,7 +363,7 @@ def test_old_pods_go_before_the_new_ones_come(replicas, gone, back, end):
     assert lab.clock.now() == end
 
 
-def test_old_pods_that_do_not_go_are_told():
+def test_restart_through_zero_reports_remaining_pods():
     lab = Lab(web(), pod("web-1"), pod("web-2"))
     with pytest.raises(
         LabError, match="2 pods of shop/Deployment/web are still there 180 s after it was scaled to zero"
@@ -378,7 +378,7 @@ def test_old_pods_that_do_not_go_are_told():
     assert lab.cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"] == 2
 
 
-def test_one_that_was_scaled_back_already_is_over():
+def test_restart_through_zero_already_scaled_back_is_done():
     lab = Lab(web(), pod("web-1"))
     with pytest.raises(LabError):
         lab.engine.do(DROP, ordinal=1, group="Fault/f")

@@ -66,11 +66,11 @@ HOST, AWAY, ALL = "node:host:Deployment:web", "node:away:Deployment:web", "node:
         (ALL, [node("n3"), node("n1"), node("n2", cordoned=True), node("n0", CONTROL)], "n1,n3"),
     ],
 )
-def test_which_node(name, objects, expected):
+def test_resolve_node_placeholder(name, objects, expected):
     assert answer(name, workload(), *objects) == expected
 
 
-def test_the_workload_is_in_whichever_namespace_has_it():
+def test_workload_is_found_in_any_namespace():
     nodes, own = (node("n1"), node("n2")), pod("a", "n1")
     there = pod("b", "n2", namespace=STORES)
     assert answer(HOST, *nodes, workload(namespace=STORES), own, there) == "n2"
@@ -91,7 +91,7 @@ def test_the_workload_is_in_whichever_namespace_has_it():
         (ALL, [node("n1", CONTROL)], "there is not a node that takes new pods"),
     ],
 )
-def test_what_is_nowhere_is_refused(name, objects, text):
+def test_unresolvable_placeholder_is_refused(name, objects, text):
     with pytest.raises(AuthoringError, match=text) as refused:
         answer(name, workload(), *objects)
     assert f"cannot resolve '{name}'" in refused.value.message
@@ -125,7 +125,7 @@ GIB = asking("1", "1Gi")
         ([pod("b", "n1", resources=GIB, owner="Node")], 1, 3875, 3840),  # its own
     ],
 )
-def test_how_much_room_is_left(beside, replicas, millis, mebis):
+def test_resolve_room_placeholder(beside, replicas, millis, mebis):
     objects = (node("n1"), node("n2"), workload(replicas=replicas), pod("a", "n1"), *beside)
     assert (answer(CPU, *objects), answer(MEMORY, *objects)) == (f"{millis}m", f"{mebis}Mi")
 
@@ -140,7 +140,7 @@ def test_how_much_room_is_left(beside, replicas, millis, mebis):
         (MEMORY, asking(memory="2Gi"), 3),
     ],
 )
-def test_room_that_nobody_takes_is_refused(name, asked, replicas):
+def test_room_without_request_is_refused(name, asked, replicas):
     with pytest.raises(AuthoringError, match="nothing can take the place of Deployment/web on node n1") as refused:
         answer(name, node("n1"), workload(replicas=replicas, resources=asked), pod("a", "n1"))
     assert f"requests {name.split(':')[1]}," in refused.value.fix
@@ -149,7 +149,7 @@ def test_room_that_nobody_takes_is_refused(name, asked, replicas):
 # --- where stand-ins stand
 
 
-def test_a_change_without_stand_ins_asks_nothing():
+def test_change_without_placeholders_sends_no_requests():
     change = Change.from_json({"scale": {"target": "Deployment/node-all", "replicas": 1}})
     cluster = FakeCluster()
     assert resolve(change, {HOST: "n9"}, cluster, NS) == (change, {})
@@ -159,12 +159,12 @@ def test_a_change_without_stand_ins_asks_nothing():
 @pytest.mark.parametrize(
     "text", ["node:all-x", "node:allx", "node:all:x", "node:host:Pod:x", "room:disk:Deployment:web"]
 )
-def test_what_only_looks_like_one_is_left_alone(text):
+def test_similar_text_is_not_a_placeholder(text):
     change = Change.from_json({"create": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": text}}})
     assert resolve(change, {}, FakeCluster(), NS) == (change, {})
 
 
-def test_every_text_is_looked_at_and_what_is_known_is_kept():
+def test_resolve_replaces_all_texts_and_keeps_known_values():
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"},
             "data": {HOST: "x", "in": f"<{HOST}> and <{AWAY}>", "list": [HOST, 1, {"deep": AWAY}]}}  # fmt: skip
     cluster = FakeCluster([node("n1"), node("n2"), workload(), pod("a", "n1")])
@@ -173,7 +173,7 @@ def test_every_text_is_looked_at_and_what_is_known_is_kept():
     assert resolved.operation.manifest["data"] == {"n7": "x", "in": "<n7> and <n2>", "list": ["n7", 1, {"deep": "n2"}]}
 
 
-def test_checks_are_about_what_was_chosen():
+def test_resolve_checks_uses_recorded_values():
     about = lambda ref: Check.from_json({"object": {"ref": ref, "exists": True}})  # noqa: E731
     known = {HOST: "n2", ALL: "n1,n3"}
     checks = [about("Node/n9"), about(f"Node/{HOST}"), about(f"Node/{ALL}"), about(f"Node/{AWAY}")]

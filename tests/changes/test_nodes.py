@@ -87,7 +87,7 @@ class Place:
         self.cluster.delete(Reference.parse(text).within(NS))
 
 
-def test_a_workload_is_found_in_a_further_namespace_and_drained_there():
+def test_drain_covers_further_namespaces():
     place = Place()
     place.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{NS}-stores"}})
     metadata = {"name": "db", "namespace": f"{NS}-stores"}
@@ -116,7 +116,7 @@ def place():
     return Place()
 
 
-def test_the_node_is_chosen_once(place):
+def test_placeholder_is_resolved_once_per_trial(place):
     receipt = place.do(cordon={"target": HOST})
     assert receipt.places == {"node:host:Deployment:web": "n2"}
     assert place.spec("n2")["unschedulable"] is True
@@ -142,7 +142,7 @@ def test_the_node_is_chosen_once(place):
         ("room:cpu:Deployment:web", f"{4000 - 250 + 125}m"),
     ],
 )
-def test_what_stand_ins_stand_for(place, name, expected):
+def test_placeholders_resolve_to_nodes(place, name, expected):
     created = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"it": f"<{name}>"}}
     place.do(create=created)
     assert place.cluster.get(Reference("ConfigMap", "c", NS))["data"]["it"] == f"<{expected}>"
@@ -156,7 +156,7 @@ def test_what_stand_ins_stand_for(place, name, expected):
         {"spec": {"priority": 2_000_001_000}},
     ],
 )
-def test_room_that_nobody_can_give(place, stays):
+def test_room_that_does_not_fit_is_refused(place, stays):
     """What cannot leave the node keeps its room."""
     fixed = pod("fixed", "n2", {}, resources={"requests": {"memory": "1Gi"}})
     place.cluster.create({k: {**v, **stays.get(k, {})} if isinstance(v, dict) else v for k, v in fixed.items()})
@@ -169,12 +169,12 @@ def test_room_that_nobody_can_give(place, stays):
 @pytest.mark.parametrize(
     "name", ["node:host:Deployment:absent", "node:host:StatefulSet:web", "room:cpu:Deployment:absent"]
 )
-def test_nothing_to_stand_for(place, name):
+def test_placeholder_without_match_is_refused(place, name):
     with pytest.raises(AuthoringError, match="cannot resolve"):
         place.do(cordon={"target": f"Node/{name}"})
 
 
-def test_a_node_that_does_not_exist(place):
+def test_unknown_node_is_refused(place):
     with pytest.raises(AuthoringError, match="does not exist"):
         place.do(cordon={"target": "Node/n9"})
     with pytest.raises(msgspec.ValidationError, match="is no node"):
@@ -186,7 +186,7 @@ WRITTEN = {"key": "pool", "value": "x", "effect": "NoSchedule"}
 GPU = {"key": "gpu", "effect": "PreferNoSchedule"}
 
 
-def test_all_nodes_and_only_the_one_taint(place):
+def test_taint_of_all_nodes_changes_only_that_taint(place):
     receipt = place.do(taint=TAINT)
     assert [e.ref.name for e in receipt.entries] == ["n1", "n2"]
     assert place.spec("n1")["taints"] == [WRITTEN]
@@ -203,7 +203,7 @@ def test_all_nodes_and_only_the_one_taint(place):
     assert place.spec("n2")["taints"] == [GPU, foreign]
 
 
-def test_a_crash_between_nodes_is_continued(place):
+def test_crash_between_nodes_resumes(place):
     place.do(taint=TAINT)
     store = ClusterStore(place.cluster, "scenario-kit", "t")
     recorded = store.all()[0]
@@ -214,7 +214,7 @@ def test_a_crash_between_nodes_is_continued(place):
     assert place.spec("n2")["taints"] == [GPU, WRITTEN]
 
 
-def test_draining_evicts_what_the_app_has_there(place):
+def test_drain_evicts_pods_of_the_app(place):
     place.do(drain={"target": HOST})
     leaving = [p["metadata"]["name"] for p in place.cluster.list("Pod") if "deletionTimestamp" in p["metadata"]]
     there = {p["metadata"]["name"] for p in place.cluster.list("Pod")} - {*leaving}
@@ -237,7 +237,7 @@ def leaving(place):
     return [p["metadata"]["name"] for p in place.cluster.list("Pod") if "deletionTimestamp" in p["metadata"]]
 
 
-def test_draining_what_is_cordoned_already(place):
+def test_drain_of_cordoned_node_evicts(place):
     place.do(cordon={"target": HOST})
     place.do(2, drain={"target": HOST})
     assert leaving(place) == ["web-b"]
@@ -245,7 +245,7 @@ def test_draining_what_is_cordoned_already(place):
     assert "unschedulable" not in place.spec("n2")
 
 
-def test_a_drain_that_continues_after_a_crash(place):
+def test_drain_resumes_after_crash(place):
     place.do(cordon={"target": HOST})
     place.do(2, drain={"target": HOST})
     store = ClusterStore(place.cluster, "scenario-kit", "t")
@@ -254,12 +254,12 @@ def test_a_drain_that_continues_after_a_crash(place):
     assert place.do(2, drain={"target": HOST}).state == "Done"
 
 
-def test_draining_a_cordoned_node_without_pods_changes_nothing(place):
+def test_drain_of_cordoned_node_without_pods_has_no_effect(place):
     with pytest.raises(NoEffect, match="drain"):
         place.do(drain={"target": "Node/n3"})
 
 
-def test_a_budget_blocks_a_drain_until_it_lets_go(place):
+def test_budget_blocks_drain_until_it_permits_eviction(place):
     protect(place)
     receipt = place.do(drain={"target": HOST})
     assert receipt.state == "Done"
@@ -277,7 +277,7 @@ def test_a_budget_blocks_a_drain_until_it_lets_go(place):
 
 
 @pytest.mark.parametrize("ends", ["uncordoned", "undone"])
-def test_a_blocked_drain_that_is_called_off_evicts_nothing_later(place, ends):
+def test_uncordoned_drain_evicts_nothing(place, ends):
     protect(place)
     place.do(drain={"target": HOST})
     if ends == "undone":
@@ -291,7 +291,7 @@ def test_a_blocked_drain_that_is_called_off_evicts_nothing_later(place, ends):
     assert not place.engine.needs_maintenance([])
 
 
-def test_mirrors_of_static_pods_stay(place):
+def test_drain_keeps_mirror_pods(place):
     static = pod("static", "n2", {"app": "web"})
     static["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "abc"}
     place.cluster.create(static)
@@ -299,7 +299,7 @@ def test_mirrors_of_static_pods_stay(place):
     assert leaving(place) == ["web-b"]
 
 
-def test_checks_are_about_the_recorded_nodes(place):
+def test_checks_use_recorded_nodes(place):
     check = Check.from_json({"object": {"ref": HOST, "path": "spec.unschedulable", "equals": True}})
     every = Check.from_json({"object": {"ref": "Node/node:all", "exists": True}})
     assert place.engine.resolve_checks([check, every]) == [check, every], "nothing is recorded yet"
@@ -310,7 +310,7 @@ def test_checks_are_about_the_recorded_nodes(place):
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_what_a_fix_deleted_and_its_undo_brought_back_is_still_removed(place, at_once):
+def test_undo_removes_object_recreated_by_undo_of_fix(place, at_once):
     priority = {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",

@@ -51,7 +51,7 @@ def get(where, text):
     return where.cluster.get(where.resolve(Reference.parse(text)))
 
 
-def test_where_a_scene_is():
+def test_scene_lists_namespaces():
     found = Scene(cluster=None, namespace="a", app=app(), now=None, others={"s": "a-s"}, declared=frozenset({"b"}))
     assert found.everywhere == ("a", "a-s")
     assert found.reach == {"a", "a-s", "b"}
@@ -68,7 +68,7 @@ def test_where_a_scene_is():
         ({"kind": "Service", "metadata": {"name": "a"}}, Reference("Service", "a", "home", "")),
     ],
 )
-def test_the_reference_of_a_manifest(manifest, ref):
+def test_reference_of_manifest(manifest, ref):
     assert make_object_reference(manifest, "home") == ref
 
 
@@ -82,7 +82,7 @@ def test_the_reference_of_a_manifest(manifest, ref):
         ({"cordon": {"target": "Node/a,b"}}, [Reference("Node", "a"), Reference("Node", "b")]),
     ],
 )
-def test_what_a_change_is_going_to_write(change, refs):
+def test_list_targets_of_operations(change, refs):
     assert Change.from_json(change).operation.list_targets(scene()) == refs
 
 
@@ -93,7 +93,7 @@ def test_what_a_change_is_going_to_write(change, refs):
         ({"removeFault": {"fault": "x"}}, FLAGS, "'removeFault' is not executed"),
     ],
 )
-def test_what_has_no_target_is_refused(change, flags, text):
+def test_missing_target_is_refused(change, flags, text):
     made = Change.from_json(change)
     for act in (made.operation.list_targets, lambda where: send(where, made)):
         with pytest.raises(AuthoringError, match=text):
@@ -101,7 +101,7 @@ def test_what_has_no_target_is_refused(change, flags, text):
 
 
 @pytest.mark.parametrize("operation", ["create", "apply"])
-def test_a_manifest_goes_where_it_says_or_to_the_app(operation):
+def test_manifest_has_own_namespace_or_the_apps(operation):
     where = scene()
     assert do(where, {operation: thing("ConfigMap", "a", "", data={"k": "v"})}) == [(operation, f"{NS}/ConfigMap/a")]
     assert do(where, {operation: thing("ConfigMap", "a", STORES)}) == [(operation, f"{STORES}/ConfigMap/a")]
@@ -121,14 +121,14 @@ def test_a_manifest_goes_where_it_says_or_to_the_app(operation):
         ("Strategic", {"data": {"n": "1"}}, {"k": "v", "n": "1"}),
     ],
 )
-def test_a_patch_is_of_its_type(type_, patch, data):
+def test_patch_is_sent_with_its_type(type_, patch, data):
     where = scene(thing("ConfigMap", "a", data={"k": "v"}))
     change = {"patch": {"target": "ConfigMap/a", "type": type_, "patch": patch}}
     assert do(where, change) == [("patch", f"{NS}/ConfigMap/a")]
     assert get(where, "ConfigMap/a")["data"] == data
 
 
-def test_a_deletion_and_a_scaling_are_of_the_named_object_alone():
+def test_delete_and_scale_affect_only_the_target():
     where = scene(thing("ConfigMap", "a"), thing("ConfigMap", "a", STORES), workload(), workload(namespace=STORES))
     assert do(where, {"delete": {"target": "stores/ConfigMap/a"}}) == [("delete", f"{STORES}/ConfigMap/a")]
     assert (get(where, "ConfigMap/a") is None, get(where, "stores/ConfigMap/a")) == (False, None)
@@ -146,7 +146,7 @@ def test_a_deletion_and_a_scaling_are_of_the_named_object_alone():
         {"undoRollout": {"target": "Deployment/no"}},
     ],
 )
-def test_a_change_of_nothing_is_refused(change):
+def test_change_of_missing_object_is_refused(change):
     where = scene()
     with pytest.raises(AuthoringError, match=f"/no does not exist in namespace {NS}"):
         do(where, change)
@@ -160,7 +160,7 @@ def test_a_change_of_nothing_is_refused(change):
         ({"undoRollout": {"target": "Deployment/web"}}, "no earlier revision"),
     ],
 )
-def test_what_does_not_apply_to_a_kind_is_refused(change, text):
+def test_operation_on_unsupported_kind_is_refused(change, text):
     where = scene(workload(), workload("DaemonSet"), thing("ConfigMap", "a"))
     with pytest.raises(AuthoringError, match=text):
         do(where, change)
@@ -187,14 +187,14 @@ def stamp(at):
         ("2023-11-14T22:13:20", stamp(NOW)),  # without a zone it cannot be compared
     ],
 )
-def test_a_restart_has_the_trials_time_and_never_that_of_the_last_one(kind, last, now):
+def test_restart_time_is_the_trials_and_unique(kind, last, now):
     where = scene(workload(kind, annotations={RESTARTED: last, "own": "x"} if last else None))
     do(where, {"restart": {"target": f"{kind}/web"}})
     annotations = get(where, f"{kind}/web")["spec"]["template"]["metadata"]["annotations"]
     assert annotations == ({RESTARTED: now, "own": "x"} if last else {RESTARTED: now})
 
 
-def test_a_restart_of_a_template_without_metadata():
+def test_restart_of_template_without_metadata():
     bare = workload()
     del bare["spec"]["template"]["metadata"]
     where = scene(bare)
@@ -202,7 +202,7 @@ def test_a_restart_of_a_template_without_metadata():
     assert get(where, "Deployment/web")["spec"]["template"]["metadata"]["annotations"] == {RESTARTED: stamp(NOW)}
 
 
-def test_a_pod_is_restarted_by_its_deletion():
+def test_restart_of_pod_deletes_it():
     where = scene(thing("Pod", "a", spec={}))
     assert do(where, {"restart": {"target": "Pod/a"}}) == [("delete", f"{NS}/Pod/a")]
 
@@ -228,7 +228,7 @@ def revision(name, number, owner="u-web", image="", namespace=NS):
         ([revision("r1", 1), revision("r2", 2), revision("z", 1, namespace=STORES)], "r1"),
     ],
 )
-def test_undoing_a_rollout_returns_to_the_revision_before(sets, image):
+def test_undo_rollout_restores_previous_revision(sets, image):
     where = scene(workload(meta={"uid": "u-web"}), *sets)
     do(where, {"undoRollout": {"target": "Deployment/web"}})
     template = get(where, "Deployment/web")["spec"]["template"]
@@ -238,7 +238,7 @@ def test_undoing_a_rollout_returns_to_the_revision_before(sets, image):
     }
 
 
-def test_a_template_without_labels_is_a_revision_as_well():
+def test_undo_rollout_accepts_template_without_labels():
     old = revision("r1", 1)
     del old["spec"]["template"]["metadata"]["labels"]
     where = scene(workload(meta={"uid": "u-web"}), old, revision("r2", 2))
@@ -247,7 +247,7 @@ def test_a_template_without_labels_is_a_revision_as_well():
 
 
 @pytest.mark.parametrize("sets", [[], [revision("r1", 1)], [revision("r1", 1), revision("r2", 2, "u-other")]])
-def test_without_an_earlier_revision_there_is_nothing_to_return_to(sets):
+def test_undo_rollout_without_earlier_revision_is_refused(sets):
     with pytest.raises(AuthoringError, match="no earlier revision"):
         do(scene(workload(meta={"uid": "u-web"}), *sets), {"undoRollout": {"target": "Deployment/web"}})
 
@@ -263,7 +263,7 @@ def store(doc, **more):
     return thing("ConfigMap", "flags", data={"f.json": json.dumps(doc), **more})
 
 
-def test_a_flag_is_set_alone_and_its_readers_are_restarted():
+def test_set_flag_changes_one_flag_and_restarts_readers():
     where = scene(store(document(slow="off", odd="off"), other="x"), workload())
     writes = do(where, {"setFlag": {"flag": "slow", "variant": "on"}})
     assert [target.rpartition("/")[2] for _, target in writes] == ["flags", "web"]
@@ -281,7 +281,7 @@ def test_a_flag_is_set_alone_and_its_readers_are_restarted():
         ("slow", "no", None, "on, off"),
     ],
 )
-def test_a_flag_or_a_variant_that_is_not_there_is_refused_with_the_choices(flag, variant, value, choices):
+def test_unknown_flag_or_variant_is_refused_with_choices(flag, variant, value, choices):
     where = scene(store(document(slow="off")), workload())
     change = {"flag": flag, "variant": variant} | ({} if value is None else {"value": value})
     with pytest.raises(AuthoringError, match=f"no flag '{flag}' with a variant '{variant}'") as refused:
@@ -290,14 +290,14 @@ def test_a_flag_or_a_variant_that_is_not_there_is_refused_with_the_choices(flag,
 
 
 @pytest.mark.parametrize("data", [{}, None])
-def test_flags_without_a_document_have_none(data):
+def test_missing_flag_document_is_empty(data):
     where = scene(thing("ConfigMap", "flags", **({} if data is None else {"data": data})))
     assert read_flag_document(where) == (Reference("ConfigMap", "flags", NS), "f.json", {})
     with pytest.raises(AuthoringError, match="no flag"):
         do(where, {"setFlag": {"flag": "slow", "variant": "on"}})
 
 
-def test_an_app_without_flags_has_no_document():
+def test_app_without_flags_is_refused():
     with pytest.raises(AuthoringError, match="has no feature flags"):
         read_flag_document(scene(flags=None))
 
@@ -315,7 +315,7 @@ def experiment(selector, **meta):
             "spec": {"action": "pod-failure", "mode": "all", "selector": selector}}  # fmt: skip
 
 
-def test_chaos_is_bound_to_the_pods_of_the_moment():
+def test_chaos_is_bound_to_current_pods():
     where = scene(pod("a"), pod("b", STORES))
     assert do(where, {"chaos": experiment({"labelSelectors": {"app": "web"}})}) == [("create", f"{NS}/PodChaos/x")]
     made = where.cluster.get(Reference("PodChaos", "x", NS, "chaos-mesh.org"))
@@ -328,7 +328,7 @@ def test_chaos_is_bound_to_the_pods_of_the_moment():
     ("selector", "code"),
     [({"labelSelectors": {"app": "none"}}, "SK111"), ({"namespaces": ["kube-system"]}, "SK150")],
 )
-def test_chaos_without_pods_or_beyond_the_app_is_refused(selector, code):
+def test_chaos_without_pods_or_outside_the_app_is_refused(selector, code):
     where = scene(pod("a"))
     with pytest.raises(AuthoringError) as refused:
         do(where, {"chaos": experiment(selector)})

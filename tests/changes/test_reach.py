@@ -25,7 +25,7 @@ def stray(selector: dict[str, Any]) -> dict[str, Any]:
     "selector",
     [STRANGERS, {"namespaces": ["kube-system"]}, {"pods": {"payments": ["web-1"]}}, {"namespaces": [NS, "payments"]}],
 )
-def test_a_selector_of_strangers_is_refused_before_anything_is_written(engine, cluster, operation, selector):  # noqa: F811
+def test_selector_of_foreign_pods_is_refused_before_write(engine, cluster, operation, selector):  # noqa: F811
     with pytest.raises(AuthoringError) as refused:
         engine.do(Change.from_json({operation: stray(selector)}), ordinal=0, group="Fault/main")
 
@@ -34,7 +34,7 @@ def test_a_selector_of_strangers_is_refused_before_anything_is_written(engine, c
     assert engine.list_receipts() == []
 
 
-def test_a_schedule_that_selects_strangers_is_refused(engine):  # noqa: F811
+def test_schedule_that_selects_foreign_pods_is_refused(engine):  # noqa: F811
     manifest = schedule()
     manifest["spec"]["networkChaos"]["selector"] = {"namespaces": ["kube-system"]}
 
@@ -50,7 +50,7 @@ def test_a_schedule_that_selects_strangers_is_refused(engine):  # noqa: F811
         {"type": "Json", "patch": [{"op": "replace", "path": "", "value": {}}]},
     ],
 )
-def test_a_patch_of_the_spec_of_chaos_is_refused(engine, patch):  # noqa: F811
+def test_patch_of_chaos_spec_is_refused(engine, patch):  # noqa: F811
     engine.do(Change(Chaos(manifest=schedule())), ordinal=0, group="Fault/main")
     change = {"patch": {"target": "Schedule.chaos-mesh.org/net-1", **patch}}
 
@@ -58,7 +58,7 @@ def test_a_patch_of_the_spec_of_chaos_is_refused(engine, patch):  # noqa: F811
         engine.do(Change.from_json(change), ordinal=1, group="Solution/fix")
 
 
-def test_pausing_chaos_is_no_rewriting(engine):  # noqa: F811
+def test_pause_annotation_is_allowed(engine):  # noqa: F811
     engine.do(Change(Chaos(manifest=schedule())), ordinal=0, group="Fault/main")
     annotations = {"experiment.chaos-mesh.org/pause": "true"}
     patch = {

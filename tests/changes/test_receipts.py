@@ -64,7 +64,7 @@ def kept(cluster):
         (Change.from_json({"delete": {"target": "Secret/a"}}), (), "Secret"),
     ],
 )
-def test_what_holds_secret_data_is_a_secret(cluster, change, entries, kind):
+def test_receipt_with_secret_data_is_a_secret(cluster, change, entries, kind):
     given = receipt(7, *entries, change=change)
     assert given.secret is (kind == "Secret")
     assert ClusterStore(cluster, KIT, "t").save(given) is given
@@ -77,14 +77,14 @@ def test_what_holds_secret_data_is_a_secret(cluster, change, entries, kind):
     assert ClusterStore(cluster, KIT, "t").all() == [given], "read by another process"
 
 
-def test_what_is_undone_by_writing_a_secret_is_a_secret(cluster):
+def test_receipt_with_secret_compensation_is_a_secret(cluster):
     store = ClusterStore(cluster, KIT, "t")
     store.save(receipt(1, entry(CONFIG), inverse=(CHANGE, PATCHES)))
     store.save(receipt(2, entry(CONFIG), inverse=(CHANGE,)))
     assert kept(cluster) == {("Secret", "t-r001"), ("ConfigMap", "t-r002")}
 
 
-def test_a_created_secret_has_one_receipt_in_every_state(cluster):
+def test_receipt_of_created_secret_keeps_its_kind(cluster):
     """Were the announced one a ConfigMap, it would stay behind beside the Secret, with the data in it."""
     store = ClusterStore(cluster, KIT, "t")
     for state, after in (("Recorded", None), ("Done", SECRET), ("Undone", SECRET)):
@@ -94,7 +94,7 @@ def test_a_created_secret_has_one_receipt_in_every_state(cluster):
     assert kept(cluster) == set()
 
 
-def test_a_new_store_reads_every_receipt_of_its_own_trial_in_order(cluster):
+def test_new_store_reads_receipts_of_its_trial_in_order(cluster):
     given = [receipt(12, entry(CONFIG)), receipt(3, entry(SECRET)), receipt(1000, entry(None, CONFIG), state="Done")]
     for each in given:
         ClusterStore(cluster, KIT, "t").save(each)
@@ -106,7 +106,7 @@ def test_a_new_store_reads_every_receipt_of_its_own_trial_in_order(cluster):
     assert ClusterStore(cluster, KIT, "t").all() == [given[1], given[0], given[2]]
 
 
-def test_a_store_reads_once_and_then_knows_what_it_wrote(cluster):
+def test_store_caches_receipts(cluster):
     store = ClusterStore(cluster, KIT, "t")
     assert store.all() == []
     cluster.requests.clear()
@@ -118,7 +118,7 @@ def test_a_store_reads_once_and_then_knows_what_it_wrote(cluster):
     assert {verb for verb, _ in cluster.requests} == {"apply"}
 
 
-def test_clearing_removes_all_of_the_trial_and_nothing_else(cluster):
+def test_clear_removes_only_receipts_of_the_trial(cluster):
     store = ClusterStore(cluster, KIT, "t")
     store.save(receipt(1, entry(CONFIG)))
     store.save(receipt(2, entry(SECRET)))
@@ -164,7 +164,7 @@ def filled(size):
     return receipt(1, entry({**CONFIG, "data": {"x": "a" * (size - length)}}))
 
 
-def test_the_limit_is_of_bytes_and_what_is_larger_writes_nothing(cluster):
+def test_receipt_above_byte_limit_is_not_written(cluster):
     store = ClusterStore(cluster, KIT, "t")
     with pytest.raises(AuthoringError, match="'delete' of Fault/f needs a receipt of 900 KiB; the limit is 900 KiB"):
         store.save(filled(LIMIT_BYTES + 1))
@@ -202,7 +202,7 @@ def test_the_limit_is_of_bytes_and_what_is_larger_writes_nothing(cluster):
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_receipts_that_are_stored_are_read_and_written_as_they_are(change):
+def test_stored_receipts_round_trip(change):
     until = {"check": {"endpoints": {"service": "a", "atLeast": 1}}, "withinSeconds": 30}
     stored = {
         "trial": "t", "ordinal": 3, "group": "Fault/f", "change": {**change, "until": until}, "state": "Done",
@@ -214,7 +214,7 @@ def test_receipts_that_are_stored_are_read_and_written_as_they_are(change):
     assert list(json.loads(receipt.to_bytes())["change"]) == [*change, "until"]
 
 
-def test_every_operation_of_the_schema_is_one_that_can_be_read():
+def test_every_operation_of_the_schema_is_parsed():
     assert set(list_operations()) == set(load_definitions()["Change"]["properties"]) - {"until"}
 
 

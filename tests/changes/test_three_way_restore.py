@@ -52,17 +52,17 @@ CASES = {
 
 
 @pytest.mark.parametrize(("prior", "after", "live", "expected"), CASES.values(), ids=CASES.keys())
-def test_restored(prior, after, live, expected):
+def test_restore_fields(prior, after, live, expected):
     before = copy.deepcopy(live)
     assert restore_fields(live, prior, after) == expected
     assert live == before, "the live object must not be changed in place"
 
 
-def test_touched_names_list_items_by_name():
+def test_list_changed_paths_names_list_items():
     assert list_changed_paths(service(8080), service(9999)) == ("/spec/ports[http]/targetPort",)
 
 
-def test_wanted_leaves_out_what_servers_and_controllers_write():
+def test_strip_to_desired_drops_server_and_controller_fields():
     obj = {
         "metadata": {
             "name": "cart",
@@ -93,7 +93,7 @@ documents = st.recursive(
 
 
 @given(documents, documents)
-def test_undoing_at_once_gives_the_prior_object(prior, after):
+def test_immediate_restore_returns_prior_object(prior, after):
     prior, after = {"spec": prior}, {"spec": after}
     assert restore_fields(after, prior, after) == prior
     assert bool(list_changed_paths(prior, after)) == (prior != after)

@@ -82,7 +82,7 @@ def interfering(world, times, error=Conflict):
 
 @pytest.mark.parametrize("error", [Conflict, Rejected], ids=["answered as a conflict", "the test of the patch failed"])
 @pytest.mark.parametrize(("writes", "blocked"), [(0, False), (1, False), (4, False), (5, True)])
-def test_a_write_in_between_is_never_overwritten_and_five_of_them_block(error, writes, blocked):
+def test_concurrent_writes_are_kept_and_block_after_five_attempts(error, writes, blocked):
     world = World(service(sessionAffinity="ClientIP"))
     interfering(world, writes, error)
     problem = world.undo(AFFINITY)
@@ -97,7 +97,7 @@ def test_a_write_in_between_is_never_overwritten_and_five_of_them_block(error, w
     assert len(ours) >= min(writes + 1, 5)
 
 
-def test_the_version_that_was_read_is_demanded():
+def test_undo_patch_tests_resource_version():
     world = World(service(sessionAffinity="ClientIP"))
     sent = []
     patch = world.cluster.patch
@@ -116,7 +116,7 @@ def test_the_version_that_was_read_is_demanded():
 
 
 @pytest.mark.parametrize(("error", "blocked"), [(NotFound, False), (Unreachable, True)])
-def test_what_goes_while_it_is_written_needs_nothing_and_what_does_not_answer_blocks(error, blocked):
+def test_undo_skips_deleted_object_and_blocks_without_response(error, blocked):
     world = World(service(sessionAffinity="ClientIP"))
 
     def before(verb, target):
@@ -128,7 +128,7 @@ def test_what_goes_while_it_is_written_needs_nothing_and_what_does_not_answer_bl
     assert len(world.writes()) == 0
 
 
-def test_nothing_is_written_where_everything_is_as_before():
+def test_undo_without_difference_writes_nothing():
     world = World(service())
     assert world.undo(AFFINITY) is None
     assert world.undo() is None, "a receipt without objects"
@@ -187,7 +187,7 @@ def meta(**changes):
         "keys of others", "annotations of others and of controllers", "labels of others",
     ],
 )  # fmt: skip
-def test_our_fields_return_and_those_of_others_stay(after, live, left):
+def test_undo_restores_own_fields_only(after, live, left):
     world = World(live or after)
     assert world.undo(entry(PRIOR, after)) is None
     now = world.get("ConfigMap/web")
@@ -196,7 +196,7 @@ def test_our_fields_return_and_those_of_others_stay(after, live, left):
         assert now["metadata"].get(field) == left["metadata"][field]
 
 
-def test_what_the_controller_noted_on_a_workload_stays():
+def test_undo_keeps_controller_annotations():
     revision = {"deployment.kubernetes.io/revision": "2"}
     spec = {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {"spec": {"containers": []}}}
     before = thing("Deployment", api="apps/v1", spec=spec)
@@ -210,7 +210,7 @@ def test_what_the_controller_noted_on_a_workload_stays():
 
 
 @pytest.mark.parametrize("state", ["Done", "Recorded"])
-def test_what_a_change_without_an_end_left_counts_as_ours(state):
+def test_undo_of_incomplete_change_restores_live_state(state):
     """A receipt that was never completed does not know what was written, so what is there is taken for that."""
     world = World(config(data={"a": "9", "b": "8"}))
     after = config(data={"a": "9", "b": "2", "x/y~z": "3"}) if state == "Done" else None
@@ -219,7 +219,7 @@ def test_what_a_change_without_an_end_left_counts_as_ours(state):
     assert (world.get("ConfigMap/web")["data"]["a"], world.get("ConfigMap/web")["data"]["b"]) == ("1", b)
 
 
-def test_what_somebody_removed_comes_back_once():
+def test_undo_recreates_deleted_object_once():
     world = World()
     assert world.undo(entry(PRIOR, config(data={}))) is None
     assert world.get("ConfigMap/web")["data"] == PRIOR["data"]
@@ -237,7 +237,7 @@ def test_what_somebody_removed_comes_back_once():
         ("ConfigMap", "v1", True, True),
     ],
 )
-def test_what_a_controller_makes_anew_by_itself_is_left_to_it(kind, api, owned, back):
+def test_undo_does_not_recreate_controlled_objects(kind, api, owned, back):
     owners = {"ownerReferences": [{"kind": "X", "name": "x", "uid": "u"}]} if owned else {}
     prior = (
         thing(kind, api=api, meta=owners, spec={})
@@ -251,7 +251,7 @@ def test_what_a_controller_makes_anew_by_itself_is_left_to_it(kind, api, owned, 
 
 
 @pytest.mark.parametrize("taken", [False, True])
-def test_a_service_whose_address_is_taken_returns_with_another_one(taken):
+def test_undo_recreates_service_without_taken_address(taken):
     world = World()
     prior = service(clusterIP="10.0.0.1", clusterIPs=["10.0.0.1"], type="ClusterIP")
     create, made = world.cluster.create, []
@@ -278,7 +278,7 @@ def test_a_service_whose_address_is_taken_returns_with_another_one(taken):
     [(None, True), ({"k": "ours"}, True), ({"k": "theirs"}, False)],
     ids=["the very object", "made anew, as ours was", "another by the same name"],
 )
-def test_only_what_the_change_made_is_removed(theirs, gone):
+def test_undo_removes_only_created_object(theirs, gone):
     world = World()
     made = world.cluster.create(thing("ConfigMap", data={"k": "ours"}))
     after = thing("ConfigMap", data={"k": "ours"})
@@ -290,7 +290,7 @@ def test_only_what_the_change_made_is_removed(theirs, gone):
     assert (world.get("ConfigMap/web") is None) is gone
 
 
-def test_an_object_whose_creation_nobody_saw_the_end_of_is_removed():
+def test_undo_removes_object_of_incomplete_creation():
     world = World(thing("ConfigMap", data={"k": "x"}))
     change = {"create": thing("ConfigMap", data={"k": "ours"})}
     made = entry(None, thing("ConfigMap"))
@@ -301,7 +301,7 @@ def test_an_object_whose_creation_nobody_saw_the_end_of_is_removed():
 CHAOS = thing("NetworkChaos", api="chaos-mesh.org/v1alpha1", spec={"action": "loss"})
 
 
-def test_a_chaos_object_is_removed_whoever_made_it_anew():
+def test_undo_removes_recreated_chaos_object():
     """It may have been bound again since, so neither its UID nor its content is that of the receipt."""
     world = World()
     world.cluster.create({**CHAOS, "spec": {"action": "delay"}})
@@ -310,7 +310,7 @@ def test_a_chaos_object_is_removed_whoever_made_it_anew():
 
 
 @pytest.mark.parametrize(("released", "blocked"), [(0, False), (29, False), (31, True)])
-def test_a_finalizer_is_waited_for_for_thirty_seconds(released, blocked):
+def test_undo_waits_thirty_seconds_for_finalizer(released, blocked):
     world = World(thing("ConfigMap", meta={"finalizers": ["held"]}))
     ref = Reference("ConfigMap", "web", NS)
 
@@ -342,7 +342,7 @@ SCHEDULE = thing(
 @pytest.mark.parametrize(
     ("owner", "after", "blocked"), [("web", 10, False), ("web", 40, True), ("other", 40, False), (None, 40, False)]
 )
-def test_the_experiments_that_a_schedule_started_go_before_it_counts_as_undone(there, owner, after, blocked):
+def test_undo_of_schedule_waits_for_its_experiments(there, owner, after, blocked):
     run = thing("PodChaos", "web-x1", api="chaos-mesh.org/v1alpha1", spec={},
                 meta={"labels": {"managed-by": owner}} if owner else {})  # fmt: skip
     world = World(run, *([SCHEDULE] if there else []))
@@ -360,7 +360,7 @@ def test_the_experiments_that_a_schedule_started_go_before_it_counts_as_undone(t
         assert "PodChaos" in problem.reason
 
 
-def test_nothing_is_waited_for_where_the_object_is_gone_already():
+def test_undo_of_missing_object_does_not_wait():
     world = World()
     assert world.undo(entry(None, thing("ConfigMap"), "u"), change={"create": thing("ConfigMap")}) is None
     assert world.clock.now() == 1000.0
@@ -387,14 +387,14 @@ def workload(replicas):
         ("Recorded", 3, 0, 0),
     ],
 )
-def test_a_restart_that_was_cut_short_leaves_no_workload_at_zero(state, prior, now, left):
+def test_undo_of_interrupted_restart_restores_replicas(state, prior, now, left):
     world = World(workload(now))
     change = {"restart": {"target": "Deployment/web", "dropOld": True}}
     assert world.undo(entry(workload(prior), None), change=change, state=state) is None
     assert world.get("Deployment/web")["spec"]["replicas"] == left
 
 
-def test_a_workload_that_went_during_a_restart_is_nobodys_to_bring_back():
+def test_undo_of_restart_does_not_recreate_workload():
     world = World()
     change = {"restart": {"target": "Deployment/web", "dropOld": True}}
     assert world.undo(entry(workload(3), None), change=change, state="Down") is None
@@ -418,7 +418,7 @@ SET = {"setFlag": {"flag": "slow", "variant": "on"}}
         (flags(odd="on"), flags(odd="on", slow="off"), 1),
     ],
 )
-def test_only_the_one_flag_returns(live, left, writes):
+def test_undo_of_set_flag_restores_one_flag(live, left, writes):
     world = World(live)
     assert world.undo(entry(flags(slow="off", odd="off"), flags(slow="on", odd="off")), change=SET) is None
     now = world.get("ConfigMap/flags")["data"]
@@ -427,7 +427,7 @@ def test_only_the_one_flag_returns(live, left, writes):
     assert len(world.writes()) == writes
 
 
-def test_flags_whose_document_is_gone_are_not_set():
+def test_undo_of_set_flag_without_document_is_skipped():
     world = World()
     assert world.undo(entry(flags(slow="off"), flags(slow="on")), change=SET) is None
     assert world.writes() == []
@@ -436,7 +436,7 @@ def test_flags_whose_document_is_gone_are_not_set():
 # --- order
 
 
-def test_several_objects_of_one_change_return_from_the_last_to_the_first_and_stop_at_what_is_blocked():
+def test_undo_restores_objects_in_reverse_and_stops_when_blocked():
     names = ("a", "b", "c")
     world = World(*(thing("ConfigMap", n, data={"k": "bad"}) for n in names))
     entries = [

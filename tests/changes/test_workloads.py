@@ -38,7 +38,7 @@ def workload(name, selector):
         ("Pod/absent", []),
     ],
 )
-def test_the_pods_of_a_workload(text, found):
+def test_list_pods_of_workload(text, found):
     cluster = FakeCluster([
         workload("web", {"matchLabels": {"app": "web"}}), workload("all", None), workload("empty", {}),
         workload("expressed", {"matchExpressions": [{"key": "x", "operator": "In", "values": ["y", "z"]}]}),
@@ -87,7 +87,7 @@ def without(status, *fields):
         ({"kind": "Deployment", "spec": {"replicas": 0}}, True),
     ],
 )
-def test_when_a_rollout_is_through(obj, through):
+def test_is_settled_of_rollout(obj, through):
     assert is_settled(obj) is through
 
 
@@ -113,5 +113,5 @@ def daemons(**status):
         (daemons(), True),
     ],
 )
-def test_when_the_rollout_of_daemons_is_through(obj, through):
+def test_is_settled_of_daemon_set(obj, through):
     assert is_settled(obj) is through

@@ -52,7 +52,7 @@ def bad(tmp_path: Path) -> Path:
         (["lab", "kubeconfig", "--as", "root"], 3, "err", "one of: admin, solver"),
         (["lab", "up", "--name", "none", "--alert-pack", "defalt"], 3, "err", "did you mean `default`"),
         (["operator", "run", "--clock", "wall"], 3, "err", "one of: Wall, Virtual"),
-        (["validate-pr", "--repository", "nowhere"], 3, "err", "there is no folder nowhere"),
+        (["validate-pr", "--repository", "nowhere"], 3, "err", "folder nowhere does not exist"),
         (["lint"], 3, "err", "Missing argument"),
         (["lnt"], 3, "err", "No such command"),
         (["lint", "--frmat"], 3, "err", "No such option"),

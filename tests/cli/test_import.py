@@ -49,7 +49,7 @@ def test_nothing_is_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Pa
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_what_fails_half_way_leaves_nothing(
+def test_partial_failure_leaves_no_files(
     error: BaseException, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine.txt").write_text("mine")
@@ -69,7 +69,7 @@ def test_what_fails_half_way_leaves_nothing(
     assert [path.name for path in tmp_path.parent.iterdir() if path.name.startswith(".scenario-kit")] == []
 
 
-def test_the_report_for_programs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_json_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, shown, _ = bring(capsys, "chaos-mesh", EXAMPLE, "--dry-run", "--format", "json")
     assert code == 0
     document = json.loads(shown)
@@ -97,7 +97,7 @@ def test_the_report_for_programs(capsys: pytest.CaptureFixture[str], tmp_path: P
         (("sregym", EXAMPLE, "--dry-run"), 1, "the file is not Python"),
     ],
 )
-def test_mistakes(
+def test_usage_errors(
     arguments: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     found, _, err = bring(capsys, *arguments)

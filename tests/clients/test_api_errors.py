@@ -52,12 +52,12 @@ QUOTA = 'pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods
         (504, status("Timeout", ""), Unreachable),
     ],
 )
-def test_each_refusal_has_its_error(code: int, body: bytes, expected: type[ClusterError]) -> None:
+def test_build_error_by_status(code: int, body: bytes, expected: type[ClusterError]) -> None:
     error = build_error(code, body, "GET http://h/api/v1/pods")
     assert type(error) is expected
     assert error.status == code
     assert "GET http://h/api/v1/pods" in error.message
 
 
-def test_the_servers_words_are_kept() -> None:
+def test_build_error_keeps_server_message() -> None:
     assert QUOTA in build_error(403, status("Forbidden", QUOTA), "POST x").message

@@ -53,7 +53,7 @@ def test_a_wait_is_short_and_never_negative(machine):
     ],
     ids=["set forward, or asleep", "set back", "stopped", "a busy machine", "a correction"],
 )
-def test_what_happens_during_a_wait(machine, wall_by, steady_by, reported):
+def test_wait_detects_jump_during_sleep(machine, wall_by, steady_by, reported):
     wall = clock.WallClock()
     machine.meanwhile = (wall_by, steady_by)
     if reported:
@@ -65,14 +65,14 @@ def test_what_happens_during_a_wait(machine, wall_by, steady_by, reported):
     assert wall.wait(before + 5) == before + 5, "it is told once"
 
 
-def test_what_happens_between_waits(machine):
+def test_wait_detects_jump_between_waits(machine):
     wall = clock.WallClock()
     machine.wall += 3600.0
     with pytest.raises(InfrastructureError, match="jumped"):
         wall.wait(wall.now())
 
 
-def test_many_small_corrections_are_none_that_counts(machine):
+def test_small_clock_corrections_are_tolerated(machine):
     wall = clock.WallClock()
     for _ in range(10):
         machine.meanwhile = (-10.0, 0.0)

@@ -73,7 +73,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     httpd.server_close()
 
 
-def test_a_certificate_is_shown(tmp_path: Path, server: str) -> None:
+def test_client_certificate_is_presented(tmp_path: Path, server: str) -> None:
     transport = Transport(written(tmp_path, document(server)))
     assert "official" not in vars(transport)
     assert transport.json("GET", "/who")["commonName"] == "admin"
@@ -81,7 +81,7 @@ def test_a_certificate_is_shown(tmp_path: Path, server: str) -> None:
     transport.close()
 
 
-def test_the_official_client_would_say_the_same(tmp_path: Path, server: str) -> None:
+def test_certificate_identity_matches_official_client(tmp_path: Path, server: str) -> None:
     file = written(tmp_path, document(server))
     own, official = read_certificate(file, None), Official(file)
     assert own is not None
@@ -91,7 +91,7 @@ def test_the_official_client_would_say_the_same(tmp_path: Path, server: str) -> 
     )
 
 
-def test_a_server_that_the_authority_does_not_know_is_refused(tmp_path: Path, server: str) -> None:
+def test_server_with_unknown_authority_is_refused(tmp_path: Path, server: str) -> None:
     with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
         Transport(written(tmp_path, document(server, authority=OTHER))).json("GET", "/who")
 
@@ -102,7 +102,7 @@ def test_a_server_with_a_certificate_for_another_address_is_refused(tmp_path: Pa
         Transport(written(tmp_path, document(server))).json("GET", "/who")
 
 
-def test_keys_stay_in_no_file(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_private_key_is_not_left_on_disk(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
@@ -131,14 +131,14 @@ def test_keys_stay_in_no_file(tmp_path: Path, server: str, monkeypatch: pytest.M
         lambda cluster, user: user.update({"client-certificate-data": 7}),
     ],
 )
-def test_what_asks_for_more_is_left_to_the_official_client(tmp_path: Path, change: Change) -> None:
+def test_other_authentication_uses_official_client(tmp_path: Path, change: Change) -> None:
     content = document()
     change(content["clusters"][0]["cluster"], content["users"][0]["user"])
     assert read_certificate(written(tmp_path, content), None) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "a: [", "kind: Config", "current-context: x\ncontexts: []", "\x00"])
-def test_files_that_are_no_kubeconfig(tmp_path: Path, text: str) -> None:
+def test_invalid_kubeconfig_is_ignored(tmp_path: Path, text: str) -> None:
     assert read_certificate(written(tmp_path, text), None) is None
 
 

@@ -51,7 +51,7 @@ def test_pick(kind: str, group_name: str, core: bool, expected: Kind | None) -> 
     assert pick(SERVED, kind, group_name, core=core) == expected
 
 
-def test_what_cannot_be_listed_is_told_apart() -> None:
+def test_parse_marks_unlistable_kinds() -> None:
     assert [s.kind.kind for s in SERVED if not s.listable] == ["Review"]
 
 

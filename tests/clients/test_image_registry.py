@@ -52,7 +52,7 @@ def test_parts_of_a_reference(image: str, expected: ImagePlace) -> None:
     assert place(image) == expected
 
 
-def test_a_reference_with_a_digest_has_nothing_to_lock() -> None:
+def test_reference_with_digest_is_refused() -> None:
     with pytest.raises(AuthoringError, match="without a digest"):
         place(f"a:1@{digest_of('x')}")
 
@@ -69,7 +69,7 @@ def test_the_digest_of_an_index_comes_from_the_header() -> None:
     assert ACCEPT.split(", ")[0] == "application/vnd.oci.image.index.v1+json"
 
 
-def test_a_token_is_asked_for_once_for_a_repository() -> None:
+def test_token_is_requested_once_per_repository() -> None:
     seen = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -100,7 +100,7 @@ def test_without_the_header_the_manifest_is_hashed() -> None:
     assert registries(handler).digest("registry.example/a:1") == digest_of("manifest")
 
 
-def test_another_host_may_answer_for_a_registry() -> None:
+def test_registry_host_can_be_overridden() -> None:
     found = []
     asked = registries(lambda r: found.append(r.url.host) or everything(r), **{"docker.io": "mirror.example"})
     asked.digest("busybox:1")
@@ -124,7 +124,7 @@ def answers(status: int, **headers: str) -> Handler:
         (answers(401, WWW_Authenticate='Bearer realm="https://auth.example"'), InfrastructureError, "token"),
     ],
 )
-def test_what_goes_wrong(handler: Handler, error: type[Exception], part: str) -> None:
+def test_digest_errors(handler: Handler, error: type[Exception], part: str) -> None:
     with pytest.raises(error, match=part):
         registries(handler).digest("registry.example/a:1")
 
@@ -167,7 +167,7 @@ def test_every_app_is_locked_and_a_second_run_changes_nothing(command: Any, root
     assert "up to date" in capsys.readouterr().out
 
 
-def test_nothing_is_written_unless_everything_was_found(command: Any, root: Path, capsys: Any) -> None:
+def test_lock_is_only_written_if_complete(command: Any, root: Path, capsys: Any) -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         return everything(request) if request.url.host == "a.example" else offline(request)
 
@@ -179,7 +179,7 @@ def test_nothing_is_written_unless_everything_was_found(command: Any, root: Path
     assert "--host docker.io=HOST" in reported
 
 
-def test_a_tag_that_moved_is_told(command: Any, root: Path) -> None:
+def test_moved_tag_is_reported(command: Any, root: Path) -> None:
     assert command.main(["one"], root, registries(everything)) == 0
     before = files(root)
     moved = registries(lambda r: httpx.Response(200, headers={"Docker-Content-Digest": digest_of("other")}))
@@ -197,7 +197,7 @@ def test_exit_codes(command: Any, root: Path, capsys: Any, arguments: list[str],
     capsys.readouterr()
 
 
-def test_a_lock_that_somebody_broke_is_refused(root: Path) -> None:
+def test_corrupt_lock_is_refused(root: Path) -> None:
     definition = root / "catalog" / "apps" / "one" / "app.yaml"
     definition.with_name("images.lock.yaml").write_text("images: {busybox:2: latest}\n")
     with pytest.raises(AuthoringError, match="expected images"):
@@ -235,5 +235,5 @@ def test_rendered_objects_name_locked_digests(tmp_path: Path, name: str, version
         (f"ghcr.io/a/demo:1-ad@{digest_of('x')}", "*/demo:*-cart", False),
     ],
 )
-def test_the_twin_knows_an_image_with_its_digest_too(image: str, pattern: str, expected: bool) -> None:
+def test_twin_matches_image_with_digest(image: str, pattern: str, expected: bool) -> None:
     assert matches_image(image, pattern) is expected

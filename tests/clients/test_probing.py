@@ -33,7 +33,7 @@ def status(code: int, message: str, reason: str = "") -> bytes:
         (302, b"", Probed(True, 302)),
     ],
 )
-def test_answers_of_the_program(
+def test_probe_returns_program_response(
     kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], code: int, body: bytes, expected: Probed
 ) -> None:
     script = scripted((code, body))
@@ -41,7 +41,7 @@ def test_answers_of_the_program(
     assert script.seen == [f"GET {PATH}:8080/proxy/health"]
 
 
-def test_a_refused_connection_is_told_by_the_proxy(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+def test_probe_reports_refused_connection(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     message = "error trying to reach service: dial tcp 10.0.0.1:8080: connect: connection refused"
     script = scripted((503, status(503, message, "ServiceUnavailable")))
     answer = probing.probe_http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
@@ -53,7 +53,7 @@ def test_a_refused_connection_is_told_by_the_proxy(kubeconfig_for: KubeconfigFor
     ("code", "message", "error"),
     [(403, 'User "x" cannot get resource "pods/proxy"', Forbidden), (404, 'pods "web-0" not found', NotFound)],
 )
-def test_refusals_of_the_api_server_are_no_answers(
+def test_probe_raises_api_server_errors(
     kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], code: int, message: str, error: type[Exception]
 ) -> None:
     script = scripted((code, status(code, message, "Forbidden" if code == 403 else "NotFound")))
@@ -61,16 +61,14 @@ def test_refusals_of_the_api_server_are_no_answers(
         probing.probe_http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
 
 
-def test_no_api_server_is_no_answer(kubeconfig_for: KubeconfigFor) -> None:
+def test_probe_without_api_server_fails(kubeconfig_for: KubeconfigFor) -> None:
     with pytest.raises(Unreachable):
         probing.probe_http(Transport(kubeconfig_for("http://127.0.0.1:9")), PATH, 8080, "/")
     with pytest.raises(Unreachable):
         probing.probe_tcp(Transport(kubeconfig_for("http://127.0.0.1:9")), Reference("Pod", "web-0", "shop"), 8080)
 
 
-def test_a_port_that_cannot_be_forwarded_is_no_answer(
-    kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]
-) -> None:
+def test_probe_with_failed_forwarding_is_unknown(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     for code, error in ((500, Unreachable), (404, NotFound)):
         script = scripted((code, status(code, "no")))
         with pytest.raises(error):
@@ -104,7 +102,7 @@ class Forward:
         return self._error
 
 
-def test_a_forwarded_port_tells_refusals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forwarded_port_only_reports_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "REFUSAL_SECONDS", 0.01)
     refused = Forward("an error occurred forwarding 8080: connection refused", closes=True)
     assert probing.read_forward(refused, 8080) == Probed(

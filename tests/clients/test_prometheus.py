@@ -32,7 +32,7 @@ def test_a_range(scripted: Callable[..., Any]) -> None:
     assert "end=45" in script.seen[0]
 
 
-def test_a_range_is_asked_for_to_the_fraction(scripted: Callable[..., Any]) -> None:
+def test_range_query_keeps_fractional_times(scripted: Callable[..., Any]) -> None:
     script = scripted((200, answer([])))
     assert PrometheusMetrics(script.url).range("foo", 15.25, 45.75, 0.5) == []
     assert "start=15.25" in script.seen[0]
@@ -67,18 +67,18 @@ def test_refusals(scripted: Callable[..., Any], code: int, kind: str, evaluation
     assert caught.value.evaluation is evaluation
 
 
-def test_a_refusal_in_other_words() -> None:
+def test_error_without_json_body() -> None:
     assert "bad gateway" in build_error(502, b"<html>bad gateway", "http://h").message
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"data": {}}', b"[]"])
-def test_answers_that_are_none(scripted: Callable[..., Any], body: bytes) -> None:
+def test_invalid_responses_are_errors(scripted: Callable[..., Any], body: bytes) -> None:
     with pytest.raises(MetricsError) as caught:
         PrometheusMetrics(scripted((200, body)).url).instant("foo", 0)
     assert not caught.value.evaluation
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_unreachable_server_is_an_error() -> None:
     with pytest.raises(MetricsError, match=r"127\.0\.0\.1:9") as caught:
         PrometheusMetrics("http://127.0.0.1:9").instant("foo", 0)
     assert not caught.value.evaluation
@@ -90,7 +90,7 @@ def test_alerts(scripted: Callable[..., Any]) -> None:
     assert PrometheusMetrics(scripted((200, body)).url).alerts()[0]["state"] == "firing"
 
 
-def test_a_proxy_that_has_no_answer_is_asked_again(scripted: Callable[..., Any]) -> None:
+def test_gateway_errors_are_retried(scripted: Callable[..., Any]) -> None:
     script = scripted((503, b"busy"), (200, answer([])))
     assert PrometheusMetrics(script.url).range("foo", 0, 15, 15) == []
     assert len(script.seen) == 2

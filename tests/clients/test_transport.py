@@ -41,28 +41,26 @@ def test_all_exceptions_of_the_libraries_are_translated() -> None:
     assert all(issubclass(e, OFFICIAL_ERRORS) for e in (ssl.SSLError, TimeoutError, ConnectionResetError))
 
 
-def test_the_cause_is_told() -> None:
+def test_error_names_the_cause() -> None:
     error = translate_error(urllib3.exceptions.MaxRetryError(None, "/x", OSError("refused")), "GET /x")  # type: ignore[arg-type]
     assert "refused" in error.message
     assert error.fix
 
 
-def test_a_server_that_is_not_there(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+def test_unreachable_server_is_an_error(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     kube = KubeCluster(kubeconfig_for("http://127.0.0.1:9"))
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
         kube.get(Reference("Pod", "x", "shop"))
 
 
-def test_a_server_that_hangs_up(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+def test_closed_connection_is_an_error(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     script = scripted((0, b""))
     with pytest.raises(Unreachable):
         Transport(kubeconfig_for(script.url)).json("PATCH", "/x", body={})
     assert len(script.seen) == 1  # a write whose fate is unknown is not repeated
 
 
-def test_a_read_is_repeated_when_the_connection_broke(
-    kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]
-) -> None:
+def test_read_is_retried_after_broken_connection(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     script = scripted((0, b""), (200, b'{"a": 1}'))
     assert Transport(kubeconfig_for(script.url)).json("GET", "/x") == {"a": 1}
 
@@ -84,14 +82,14 @@ def test_a_server_that_goes_on_to_refuse_is_told(kubeconfig_for: KubeconfigFor, 
 
 
 @pytest.mark.parametrize(("code", "body"), [(200, b"<html>"), (503, b"{}"), (500, b"")])
-def test_answers_that_are_none(
+def test_invalid_responses_are_errors(
     kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], code: int, body: bytes
 ) -> None:
     with pytest.raises(Unreachable):
         Transport(kubeconfig_for(scripted((code, body)).url)).json("GET", "/x")
 
 
-def test_what_the_context_says(kubeconfig_for: KubeconfigFor) -> None:
+def test_context_sets_server_and_namespace(kubeconfig_for: KubeconfigFor) -> None:
     file = kubeconfig_for("http://127.0.0.1:9/")
     assert KubeCluster(file).namespace == "shop"
     assert KubeCluster(file, "y").namespace == "other"
@@ -106,21 +104,21 @@ def test_the_token_is_sent(kubeconfig_for: KubeconfigFor) -> None:
 
 
 @pytest.mark.parametrize(("text", "context"), [("", None), ("a: [", None), ("kind: Config", None), ("[]", None)])
-def test_kubeconfigs_that_are_none(tmp_path: Path, text: str, context: str | None) -> None:
+def test_invalid_kubeconfigs_are_errors(tmp_path: Path, text: str, context: str | None) -> None:
     file = tmp_path / "kubeconfig"
     file.write_text(text)
     with pytest.raises(ClusterError, match="kubeconfig"):
         KubeCluster(file, context)
 
 
-def test_a_context_or_file_that_is_not_there(tmp_path: Path, kubeconfig_for: KubeconfigFor) -> None:
+def test_missing_context_or_file_is_an_error(tmp_path: Path, kubeconfig_for: KubeconfigFor) -> None:
     with pytest.raises(ClusterError, match="nowhere"):
         KubeCluster(kubeconfig_for("http://127.0.0.1:9"), "nowhere")
     with pytest.raises(ClusterError, match="missing-file"):
         KubeCluster(tmp_path / "missing-file")
 
 
-def test_a_proxy_of_the_environment_is_not_asked_for_loopback(
+def test_environment_proxy_is_not_used_for_loopback(
     kubeconfig_for: KubeconfigFor, monkeypatch: pytest.MonkeyPatch, scripted: Callable[..., Any]
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")

@@ -29,7 +29,7 @@ def take(events: Iterator[tuple[str, Object]], count: int) -> list[tuple[str, st
 
 
 @pytest.mark.lab
-def test_what_exists_then_what_happens(kube: KubeCluster, kube_namespace: str) -> None:
+def test_watch_lists_then_streams_events(kube: KubeCluster, kube_namespace: str) -> None:
     stop = threading.Event()
     kube.create(config(kube_namespace, "first"))
     events = kube.watch("ConfigMap", namespace=kube_namespace, stop=stop)
@@ -43,7 +43,7 @@ def test_what_exists_then_what_happens(kube: KubeCluster, kube_namespace: str) -
 
 
 @pytest.mark.lab
-def test_stopping_wakes_a_watch_that_waits(kube: KubeCluster, kube_namespace: str) -> None:
+def test_stop_unblocks_waiting_watch(kube: KubeCluster, kube_namespace: str) -> None:
     stop, synced = threading.Event(), threading.Event()
 
     def follow() -> None:
@@ -127,7 +127,7 @@ BROKEN = (0, b"")
         ),
     ],
 )  # fmt: skip
-def test_repairs(
+def test_watch_recovers_from_errors(
     tmp_path: Path,
     scripted: Callable[..., Any],
     kubeconfig_for: Callable[[str], Path],
@@ -145,7 +145,7 @@ def test_repairs(
 
 
 @pytest.mark.parametrize(("answer", "error"), [((503, b"{}"), Unreachable), ((401, b"{}"), Forbidden)])
-def test_a_first_list_that_fails_is_told(
+def test_failed_first_list_raises(
     scripted: Callable[..., Any], kubeconfig_for: Callable[[str], Path], answer: Answer, error: type[Exception]
 ) -> None:
     events = follow(Transport(kubeconfig_for(scripted(answer).url)), PODS, "/api/v1/pods", threading.Event())

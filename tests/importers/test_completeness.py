@@ -62,7 +62,7 @@ def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("unwritten")
 @pytest.mark.parametrize("format", DOCUMENTS)
-def test_an_added_key_is_named_wherever_it_stands(format: str) -> None:
+def test_added_key_is_refused_at_every_level(format: str) -> None:
     for document in yaml.safe_load_all((EXAMPLES / DOCUMENTS[format]).read_text()):
         for number, (place, _) in enumerate(list_mappings(document)):
             for value in (1, "a", None, {}, [], {"b": [1]}):
@@ -76,7 +76,7 @@ def test_an_added_key_is_named_wherever_it_stands(format: str) -> None:
 @pytest.mark.parametrize("format", DOCUMENTS)
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**6), key=KEYS, value=VALUES)
-def test_an_added_key_is_named(format: str, seed: int, key: str, value: object) -> None:
+def test_added_key_is_refused(format: str, seed: int, key: str, value: object) -> None:
     documents = list(yaml.safe_load_all((EXAMPLES / DOCUMENTS[format]).read_text()))
     changed = copy.deepcopy(random.Random(seed).choice(documents))
     _, mapping = random.Random(seed + 1).choice(list(list_mappings(changed)))
@@ -88,7 +88,7 @@ def test_an_added_key_is_named(format: str, seed: int, key: str, value: object) 
 @pytest.mark.usefixtures("unwritten")
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(format=st.sampled_from(sorted(FORMATS)), text=st.one_of(st.text(max_size=200), DOCUMENT.map(yaml.safe_dump)))
-def test_no_input_breaks_an_importer(format: str, text: str) -> None:
+def test_arbitrary_input_does_not_crash_importers(format: str, text: str) -> None:
     try:
         result = run_import(format, [InputFile("x", text)], CATALOG)
     except AuthoringError:
@@ -120,7 +120,7 @@ def test_hostile_code_is_refused(text: str) -> None:
         run_import("sregym", [InputFile("x.py", text)], CATALOG)
 
 
-def test_folders_without_anything_and_files_that_are_too_large(tmp_path: Path) -> None:
+def test_empty_folders_and_large_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="contains no"):
         read_inputs(tmp_path, (".yaml",))
     with pytest.raises(UsageError, match="No such file"):

@@ -82,7 +82,7 @@ def test_every_decision_has_its_line_and_its_reason(format: str, catalog: Catalo
             assert each.fix, each
 
 
-def test_a_workflow_becomes_faults_that_start_in_their_turn(catalog: Catalog) -> None:
+def test_workflow_becomes_staged_faults(catalog: Catalog) -> None:
     result = bring("chaos-mesh", catalog)
     late, lossy = spec(result)["faults"]
     assert (late["type"], late["target"], "start" in late) == ("network-delay", "Deployment/search", False)
@@ -162,7 +162,7 @@ def test_stages_of_a_workflow(catalog: Catalog) -> None:
          "network-reorder", {"latencyMilliseconds": 2000, "reorderPercent": 30, "gap": 2}),
     ],
 )  # fmt: skip
-def test_experiments_keep_their_numbers(chaos: str, fault: str, parameters: dict, catalog: Catalog) -> None:
+def test_experiments_keep_their_parameters(chaos: str, fault: str, parameters: dict, catalog: Catalog) -> None:
     body = yaml.safe_load(chaos)
     selector = {"namespaces": ["otel-demo"], "labelSelectors": {"app": "checkout"}}
     document = {
@@ -174,14 +174,14 @@ def test_experiments_keep_their_numbers(chaos: str, fault: str, parameters: dict
     assert parameters.items() <= use["parameters"].items()
 
 
-def test_what_no_fault_does_is_refused_with_the_reason(catalog: Catalog) -> None:
+def test_unsupported_kind_is_refused_with_reason(catalog: Catalog) -> None:
     text = "apiVersion: chaos-mesh.org/v1alpha1\nkind: KernelChaos\nmetadata: {name: k}\nspec: {mode: all}\n"
     result = bring("chaos-mesh", catalog, text)
     assert not result.drafts
     assert "kernel errors" in decision(result, "spec").reason
 
 
-def test_engines_inside_of_a_workflow_keep_their_lines(catalog: Catalog) -> None:
+def test_engines_in_workflow_keep_line_numbers(catalog: Catalog) -> None:
     engine = """\
 apiVersion: litmuschaos.io/v1alpha1
 kind: ChaosEngine
@@ -204,7 +204,7 @@ spec:
     assert "applabel" in text.splitlines()[label.position.line - 1]
 
 
-def test_experiments_of_an_engine_follow_each_other(catalog: Catalog) -> None:
+def test_experiments_of_engine_run_in_sequence(catalog: Catalog) -> None:
     text = (INPUTS["litmus"].read_text()).replace("pod-dns-spoof", "pod-cpu-hog")
     first, second = spec(bring("litmus", catalog, text))["faults"]
     assert "start" not in first
@@ -250,7 +250,7 @@ def test_a_truth_is_compared_with_the_draft(catalog: Catalog) -> None:
     assert "Deployment/shipping" in decision(other, "groups[0]").reason
 
 
-def test_a_truth_alone_makes_no_draft(catalog: Catalog) -> None:
+def test_ground_truth_alone_is_refused(catalog: Catalog) -> None:
     text = (INPUTS["itbench"] / "groundtruth.yaml").read_text()
     result = bring("itbench", catalog, text)
     assert not result.drafts
@@ -289,7 +289,7 @@ def test_levels_of_a_problem_are_one_draft(catalog: Catalog) -> None:
     assert decision(result, "UserDelayDetection.eval").treatment == "Refused"
 
 
-def test_rules_keep_what_they_say(catalog: Catalog) -> None:
+def test_rules_keep_their_fields(catalog: Catalog) -> None:
     result = bring("promrules", catalog)
     (group,) = yaml.safe_load(result.drafts[0].text)["groups"]
     (rule,) = group["rules"]

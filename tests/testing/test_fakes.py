@@ -17,7 +17,7 @@ def pod(name: str, node: str = "") -> Object:
     return obj("Pod", name, spec={"nodeName": node} if node else {})
 
 
-def test_objects_are_put_as_they_are() -> None:
+def test_put_stores_objects_unchanged() -> None:
     cluster = FakeCluster([obj("Deployment", "cart", "apps/v1", spec={}, status={"readyReplicas": 3})])
     found = cluster.get(Reference("Deployment", "cart", "shop"))
     assert found is not None
@@ -65,7 +65,7 @@ def test_a_running_pod_waits_for_its_kubelet() -> None:
     assert cluster.get(placed) is None
 
 
-def test_a_namespace_takes_its_contents_along() -> None:
+def test_namespace_deletion_deletes_contents() -> None:
     held = obj("ConfigMap", "held")
     held["metadata"]["finalizers"] = ["x/y"]
     cluster = FakeCluster([held, obj("Secret", "s"), pod("p", "node-1")])
@@ -77,7 +77,7 @@ def test_a_namespace_takes_its_contents_along() -> None:
     assert cluster.get(Reference("Namespace", "shop")) is None
 
 
-def test_dependents_go_with_their_last_owner() -> None:
+def test_dependents_are_deleted_with_last_owner() -> None:
     cluster = FakeCluster([obj("ConfigMap", "one"), obj("ConfigMap", "two")])
     refs = [Reference("ConfigMap", name, "shop") for name in ("one", "two")]
     owners = [{"uid": (cluster.get(r) or {})["metadata"]["uid"], "kind": "ConfigMap", "name": r.name} for r in refs]
@@ -135,7 +135,7 @@ def test_a_clock_strides() -> None:
     assert reached == [110.0, 115.0, 115.0]
 
 
-def test_metrics_answer_by_what_occurs_in_the_expression() -> None:
+def test_metrics_match_by_substring() -> None:
     metrics = FakeMetrics.matching({"errors": lambda at: [({"a": "b"}, at)] if at != 30 else []})
     (series,) = metrics.range("sum(errors)", 0, 45, 15)
     assert series == ({"a": "b"}, [(0, 0), (15, 15), (45, 45)])

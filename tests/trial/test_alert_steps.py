@@ -153,26 +153,26 @@ OTHER = {("Latency", "Deployment/ad"): [(1100.0, 1150.0)]}
         ("NoIncident", "Distractor", [AlertExpectation(name="Latency", alert_class="MustNotFire")], OTHER, ["SK307"]),
     ],
 )
-def test_what_may_fire_while_nobody_acts(outcome, role, alerts, firing, expected):
+def test_hold_allows_only_declared_alerts(outcome, role, alerts, firing, expected):
     trial = Trial(fault("a", role), outcome=outcome, alerts=tuple(alerts), firing=firing)
     findings, _ = hold(trial.context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == expected
 
 
-def test_silence_is_an_answer_where_alerts_were_not_asked_for():
+def test_hold_without_expected_alerts_passes_when_quiet():
     """The matrix injects and looks: a fault that raises nothing is a row of it, and nobody's mistake."""
     trial = Trial(fault("a", "Cause"), steps=tuple(s for s in PROGRAM if s.kind != "expectAlerts"))
     assert hold(trial.context, TrialStep(kind="hold"), INJECTED)[0] == []
 
 
-def test_an_app_without_faults_is_held_like_one_without_an_incident():
+def test_hold_without_faults_equals_no_incident():
     findings, _ = hold(Trial(firing=OTHER).context, TrialStep(kind="hold", seconds=600), INJECTED)
     assert codes(findings) == ["SK307"]
     assert "there is no incident" in findings[0].message
 
 
 @pytest.mark.parametrize(("desired", "expected"), [("bad", []), ("worse", ["SK328"])])
-def test_expected_checks_are_answered_while_the_fault_is_in_force(desired, expected):
+def test_expected_checks_are_evaluated_while_fault_is_active(desired, expected):
     check = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": desired}, "withinSeconds": 60}
     trial = Trial(fault("a"), firing=ALWAYS, alerts=(ERRORS,), checks=[check])
     findings, answers = hold(trial.context, TrialStep(kind="hold"), INJECTED)
@@ -195,7 +195,7 @@ def undone(desired, **more):
     ],
     ids=["nothing is said", "it fails until then", "it holds meanwhile", "it is over at once"],
 )
-def test_what_proves_that_a_fault_is_gone_fails_while_it_is_in_force(broken, expected):
+def test_undone_checks_must_fail_while_fault_is_active(broken, expected):
     findings, _ = hold(Trial(broken, firing=ALWAYS, alerts=(ERRORS,)).context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == expected
 
@@ -215,7 +215,7 @@ def test_holding_for_ever_ends_with_the_trial():
     ],
     ids=["control", "before injection", "with the distractors alone"],
 )
-def test_quiet_is_stricter_where_it_is_a_control(steps, index, expected):
+def test_control_requires_stricter_quiet(steps, index, expected):
     trial = Trial(fault("d", "Distractor"), firing=OTHER, steps=steps)
     findings = expect_quiet(trial.context, TrialStep(kind="expectQuiet", seconds=600), index, INJECTED)
     assert codes(findings) == expected
@@ -233,7 +233,7 @@ def test_quiet_is_stricter_where_it_is_a_control(steps, index, expected):
     ],
     ids=["calm", "services were waited for", "it comes again", "it never ends"],
 )
-def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet, until):
+def test_quiet_starts_after_startup_alerts(steps, spans, quiet, until):
     trial = Trial(firing={("Errors", "Deployment/web"): spans}, alerts=(ERRORS,), steps=steps)
     trial.context.evaluator = Ending(trial.context.evaluator.firing)
     findings = expect_quiet(trial.context, TrialStep(kind="expectQuiet"), 1, INJECTED)
@@ -250,7 +250,7 @@ def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet,
         ({"entity": "Deployment/ad"}, ["SK307"]),  # of whatever
     ],
 )
-def test_a_distractor_raises_only_the_alerts_that_are_declared_as_its_own(declared, expected):
+def test_distractor_raises_only_declared_alerts(declared, expected):
     alert = AlertExpectation(name="Latency", alert_class="MayFire", **declared)
     steps = (*PROGRAM[:3], TrialStep(kind="expectQuiet", seconds=300))
     trial = Trial(fault("d", "Distractor"), firing=OTHER, alerts=(ERRORS, alert), steps=steps)
@@ -264,7 +264,7 @@ def test_a_control_with_distractors_leaves_the_baseline_alone():
     assert trial.context.baseline() == Baseline(namespace_uid="u")
 
 
-def test_only_declared_alerts_fire_while_something_benign_begins():
+def test_benign_fault_raises_only_declared_alerts():
     trial = Trial(
         fault("a"),
         outcome="Benign",
@@ -287,7 +287,7 @@ EDGES = [("ConfigMap/a", "Deployment/web"), ("ConfigMap/b", "Deployment/cart"), 
         ("b", ALWAYS, ["SK403"]),
     ],
 )
-def test_a_cause_that_was_left_alone_keeps_its_own_alerts_firing(left, firing, expected):
+def test_remaining_cause_keeps_its_alerts_firing(left, firing, expected):
     trial = Trial(fault("a"), fault("b"), alerts=BOTH, edges=EDGES, firing=firing)
     step = TrialStep(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
     assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
@@ -305,7 +305,7 @@ def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
 
 
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402")])
-def test_without_a_name_any_alert_will_do(use, code):
+def test_unnamed_expectation_matches_any_alert(use, code):
     step = TrialStep(kind="expectStillFiring", use=use, name="x")
     assert expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=ALWAYS).context, step, INJECTED) == []
     assert codes(expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=PASSING).context, step, INJECTED)) == [code]
@@ -320,7 +320,7 @@ def test_without_a_name_any_alert_will_do(use, code):
         (400.0, (1450.0, 2000.0), ["SK431"]),
     ],
 )
-def test_what_came_slowly_may_come_back_as_slowly_after_a_decoy(took, dip, expected):
+def test_decoy_waits_for_slow_alerts_to_return(took, dip, expected):
     gone, back = dip
     firing = {("Errors", "Deployment/web"): [(INJECTED + took, gone), (back, None)]}
     trial = Trial(fault("a"), alerts=(ERRORS,), firing=firing)
@@ -345,7 +345,7 @@ def test_a_decoy_is_watched_for_as_long_as_a_solution_may_take(firing, expected)
     assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
 
 
-def test_chronic_alerts_are_nobody_s_fault():
+def test_background_alerts_are_ignored():
     chronic = (BackgroundAlert(name="Latency", reason="always on"),)
     trial = Trial(fault("d", "Distractor"), outcome="NoIncident", background=chronic, firing=OTHER)
     assert hold(trial.context, TrialStep(kind="hold"), INJECTED)[0] == []
@@ -359,7 +359,7 @@ def test_chronic_alerts_are_nobody_s_fault():
         ({("Errors", "Deployment/web"): [(1900.0, None)]}, "did not fire", "no alert fired at all"),
     ],
 )
-def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing, message, observed):
+def test_missing_alert_reports_other_firing_alerts(firing, message, observed):
     """It is due after 90 s; the rules may take 120, and the way there as long as everywhere."""
     due = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), within_seconds=90)
     trial = Trial(fault("a"), firing=firing, alerts=[due])
@@ -385,7 +385,7 @@ def no_answer():
     ],
     ids=["silence", "what cannot be asked", "something else fired"],
 )
-def test_among_silence_the_rules_of_other_packs_are_asked(firing, beside, reported):
+def test_missing_alert_checks_rules_of_other_packs(firing, beside, reported):
     trial = Trial(fault("a"), firing=firing, alerts=[ERRORS])
     trial.context.beside = beside
     found = expect_alerts(trial.context, INJECTED)[0]
@@ -408,7 +408,7 @@ SOLVED = {("Errors", "Deployment/web"): [(1100.0, 1450.0)]}
     ],
     ids=["goes on", "after a fix", "called chronic", "chronic", "forgotten by its rule", "over with the rest"],
 )
-def test_a_solution_ends_what_nobody_promised_as_well(spans, use, chronic, expected):
+def test_solution_must_clear_unpromised_alerts(spans, use, chronic, expected):
     trial = Trial(
         fault("a"), alerts=(ERRORS,), firing={**SOLVED, ("Latency", "Deployment/ad"): spans},
         background=(BackgroundAlert(name="Latency", reason="always on"),) if chronic else (),
@@ -434,7 +434,7 @@ def test_a_solution_ends_what_nobody_promised_as_well(spans, use, chronic, expec
     ],
     ids=["explained", "elsewhere", "from no cause", "a draft without any propagation"],
 )
-def test_an_alert_that_may_fire_anywhere_fires_where_the_propagation_leads(edges, expected):
+def test_alert_on_any_entity_must_follow_propagation(edges, expected):
     trial = Trial(
         fault("a"),
         edges=edges,

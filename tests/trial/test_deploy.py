@@ -59,7 +59,7 @@ class App(Trial):
 # --- deploy
 
 
-def test_an_app_is_there_when_all_its_workloads_are():
+def test_deploy_waits_for_all_workloads():
     app = App(web(), thing("Service", "web", spec={"selector": {"app": "web"}}), config("c"), ready=40)
     assert deploy(app.context) == []
     assert app.clock.now() == 1045.0, "looked at in ticks"
@@ -72,7 +72,7 @@ def test_an_app_is_there_when_all_its_workloads_are():
     assert baseline.snapshot == {}
 
 
-def test_on_a_wall_clock_it_is_looked_at_more_often():
+def test_deploy_polls_more_often_in_wall_time():
     app = App(web(), ready=4, virtual=False)
     assert deploy(app.context) == []
     assert 1004.0 <= app.clock.now() <= 1006.0
@@ -114,7 +114,7 @@ def test_a_solver_may_read_and_delete_chaos_that_the_scenario_shows():
     assert created.index("shop/Role/oncall-extra") < created.index("shop/RoleBinding/oncall-extra")
 
 
-def test_a_deployment_that_was_cut_short_goes_on():
+def test_interrupted_deploy_resumes():
     app = App(web(), config("c"), ready=40)
     app.context.save_baseline(Baseline(snapshot={"Node/x": "1"}))
     app.cluster.create(thing("Namespace", "shop", ""))
@@ -128,7 +128,7 @@ def test_a_deployment_that_was_cut_short_goes_on():
 
 
 @pytest.mark.parametrize(("ready", "held"), [(900, True), (916, False)])
-def test_an_app_that_is_never_ready_is_the_authors(ready, held):
+def test_app_that_never_becomes_ready_is_a_finding(ready, held):
     app = App(web(), ready=ready)
     found = deploy(app.context)
     if held:
@@ -150,7 +150,7 @@ def waiting_pod(namespace, name, *, placed):
 
 
 @pytest.mark.parametrize("others", [True, False])
-def test_an_app_that_others_leave_no_room_is_nobodys(others):
+def test_app_without_capacity_is_infra(others):
     app = App(web(), ready=5000)
     node = thing("Node", "n", "", spec={}, status={"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "9"}})
     app.cluster.put(node)
@@ -167,7 +167,7 @@ def test_an_app_that_others_leave_no_room_is_nobodys(others):
 @pytest.mark.parametrize(
     ("going", "seconds", "refused"), [(False, 0, True), (True, 3, False), (True, 59, False), (True, 60, True)]
 )
-def test_a_namespace_that_is_not_ours_is_refused_unless_it_is_on_its_way_out(going, seconds, refused):
+def test_foreign_namespace_is_refused_unless_terminating(going, seconds, refused):
     app = App(config("c"))
     meta = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]} if going else {}
     app.cluster.put(thing("Namespace", "shop", "", meta=meta))
@@ -196,7 +196,7 @@ def stray(namespace):
 
 @pytest.mark.parametrize("where", ["changes", "undo", "procedure"])
 @pytest.mark.parametrize(("namespace", "codes"), [("kube-system", ["SK150"]), ("shop", []), ("shop-stores", [])])
-def test_nothing_is_created_for_chaos_that_would_leave_the_app(where, namespace, codes):
+def test_chaos_outside_the_app_is_refused_before_deploy(where, namespace, codes):
     patch = fault("a").changes[0]
     of = {where: (stray(namespace),)} if where != "procedure" else {}
     broken = msgspec.structs.replace(fault("a"), **{"changes": (patch,), **of})
@@ -255,7 +255,7 @@ def deployed(*objects, **more):
 PRIORITY = {"create": thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5)}
 
 
-def test_after_a_teardown_nothing_is_left_and_the_receipts_go():
+def test_teardown_leaves_nothing_and_deletes_receipts():
     app = deployed(config("c"), others={"stores": "shop-stores"})
     app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
     assert tear_down(app.context) == []
@@ -269,7 +269,7 @@ def test_after_a_teardown_nothing_is_left_and_the_receipts_go():
     assert app.context.engine.list_receipts() == []
 
 
-def test_what_is_left_is_told_and_the_receipts_stay():
+def test_leftovers_are_reported_and_receipts_kept():
     app = deployed(config("c"))
     app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
     tear_down(app.context)
@@ -280,7 +280,7 @@ def test_what_is_left_is_told_and_the_receipts_stay():
     assert app.context.engine.list_receipts() != []
 
 
-def test_what_others_do_in_the_cluster_meanwhile_is_theirs():
+def test_foreign_changes_are_not_leftovers():
     app = App(config("c"))
     for name in ("kept", "removed", "changed"):
         app.cluster.put(thing("PriorityClass", name, "", "scheduling.k8s.io/v1", value=5))
@@ -301,7 +301,7 @@ def test_what_others_do_in_the_cluster_meanwhile_is_theirs():
         ({"spec": {"unschedulable": True}}, "changed: Node/n"),
     ],
 )
-def test_of_what_it_touched_a_trial_owes_what_it_wrote_and_no_more(meanwhile, told):
+def test_only_written_fields_must_be_restored(meanwhile, told):
     app = App(config("c"))
     app.cluster.put(thing("Node", "n", "", spec={}))
     assert deploy(app.context) == []
@@ -312,7 +312,7 @@ def test_of_what_it_touched_a_trial_owes_what_it_wrote_and_no_more(meanwhile, to
     assert [f.observed for f in found] == ([told] if told else [])
 
 
-def test_on_a_wall_clock_what_is_going_has_a_minute():
+def test_terminating_objects_have_a_minute_in_wall_time():
     app = App(config("c"), virtual=False)
     assert deploy(app.context) == []
     tear_down(app.context)
@@ -324,7 +324,7 @@ def test_on_a_wall_clock_what_is_going_has_a_minute():
     assert app.clock.now() == since + 10
 
 
-def test_what_is_left_in_a_namespace_of_the_app_is_told():
+def test_leftovers_in_app_namespaces_are_reported():
     app = deployed(config("c"), others={"stores": "shop-stores"})
     tear_down(app.context)
     app.cluster.put(config("left") | {"metadata": {"name": "left", "namespace": "shop-stores"}})
@@ -332,7 +332,7 @@ def test_what_is_left_in_a_namespace_of_the_app_is_told():
 
 
 @pytest.mark.parametrize(("visibility", "reported"), [("Hidden", True), ("Visible", False)])
-def test_a_hidden_experiment_that_is_left_is_told(visibility, reported):
+def test_hidden_experiment_leftovers_are_reported(visibility, reported):
     app = deployed(config("c"), faults=(visible(visibility),))
     tear_down(app.context)
     spec = {"selector": {"namespaces": ["shop"]}}
@@ -344,7 +344,7 @@ def test_a_hidden_experiment_that_is_left_is_told(visibility, reported):
     ("blocked_until", "virtual", "raised", "at"),
     [(0, True, False, 1000.0), (40, True, False, 1045.0), (40, False, False, 1040.0), (400, True, True, 1300.0)],
 )
-def test_a_blocked_undo_is_tried_again_until_the_deadline(monkeypatch, blocked_until, virtual, raised, at):
+def test_blocked_undo_is_retried_until_deadline(monkeypatch, blocked_until, virtual, raised, at):
     app = deployed(config("c"), virtual=virtual)
     app.clock = app.context.clock = FakeClock(1000.0)
     blocked, seen = [Blocked("Fault/f", "ConfigMap/c", "no")], []
@@ -373,7 +373,7 @@ def undone(desired):
     ("desired", "injected", "codes"),
     [("good", True, []), ("bad", True, ["SK306"]), ("bad", False, [])],
 )
-def test_that_a_fault_is_gone_is_proven_before_the_app_goes(desired, injected, codes):
+def test_undone_checks_run_before_app_removal(desired, injected, codes):
     app = deployed(config("a"), faults=(undone(desired),))
     if injected:
         app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
@@ -386,7 +386,7 @@ def test_that_a_fault_is_gone_is_proven_before_the_app_goes(desired, injected, c
     assert [f.code for f in again] == codes, "asked once; the app is gone by now"
 
 
-def test_an_answer_that_nobody_knows_proves_nothing_against_a_fault():
+def test_unknown_undone_check_is_not_a_finding():
     query = Check.from_json({"query": {"expr": "up", "is": "AtLeast", "value": 5}, "withinSeconds": 0})
     app = deployed(config("a"), faults=(msgspec.structs.replace(undone("good"), undone=(query,)),))
     app.context.metrics = FakeMetrics(lambda *_: [])
@@ -426,7 +426,7 @@ def test_the_rights_of_the_operator_go_with_the_namespace():
 
 
 @pytest.mark.parametrize(("released", "raised"), [(20, False), (400, True)])
-def test_what_does_not_go_is_named_at_the_deadline(released, raised):
+def test_removal_timeout_names_object(released, raised):
     app = deployed(config("c"), thing("ConfigMap", "held", meta={"finalizers": ["f"]}))
     ref = Reference("ConfigMap", "held", "shop")
 
@@ -444,7 +444,7 @@ def test_what_does_not_go_is_named_at_the_deadline(released, raised):
 
 
 @pytest.mark.parametrize(("virtual", "end"), [(True, 1030.0), (False, 1021.0)])
-def test_what_goes_slowly_is_looked_at_in_ticks_or_seconds(virtual, end):
+def test_slow_removal_is_polled_by_clock(virtual, end):
     app = deployed(thing("ConfigMap", "held", meta={"finalizers": ["f"]}), virtual=virtual)
     ref = Reference("ConfigMap", "held", "shop")
 
@@ -457,14 +457,14 @@ def test_what_goes_slowly_is_looked_at_in_ticks_or_seconds(virtual, end):
     assert app.clock.now() == pytest.approx(end, abs=1.0)
 
 
-def test_nothing_is_removed_where_nothing_is():
+def test_removal_of_missing_app_sends_nothing():
     app = App(config("c"))
     app.cluster.requests.clear()
     module.remove(app.context, 1300.0)
     assert {verb for verb, _ in app.cluster.requests} <= {"get"}
 
 
-def test_guards_are_those_of_the_app_at_rest():
+def test_guards_are_recorded_from_the_healthy_app():
     app = deployed(web())
     (guard,) = app.context.baseline().guards
     assert guard == Guarded(kind="Deployment", name="web", replicas=1, probes={"web": []}, resources={"web": {}})

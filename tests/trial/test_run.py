@@ -59,7 +59,7 @@ def outcomes(status):
     return [s.outcome for s in status.steps]
 
 
-def test_a_program_that_holds(monkeypatch):
+def test_run_of_held_program(monkeypatch):
     lab = Lab(monkeypatch, expectQuiet=[WARNING])
     status = lab.run()
     assert lab.calls == [(s.kind, i, 1000.0 + 10 * i) for i, s in enumerate(PROGRAM)]
@@ -80,7 +80,7 @@ def test_a_program_that_holds(monkeypatch):
     assert lab.pauses == []
 
 
-def test_each_step_is_saved_as_it_begins_and_the_end_once(monkeypatch):
+def test_run_saves_each_step_start_and_the_end_once(monkeypatch):
     lab = Lab(monkeypatch)
     status = lab.run()
     begun = [(s.current, s.now, outcomes(s)) for s in lab.saved[:-1]]
@@ -98,9 +98,7 @@ def test_each_step_is_saved_as_it_begins_and_the_end_once(monkeypatch):
         (CapabilityMissing("no kernel"), "Infra", "SK911", "no kernel", "InfrastructureFailed", "Unknown"),
     ],
 )
-def test_a_step_that_does_not_hold_ends_the_program_but_for_the_clean_up(
-    monkeypatch, answer, outcome, code, message, reason, condition
-):
+def test_broken_step_skips_all_but_cleanup(monkeypatch, answer, outcome, code, message, reason, condition):
     lab = Lab(monkeypatch, expectQuiet=answer)
     status = lab.run()
     assert outcomes(status) == ["Held", outcome, "Skipped", "Held", "Held"]
@@ -129,7 +127,7 @@ def test_findings_and_messages_fit_the_status(monkeypatch):
     assert [len(c.message) for c in lab.saved[-1].conditions] == [1000, 0]
 
 
-def test_what_an_author_could_not_have_written_tells_what_to_do(monkeypatch):
+def test_invalid_runbook_reports_a_fix(monkeypatch):
     status = Lab(monkeypatch, deploy=AuthoringError("not there", fix="name another")).run()
     (finding,) = status.findings
     assert (finding.severity, finding.message, finding.fix) == (Severity.ERROR, "not there", "name another")
@@ -139,7 +137,7 @@ def test_what_an_author_could_not_have_written_tells_what_to_do(monkeypatch):
 
 
 @pytest.mark.parametrize("problem", [GuardRailError, InfrastructureError])
-def test_a_namespace_of_somebody_else_is_not_the_authors(monkeypatch, problem):
+def test_foreign_namespace_is_infra(monkeypatch, problem):
     status = Lab(monkeypatch, deploy=problem("'shop' exists and is not ours", fix="kubectl delete it")).run()
     assert (status.outcome, status.findings) == ("Infra", ())
     assert status.steps[0].message == "'shop' exists and is not ours: kubectl delete it"
@@ -148,7 +146,7 @@ def test_a_namespace_of_somebody_else_is_not_the_authors(monkeypatch, problem):
 @pytest.mark.parametrize(
     ("failures", "lost", "outcome", "shown"), [(2, False, "Held", 0), (9, False, "Held", 7), (9, True, "Infra", 0)]
 )
-def test_an_incident_that_somebody_investigates_outlasts_trouble_below_it(monkeypatch, failures, lost, outcome, shown):
+def test_live_incident_survives_infra_failures(monkeypatch, failures, lost, outcome, shown):
     step = TrialStep(kind="expectCleared", forever=True)
     lab = Lab(monkeypatch, steps=(step,), expectCleared=[DOWN] * failures + [[]])
     told = []
@@ -172,7 +170,7 @@ DOWN = InfrastructureError("no answer")
         (3, "Infra", [2.0, 4.0], "no answer"),
     ],
 )
-def test_trouble_below_is_tried_three_times_and_remembered(monkeypatch, failures, outcome, pauses, message):
+def test_infra_failure_is_retried_three_times_and_recorded(monkeypatch, failures, outcome, pauses, message):
     lab = Lab(monkeypatch, expectQuiet=[DOWN] * failures + [[], []])
     status = lab.run()
     assert (status.steps[1].outcome, status.steps[1].message, lab.pauses) == (outcome, message, pauses)
@@ -195,7 +193,7 @@ def test_trouble_below_is_tried_three_times_and_remembered(monkeypatch, failures
         ({"deploy": [DOWN, []]}, (), "Held"),
     ],
 )
-def test_what_does_not_hold_is_the_scenarios_only_where_all_below_was_well(monkeypatch, script, trouble, outcome):
+def test_broken_requires_healthy_infrastructure(monkeypatch, script, trouble, outcome):
     status = Lab(monkeypatch, trouble=trouble, **script).run()
     assert (status.steps[2].outcome, status.outcome) == (outcome, outcome)
     if outcome == "Infra":
@@ -203,7 +201,7 @@ def test_what_does_not_hold_is_the_scenarios_only_where_all_below_was_well(monke
         assert status.steps[2].message
 
 
-def test_a_bug_of_ours_is_nobodys_outcome(monkeypatch):
+def test_internal_error_is_infra(monkeypatch):
     with pytest.raises(KitError):
         Lab(monkeypatch, deploy=KitError("ours")).run()
 
@@ -224,9 +222,7 @@ def held(index):
         (False, "the first word", "the first word", "Infra"),
     ],
 )
-def test_a_step_goes_on_with_its_own_start_and_time_that_nobody_saw_blames_nobody(
-    monkeypatch, virtual, before, message, outcome
-):
+def test_resumed_step_keeps_start_and_unobserved_time_is_infra(monkeypatch, virtual, before, message, outcome):
     lab = Lab(monkeypatch, virtual=virtual, expectQuiet=[ERROR])
     status = TrialStatus(steps=(held(0), running(1, message=before)), started_at=5.0, namespace="other")
     done = lab.run(status)
@@ -237,7 +233,7 @@ def test_a_step_goes_on_with_its_own_start_and_time_that_nobody_saw_blames_nobod
     assert (done.steps[1].started_at, done.steps[1].outcome) == (990.0, outcome)
 
 
-def test_the_end_of_a_step_has_a_time_even_where_the_clock_does_not_answer(monkeypatch):
+def test_step_end_has_time_without_clock(monkeypatch):
     lab = Lab(monkeypatch, expectQuiet=[DOWN] * 3)
 
     class Silent(FakeClock):
@@ -287,7 +283,7 @@ def test_every_step_is_logged_with_its_outcome(monkeypatch, caplog):
         (tuple(map(held, range(5))), None),
     ],
 )  # fmt: skip
-def test_a_trial_that_is_lost_fails_the_step_that_was_due(steps, lost):
+def test_lost_world_fails_the_due_step(steps, lost):
     before = TrialStatus(steps=steps, now=7.0)
     after = mark_infra(SimpleNamespace(spec=SimpleNamespace(steps=PROGRAM)), before, "gone")
     if lost is None:
@@ -297,13 +293,13 @@ def test_a_trial_that_is_lost_fails_the_step_that_was_due(steps, lost):
         assert len(after.steps) == lost.index + 1
 
 
-def test_a_trial_that_is_lost_before_it_has_a_time():
+def test_lost_world_before_start_is_infra():
     context = SimpleNamespace(spec=SimpleNamespace(steps=(TrialStep(kind="inject", name="n" * 200),)))
     (step,) = mark_infra(context, TrialStatus(), "gone").steps
     assert (step.started_at, len(step.step)) == (0.0, 128)
 
 
-def test_a_trial_that_is_refused_has_done_nothing():
+def test_refused_trial_changes_nothing():
     steps = (TrialStep(kind="deploy", name="n" * 200), *PROGRAM[1:])
     finding = msgspec.structs.replace(ERROR, message="m" * 5000)
     status = reject("t", steps, TrialStatus(now=7.0, observed_generation=2, alerts=(ALERT,)), finding)
@@ -339,7 +335,7 @@ def timeline(name, entity="", firing=(), pending=()):
          [("B", "", "Firing", 6.0), ("C", "", "Firing", 5.0), ("A", "", "Pending", 3.0)]),
     ],
 )  # fmt: skip
-def test_what_fires_now_stands_before_what_is_pending(timelines, now):
+def test_firing_alerts_precede_pending_ones(timelines, now):
     found = list_alerts_now(AlertHistory(start=0.0, end=9.0, timelines=tuple(timelines)))
     assert [(a.name, a.entity, a.state, a.since) for a in found] == now
 
@@ -370,7 +366,7 @@ def test_what_fires_now_stands_before_what_is_pending(timelines, now):
     ],
     ids=lambda value: value.kind if isinstance(value, TrialStep) else "",
 )
-def test_each_step_does_its_own(monkeypatch, step, target, arguments, with_checks):
+def test_each_step_runs_its_implementation(monkeypatch, step, target, arguments, with_checks):
     seen, context = [], object()
     place, name = target.split(".")
     answer = ([ERROR], [CHECK]) if with_checks else [ERROR]
@@ -379,7 +375,7 @@ def test_each_step_does_its_own(monkeypatch, step, target, arguments, with_check
     assert seen == [tuple({"context": context, "step": step}.get(a, a) for a in arguments)]
 
 
-def test_an_injection_is_judged_by_the_roles_and_an_undoing_finds_nothing(monkeypatch):
+def test_injection_is_checked_by_roles(monkeypatch):
     context, seen = object(), []
     monkeypatch.setattr(module.inject, "inject", lambda *given: seen.append(given) or ([ERROR], [CHECK]))
     monkeypatch.setattr(module.role_checks, "check_roles", lambda *given: seen.append(given) or [WARNING])

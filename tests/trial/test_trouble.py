@@ -215,7 +215,7 @@ class Stage:
         return [f for s in self.status.steps for f in s.findings if f.severity == Severity.ERROR]
 
 
-def test_without_trouble_it_holds():
+def test_trial_without_failures_holds():
     stage = Stage(Trouble()).run()
     assert [(s.step, s.outcome, s.message) for s in stage.status.steps if s.outcome != "Held"] == []
     assert stage.status.outcome == "Held"
@@ -228,7 +228,7 @@ ERRORS = st.sampled_from([Unreachable, Conflict, LabError, MetricsError])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, REQUESTS), st.integers(1, 12), ERRORS, st.sampled_from([0.0, 5000.0]))
 @example(64, 5, Unreachable, 5000.0)  # between the receipt of a change and the change
-def test_a_failure_of_some_requests_is_nobodys_fault(first, length, error, jump):
+def test_transient_request_failures_are_not_findings(first, length, error, jump):
     """However much time passes meanwhile: the trial holds, or it was infrastructure."""
     stage = Stage(Trouble(lambda n: first <= n < first + length, error, jump)).run()
     assert stage.status.outcome in ("Held", "Infra"), [(f.code, f.message) for f in stage.errors]
@@ -239,14 +239,14 @@ def test_a_failure_of_some_requests_is_nobodys_fault(first, length, error, jump)
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, REQUESTS), ERRORS)
-def test_what_never_comes_back_is_never_judged(first, error):
+def test_permanent_failure_is_infra(first, error):
     stage = Stage(Trouble(lambda n: n >= first, error)).run()
     assert stage.errors == []
     assert stage.status.outcome in ("", "Infra")
 
 
 @pytest.mark.parametrize("deaf", ["evaluate", "query"])
-def test_a_part_that_hangs_unnoticed_is_found_before_anybody_is_blamed(deaf):
+def test_hanging_component_is_detected_before_a_finding(deaf):
     """Nothing fails, but what should be seen is not: the alert engine is stuck, or no request is counted."""
     stage = Stage(Trouble(), wrong=["kube-controller-manager does not answer"])
     if deaf == "evaluate":
@@ -257,7 +257,7 @@ def test_a_part_that_hangs_unnoticed_is_found_before_anybody_is_blamed(deaf):
     assert (stage.status.outcome, stage.errors) == ("Infra", [])
 
 
-def test_what_was_never_measured_is_not_quiet():
+def test_missing_metrics_are_not_quiet():
     """Silence of the whole pipeline looks like peace: a control must not pass on it."""
     stage = Stage(Trouble())
     stage._metrics = lambda expr, at: []
@@ -266,14 +266,14 @@ def test_what_was_never_measured_is_not_quiet():
     assert stage.status.step(1).outcome == "Infra"
 
 
-def test_a_scenario_that_is_wrong_is_still_told_so():
+def test_wrong_scenario_is_still_broken():
     stage = Stage(Trouble())
     stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
     stage.run()
     assert (stage.status.outcome, {f.code for f in stage.errors}) == ("Broken", {"SK322"})
 
 
-def test_the_message_of_trouble_is_in_the_step():
+def test_infra_message_is_in_the_step():
     stage = Stage(Trouble(), wrong=["etcd does not answer"])
     stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
     stage.run()

@@ -1,4 +1,4 @@
-"""Where the records of runs lie below what somebody names."""
+"""Find the records of runs below given paths."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def find_records(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _check_record(path: Path) -> Path:
-    """Check that a file is a record, or has one in each line: without one, nobody knows whose run it was."""
+    """Check that a file is a record, or has one in each line; otherwise the run cannot be identified."""
     if path.suffix != ".jsonl" and not is_run_record(read_source(path).data):
         raise UsageError(f"{path} is no record of a run", fix="a record has `run_id` and `scenario` (docs/scoring.md)")
     return path

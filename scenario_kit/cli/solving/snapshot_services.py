@@ -81,7 +81,7 @@ class SnapshotKubectl:
     def run(self, command: KubectlCommand) -> ToolAnswer:
         """Run one command; commands that change anything are rejected."""
         if command.writes and command.arguments[:2] not in _READING:
-            text = f"error: kubectl {command.verb}: this is a recording: it is read-only or enter"
+            text = f"error: kubectl {command.verb}: this is a recording, which is read-only"
             return ToolAnswer(content=text, ok=False)
         if instead := _NOT_RECORDED.get(command.verb):
             return ToolAnswer(content=f"error: a recording knows no kubectl {command.verb}\nfix: {instead}", ok=False)

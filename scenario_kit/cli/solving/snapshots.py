@@ -99,7 +99,7 @@ def find_snapshots(paths: Sequence[Path]) -> list[SnapshotFolder]:
     found = []
     for path in paths:
         if not path.is_dir():
-            raise UsageError(f"there is no folder {path}", fix=suggest_path(path) or "name the folder of a snapshot")
+            raise UsageError(f"folder {path} does not exist", fix=suggest_path(path) or "name the folder of a snapshot")
         folders = [path] if is_snapshot(path) else [each for each in sorted(path.iterdir()) if is_snapshot(each)]
         if not folders:
             raise UsageError(f"{path} holds no snapshot", fix="scenario-kit snapshot SCENARIO writes one")

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 #: The longest budget that a Validation may have, in minutes.
 _LONGEST_MINUTES: Final = 1440
-#: Minutes beyond the sum of all deadlines that a budget has where nobody names one.
+#: Minutes that the default timeout adds to the sum of all deadlines.
 _SPARE_MINUTES: Final = 10
 _INSTALL: Final = "scenario-kit operator manifests --image IMAGE --prometheus-url URL | kubectl apply -f -"
 
@@ -74,7 +74,7 @@ def open_cluster(choice: ClusterChoice, options: ValidationOptions) -> ClusterPl
     """Open the cluster that a person named, or is asked about.
 
     Raises:
-        UsageError: nobody named it, or it has no operator.
+        UsageError: it was not named, or has no operator.
         ClusterError: it cannot be reached.
     """
     from scenario_kit.clients.kube import KubeCluster
@@ -105,7 +105,7 @@ def _ask_for_context(current: str, as_json: bool) -> str:
     """Return the current context, where a person at a terminal says that it is meant.
 
     Raises:
-        UsageError: there is none, or nobody to ask.
+        UsageError: there is none, or no terminal for a confirmation.
     """
     if not current:
         raise UsageError("the kubeconfig has no current context", fix="name one: --context NAME")
@@ -143,7 +143,7 @@ class ClusterPlan:
     minutes: int
 
     def describe(self) -> str:
-        """Describe it in a line, for whoever waits."""
+        """Describe it in one line."""
         trials = f"{len(self.planned)} trial" + ("s" if len(self.planned) != 1 else "")
         beside = f"{self.parallel} at a time, " if self.parallel > 1 else "one after the other, "
         usual, longest = (format_duration(s) for s in self.duration)
@@ -199,7 +199,7 @@ class ClusterPlace:
 
         Raises:
             UsageError: the operator does not accept it.
-            InfrastructureError: nobody carries it out.
+            InfrastructureError: no operator executes it.
             typer.Abort: the person stopped waiting; the campaign goes on.
         """
         options, choice = self._options, self._options.cluster

@@ -262,7 +262,7 @@ class LabPlace:
         return Report(validation=validation, kubernetes=versions[0], engine=versions[1])
 
     def release(self) -> None:
-        """Do nothing: whoever runs a campaign removes its trials."""
+        """Do nothing: the campaign's runner removes its trials."""
 
 
 def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
@@ -360,7 +360,7 @@ def _conclude(report: Report, runs: Path, *, as_json: bool) -> None:
     renderings = {"report.md": markdown.render, "report.html": html.render}
     try:
         kept, folder = write(report.validation, runs, report.kubernetes, report.engine, renderings, report.left_out)
-    except InfrastructureError:  # what was found out is told all the same
+    except InfrastructureError:  # report the result nevertheless
         _tell(report.validation, None, as_json=as_json)
         raise
     _tell(kept.validation, folder, as_json=as_json)

@@ -24,7 +24,7 @@ SUPPRESSIBLE: Final[Mapping[str, str]] = {
     "SK118": "a query may be meant to cover several objects whose names begin alike",
     "SK218": "a private collection may stay out of the public benchmark that the canary protects",
     "SK417": "two procedures may be worth documenting although they end in the same commands",
-    "SK432": "an object may be so plainly broken that nobody would try anything else",
+    "SK432": "an object may be so obviously broken that there is no plausible decoy",
     "SK602": "a word that looks like a placeholder may be the name of a product",
 }
 #: Maximum duration of a suppression; the last month is the one that contains its end.

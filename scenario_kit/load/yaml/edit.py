@@ -142,7 +142,7 @@ def _apply_to_values(data: Any, edit: Edit) -> Any:
         elif isinstance(edit, Rename):
             renamed = {(edit.name if key == last else key): value for key, value in around.items()}
             if len(renamed) != len(around):
-                raise Unfit(f"`{edit.name}` exists already")
+                raise Unfit(f"`{edit.name}` already exists")
             around.clear()
             around.update(renamed)
         elif isinstance(around, list) and last == len(around):

@@ -11,7 +11,7 @@ from scenario_kit.model.authored.scenario import Expect, GroundTruth
 def build_control_twin(scenario: Scenario) -> Scenario:
     """Build the control twin: it keeps name, brief, app, load, noise and chronic alerts, and nothing is to be found.
 
-    Who is handed it is told what is told of the incident; no alert may fire but those that are on anyway.
+    Its brief is that of the incident; only background alerts may fire.
     """
     spec = msgspec.structs.replace(
         scenario.spec, faults=(), solutions=(), decoys=(), ground_truth=GroundTruth(outcome="NoIncident"),

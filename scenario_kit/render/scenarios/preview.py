@@ -76,7 +76,7 @@ def _build_timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
             )
         )
     nothing = runbook.outcome == "NoIncident"
-    planned.append(("hold", windows.hold, "nobody acts, and nothing fires" if nothing else "nobody acts"))
+    planned.append(("hold", windows.hold, "no intervention, and nothing fires" if nothing else "no intervention"))
     if runbook.outcome == "Benign":
         planned.append(("pass", windows.resolve, "it clears without anybody acting"))
     for procedure in runbook.procedures:

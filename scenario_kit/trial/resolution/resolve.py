@@ -41,7 +41,7 @@ _CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": 
 def judge_resolution(context: TrialContext, since: float, *, thorough: bool = False) -> Resolution:
     """Judge whether the incident is resolved now (docs/validator.md); ``since`` is the time of the repair.
 
-    What is asked first decides; ``thorough`` asks everything, for whoever wants to know all that is missing.
+    The first unmet condition decides; ``thorough`` evaluates all of them, to report everything that is missing.
     """
     history = context.history()
     expect = context.runbook.expect
@@ -192,7 +192,7 @@ def _list_pods_in_trouble(context: TrialContext, answer: Resolution) -> list[str
 def _report_unresolved(
     context: TrialContext, step: TrialStep, answer: Resolution, start: float, deadline: float
 ) -> Finding:
-    anew = _list_new_alerts(context, start)
+    new_alerts = _list_new_alerts(context, start)
     subject = {
         "Solution": f"solution '{step.name}' does not resolve the incident",
         "Fix": f"repairing only the labelled causes ({step.name}) does not resolve the incident",
@@ -218,12 +218,12 @@ def _report_unresolved(
         fix = "choose the outcome Incident, or a fault that heals or expires"
     elif step.use == "Fix" and _is_conjunctive(context):
         fix += ", or let the causes be Independent (causesJoin)"
-    if anew:
+    if new_alerts:
         fix += "; restarted workloads may need a repair of their own"
     return build_finding(
         _CODES.get(step.use, "SK329"),
         message=subject,
-        observed="; ".join([f"{'; '.join(answer.reasons)} after {deadline - start:.0f} s", *anew]),
+        observed="; ".join([f"{'; '.join(answer.reasons)} after {deadline - start:.0f} s", *new_alerts]),
         expected="alerts clear and stay clear, traffic is served, the app is complete",
         why=why,
         fix=fix,

@@ -16,7 +16,7 @@ from scenario_kit.lint.simulation.stages import list_containers, list_mappings, 
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import Object, Severity
 
-#: Words that reveal a fault in names; nobody uses them for something that works.
+#: Words that reveal a fault in names; working systems do not use them.
 TELLING: Final = frozenset(
     {
         "abort", "attack", "bad", "blackhole", "block", "blocker", "break", "breaker", "broken", "bug", "burn", "chaos",

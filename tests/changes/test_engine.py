@@ -310,7 +310,7 @@ def test_an_earlier_change_waits_until_a_later_one_of_the_same_object_is_undone(
         (
             {"create": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "nowhere"}}},
             AuthoringError,
-            "there is no namespace 'nowhere'",
+            "namespace 'nowhere' of",
         ),
     ],
 )

@@ -102,11 +102,11 @@ def test_ineffective_change_is_recorded():
         ({"delete": {"target": "ConfigMap/no"}}, "shop/ConfigMap/no does not exist in namespace shop"),
         (
             {"create": config("b") | {"metadata": {"name": "b", "namespace": "nowhere"}}},
-            "there is no namespace 'nowhere'",
+            "namespace 'nowhere' of",
         ),
         (
             {"apply": config("b") | {"metadata": {"name": "b", "namespace": "nowhere"}}},
-            "there is no namespace 'nowhere'",
+            "namespace 'nowhere' of",
         ),
     ],
 )

@@ -84,11 +84,11 @@ def test_workload_is_found_in_any_namespace():
         (
             HOST,
             [node("n1", CONTROL), pod("a", "n1")],
-            "there is not a pod of Deployment/web on a node that is no control",
+            "the cluster has no pod of Deployment/web on a worker node",
         ),
-        (HOST, [node("n1"), pod("a", None)], "there is not a pod of Deployment/web"),
-        (AWAY, [node("n1"), pod("a", "n1")], "there is not a second node that takes new pods, beside n1"),
-        (ALL, [node("n1", CONTROL)], "there is not a node that takes new pods"),
+        (HOST, [node("n1"), pod("a", None)], "the cluster has no pod of Deployment/web"),
+        (AWAY, [node("n1"), pod("a", "n1")], "the cluster has no second schedulable worker node besides n1"),
+        (ALL, [node("n1", CONTROL)], "the cluster has no schedulable worker node"),
     ],
 )
 def test_unresolvable_placeholder_is_refused(name, objects, text):
@@ -141,12 +141,12 @@ def test_resolve_room_placeholder(beside, replicas, millis, mebis):
     ],
 )
 def test_room_without_request_is_refused(name, asked, replicas):
-    with pytest.raises(AuthoringError, match="nothing can take the place of Deployment/web on node n1") as refused:
+    with pytest.raises(AuthoringError, match="no request fits in place of Deployment/web on node n1") as refused:
         answer(name, node("n1"), workload(replicas=replicas, resources=asked), pod("a", "n1"))
-    assert f"requests {name.split(':')[1]}," in refused.value.fix
+    assert f"requests {name.split(':')[1]} and" in refused.value.fix
 
 
-# --- where stand-ins stand
+# --- placeholders in texts
 
 
 def test_change_without_placeholders_sends_no_requests():

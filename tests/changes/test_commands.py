@@ -234,7 +234,7 @@ def test_await_end_timeout_reports_waiting_reason(status, said):
 )
 def test_await_end_of_deleted_job_fails(found):
     world = World(*([found] if found else []))
-    with pytest.raises(InfrastructureError, match="was deleted by somebody else before it ended"):
+    with pytest.raises(InfrastructureError, match="was deleted by another client before it ended"):
         jobs.await_end(world.scene, world.clock, JOB, "u", 1180.0)
 
 

@@ -300,7 +300,7 @@ def test_deleted_job_is_not_run_again(lab):
     with pytest.raises(InfrastructureError):
         lab.do()
     lab.cluster.delete(Reference("Job", lab.job["metadata"]["name"], lab.namespace, "batch"))
-    with pytest.raises(InfrastructureError, match="deleted by somebody else"):
+    with pytest.raises(InfrastructureError, match="deleted by another client"):
         lab.do()
     assert lab.engine().undo_all() == []
     assert lab.kubelet.store == [""]

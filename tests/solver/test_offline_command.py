@@ -114,7 +114,7 @@ def test_limits_end_a_run(snapshot, tmp_path):
         (["--baseline", "nop"], "what is to be solved?"),
         (["x.yaml", "--snapshot", "y", "--baseline", "nop"], "what is to be solved?"),
         (["x.yaml", "--truth", "y", "--baseline", "nop"], "--truth belongs to --snapshot"),
-        (["--snapshot", "nowhere", "--baseline", "nop"], "there is no folder nowhere"),
+        (["--snapshot", "nowhere", "--baseline", "nop"], "folder nowhere does not exist"),
         (["--snapshot", ".", "--baseline", "nop"], "holds no snapshot"),
         (["--snapshot", ".", "--baseline", "nop", "--clock", "wall"], "a snapshot has no wall clock"),
     ],

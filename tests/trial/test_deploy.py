@@ -319,7 +319,7 @@ def test_terminating_objects_have_a_minute_in_wall_time():
     volume = Reference("PersistentVolume", "v", "")
     app.cluster.put(thing("PersistentVolume", "v", "", spec={"claimRef": {"namespace": "shop", "name": "data"}}))
     since = app.clock.now()
-    app.clock._passing = lambda now: app.cluster.delete(volume) if now >= since + 10 else None
+    app.clock._on_advance = lambda now: app.cluster.delete(volume) if now >= since + 10 else None
     assert expect_clean(app.context) == []
     assert app.clock.now() == since + 10
 

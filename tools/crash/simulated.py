@@ -275,7 +275,7 @@ def disturb_simulated(cell: Cell, catalog: Catalog) -> Outcome:
 
 
 def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome, Recording]:
-    clock = FakeClock(1_000_000.0, passing=lambda now: cluster.tick(now))
+    clock = FakeClock(1_000_000.0, on_advance=lambda now: cluster.tick(now))
     cluster = DisturbedCluster(cell, clock.now)
     cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MANAGEMENT_NAMESPACE}})
     for number in (1, 2, 3):

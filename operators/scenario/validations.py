@@ -172,7 +172,14 @@ class Validations:
         catalog = self._environment.catalog
         matrix = catalog.matrix(case.sample.app) if case.sample is not None else ()
         verdict = conclude(
-            ValidationSubject(case.name, "", before.get("digest", ""), case.plan, case.incident),
+            ValidationSubject(
+                case.name,
+                "",
+                before.get("digest", ""),
+                case.plan,
+                case.incident,
+                data_plane=self._environment.grounds.data_plane,
+            ),
             results,
             list(case.static),
             round(max(took, 0.0), 1),
@@ -181,7 +188,7 @@ class Validations:
         )
         report = self._report(ref.name)
         look = f"kubectl get configmap {report.name} -n {report.namespace} -o jsonpath='{{.data.report\\.json}}'"
-        verdict = msgspec.structs.replace(verdict, data_plane=self._environment.grounds.data_plane, next=look)
+        verdict = msgspec.structs.replace(verdict, next=look)
         self._write(ref, verdict)
         rows = tuple((r.name, r.purpose, r.outcome) for r in results)
         shown = CampaignView(planned=planned, trials=rows)

@@ -244,6 +244,12 @@ def test_the_headline(answer, results, findings, line):
     assert write_headline(answer, results, findings) == line
 
 
+@pytest.mark.parametrize(("plane", "word"), [("Twin", "twin"), ("RealNode", "real node"), ("Kind", "kind")])
+def test_headline_of_a_pass_names_the_data_plane(plane: str, word: str) -> None:
+    results = [trial("repeat-1", "Held", "hold", "expectAlerts")]
+    assert write_headline(Verdict.PASS, results, [], plane).endswith(f"({word})")
+
+
 STEPS = ("inject", "expectAlerts", "hold")
 DECOY, OTHER = "undoChange Decoy a", "undoChange Decoy b"
 

@@ -54,7 +54,7 @@ class ValidationSubject:
     """The validated scenario with its plan, and a summary of the incident.
 
     ``path`` is empty if the scenario is not in a file, ``digest`` if it could not be resolved, ``lab`` for the default
-    lab.
+    lab. ``data_plane`` is what served the app's traffic.
     """
 
     scenario: str
@@ -63,6 +63,7 @@ class ValidationSubject:
     plan: Plan
     incident: Incident | None = None
     lab: str = ""
+    data_plane: str = "Twin"
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def conclude(
         digest=subject.digest,
         plan=subject.plan.name,
         verdict=answer,
-        headline=write_headline(answer, results, findings),
+        headline=write_headline(answer, results, findings, subject.data_plane),
+        data_plane=subject.data_plane,
         findings=findings,
         trials=tuple(results),
         n=held + broken,
@@ -193,13 +195,20 @@ def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(unique.values(), key=lambda f: order[f.severity]))
 
 
-def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
+#: Data planes in a headline.
+_PLANES: Final = {"Twin": "twin", "RealNode": "real node", "Kind": "kind"}
+
+
+def write_headline(
+    answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding], data_plane: str = "Twin"
+) -> str:
     """Write a one-sentence summary of the result."""
     held = [r for r in results if r.outcome == "Held"]
     judged = sum(r.outcome != "Infra" for r in results)
     match answer:
         case Verdict.PASS:
-            return f"{len(held)} of {judged} trials held: {', '.join(list_shown(held))} (twin)"
+            plane = _PLANES.get(data_plane, data_plane)
+            return f"{len(held)} of {judged} trials held: {', '.join(list_shown(held))} ({plane})"
         case Verdict.FAIL:
             return findings[0].message if findings else "a trial broke"
         case Verdict.NOT_EVALUATED:

@@ -8,6 +8,8 @@ from typing import TypeVar
 
 import msgspec
 
+from scenario_kit.model.base import convert
+
 _R = TypeVar("_R", bound=msgspec.Struct)
 
 
@@ -22,5 +24,5 @@ def append(path: Path, record: msgspec.Struct) -> None:
 def read(path: Path, kind: type[_R], key: Callable[[_R], Hashable]) -> list[_R]:
     """The records of a file, the last one for each key; none where there is no file. Half a line is no record."""
     lines = path.read_bytes().splitlines() if path.is_file() else []
-    found = [msgspec.json.decode(line, type=kind) for line in lines if line.endswith(b"}")]
+    found = [convert(msgspec.json.decode(line), kind) for line in lines if line.endswith(b"}")]
     return list({key(record): record for record in found}.values())

@@ -21,8 +21,8 @@ def workflow(request):
     return found
 
 
-def test_there_are_two_stages_the_tests_the_site_and_kind():
-    assert [f.stem for f in FILES] == ["comment", "kind", "pages", "pull-request", "tests"]
+def test_workflows_are_two_stages_tests_site_kind_and_real_node():
+    assert [f.stem for f in FILES] == ["comment", "kind", "pages", "pull-request", "real-node", "tests"]
 
 
 def test_actions_are_pinned_to_commits(workflow):
@@ -33,7 +33,7 @@ def test_actions_are_pinned_to_commits(workflow):
 
 def test_every_job_has_a_limit_and_the_permissions_are_named(workflow):
     assert workflow["permissions"]
-    longest = 240 if workflow["name"] == "kind" else 60  # nobody waits for a cluster by the wall clock
+    longest = 240 if workflow["name"] in ("kind", "real-node") else 60  # these run on the wall clock
     assert all(0 < job["timeout-minutes"] <= longest for job in workflow["jobs"].values())
 
 

@@ -3,11 +3,12 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.model import Reference
 from tools.drafted.extremes import extremes
 from tools.drafted.journey import Journey, append, left, read, summary, travel
 from tools.matrix.pairs import Pair
 
-PAIR = Pair("shop", "1.0", "pod-kill", 1, "Pod", "Deployment/cart")
+PAIR = Pair("shop", "1.0", "pod-kill", 1, "Pod", Reference.parse("Deployment/cart"))
 ALL = ["new", "lint", "try", "lint", "verify"]
 
 
@@ -71,4 +72,6 @@ def test_records_survive_and_infrastructure_is_tried_again(tmp_path):
     ],
 )
 def test_extremes_are_bounds_and_choices_that_a_draft_does_not_have(fault, target, expected):
-    assert list(extremes(Catalog(), Pair("otel-demo", "2.2.0", fault, 1, "", target))) == expected.split()
+    assert (
+        list(extremes(Catalog(), Pair("otel-demo", "2.2.0", fault, 1, "", Reference.parse(target)))) == expected.split()
+    )

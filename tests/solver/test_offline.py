@@ -243,8 +243,8 @@ def kubectl(evidence, tmp_path, binary):
         ("get events", True, "Started container"),
         ("logs deploy/web --tail=1", True, "connection refused"),
         ("get nosuch", False, "doesn't have a resource type"),
-        ("delete pod web-5d9c-x1", False, "it is read-only"),
-        ("exec web-5d9c-x1 -- ls", False, "it is read-only"),
+        ("delete pod web-5d9c-x1", False, "which is read-only"),
+        ("exec web-5d9c-x1 -- ls", False, "which is read-only"),
         ("top pods", False, "get_metrics"),
     ],
 )

@@ -82,9 +82,12 @@ class Recorder:
         self._last = at
 
     def finish(self, at: float, traces: ReadTraces) -> None:
-        """Write the traces of the last requests at the end of the world."""
+        """Write the traces of the last requests at the end of the world.
+
+        Nothing else: the app was removed before, maybe without any time passing, and its removal is not observed.
+        """
         if math.isfinite(self._last):
-            self._write(max(at, self._last), self._take_traces(at, traces))
+            self._append(RecordedTick(at=max(at, self._last), traces=tuple(self._take_traces(at, traces))))
 
     def _take_traces(self, until: float, traces: ReadTraces) -> Sequence[Trace]:
         found = traces(math.nextafter(self._traced, math.inf), until)
@@ -104,6 +107,9 @@ class Recorder:
             lines=tuple(lines),
             traces=tuple(traces),
         )
+        self._append(tick)
+
+    def _append(self, tick: RecordedTick) -> None:
         try:
             with self._file.open("ab") as stream:
                 stream.write(msgspec.json.encode(tick) + b"\n")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from scenario_kit.errors import UsageError
-from scenario_kit.model.base import Value
+from scenario_kit.model.base import Value, encode_custom
 from scenario_kit.solver.gateway.tools import describe_tools
 from scenario_kit.solver.investigation import ANSWER_FORM
 from scenario_kit.solver.programs.mcp_bridge import CallBridge
@@ -113,9 +113,11 @@ def _render_start(bridge: CallBridge) -> ToolReply:
     if isinstance(start, EndMessage):
         return _render(start)
     plain = {
-        key: value for key, value in msgspec.to_builtins(start).items() if key not in ("type", "tools", "protocol")
+        key: value
+        for key, value in msgspec.to_builtins(start, enc_hook=encode_custom).items()
+        if key not in ("type", "tools", "protocol")
     }
-    return ToolReply(text=msgspec.json.encode(plain).decode())
+    return ToolReply(text=msgspec.json.encode(plain, enc_hook=encode_custom).decode())
 
 
 def _render(message: KitMessage) -> ToolReply:
@@ -128,7 +130,7 @@ def _render(message: KitMessage) -> ToolReply:
             text = f"the run is over: {message.reason}" + (f" ({message.message})" if message.message else "")
             return ToolReply(text=text, failed=message.reason not in ("finish", "escalated"))
         case _:
-            return ToolReply(text=msgspec.json.encode(message).decode(), failed=True)
+            return ToolReply(text=msgspec.json.encode(message, enc_hook=encode_custom).decode(), failed=True)
 
 
 def build_server(bridge: CallBridge, brief: str) -> Server[Any]:

@@ -12,7 +12,7 @@ import msgspec
 
 from operators.http import QuietHandler, listen, serve_in_thread
 from operators.webhook.review import InvalidReview, JudgeObject, answer_review
-from scenario_kit.model.base import encode_custom
+from scenario_kit.model.base import encode_json
 from scenario_kit.schema.webhook import PATH
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ def answer_request(method: str, path: str, body: bytes, judge: JudgeObject) -> t
     except (msgspec.DecodeError, RecursionError) as error:
         return _refuse(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}")
     try:
-        return HTTPStatus.OK, msgspec.json.encode(answer_review(review, judge), enc_hook=encode_custom)
+        return HTTPStatus.OK, encode_json(answer_review(review, judge))
     except InvalidReview as error:
         return _refuse(HTTPStatus.BAD_REQUEST, f"the body is not an admission review: {error}")
     except Exception:  # the operator judges the object again when it reconciles it
@@ -65,7 +65,7 @@ def answer_request(method: str, path: str, body: bytes, judge: JudgeObject) -> t
 
 
 def _refuse(status: HTTPStatus, error: str) -> tuple[HTTPStatus, bytes]:
-    return status, msgspec.json.encode({"error": error}, enc_hook=encode_custom)
+    return status, encode_json({"error": error})
 
 
 def serve_reviews(address: tuple[str, int], context: ssl.SSLContext, judge: JudgeObject) -> ReviewServer:

@@ -15,7 +15,7 @@ from scenario_kit.clients import api_errors
 from scenario_kit.clients.connection import ApiConnection, read_certificate
 from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, translate_error
 from scenario_kit.errors import ClusterError, Unreachable
-from scenario_kit.model.base import encode_custom
+from scenario_kit.model.base import encode_json
 
 if TYPE_CHECKING:
     from scenario_kit.clients.kubernetes_client import Official
@@ -129,7 +129,7 @@ class Transport:
         accept: str = "application/json",
     ) -> bytes:
         """Send a request; return the body of a 2xx response."""
-        payload = None if body is None else msgspec.json.encode(body, enc_hook=encode_custom)
+        payload = None if body is None else encode_json(body)
         request = _Request(method, path, query, payload, content_type, accept)
         return self._send(request, READ_SECONDS, stream=False).data
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 
 import scenario_kit
-from scenario_kit.model.base import encode_custom
+from scenario_kit.model.base import encode_json
 
 #: Environment variable with another folder; empty disables the cache.
 VARIABLE: Final = "SCENARIO_KIT_LINT_CACHE"
@@ -37,9 +37,7 @@ _SUM: Final = hashlib.sha256().digest_size
 
 def cache_json(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], Any]) -> Any:
     """Cache JSON values; see ``cache_bytes``."""
-    return msgspec.json.decode(
-        cache_bytes(kind, files, more, lambda: msgspec.json.encode(make(), enc_hook=encode_custom))
-    )
+    return msgspec.json.decode(cache_bytes(kind, files, more, lambda: encode_json(make())))
 
 
 def cache_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], bytes]) -> bytes:

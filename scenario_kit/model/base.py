@@ -35,8 +35,18 @@ def _decode(of: Any, data: Any) -> Any:
     return of.from_json(data)
 
 
-def encode_custom(value: Any) -> Any:
-    """Encode a value of a type with a JSON form of its own, as the hook of an encoder."""
+def encode_json(value: Any) -> bytes:
+    """Encode as ``msgspec.json.encode`` does, with values whose types have a JSON form of their own anywhere in it."""
+    return msgspec.json.encode(value, enc_hook=_encode)
+
+
+def to_plain(value: Any) -> Any:
+    """Convert to plain JSON types as ``msgspec.to_builtins`` does; for the same values as ``encode_json``."""
+    return msgspec.to_builtins(value, enc_hook=_encode)
+
+
+def _encode(value: Any) -> Any:
+    """Encode a type with a JSON form of its own."""
     return value.to_json()
 
 
@@ -45,12 +55,12 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
     def to_json(self) -> Object:
         """Return this value as plain JSON types, without defaults."""
-        result: Object = msgspec.to_builtins(self, enc_hook=encode_custom)
+        result: Object = to_plain(self)
         return result
 
     def to_bytes(self) -> bytes:
         """Return this value as JSON text."""
-        return msgspec.json.encode(self, enc_hook=encode_custom)
+        return encode_json(self)
 
     @classmethod
     def from_json(cls, data: Any) -> Self:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.model.base import encode_custom
+from scenario_kit.model.base import encode_json
 
 RECORD: Final = "record.json"
 TRAJECTORY: Final = "trajectory.json"
@@ -64,7 +64,7 @@ def write_record(folder: Path, record: dict[str, Any], trajectory: dict[str, Any
 def _write(path: Path, document: dict[str, Any]) -> None:
     temporary = path.with_name(f".{path.name}")
     with temporary.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(document, enc_hook=encode_custom), indent=2) + b"\n")
+        file.write(msgspec.json.format(encode_json(document), indent=2) + b"\n")
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

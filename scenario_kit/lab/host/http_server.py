@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from scenario_kit.lab.host.addresses import LOOPBACK
-from scenario_kit.model.base import encode_custom
+from scenario_kit.model.base import encode_json
 
 _LOG = logging.getLogger(__name__)
 #: Connections idle for this many seconds are closed.
@@ -51,7 +49,7 @@ class Answer(NamedTuple):
 
 def answer_json(status: int, document: Mapping[str, Any]) -> Answer:
     """Build a JSON response."""
-    return Answer(status, msgspec.json.encode(document, enc_hook=encode_custom))
+    return Answer(status, encode_json(document))
 
 
 def build_refusal(status: int, error: str, fix: str = "") -> Answer:

@@ -19,7 +19,7 @@ from scenario_kit.lab import chaos_webhooks
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.lab.server.cluster_names import ClusterNames
-from scenario_kit.model.base import Object, encode_custom
+from scenario_kit.model.base import Object, encode_json
 from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
 
 _KIND: Final = "NetworkChaos"
@@ -61,7 +61,7 @@ class ExternalTargets:
         return {
             "allowed": True,
             "patchType": "JSONPatch",
-            "patch": base64.b64encode(msgspec.json.encode(patch, enc_hook=encode_custom)).decode(),
+            "patch": base64.b64encode(encode_json(patch)).decode(),
         }
 
     def _resolve_target(self, target: str) -> list[str] | str:

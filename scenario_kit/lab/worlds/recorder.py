@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from scenario_kit.errors import LabError
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.informers.watched_kinds import CLUSTER, WORKLOADS
@@ -112,7 +110,7 @@ class Recorder:
     def _append(self, tick: RecordedTick) -> None:
         try:
             with self._file.open("ab") as stream:
-                stream.write(msgspec.json.encode(tick) + b"\n")
+                stream.write(tick.to_bytes() + b"\n")
         except OSError as error:
             raise LabError(
                 f"{self._file}: cannot write the recording: {error.strerror}", fix="free some disk space"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.model.base import Value, encode_custom
+from scenario_kit.model.base import Value, encode_json
 
 #: Maximum length of a text answer; longer ones are truncated in the middle.
 LONGEST_ANSWER: Final = 20_000
@@ -56,10 +56,10 @@ def answer_list(items: Sequence[Any], longest: int = LONGEST_LIST) -> ToolAnswer
     kept: list[msgspec.Raw] = []
     room = longest
     for item in items:
-        text = msgspec.json.encode(item, enc_hook=encode_custom)
+        text = encode_json(item)
         room -= len(text) + 1
         if room < 0:
             break
         kept.append(msgspec.Raw(text))
     document = {"items": kept, "left_out": len(items) - len(kept)}
-    return ToolAnswer(content=msgspec.json.encode(document, enc_hook=encode_custom).decode())
+    return ToolAnswer(content=encode_json(document).decode())

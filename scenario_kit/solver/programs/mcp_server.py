@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from scenario_kit.errors import UsageError
-from scenario_kit.model.base import Value, encode_custom
+from scenario_kit.model.base import Value, encode_json, to_plain
 from scenario_kit.solver.gateway.tools import describe_tools
 from scenario_kit.solver.investigation import ANSWER_FORM
 from scenario_kit.solver.programs.mcp_bridge import CallBridge
@@ -112,12 +112,8 @@ def _render_start(bridge: CallBridge) -> ToolReply:
     start = bridge.wait_start()
     if isinstance(start, EndMessage):
         return _render(start)
-    plain = {
-        key: value
-        for key, value in msgspec.to_builtins(start, enc_hook=encode_custom).items()
-        if key not in ("type", "tools", "protocol")
-    }
-    return ToolReply(text=msgspec.json.encode(plain, enc_hook=encode_custom).decode())
+    plain = {key: value for key, value in to_plain(start).items() if key not in ("type", "tools", "protocol")}
+    return ToolReply(text=encode_json(plain).decode())
 
 
 def _render(message: KitMessage) -> ToolReply:
@@ -130,7 +126,7 @@ def _render(message: KitMessage) -> ToolReply:
             text = f"the run is over: {message.reason}" + (f" ({message.message})" if message.message else "")
             return ToolReply(text=text, failed=message.reason not in ("finish", "escalated"))
         case _:
-            return ToolReply(text=msgspec.json.encode(message, enc_hook=encode_custom).decode(), failed=True)
+            return ToolReply(text=encode_json(message).decode(), failed=True)
 
 
 def build_server(bridge: CallBridge, brief: str) -> Server[Any]:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.model.base import encode_custom
+from scenario_kit.model.base import encode_json
 from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
 #: Maximum size of a line in bytes.
@@ -27,7 +27,7 @@ class BadLine(ValueError):
 
 def encode_line(message: KitMessage | SolverMessage) -> bytes:
     """Encode a message as one line."""
-    return msgspec.json.encode(message, enc_hook=encode_custom) + b"\n"
+    return encode_json(message) + b"\n"
 
 
 def decode_solver_line(line: bytes) -> SolverMessage:

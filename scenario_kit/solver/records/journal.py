@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.base import encode_custom
+from scenario_kit.model.base import encode_json, to_plain
 from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
 
@@ -45,13 +45,13 @@ class Journal:
 
     def write(self, line: JournalLine) -> None:
         """Append a line."""
-        self._file.write(msgspec.json.encode(line, enc_hook=encode_custom) + b"\n")
+        self._file.write(encode_json(line) + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
     def write_message(self, message: SolverMessage | KitMessage, *, solver: bool, now: float, wall: float) -> None:
         """Append a message."""
-        plain = msgspec.to_builtins(message, enc_hook=encode_custom)
+        plain = to_plain(message)
         self.write(JournalEntry(sender="solver" if solver else "kit", now=now, wall=wall, message=plain))
 
     def close(self) -> None:

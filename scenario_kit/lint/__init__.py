@@ -10,72 +10,18 @@ from scenario_kit.lint.context.discovery import list_lintable, list_with_faults
 from scenario_kit.lint.evaluation.parallel import judge_each
 from scenario_kit.lint.evaluation.runner import Judged, judge, judge_file, settle_findings
 from scenario_kit.lint.framework.consequential_findings import drop_consequential
-from scenario_kit.lint.framework.rule import CHECKS, RULES, Rule, require_checks
+from scenario_kit.lint.framework.rule import CHECKS, RULES, require_checks
 from scenario_kit.lint.framework.rule_docs import render_rule_page
-from scenario_kit.lint.rules.alerts import (  # noqa: F401 - each module registers its rules
-    alert_packs,
-    constant_checks,
-    effect_proof,
-    expectations,
-    expected_checks,
-    metric_matchers,
-    promql_anchors,
-    queries,
-    rule_files,
-    unseen_series,
-)
-from scenario_kit.lint.rules.apps import app_members, references  # noqa: F401
-from scenario_kit.lint.rules.faults import (  # noqa: F401 - each module registers its rules
-    change_selectors,
-    conflicting_faults,
-    experiments,
-    external_targets,
-    fault_duration,
-    limits,
-    modelled,
-    nondeterminism,
-    persistence,
-    reach,
-    templating,
-)
-from scenario_kit.lint.rules.form import (  # noqa: F401 - each module registers its rules
-    contribution,
-    copied_fault_types,
-    duplicates,
-    evidence,
-    file_layout,
-    metadata,
-    modelines,
-    yaml11_values,
-)
-from scenario_kit.lint.rules.leaks import brief, hints, names  # noqa: F401
-from scenario_kit.lint.rules.repairs import duplicate_procedures, mitigation, procedures, repairs  # noqa: F401
-from scenario_kit.lint.rules.security import (  # noqa: F401 - each module registers its rules
-    capabilities,
-    credentials,
-    images,
-    privileges,
-    protected_objects,
-    runtime_downloads,
-    unneeded_declarations,
-)
-from scenario_kit.lint.rules.truth import (  # noqa: F401 - each module registers its rules
-    entities,
-    label_exclusivity,
-    noise,
-    propagation_chain,
-    root_causes,
-    service_map,
-    steps,
-)
+from scenario_kit.lint.rules import import_rules
 from scenario_kit.lint.similarity.index import build_index
 from scenario_kit.load import LocatedFinding
 from scenario_kit.model import Finding
 
+import_rules()
 require_checks()
 
 __all__ = [
-    "CHECKS", "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "list_lintable", "find_mistakes",
+    "CHECKS", "RULES", "judge", "lint_file", "lint_files", "lint_text", "list_lintable", "find_mistakes",
     "render_rule_page",
     "list_with_faults", "drop_consequential",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The environment of the scripts here that are Python: importing this runs the script again in it, if need be."""
+"""Re-executes a Python script of ci/ in the project's environment; importing this module is enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``ci/shape`` counts: properties of the code and of authored files by which reading them is easy or hard."""
+"""Readability metrics of code and authored files, for ``ci/shape``."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: what it is called, how it was before, and how it should be."""
+    """A row of the table: title, past value and goal."""
 
     key: str
     title: str
     before: float
     goal: float | None = None
-    #: ``up`` where more is better. A row without one is shown and not guarded.
+    #: Whether ``up`` or ``down`` is better; a row without it is only shown.
     better: str = ""
     unit: str = ""
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words by which names are judged."""
+    """Word lists for judging names."""
 
     verbs: frozenset[str]
     participles: frozenset[str]
@@ -46,7 +46,7 @@ class Words:
 
 @dataclass
 class Counts:
-    """What is counted over all modules."""
+    """Counts over all modules."""
 
     file_lines: list[int] = field(default_factory=list)
     function_lines: list[int] = field(default_factory=list)
@@ -69,7 +69,7 @@ def read_settings(root: Path = ROOT) -> tuple[list[Row], Words]:
 
 
 def measure(root: Path, words: Words) -> dict[str, float]:
-    """Measure every row of a checkout."""
+    """Return the value of every row for a checkout."""
     counts = count_modules(root)
     functions = len(counts.functions) or 1
     lines = sum(counts.file_lines)
@@ -116,12 +116,12 @@ def count_modules(root: Path) -> Counts:
 
 
 def begins_with_verb(name: str, words: Words) -> bool:
-    """Check whether the first word of a function's name is a verb of the list."""
+    """Return whether a function's name starts with a listed verb."""
     return name.strip("_").split("_")[0] in words.verbs
 
 
 def is_participle(name: str, words: Words) -> bool:
-    """Check whether a name is one word, and that a past participle; adjectives of the list are none."""
+    """Return whether a name is a single past participle, except for listed adjectives."""
     word = name.strip("_")
     if "_" in word or word in words.adjectives:
         return False
@@ -134,7 +134,7 @@ def split_name(name: str) -> list[str]:
 
 
 def find_circles(imports: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """Find the sets of modules that import each other, directly or not (Tarjan's algorithm)."""
+    """Find the sets of modules that import each other directly or indirectly (Tarjan's algorithm)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -162,13 +162,13 @@ def find_circles(imports: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 def find_expressions(root: Path) -> Iterator[str]:
-    """Yield the expressions and statements of templates in the catalogue's faults."""
+    """Yield the template expressions and statements in the catalogue's faults."""
     for path in sorted((root / "catalog/faults").rglob("*.yaml")):
         yield from _EXPRESSION.findall(path.read_text(encoding="utf-8"))
 
 
 def measure_descriptions(root: Path) -> float:
-    """Measure the share of fields of authored formats that have a description, in percent."""
+    """Return the percentage of fields of authored formats with a description."""
     found: list[bool] = []
     for kind in ("scenario", "fault", "app", "plan", "pack", "twin"):
         path = root / f"schema/{kind}.schema.json"
@@ -178,13 +178,13 @@ def measure_descriptions(root: Path) -> float:
 
 
 def is_worse(row: Row, value: float, allowed: float) -> bool:
-    """Check whether a value is worse than what was reached before; shares may move by half a point."""
+    """Return whether a value is worse than the best so far; percentages and sizes may vary by half a unit."""
     slack = 0.5 if row.unit in {"%", "kB"} else 0
     return value < allowed - slack if row.better == "up" else value > allowed + slack
 
 
 def ratchet(rows: Iterable[Row], values: Mapping[str, float], allowed: Mapping[str, float]) -> dict[str, float]:
-    """Return the values to hold from now on: what was held, or better ones that were reached."""
+    """Return the values to hold from now on: the better of old and new."""
     held = {}
     for row in rows:
         if row.better:
@@ -210,7 +210,7 @@ def _name_module(path: Path, root: Path) -> tuple[str, ...]:
 
 
 def _count_tree(tree: ast.Module, counts: Counts, modules: frozenset[str]) -> set[str]:
-    """Count one module; answers what it imports of the product."""
+    """Count one module; returns the modules of the product that it imports."""
     imported: set[str] = set()
     todo: list[tuple[ast.AST, bool]] = [(tree, False)]
     while todo:
@@ -251,13 +251,13 @@ def _count_function(node: ast.FunctionDef | ast.AsyncFunctionDef, counts: Counts
     if not node.name.startswith("__"):
         counts.functions.append(node.name)
     docstring = ast.get_docstring(node)
-    # the docstring of a rule is its title, a sentence that says what is wrong
+    # the docstring of a rule is its title, not an imperative
     if docstring and not decorators & {"register_rule", "register_check"}:
         counts.docstrings.append(docstring.split()[0].strip(".,:;").lower())
 
 
 def _is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Check whether this is a command, whose parameters are the options that a person has."""
+    """Return whether this is a CLI command, whose parameters are options."""
     return "Annotated" in {_name_of(a.annotation) for a in node.args.args + node.args.kwonlyargs if a.annotation}
 
 
@@ -268,7 +268,7 @@ def _name_of(node: ast.AST) -> str:
 
 
 def _list_descriptions(schema: Any) -> list[bool]:
-    """Tell for each field of a schema whether it has a description; conditions (``if`` … ``then``) repeat fields."""
+    """Return for each field of a schema whether it has a description, ignoring ``if``, ``then`` and the like."""
     found: list[bool] = []
     if isinstance(schema, dict):
         for part in (schema.get("properties") or {}).values():

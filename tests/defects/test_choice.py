@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.catalog import Catalog
-from tools.defects.choice import chosen, current, in_turns
+from tools.defects.choice import chosen, current, list_copies
 from tools.defects.kind import Defect, DoesNotApply, Kind
 from tools.defects.outcome import UNTOUCHED, Caught, digest
 from tools.defects.subject import Subject, subjects
@@ -36,10 +36,10 @@ def test_a_choice_is_the_same_each_time_and_spread_over_the_apps() -> None:
 
 def test_every_kind_has_its_first_turn_before_any_has_its_second() -> None:
     also = Kind("also", "Also", frozenset({"SK1"}), "Trial", _everywhere)
-    turns = [(kind.name, subject.name) for kind, subject, _ in in_turns([ANY, NONE, also], SUBJECTS, 3)]
+    turns = [(kind.name, subject.name) for kind, subject, _ in list_copies([ANY, NONE, also], SUBJECTS, 3)]
     assert [kind for kind, _ in turns] == ["any", "also"] * 3
     assert len(set(turns)) == 6
-    assert len(list(in_turns([ANY, also], SUBJECTS, len(SUBJECTS)))) == 2 * len(SUBJECTS)
+    assert len(list(list_copies([ANY, also], SUBJECTS, len(SUBJECTS)))) == 2 * len(SUBJECTS)
 
 
 def test_records_of_other_texts_kinds_and_scenarios_are_history() -> None:

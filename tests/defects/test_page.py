@@ -40,7 +40,7 @@ def test_each_table_stands_between_its_marks_and_the_rest_stays(tmp_path: Path) 
     assert "False alarms: 0 in 1 untouched scenarios." in text
     assert "* Missed: lie on s (a lie): nothing" in text
     assert "2 minutes of trials" in text
-    assert "There are 7 such copies. 1 were judged so far; 0 more were refused by lint" in text
+    assert "There are 7 such copies. 1 have been judged so far; lint refuses 0 more" in text
 
 
 def test_the_days_of_the_records_are_told() -> None:
@@ -49,5 +49,5 @@ def test_the_days_of_the_records_are_told() -> None:
 
 
 def test_a_page_without_marks_is_not_written_over() -> None:
-    with pytest.raises(ValueError, match="no marks of 'lint'"):
+    with pytest.raises(ValueError, match="no markers for 'lint'"):
         placed("nothing", "lint", "table")

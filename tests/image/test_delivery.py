@@ -58,6 +58,6 @@ def test_any_other_is_refused(name):
 
 def test_a_command_that_fails_ends_it():
     said = []
-    with pytest.raises(ToolchainError, match="false ended with code 1"):
+    with pytest.raises(ToolchainError, match="false exited with code 1"):
         run_commands([["true"], ["false"], ["true"]], said.append)
     assert said == ["$ true", "$ false"]

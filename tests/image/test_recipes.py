@@ -130,7 +130,7 @@ def test_containers_run_as_a_user_that_no_machine_has():
 
 def test_the_time_of_an_image_is_that_of_the_commit_or_the_one_that_is_set(monkeypatch, tmp_path):
     monkeypatch.delenv(source.VARIABLE, raising=False)
-    with pytest.raises(source.UsageError, match="no git checkout"):
+    with pytest.raises(source.UsageError, match="not a git checkout"):
         read_revision(tmp_path)
     monkeypatch.setenv(source.VARIABLE, "1700000000")
     assert read_revision(tmp_path) == SourceRevision("", 1_700_000_000)

@@ -56,9 +56,9 @@ def test_the_page():
     assert "3 of 4 scenarios; seeds 1, 2; 2026-11-26." in page
     assert "| cart | 2/2 | 1/2 | solved by the last change |" in page
     assert "| mail | 1/1 | 0/1 |  |" in page
-    assert "| quiet | 1/1 | 0/1 | nothing is broken |" in page
+    assert "| quiet | 1/1 | 0/1 | no incident |" in page
     assert "Not run: new." in page
-    assert "The oracle was right in all of its runs, and nop got nothing in any: 2 runs." in page
+    assert "The oracle was correct in all of its runs, and nop never scored: 2 runs." in page
     assert "oracle |" not in page
     assert "There are no runs yet" in render_leaderboard_page([], ["cart"])
     assert "gone" not in render_leaderboard_page([*OUTCOMES, outcome("gone", "runbook", True)], ["cart"])
@@ -79,7 +79,7 @@ def test_the_page():
 def test_the_references_are_checked(one, fails):
     assert find_failed_checks([one]) == ([one] if fails else [])
     if fails:
-        assert f"**Of 1 runs of oracle and nop, 1 were not as they must be**: {one.solver} in" in (
+        assert f"**Of 1 runs of oracle and nop, 1 have a wrong result**: {one.solver} in" in (
             render_leaderboard_page([one], [one.scenario])
         )
 

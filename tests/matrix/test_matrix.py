@@ -179,9 +179,9 @@ def test_records_survive(tmp_path: Path) -> None:
         (PAIR, ""),
         (
             PAIR._replace(fault="pod-kill", family="Chaos", target="Deployment/cart"),
-            "it passes by itself, sooner than any rule fires",
+            "it ends by itself before any rule fires",
         ),
-        (PAIR._replace(target="Service/load-generator"), "load-generator makes the requests: rules leave it out"),
+        (PAIR._replace(target="Service/load-generator"), "load-generator generates the load: rules exclude it"),
     ],
 )
 def test_reasons_of_the_catalogue(catalog: Catalog, pair: Pair, reason: str) -> None:
@@ -205,7 +205,7 @@ def test_reasons_of_what_outlasts_its_fault(catalog: Catalog) -> None:
     assert reasons.outlasts(row(PAIR, "Ran", recovered=True), catalog, some) == ""
     assert reasons.why(lasting, catalog, some) != "nothing comes back"
     kafka = row(PAIR._replace(target="Deployment/kafka"), "Ran", recovered=False)
-    assert "then checkout has to start anew" in reasons.outlasts(kafka, catalog, [])
+    assert "checkout must be restarted afterwards" in reasons.outlasts(kafka, catalog, [])
 
 
 def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None:
@@ -238,11 +238,11 @@ def test_the_pages() -> None:
         untried=[PAIR._replace(fault="pod-kill"), PAIR._replace(fault="cpu-stress")],
     )
     assert "* otel-demo: cpu-stress, pod-kill" in text
-    assert "4 of 2,530 pairs so far (fault types: 1); in 1,772 more" in text
+    assert "4 of 2,530 pairs so far (fault types: 1). In 1,772 more" in text
     assert "3 ran (2 with alerts, 1 without)" in text
     assert "| 4 | 2 of 3 | 61 s (60–62) | A2 (2), A0 (1), A1 (1), A3 (1) | 1 of 3 |" in text
-    assert "Silent, and nobody knows why yet:\n\n* service-target-port-wrong on Service/ad in otel-demo" in text
-    assert "nobody knows why yet:\n\n* service-target-port-wrong on Service/ad in otel-demo: still firing" in text
+    assert "Without alerts, for an unknown reason:\n\n* service-target-port-wrong on Service/ad in otel-demo" in text
+    assert "for an unknown reason:\n\n* service-target-port-wrong on Service/ad in otel-demo: still firing" in text
     assert "* it never heals:\n    * otel-demo: service-target-port-wrong on currency" in text
     assert "* real-data-plane: no disks:\n    * otel-demo: service-target-port-wrong on quote" in text
     assert "* etcd-slow: no Pod in any app" in text
@@ -257,5 +257,5 @@ def test_the_pages() -> None:
 
 def test_a_page_without_questions_says_so() -> None:
     reported = page.page([row(PAIR, "Ran", recovered=True, clean=True)], 1, 1, {}, lambda _: "it passes by itself")
-    assert "Every row that is silent or did not recover has its reason below." in reported
-    assert "## Where nothing fires, and why\n\n* it passes by itself:\n" in reported
+    assert "Every row without alerts or recovery is explained below." in reported
+    assert "## Pairs without alerts, and why\n\n* it passes by itself:\n" in reported

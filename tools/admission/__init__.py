@@ -1,1 +1,1 @@
-"""Scenarios that want more than they may, tried in a lab."""
+"""Privilege escalations attempted through scenarios."""

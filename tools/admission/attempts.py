@@ -1,4 +1,4 @@
-"""The attempts to gain rights, each as a scenario and as a fault that declares everything that can be declared."""
+"""The escalation attempts, each as a scenario and as a fault that declares every exception and scope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FAULT = _CATALOG / "faults/service-target-port-wrong/fault.yaml"
 
 
 class Attempt(NamedTuple):
-    """Changes, the code under which they are refused, and what would allow them (empty: nothing)."""
+    """An attempt: changes, the code that refuses them, and the declaration that allows them (empty: none)."""
 
     name: str
     code: str
@@ -29,7 +29,7 @@ class Attempt(NamedTuple):
 
 @lru_cache(maxsize=1)
 def attempts() -> tuple[Attempt, ...]:
-    """All of them."""
+    """Load all attempts."""
     documents = yaml.safe_load((Path(__file__).with_name("attempts.yaml")).read_text())
     return tuple(
         Attempt(d["name"], d["code"], tuple(d.get("changes") or [d["change"]]), d.get("declared", ""))
@@ -38,7 +38,7 @@ def attempts() -> tuple[Attempt, ...]:
 
 
 def scenario(changes: Sequence[Object], place: str = "decoys") -> Object:
-    """A good scenario of the catalogue with these changes as its first solution or decoy."""
+    """Return a valid catalogue scenario with these changes as its first solution or decoy."""
     document: Any = yaml.safe_load(yaml.safe_dump(read_document(_SCENARIO).data))
     document["spec"].setdefault(place, [{"name": "attempt", "description": "What is tried"}])
     document["spec"][place][0]["changes"] = list(changes)
@@ -46,7 +46,7 @@ def scenario(changes: Sequence[Object], place: str = "decoys") -> Object:
 
 
 def fault(changes: Sequence[Object], **declared: Any) -> Object:
-    """Return a good fault of the catalogue with more changes, and these declarations."""
+    """Return a valid catalogue fault with additional changes and these declarations."""
     document: Any = yaml.safe_load(yaml.safe_dump(read_document(_FAULT).data))
     document["name"] = "port-closed"
     document["changes"] += changes
@@ -54,6 +54,6 @@ def fault(changes: Sequence[Object], **declared: Any) -> Object:
 
 
 def everything() -> Object:
-    """All that a fault can declare."""
+    """Return every declaration that a fault can make."""
     said = [{"allow": name, "because": "It says so of everything"} for name in EXCEPTIONS]
     return {"exceptions": said, "scope": "Cluster", "requires": ["node-access", "kernel", "app:otel-demo"]}

@@ -1,4 +1,4 @@
-"""docs/security.md: the tables between its marks, everything else as it stands."""
+"""docs/security.md: writes the generated tables and keeps everything else."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 _NEVER = "nothing"
 
 
-def written(text: str) -> str:
-    """The page with the tables of today."""
+def update_tables(text: str) -> str:
+    """Return the page with current tables."""
     for name, table in (("kinds", _kinds()), ("exceptions", _exceptions()), ("attempts", _attempts(attempts()))):
         begin, end = f"<!-- {name}: written by ci/attempts --page -->", f"<!-- end of {name} -->"
         text = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}\n{table}\n{end}", text, flags=re.S)  # noqa: B023
@@ -53,7 +53,7 @@ def _attempts(every: Sequence[Attempt]) -> str:
 
 
 def _shown(changes: Sequence[Object]) -> str:
-    """Show the last change on one line, without what every object has."""
+    """Format the last change on one line, without boilerplate fields."""
     ((operation, body),) = changes[-1].items()
     if "kind" in body:
         rest = {k: v for k, v in body.items() if k not in ("apiVersion", "kind", "metadata")}

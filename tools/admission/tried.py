@@ -1,4 +1,4 @@
-"""Trying the attempts: what lint, the operator and the API server say to each."""
+"""Runs the attempts against lint, the operator and the API server."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from scenario_kit.lint import lint_text
 from scenario_kit.model import Finding, Object
 from tools.admission.attempts import Attempt, attempts, scenario
 
-#: The codes under which something is not admitted.
+#: The codes of admission findings.
 ADMISSION: Final = ("SK202", "SK203", "SK213", "SK220", "SK226", "SK235", "SK236", "SK237", "SK238")
 _SECONDS: Final = 300.0
 
 
 class Tried(NamedTuple):
-    """An attempt, who said what to it, and whether all of them refused it with its code."""
+    """An attempt and the message of each layer that judge_attempts it, by layer."""
 
     attempt: Attempt
     said: Mapping[str, str]
 
     @property
     def refused(self) -> bool:
-        """Whether everybody refused it."""
-        # the policies of the API server see one change at a time, and may have another reason to refuse it
+        """Whether every layer refused it with the expected code."""
+        # the API server's policies see one change at a time, so another of their codes may apply
         codes = {who: ADMISSION if who == "API server" else (self.attempt.code,) for who in self.said}
         return all(any(code in reason for code in codes[who]) for who, reason in self.said.items())
 
 
-def judged(catalog: Catalog | None = None) -> Iterator[Tried]:
-    """Each attempt by lint, and by the operator's judgement."""
+def judge_attempts(catalog: Catalog | None = None) -> Iterator[Tried]:
+    """Judge each attempt with lint and the operator's admission."""
     known = catalog or Catalog()
     for attempt in attempts():
         document = scenario(attempt.changes)
@@ -47,13 +47,13 @@ def judged(catalog: Catalog | None = None) -> Iterator[Tried]:
 
 
 def by_lint(document: Object, catalog: Catalog) -> str:
-    """What lint says is not admitted."""
+    """Return lint's admission findings."""
     mistakes = lint_text(yaml.safe_dump(document), Path("/nowhere/attempt/scenario.yaml"), catalog)
     return _reported(mistake.finding for mistake in mistakes)
 
 
 def by_operator(document: Object, catalog: Catalog) -> str:
-    """What the operator says is not admitted."""
+    """Return the operator's admission findings."""
     return _reported(resolve_scenario(catalog, document).errors)
 
 
@@ -61,8 +61,8 @@ def _reported(findings: Iterable[Finding]) -> str:
     return "; ".join(sorted(f"{f.code}: {f.message}" for f in findings if f.code in ADMISSION))
 
 
-def in_a_lab(name: str) -> Iterator[Tried]:
-    """Each attempt applied with kubectl to a running lab: refused there, or not accepted by the operator."""
+def try_in_lab(name: str) -> Iterator[Tried]:
+    """Apply each attempt with kubectl to a running lab: the API server or the operator must refuse it."""
     lab = LabState.load(name)
     every = {f"attempt-{i}": attempt for i, attempt in enumerate(attempts())}
     documents = {n: scenario(a.changes) | {"metadata": {"name": n}} for n, a in every.items()}
@@ -79,7 +79,7 @@ def in_a_lab(name: str) -> Iterator[Tried]:
 
 
 def _conditions(lab: LabState, names: set[str]) -> dict[str, str]:
-    """What `Accepted` says of each, once it says something; empty where it is True."""
+    """Return the message of each `Accepted` condition once it is known; empty if it is True."""
     deadline = time.monotonic() + _SECONDS
     said: dict[str, str] = {}
     while set(said) != names and time.monotonic() < deadline:

@@ -1,1 +1,1 @@
-"""What is taken from an installed Chaos Mesh and committed."""
+"""Schemas and protocols extracted from an installed Chaos Mesh."""

@@ -1,6 +1,6 @@
-"""Reads ``.proto`` files of Chaos Mesh into descriptors.
+"""Reads Chaos Mesh's ``.proto`` files into descriptors.
 
-The reader knows the part of proto3 that these files use and refuses everything else.
+It supports the part of proto3 that these files use and rejects everything else.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def describe(text: str, where: str) -> descriptor_pb2.FileDescriptorProto:
 
 
 class _ProtoReader:
-    """A recursive-descent reader: one method per construct, types resolved once everything is known."""
+    """A recursive-descent parser: one method per construct; types are resolved at the end."""
 
     def __init__(self, text: str, where: str) -> None:
         self._where = where
@@ -167,7 +167,7 @@ class _ProtoReader:
 
 
 class _Resolver:
-    """Turns type names as written into full names, innermost scope first, and tells messages from enums."""
+    """Resolves type names to full names, innermost scope first, and distinguishes messages from enums."""
 
     def __init__(self, file: descriptor_pb2.FileDescriptorProto, where: str) -> None:
         self._file = file

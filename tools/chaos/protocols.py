@@ -1,4 +1,4 @@
-"""Descriptors of the protocols of Chaos Mesh, from its ``.proto`` files."""
+"""Descriptors of Chaos Mesh's protocols, from its ``.proto`` files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tools.chaos.proto_reader import describe
 
 
 def describe_protocols(folder: Path) -> str:
-    """Return the text of ``protocol.json``: a descriptor for each file, one message or service a line.
+    """Return the text of ``protocol.json``: a descriptor per file, one message or service per line.
 
     Args:
-        folder: the assets of Chaos Mesh.
+        folder: the Chaos Mesh assets.
     """
     files = (folder / PROTO, Path(__file__).with_name("dns.proto"))
     return "{\n" + ",\n".join(f"{json.dumps(path.name)}: {_describe_file(path)}" for path in files) + "\n}\n"

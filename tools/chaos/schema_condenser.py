@@ -1,4 +1,4 @@
-"""The schemas that lint ships, from the CRDs of the installed Chaos Mesh."""
+"""Condenses the CRDs of the installed Chaos Mesh into the schemas that lint ships."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scenario_kit.lab.toolchain.assets import CRDS
 from scenario_kit.lab.toolchain.components import CHAOS_MESH
 from scenario_kit.schema.chaos import condense_definitions
 
-#: Their schemas repeat those of all experiments several times, and nothing is linted by them.
+#: Their schemas repeat those of all experiments, and lint does not use them.
 _REPEATING = ("workflows", "workflownodes")
 
 
 def condense_schemas(folder: Path) -> str:
-    """Return the text of ``chaos_mesh.json``: one line for each kind, so that a new version shows what it changes.
+    """Return the text of ``chaos_mesh.json``: one line per kind, which keeps diffs between versions readable.
 
     Args:
-        folder: the assets of Chaos Mesh, with ``crds/``.
+        folder: the Chaos Mesh assets, with ``crds/``.
     """
     files = sorted(p for p in (folder / CRDS).glob("*.yaml") if not p.stem.endswith(_REPEATING))
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,1 +1,1 @@
-"""An operator that is killed, and an API server that fails, at every write of a trial."""
+"""Kills the operator and disturbs the API server at every write of a trial."""

@@ -1,4 +1,4 @@
-"""Which write of which trial is disturbed, and how; and what may come of it. Pure."""
+"""Cells of the crash test: which write of which trial is disturbed, how, and the allowed outcomes. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scenario_kit.model import Value
 from tools.sampling import sample_evenly
 
 Disturbance = Literal["killed-before", "killed-after", "conflict", "unavailable", "unanswered", "watches-closed"]
-#: Kills of the operator before the API server sees a write and after it has answered; a refusal as after a concurrent
-#: write; a refusal as of an overloaded server; a write that is stored and whose answer is lost; and all watches ended.
+#: Operator killed before the API server sees a write, or after it has answered; write refused as after a concurrent
+#: write, or as by an overloaded server; write stored but its answer lost; all watches closed.
 DISTURBANCES: Final[tuple[Disturbance, ...]] = (
     "killed-before", "killed-after", "conflict", "unavailable", "unanswered", "watches-closed",
 )  # fmt: skip
-#: The number of a cell in which each write of a trial is disturbed, once, and its repetition is not.
+#: The number of a cell that disturbs each write of a trial once, but not its retry.
 EVERY: Final = 0
-#: How many contents of one object are disturbed: what differs whenever it is written again would never be written.
+#: How many versions of one object are disturbed: one that changes with every retry would otherwise never be written.
 _CONTENTS: Final = 15
-#: The trial that only installs the app and removes it.
+#: The trial that only installs and removes the app.
 DEPLOY: Final = "deploy"
 _TIME: Final = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*")
 _RANDOM: Final = re.compile(r"(otel-demo|repeat-1)-[a-z]{4}")
@@ -31,8 +31,12 @@ _UPDATES: Final = frozenset({"PUT", "PATCH", "DELETE"})
 
 
 class Write(Value, frozen=True, kw_only=True):
-    """A request that changes what the API server stores. ``path`` is without the query; ``name`` is that of an object
-    that is created, ``digest`` tells what is written.
+    """A request that changes stored state.
+
+    Attributes:
+        path: the path without the query.
+        name: name of the created object, if any.
+        digest: digest of the written content.
     """
 
     method: str
@@ -45,7 +49,7 @@ class Write(Value, frozen=True, kw_only=True):
 
 
 class Recording(Value, frozen=True, kw_only=True):
-    """The writes of a trial in order, those of them that the API server accepted, and those that were disturbed."""
+    """The writes of a trial in order, and those of them that were accepted and disturbed."""
 
     writes: tuple[Write, ...]
     accepted: tuple[Write, ...]
@@ -53,12 +57,12 @@ class Recording(Value, frozen=True, kw_only=True):
 
     @property
     def jobs(self) -> int:
-        """The number of Jobs that were created."""
+        """The number of Jobs created."""
         return sum(write.method == "POST" and write.path.endswith("/jobs") for write in self.accepted)
 
 
 class Cell(Value, frozen=True, kw_only=True):
-    """One disturbance: of the trial of one change operation, at its write of that number, from 1, or at ``EVERY``."""
+    """One disturbance of one operation's trial: at the write of that number, from 1, or at ``EVERY`` write."""
 
     operation: str
     disturbance: Disturbance
@@ -66,7 +70,7 @@ class Cell(Value, frozen=True, kw_only=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """How the trial may end. An API server at which every write fails is infrastructure; a kill is nothing."""
+        """The allowed outcomes. An API server that fails every write is an infrastructure failure; a kill is not."""
         fails = self.disturbance in ("conflict", "unavailable", "unanswered")
         return ("Held", "Infra") if self.number == EVERY and fails else ("Held",)
 
@@ -75,11 +79,14 @@ class Cell(Value, frozen=True, kw_only=True):
 
 
 class Outcome(Value, frozen=True, kw_only=True):
-    """What came of it. ``write`` is the first request that was disturbed, None where the trial made fewer; ``times``
-    says how many were.
+    """The result of a cell.
 
-    ``jobs`` counts the Jobs that were created for the operation ``run``; ``left`` is what stayed in the cluster or in
-    the lab, ``ends`` tells of operators that ended without being killed.
+    Attributes:
+        write: the first disturbed request; None if the trial made fewer writes.
+        times: number of disturbances.
+        jobs: number of Jobs created for the operation ``run``.
+        left: what remained in the cluster or the lab.
+        ends: operators that exited without being killed.
     """
 
     cell: Cell
@@ -94,7 +101,7 @@ class Outcome(Value, frozen=True, kw_only=True):
 
     @property
     def defect(self) -> str:
-        """What is wrong with it; empty if nothing is, or nothing was disturbed."""
+        """What is wrong; empty if nothing is or nothing was disturbed."""
         if self.write is None:
             return ""
         if self.left:
@@ -109,17 +116,17 @@ class Outcome(Value, frozen=True, kw_only=True):
 
     @property
     def word(self) -> str:
-        """The word of the table."""
+        """The result in one word, for the table."""
         return "WRONG" if self.defect else "-" if self.write is None else "held"
 
 
 def compute_digest(body: bytes) -> str:
-    """Compute the digest of what a request writes, without the time of day, which differs when it is repeated."""
+    """Compute a digest of a request's content without timestamps, which differ between retries."""
     return hashlib.sha256(_TIME.sub(b"", body)).hexdigest()[:12]
 
 
 def is_write(method: str, path: str, query: str = "") -> bool:
-    """Return True if a request changes what is stored of a trial: no review, no dry run, no lease, no event."""
+    """Return True if a request changes a trial's state: no review, dry run, lease or event."""
     if method not in ("POST", "PUT", "PATCH", "DELETE") or "dryRun" in query:
         return False
     parts = path.split("/")
@@ -127,7 +134,7 @@ def is_write(method: str, path: str, query: str = "") -> bool:
 
 
 def is_disturbed(cell: Cell, writes: Sequence[Write]) -> bool:
-    """Return True if the last of these writes, in the order in which they came, is to be disturbed."""
+    """Return True if the last of these writes is to be disturbed."""
     if cell.number != EVERY:
         return len(writes) == cell.number
     *before, last = writes
@@ -144,8 +151,8 @@ def build_cells(
 ) -> list[Cell]:
     """Build the cells of every operation from the writes of its undisturbed trial.
 
-    Of an operation these are the writes that the trial of ``DEPLOY`` has not at that place: the app is installed and
-    removed in the same way in all of them. One more is about all of its writes.
+    The cells of an operation are its writes that the trial of ``DEPLOY`` does not make at the same place, since
+    installation and removal are common to all, plus one cell for all of its writes.
     """
     disturbances = tuple(disturbances)
     shared = writes.get(DEPLOY, ())
@@ -164,26 +171,26 @@ def build_cells(
 
 
 def _list_own(made: Sequence[Write], shared: Sequence[Write]) -> list[tuple[int, Write]]:
-    """List the writes, with their numbers from 1, that would have to be inserted into those of another trial."""
+    """List the writes, numbered from 1, that another trial does not make at the same place."""
     before, after = ([str(_generalize(write)) for write in each] for each in (shared, made))
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return [(n + 1, made[n]) for tag, _, _, start, end in blocks if tag != "equal" for n in range(start, end)]
 
 
 def _generalize(write: Write) -> Write:
-    """Take the random parts out of the names of namespace and trial."""
+    """Remove the random parts from the names of namespace and trial."""
     return Write(method=write.method, path=_RANDOM.sub(r"\1", write.path), name=_RANDOM.sub(r"\1", write.name))
 
 
 def sample_cells(every: Sequence[Cell], number: int, seed: int) -> list[Cell]:
-    """Sample so many cells, each operation and each disturbance about as often as the others."""
+    """Sample cells evenly over operations and disturbances."""
     return sample_evenly(every, number, seed, lambda cell: (cell.operation, cell.disturbance, cell.number == EVERY))
 
 
 def format_table(outcomes: Sequence[Outcome]) -> str:
-    """Format operations downwards, disturbances across: how many held of how many, and what was wrong.
+    """Format a table of operations by disturbances: held of total, followed by the defects.
 
-    A row of its own sums up the cells of every write, with the number of disturbances in brackets.
+    The last row sums up the cells of every write, with the number of disturbances in parentheses.
     """
     disturbed = [o for o in outcomes if o.write is not None]
     single = [o for o in disturbed if o.cell.number != EVERY]
@@ -200,7 +207,7 @@ def format_table(outcomes: Sequence[Outcome]) -> str:
 
 
 def _count(outcomes: Iterable[Outcome]) -> list[str]:
-    """Count for each disturbance how many held of how many; the disturbances where one cell has several."""
+    """Count held of total for each disturbance, with the number of disturbances if it is larger."""
     row, outcomes = [], list(outcomes)
     for disturbance in DISTURBANCES:
         here = [o for o in outcomes if o.cell.disturbance == disturbance]

@@ -1,7 +1,7 @@
-"""Start the operator of a lab, and start it again whenever it has ended, as a Deployment does.
+"""Run the operator of a lab and restart it whenever it exits, as a Deployment would.
 
-Each operator is a fork of this process, which has imported everything: what a start takes is then the operator's own
-work, and not that of the interpreter. Ends when its standard input does.
+Each operator is a fork of this process, which has already imported everything, so a start excludes the interpreter's
+own start-up time. Exits when its standard input is closed.
 
 python -m tools.crash.fork_server --lab NAME
 """
@@ -18,7 +18,7 @@ import time
 from importlib import import_module
 from typing import Final
 
-#: What an operator of a lab imports once it runs.
+#: Modules that an operator of a lab imports lazily.
 _LATER: Final = (
     "operators.scenario.lab_grounds", "scenario_kit.lab.lab_cluster", "scenario_kit.changes.operations",
     "scenario_kit.lab.admission_webhook",
@@ -28,7 +28,7 @@ _PAUSE: Final = 0.1
 
 
 def main() -> int:
-    """Print ``started PID`` for each operator, and ``ended PID STATUS`` when it has ended (as in waitpid(2))."""
+    """Print ``started PID`` for each operator, and ``ended PID STATUS`` when it has exited (as in waitpid(2))."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lab", required=True)
     parser.add_argument("--clock", default="Wall")
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def _end_with_parent() -> None:
-    """End this process when its standard input ends, which all operators of a server share."""
+    """Exit when standard input, which all forks share, is closed."""
 
     def wait() -> None:
         while os.read(0, 1024):

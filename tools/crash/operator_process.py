@@ -1,4 +1,4 @@
-"""The operator of a lab under a fork server: a start takes little, and an end that nobody asked for is noticed."""
+"""The operator of a lab under a fork server, which starts it quickly and notices unexpected exits."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 class OperatorProcess:
-    """The operator of a lab in place of the one that the lab started. ``kill`` may be called by any thread.
+    """Replaces the operator that the lab started. ``kill`` is thread-safe.
 
-    ``starts`` counts the operators so far; ``ends`` tells of each that ended without being killed here.
+    ``starts`` counts the starts so far; ``ends`` describes each exit that was not caused by ``kill``.
     """
 
     def __init__(self, lab: str, clock: str = "Wall") -> None:
@@ -58,11 +58,11 @@ class OperatorProcess:
 
     @property
     def pid(self) -> int:
-        """The process ID of the last operator."""
+        """Process ID of the current operator."""
         return self._pid
 
     def kill(self) -> None:
-        """Kill the operator (SIGKILL). Another one is started."""
+        """Kill the operator (SIGKILL); the fork server starts another one."""
         pid = self._pid
         self._killed.add(pid)
         with suppress(ProcessLookupError):
@@ -90,10 +90,10 @@ class OperatorProcess:
                 self.starts += 1
                 self._started.set()
             elif int(pid) not in self._killed:
-                self.ends.append(f"operator {pid} ended by itself, wait status {status[0]}")
+                self.ends.append(f"operator {pid} exited unexpectedly, wait status {status[0]}")
 
     def _register(self) -> None:
-        """Let the lab know its operator."""
+        """Record the operator's process in the lab's state."""
         state = LabState.load(self._lab)
         part = state.part(OPERATOR)
         assert part is not None
@@ -106,5 +106,5 @@ def _kill(pid: int) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not procfs.has_ended(pid):
         if time.monotonic() > deadline:
-            raise LabError(f"process {pid} does not end")
+            raise LabError(f"process {pid} does not exit")
         time.sleep(_POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""Playing one trial in a lab, and waiting until nothing of it is left."""
+"""Runs one trial in a lab, and waits until it is cleaned up."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from tools.crash.subjects import build_runbook, plan_trial
 
 _PLAN: Final = msgspec.structs.replace(TRY, name="crash")
 _POLL_SECONDS: Final = 0.1
-#: Wall seconds without progress after which a trial is given up.
+#: Wall-clock seconds without progress after which a trial is abandoned.
 _PATIENCE: Final = 120.0
-#: Wall seconds that a trial may take to go after it was deleted, and its namespace after that.
+#: Wall-clock seconds within which a deleted trial, and then its namespace, must be gone.
 _GOING_SECONDS: Final = 120.0
 
 
 @dataclass(frozen=True)
 class Played:
-    """A trial that was played: how it ended, and what was its own."""
+    """The result of a trial, with its name and namespace."""
 
     outcome: str
     message: str = ""
@@ -42,7 +42,7 @@ class Played:
 
 
 def play_operation(cluster: KubeCluster, operation: str, catalog: Catalog, seed: int = 1) -> Played:
-    """Play the trial of a change operation."""
+    """Run the trial of a change operation."""
     runbook = build_runbook(operation, catalog, "app")
     campaign = Campaign(
         cluster, _PLAN, runbook.scenario, runbook.digest, runbook.app.name,
@@ -52,7 +52,7 @@ def play_operation(cluster: KubeCluster, operation: str, catalog: Catalog, seed:
 
 
 def play_scenario(cluster: KubeCluster, name: str, catalog: Catalog, seed: int) -> Played:
-    """Play a paired repeat of a scenario of the catalogue."""
+    """Run a paired repeat of a catalogue scenario."""
     scenario = load_scenario(find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml").scenario
     sample = resolve(scenario, catalog, "app")
     campaign = Campaign(
@@ -83,7 +83,7 @@ def _play(campaign: Campaign, planned: PlannedTrial) -> Played:
 
 
 def await_trial_end(lab: str, cluster: KubeCluster, played: Played) -> list[str]:
-    """Wait until the trial is gone; returns what stays of it in the management namespace and in the lab."""
+    """Wait until the trial is gone; returns what it left in the management namespace and in the lab."""
     trial = Reference("Trial", played.name, MANAGEMENT_NAMESPACE, "scenariokit.io")
     if not await_true(lambda: cluster.get(trial) is None):
         return [str(trial)]
@@ -97,7 +97,7 @@ def await_trial_end(lab: str, cluster: KubeCluster, played: Played) -> list[str]
 
 
 def await_namespace_end(cluster: KubeCluster, played: Played) -> list[str]:
-    """Wait until the namespace of the app is gone; returns it if it stays."""
+    """Wait until the app's namespace is gone; returns it if it stays."""
     home = Reference("Namespace", played.namespace)
     if not played.namespace or await_true(lambda: cluster.get(home) is None):
         return []
@@ -105,7 +105,7 @@ def await_namespace_end(cluster: KubeCluster, played: Played) -> list[str]:
 
 
 def await_true(holds: Callable[[], bool], seconds: float = _GOING_SECONDS) -> bool:
-    """Wait until something holds; False if it did not in time."""
+    """Poll a condition; returns False if it does not hold in time."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:

@@ -1,7 +1,7 @@
-"""A proxy between the operator and the API server, which disturbs writes.
+"""A proxy between operator and API server that disturbs writes.
 
-It forwards every request and answer as they are, watches included. Once armed it counts writes; at those of the cell
-it kills the operator, refuses, or loses the answer. Neither the operator nor the API server knows of it.
+It forwards requests and responses unchanged, including watches. Once armed, it counts writes; at those of the cell it
+kills the operator, refuses the request or drops the response. Neither side can detect it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from aiohttp import web
 from tools.crash.cells import Cell, Disturbance, Recording, Write, compute_digest, is_disturbed, is_write
 
 _HOP_BY_HOP: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "host"})
-#: Headers that the client adds where the request had none.
+#: Headers that the HTTP client would otherwise add.
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 _STATUS: Final = {
     "conflict": (409, "Conflict", "the object has been modified; please apply your changes to the latest version"),
@@ -30,7 +30,7 @@ _STATUS: Final = {
 
 
 class DisturbingProxy:
-    """Serves TLS on a loopback port of its own thread, and forwards to ``upstream`` as the user of the client key.
+    """Serves TLS on a loopback port in a thread, and forwards to ``upstream`` with the client certificate's identity.
 
     ``kill`` kills the operator.
     """
@@ -51,7 +51,7 @@ class DisturbingProxy:
         self._session: aiohttp.ClientSession | None = None
 
     def start(self, server: tuple[Path, Path], client: tuple[Path, Path], authority: Path) -> int:
-        """Start to serve with the ``server`` certificate and key; returns the port."""
+        """Start serving with the ``server`` certificate and key; returns the port."""
         inward = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         inward.load_cert_chain(*server)
         outward = ssl.create_default_context(cafile=str(authority))
@@ -60,19 +60,19 @@ class DisturbingProxy:
         return asyncio.run_coroutine_threadsafe(self._serve(inward, outward), self._loop).result(30)
 
     def close(self) -> None:
-        """Stop to serve."""
+        """Stop serving."""
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(30)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(30)
 
     def arm(self, cell: Cell | None = None) -> None:
-        """Count writes from now on, and disturb those of the cell."""
+        """Start counting writes, and disturb those of the cell."""
         with self._lock:
             self._cell = cell
             self._armed, self._writes, self._accepted, self._disturbed = True, [], [], []
 
     def disarm(self) -> Recording:
-        """Stop to count, and return what was counted."""
+        """Stop counting; returns the recording."""
         with self._lock:
             self._armed = False
             return Recording(
@@ -80,7 +80,7 @@ class DisturbingProxy:
             )
 
     def _count(self, write: Write | None) -> Disturbance | None:
-        """Count a request that writes, and return how it is to be disturbed."""
+        """Count a write; returns the disturbance to apply, if any."""
         with self._lock:
             if not self._armed or write is None:
                 return None
@@ -164,12 +164,12 @@ class DisturbingProxy:
 
 
 def _read_write(request: web.Request, body: bytes) -> Write | None:
-    """Read which write a request is; None where it is none."""
+    """Return the write that a request makes; None if it is not a write."""
     if not is_write(request.method, request.path, request.query_string):
         return None
     name = ""
     if request.method == "POST":
-        with suppress(msgspec.DecodeError):  # kopf sends JSON, and so do we; whatever else comes has no name
+        with suppress(msgspec.DecodeError):  # kopf and this kit send JSON; other bodies have no name
             name = msgspec.json.decode(body, type=_Created).metadata.name
     return Write(method=request.method, path=request.path, name=name, digest=compute_digest(body))
 
@@ -189,7 +189,7 @@ def _refuse(disturbance: str) -> web.Response:
 
 
 def _drop(request: web.Request, response: web.StreamResponse | None = None) -> web.StreamResponse:
-    """End the connection without an answer."""
+    """Close the connection without a response."""
     if request.transport is not None:
         request.transport.close()
     return response or web.Response(status=499)

@@ -1,7 +1,7 @@
-"""The same cells without a lab: an operator that goes on from an in-memory API server after each disturbance.
+"""Runs the same cells without a lab, with an operator on an in-memory API server.
 
-What takes seconds in a lab takes a tenth here, so every cell can be tried. A kill is an exception that nothing catches:
-what the process had in memory is lost, what it had written is not. The lab shows that a real kill is no different.
+This is fast enough to run every cell. A kill is an exception that nothing catches: in-memory state is lost, written
+state is kept. Runs in a lab show that a real kill behaves the same.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from tools.crash.cells import (
 )
 from tools.crash.subjects import build_runbook, plan_trial
 
-#: Watches are what an API server in memory does not have.
+#: An in-memory API server has no watches.
 DISTURBANCES_IN_MEMORY: Final[tuple[Disturbance, ...]] = tuple(d for d in DISTURBANCES if d != "watches-closed")
 _NAMESPACE: Final = "otel-demo-abcd"
 _TRIAL: Final = "t"
-#: Starts of the operator after which a trial that has not ended never will.
+#: Starts of the operator after which a trial is considered stuck.
 _LIVES: Final = 300
 
 
@@ -48,11 +48,11 @@ _REVISION: Final = "deployment.kubernetes.io/revision"
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """Ends the simulated process."""
 
 
 class DisturbedCluster(FakeCluster):
-    """An API server in memory that disturbs the writes of a cell. ``tick`` is the work of its controllers."""
+    """An in-memory API server that disturbs the writes of a cell; ``tick`` runs its controllers."""
 
     def __init__(self, cell: Cell | None, clock: Callable[[], float]) -> None:
         super().__init__(clock=clock)
@@ -111,7 +111,7 @@ class DisturbedCluster(FakeCluster):
 
     def _write(self, method: str, path: str, name: str, body: Any, send: Callable[[], _Answer]) -> _Answer:
         with self._lock:
-            if self._inside:  # what a deletion takes with it
+            if self._inside:  # cascading deletion
                 return send()
             write = Write(method=method, path=path, name=name, digest=compute_digest(repr(body).encode()))
             self._writes.append(write)
@@ -130,7 +130,7 @@ class DisturbedCluster(FakeCluster):
             return answer
 
     def tick(self, _now: float) -> None:
-        """Do what controllers do: pods and status of Deployments, the end of Jobs, the injection of chaos."""
+        """Run the controllers: pods and status of Deployments, completion of Jobs, injection of chaos."""
         with self._lock:
             self._inside = True
             try:
@@ -175,7 +175,7 @@ _INJECTED: Final = {
 
 
 def _roll_out(cluster: FakeCluster, deployment: Object) -> None:
-    """Give a Deployment the pods and the status of a rollout that is complete."""
+    """Create the pods and the status of a completed rollout."""
     metadata, spec = deployment["metadata"], deployment["spec"]
     replicas, template = spec.get("replicas", 1), spec["template"]
     names = {f"{metadata['name']}-{n}" for n in range(replicas)}
@@ -204,7 +204,7 @@ def _roll_out(cluster: FakeCluster, deployment: Object) -> None:
 
 
 def _keep_revision(cluster: FakeCluster, deployment: Object, owner: Object) -> None:
-    """Let the ReplicaSet of the template have the highest revision, as the Deployment controller does."""
+    """Ensure that the template's ReplicaSet has the highest revision, as the Deployment controller does."""
     namespace, template = deployment["metadata"]["namespace"], deployment["spec"]["template"]
     sets = [
         each
@@ -227,7 +227,7 @@ def _list(template: Object) -> list[Object]:
 
 
 class _Grounds:
-    """Worlds that have nothing but a clock."""
+    """Trial worlds with nothing but a clock."""
 
     name = "memory"
     campaign_clock = "Virtual"
@@ -242,7 +242,7 @@ class _Grounds:
         return True
 
     def close_clock(self, _trial: str) -> None:
-        """Keep it: there is one trial."""
+        """Keep the clock: there is only one trial."""
 
     def health(self, _needs: object) -> tuple[str, ...]:
         return ()
@@ -251,7 +251,7 @@ class _Grounds:
 
 
 class _HastyRun(TrialRun):
-    """A run that does not pause between attempts."""
+    """A run without pauses between attempts."""
 
     def _pause(self, seconds: float) -> None:
         del seconds
@@ -270,7 +270,7 @@ def record_simulated(operation: str, catalog: Catalog) -> tuple[Write, ...]:
 
 
 def disturb_simulated(cell: Cell, catalog: Catalog) -> Outcome:
-    """Play the trial of a cell, disturb it, and delete it."""
+    """Run and disturb the trial of a cell, then delete it."""
     return _play(cell.operation, cell, catalog)[0]
 
 
@@ -331,7 +331,7 @@ def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome,
 
 
 def _live(is_done: Callable[[], bool]) -> bool:
-    """Let operators work, one after the other, until something is done; False if none of them gets there."""
+    """Run operators one after the other until a condition holds; returns False if it never does."""
     for _ in range(_LIVES):
         try:
             if is_done():

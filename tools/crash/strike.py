@@ -1,4 +1,4 @@
-"""Playing the trial of an operation with one disturbance, on the API server of a lab."""
+"""Runs an operation's trial with one disturbance, on the API server of a lab."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tools.resilience.strike import clear
 
 @dataclass(frozen=True)
 class Place:
-    """A lab whose operator can be killed, and reaches its API server through a proxy."""
+    """A lab whose operator can be killed and reaches the API server through a proxy."""
 
     lab: str
     proxy: DisturbingProxy
@@ -39,7 +39,7 @@ class Place:
 
 @contextmanager
 def place_proxy(lab: str) -> Iterator[Place]:
-    """Put a proxy between the operator of a lab and its API server, and take it out again."""
+    """Insert a proxy between a lab's operator and its API server, and remove it on exit."""
     state = LabState.load(lab)
     pki, kubeconfig = locate_pki(state), Path(state.operator_kubeconfig)
     authority = Authority.load(pki / "ca.crt", pki / "ca.key")
@@ -55,7 +55,7 @@ def place_proxy(lab: str) -> Iterator[Place]:
     try:
         write_operator(kubeconfig, f"https://127.0.0.1:{port}", pki)
         operators.append(OperatorProcess(lab))
-        clear(lab)  # what an interrupted run left would add its own writes
+        clear(lab)  # leftovers of an interrupted run would add writes of their own
         yield Place(lab, proxy, operators[0], KubeCluster(kubeconfig=Path(state.kubeconfig)))
     finally:
         for operator in operators:
@@ -69,7 +69,7 @@ def record_writes(place: Place, operation: str, catalog: Catalog) -> tuple[Write
     """Record the writes of the undisturbed trial of an operation.
 
     Raises:
-        AssertionError: that trial did not hold, so that nothing can be said about disturbed ones.
+        AssertionError: that trial did not hold, so disturbed ones cannot be judged.
     """
     place.proxy.arm()
     played = play_operation(place.cluster, operation, catalog)
@@ -81,11 +81,11 @@ def record_writes(place: Place, operation: str, catalog: Catalog) -> tuple[Write
 
 
 def disturb(place: Place, cell: Cell, catalog: Catalog) -> Callable[[], Outcome]:
-    """Play the trial of a cell, disturb it, and wait until nothing of it is left but its namespace.
+    """Run and disturb the trial of a cell, and wait until everything but its namespace is gone.
 
     Returns:
-        What waits for the end of the namespace, and tells what came of the cell. A namespace controller takes its time
-        for that, in which the next cell may be played.
+        A function that waits for the end of the namespace and returns the outcome; meanwhile the next cell can run,
+        since namespace deletion takes a while.
     """
     began = time.monotonic()
     place.operator.ends.clear()

@@ -1,4 +1,4 @@
-"""One trial for each change operation: it makes the change, takes it back, and removes the app."""
+"""One trial per change operation: it makes the change, undoes it and removes the app."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tools.crash.cells import DEPLOY
 #: An app with stores, flags and clients, and a fault for the operation that removes one.
 _SCENARIO: Final = "cart-scaled-to-zero"
 _NAME: Final = "crash"
-#: Of that app what a trial installs: an object of each kind that it has where the installation itself is tried,
-#: else only what the change is about. More of the same kind only takes time.
+#: The objects to install: for the installation itself one of each kind, otherwise only what the change needs; more of
+#: the same kind only take time.
 _INSTALLED: Final = ("otel-demo", "ad")
 _BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     DEPLOY: ("cart", "valkey-cart", "flagd", "flagd-config", "postgresql", "postgresql-init"),
@@ -52,7 +52,7 @@ def _secret() -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "crash"}, "stringData": {"key": "value"}}
 
 
-#: The changes of the trial of each operation, as in a file, those that it needs before it included.
+#: The changes of each operation's trial, as in a file, including those that it requires first.
 CHANGES: Final[Mapping[str, tuple[dict[str, Any], ...]]] = {
     DEPLOY: (),
     "apply": ({"apply": _config_map("a")},),
@@ -78,7 +78,7 @@ CHANGES: Final[Mapping[str, tuple[dict[str, Any], ...]]] = {
 
 
 def build_runbook(operation: str, catalog: Catalog, namespace: str) -> Runbook:
-    """Build the runbook whose only procedure, a decoy, makes the changes of an operation.
+    """Build a runbook whose only procedure, a decoy, makes the changes of an operation.
 
     Raises:
         KeyError: there is no such operation.
@@ -87,8 +87,8 @@ def build_runbook(operation: str, catalog: Catalog, namespace: str) -> Runbook:
     runbook = resolve(load_scenario(file).scenario, catalog, namespace)
     changes = tuple(Change.from_json(change) for change in CHANGES[operation])
     procedure = Procedure(use="Decoy", name=_NAME, solution=Solution(name=_NAME, changes=changes))
-    # Nodes are changed only where a fault declares that it reaches beyond its app.
-    # What a fault does to the traffic is not measured, as no caller of its target is installed.
+    # Nodes may only be changed by a fault with cluster scope. Effect checks are dropped because no caller of the target
+    # is installed.
     faults = tuple(msgspec.structs.replace(fault, scope="Cluster", effect=()) for fault in runbook.faults)
     installed = (*_INSTALLED, *_BESIDE.get(operation, ()))
     objects = tuple(each for each in runbook.objects if each["metadata"]["name"] in installed)
@@ -96,7 +96,7 @@ def build_runbook(operation: str, catalog: Catalog, namespace: str) -> Runbook:
 
 
 def plan_trial(operation: str, runbook: Runbook, seed: int) -> PlannedTrial:
-    """Plan the trial of an operation, with nothing that only takes time."""
+    """Plan the trial of an operation, with its essential steps only."""
     change = TrialStep(kind="change", use="Decoy", name=_NAME)
     changes = runbook.procedures[0].solution.changes
     middle: tuple[TrialStep, ...] = (change, msgspec.structs.replace(change, kind="undoChange")) if changes else ()

@@ -1,1 +1,1 @@
-"""Defects that are built into scenarios, each of a kind that the validator has to catch."""
+"""Defects injected into scenarios, one module per family; the validator must catch each of them."""

@@ -1,15 +1,15 @@
-"""Wrong expectations: alerts that are not there, come at another object, or contradict each other."""
+"""Wrong alert expectations: unknown alerts, wrong objects, contradictions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.subject import Document, Subject, misspelled
+from tools.defects.subject import Document, Subject, misspell
 
 
 def must_fire(spec: Document) -> list[Document]:
-    """The alerts of a document that must fire."""
+    """Return the alerts of ``spec`` that must fire."""
     alerts = [a for a in spec.get("expect", {}).get("alerts", []) if a.get("class", "MustFire") == "MustFire"]
     found: list[Document] = needs(alerts, "no alert must fire")
     return found
@@ -17,16 +17,16 @@ def must_fire(spec: Document) -> list[Document]:
 
 @kind("SK113")
 def alert_nobody_defines(subject: Subject) -> Iterator[Defect]:
-    """An alert that no rule defines is expected."""
+    """An expected alert is defined by no rule."""
     document, spec = subject.copy()
     alert = must_fire(spec)[0]
-    alert["name"] = misspelled(alert["name"])
+    alert["name"] = misspell(alert["name"])
     yield Defect(f"{alert['name']} must fire", document)
 
 
 @kind("SK114")
 def alert_about_another_kind(subject: Subject) -> Iterator[Defect]:
-    """An alert is expected on an object of a kind that it is never about."""
+    """An alert is expected on an object of a kind that its rule never reports."""
     document, spec = subject.copy()
     alert = needs([a for a in must_fire(spec) if a.get("entity")], "no alert names its object")[0]
     services = [o for o in subject.objects if o.startswith("Service/")]
@@ -55,7 +55,7 @@ def window_below_the_rule(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK208")
 def window_of_hours(subject: Subject) -> Iterator[Defect]:
-    """An alert may take hours."""
+    """An alert has a deadline of hours."""
     document, spec = subject.copy()
     must_fire(spec)[0]["withinSeconds"] = 7200
     yield Defect("two hours for an alert", document)
@@ -63,7 +63,7 @@ def window_of_hours(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK324")
 def nothing_must_fire(subject: Subject) -> Iterator[Defect]:
-    """An incident that no alert has to report."""
+    """No alert has to fire for the incident."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     for alert in must_fire(spec):
@@ -73,7 +73,7 @@ def nothing_must_fire(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK325")
 def demanded_and_forbidden(subject: Subject) -> Iterator[Defect]:
-    """The same alert must and must not fire."""
+    """The same alert both must and must not fire."""
     document, spec = subject.copy()
     alert = must_fire(spec)[0]
     spec["expect"]["alerts"].append(
@@ -84,7 +84,7 @@ def demanded_and_forbidden(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK325")
 def alert_called_chronic(subject: Subject) -> Iterator[Defect]:
-    """An alert that must fire is said to be on anyway, so that no control run minds it."""
+    """An alert that must fire is declared as background, so control runs tolerate it."""
     document, spec = subject.copy()
     alert = must_fire(spec)[0]
     chronic = {k: v for k, v in alert.items() if k in ("name", "entity")} | {"reason": "it is always on"}
@@ -94,8 +94,8 @@ def alert_called_chronic(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK134", "SK119")
 def check_of_nothing(subject: Subject) -> Iterator[Defect]:
-    """A check asks about an object that does not exist."""
+    """A check reads an object that does not exist."""
     document, spec = subject.copy()
-    name = misspelled(next(o for o in subject.objects if o.startswith("Service/")))
+    name = misspell(next(o for o in subject.objects if o.startswith("Service/")))
     spec.setdefault("expect", {})["checks"] = [{"endpoints": {"service": name, "atLeast": 1}, "withinSeconds": 60}]
     yield Defect(f"a check of the endpoints of {name}", document)

@@ -1,17 +1,17 @@
-"""Propagations, drawn anew from another root."""
+"""Propagation graphs rebuilt from another root."""
 
 from __future__ import annotations
 
 from tools.defects.subject import Document, Subject, bare
 
 
-def rerooted(subject: Subject, spec: Document, root: str) -> None:
-    """Let the propagation begin at ``root``, and lead to the same alerts."""
+def reroot(subject: Subject, spec: Document, root: str) -> None:
+    """Make the propagation start at ``root`` and reach the same alerts."""
     truth = spec["groundTruth"]
     old = {*subject.causes, *(f"Fault/{use.name}" for use in subject.spec.faults)}
     alerting = [o for o in subject.alerting if bare(o) in old]
     edges = [e for e in truth.get("propagation", []) if e["to"] != root]
-    if alerting:  # the old root shows alerts itself, so that it has to be reached
+    if alerting:  # the old root alerts itself, so an edge must reach it
         edges = [{"from": root, "to": o, "because": "it is said to"} for o in alerting if o != root] + edges
     else:
         edges = [{**e, "from": root if e["from"] in old else e["from"]} for e in edges]

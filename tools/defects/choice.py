@@ -1,4 +1,4 @@
-"""Which copies are tried where trying takes time, and which records still tell of them."""
+"""Selection of the copies to try in a lab, and of the records that are still current."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tools.defects.subject import Subject
 
 
 def current(records: Iterable[Caught], kinds: Iterable[Kind], good: Iterable[Subject]) -> list[Caught]:
-    """The records of copies that would be made today; those of other texts or kinds are history."""
+    """Return the records of copies that would be made today; others are of past versions."""
     subjects = list(good)
-    known = {key(*copy) for copy in in_turns(list(kinds), subjects, len(subjects))}
+    known = {key(*copy) for copy in list_copies(list(kinds), subjects, len(subjects))}
     names = {subject.name for subject in subjects}
     return [r for r in records if r.key in known or (r.kind == UNTOUCHED and r.scenario in names)]
 
 
 def chosen(kind: Kind, good: Sequence[Subject], most: int) -> list[tuple[Subject, list[Defect]]]:
-    """At most so many scenarios to which the kind applies, of different apps as long as there are any."""
+    """Return up to ``most`` scenarios to which the kind applies, spread over apps as evenly as possible."""
     fitting: list[tuple[Subject, list[Defect]]] = []
     for subject in sorted(good, key=lambda s: hashlib.sha256(f"{kind.name} {s.name}".encode()).hexdigest()):
         try:
@@ -35,8 +35,8 @@ def chosen(kind: Kind, good: Sequence[Subject], most: int) -> list[tuple[Subject
     return taken
 
 
-def in_turns(kinds: Sequence[Kind], good: Sequence[Subject], most: int) -> Iterator[tuple[Kind, Subject, Defect]]:
-    """The copies of at most so many scenarios of each kind: first one scenario of every kind, then a second one."""
+def list_copies(kinds: Sequence[Kind], good: Sequence[Subject], most: int) -> Iterator[tuple[Kind, Subject, Defect]]:
+    """Yield the copies of up to ``most`` scenarios of each kind: first one scenario per kind, then a second."""
     of = [(kind, chosen(kind, good, most)) for kind in kinds]
     for turn in range(most):
         for kind, fitting in of:

@@ -1,17 +1,17 @@
-"""A scenario that is in the catalogue already, in other words."""
+"""Catalogue scenarios copied in other words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import require_spelled_causes, with_own
+from tools.defects.own import require_spelled_causes, with_own_fault
 from tools.defects.subject import Document, Subject
 
 
 @kind("SK216", "SK217")
 def copy_with_another_value(subject: Subject) -> Iterator[Defect]:
-    """A number of a fault is another, and the texts are other ones"""
+    """A copy with a slightly different number and rewritten texts."""
     document, spec = subject.copy()
     labelled = [use for use in spec.get("faults", []) if use.get("role", "Cause") == "Cause"]
     numbers = [
@@ -27,27 +27,27 @@ def copy_with_another_value(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK216", "SK217")
 def copy_with_the_fault_under_another_name(subject: Subject) -> Iterator[Defect]:
-    """A fault type of the catalogue has another name, and the texts are other ones"""
-    needs(not (subject.path.parent / "faults").is_dir(), "it has fault types of its own already")
+    """A copy whose catalogue fault type is renamed, with rewritten texts."""
+    needs(not (subject.path.parent / "faults").is_dir(), "it already has fault types of its own")
     require_spelled_causes(subject)
-    document, files = with_own(subject, lambda fault: fault.update(title="Something else altogether"))
-    yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)
+    document, files = with_own_fault(subject, lambda fault: fault.update(title="Something else altogether"))
+    yield _retold(f"{subject.original['spec']['faults'][0]['type']} is renamed", document, files)
 
 
 @kind("SK216", "SK222")
 def mechanism_of_the_catalogue_under_another_name(subject: Subject) -> Iterator[Defect]:
-    """A fault type beside the scenario is a copy of the catalogue's, in other words and proven in another way"""
-    needs(not (subject.path.parent / "faults").is_dir(), "it has fault types of its own already")
+    """A fault type next to the scenario copies a catalogue type, reworded and with another effect check."""
+    needs(not (subject.path.parent / "faults").is_dir(), "it already has fault types of its own")
     require_spelled_causes(subject)
     needs(subject.incident, "nothing is broken")
     ready = [{"event": {"reason": "Killing", "entity": "{{ target }}"}, "describe": "its pods are gone"}]
     words = {"title": "Something else altogether", "description": "A novelty.", "effect": ready}
-    document, files = with_own(subject, lambda fault: fault.update(words))
-    yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)
+    document, files = with_own_fault(subject, lambda fault: fault.update(words))
+    yield _retold(f"{subject.original['spec']['faults'][0]['type']} is renamed", document, files)
 
 
 def _retold(reported: str, document: Document, files: Mapping[str, Document] | None = None) -> Defect:
-    """The same scenario under another name, with texts of its own."""
+    """Return the scenario under another name, with rewritten texts."""
     document["metadata"]["name"] = name = f"{document['metadata']['name'][:40]}-again"
     spec = document["spec"]
     spec["title"], spec["description"] = "A quiet Tuesday", "Somebody tidied up before the weekend."

@@ -1,4 +1,4 @@
-"""Every kind of defect: whoever imports this has them registered."""
+"""Every kind of defect; importing this module registers them."""
 
 from tools.defects import (  # noqa: F401 - each registers its kinds
     alerts,

@@ -1,4 +1,4 @@
-"""What is allowed by who knows better: findings that are suppressed, licences that nothing needs."""
+"""Unjustified exceptions: suppressed findings, unneeded scopes and capabilities."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from scenario_kit.lint.framework.suppression import find_latest_month, get_today
 from tools.defects.alerts import must_fire
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own
+from tools.defects.own import with_own_fault
 from tools.defects.subject import Document, Subject, bare
-from tools.defects.tried_labels import one_cause
+from tools.defects.tried_labels import require_one_cause
 
 
 def suppress(spec: Document, code: str, until: str = "") -> None:
-    """Silence a code, with a reason and a near end unless another one is given."""
+    """Suppress a code, by default until the latest allowed month."""
     spec["suppress"] = [{"code": code, "reason": "it is meant so", "until": until or find_latest_month(get_today())}]
 
 
@@ -29,7 +29,7 @@ def leak_suppressed(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK609")
 def silence_suppressed(subject: Subject) -> Iterator[Defect]:
-    """No alert must fire, and the finding about it is suppressed."""
+    """No alert has to fire, and the finding about it is suppressed."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     for alert in must_fire(spec):
@@ -40,7 +40,7 @@ def silence_suppressed(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK609")
 def edge_suppressed(subject: Subject) -> Iterator[Defect]:
-    """The finding about edges that follow no call is suppressed, in case it comes."""
+    """The finding about edges that follow no call is suppressed in advance."""
     document, spec = subject.copy()
     suppress(spec, "SK125")
     yield Defect("SK125 is suppressed", document)
@@ -48,7 +48,7 @@ def edge_suppressed(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK609")
 def copy_suppressed(subject: Subject) -> Iterator[Defect]:
-    """The finding about duplicates is suppressed, in case it comes."""
+    """The finding about duplicates is suppressed in advance."""
     document, spec = subject.copy()
     suppress(spec, "SK216")
     yield Defect("SK216 is suppressed", document)
@@ -56,7 +56,7 @@ def copy_suppressed(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK610")
 def suppression_without_an_end(subject: Subject) -> Iterator[Defect]:
-    """What may be suppressed is suppressed for thousands of years."""
+    """A permitted suppression never expires."""
     document, spec = subject.copy()
     suppress(spec, "SK432", "9999-12")
     yield Defect("SK432 is suppressed until 9999-12", document)
@@ -64,7 +64,7 @@ def suppression_without_an_end(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK610")
 def suppression_without_a_reason(subject: Subject) -> Iterator[Defect]:
-    """What may be suppressed is suppressed, and nothing says why."""
+    """A permitted suppression gives no reason."""
     document, spec = subject.copy()
     suppress(spec, "SK432")
     spec["suppress"][0]["reason"] = " "
@@ -73,28 +73,28 @@ def suppression_without_a_reason(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK225")
 def needless_scope(subject: Subject) -> Iterator[Defect]:
-    """The scope of the fault is the cluster, and every change is of an object of the app."""
-    one_cause(subject)
+    """The fault has cluster scope but changes only objects of the app."""
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs(fault.scope == "Namespace", "it needs that scope")
-    document, files = with_own(subject, lambda f: f.update(scope="Cluster"))
+    document, files = with_own_fault(subject, lambda f: f.update(scope="Cluster"))
     yield Defect("scope: Cluster", document, files)
 
 
 @kind("SK225")
 def needless_privilege(subject: Subject) -> Iterator[Defect]:
-    """The fault requires access to nodes, and no pod of it has any."""
-    one_cause(subject)
+    """The fault requires node access, and none of its pods uses it."""
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs("node-access" not in fault.requires, "it needs that access")
-    document, files = with_own(subject, lambda f: f.update(requires=[*f.get("requires", ()), "node-access"]))
+    document, files = with_own_fault(subject, lambda f: f.update(requires=[*f.get("requires", ()), "node-access"]))
     yield Defect("requires: node-access", document, files)
 
 
 @kind("SK225")
 def needless_conjunction(subject: Subject) -> Iterator[Defect]:
-    """Any one of several causes is said to be needed, and there is only one."""
+    """Causes are declared to join conjunctively, but there is only one."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     spec["groundTruth"]["causesJoin"] = "Conjunctive"
     yield Defect("causesJoin: Conjunctive", document)

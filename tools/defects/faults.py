@@ -1,4 +1,4 @@
-"""Faults that cannot do what is meant: aimed at nothing, without effect, over too early."""
+"""Faults that cannot work: aimed at nothing, without effect, or over too early."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 from scenario_kit.errors import AuthoringError
 from tools.defects.kind import Defect, DoesNotApply, kind, needs
-from tools.defects.own import with_own, writes
-from tools.defects.subject import Document, Subject, bare, misspelled
+from tools.defects.own import with_own_fault, writes
+from tools.defects.subject import Document, Subject, bare, misspell
 
 _HEALTHY = "nothing is broken"
 
 
 def first(spec: Document) -> Document:
-    """The first fault of a document."""
+    """Return the first fault of ``spec``."""
     fault: Document = needs(spec.get("faults"), _HEALTHY)[0]
     return fault
 
 
 @kind("SK304")
 def no_op_fault(subject: Subject) -> Iterator[Defect]:
-    """A parameter has the value that the app has already."""
+    """A parameter has the value that the app already has."""
     document, spec = subject.copy()
     use = first(spec)
     name, value = _present(subject)
@@ -30,7 +30,7 @@ def no_op_fault(subject: Subject) -> Iterator[Defect]:
 
 
 def _present(subject: Subject) -> tuple[str, Any]:
-    """A parameter of the first fault that ends up in an object, and what stands there in the healthy app."""
+    """Return a parameter of the first fault that ends up in an object, and the healthy app's value of that field."""
     use, case = subject.spec.faults[0], subject.case
     fault, kinds = case.faults[use.name], case.types[use.type].parameters.get("properties", {})
     assert case.app is not None
@@ -39,7 +39,7 @@ def _present(subject: Subject) -> tuple[str, Any]:
         for change in fault.changes:
             after_all = change.operation.simulate(after_all, case.app, case.app.namespace)
     except AuthoringError:
-        raise DoesNotApply("its changes cannot be looked at one by one") from None
+        raise DoesNotApply("its changes cannot be simulated one by one") from None
     values = {n: use.parameters.get(n, p.get("default")) for n, p in kinds.items()}
     for old, new in zip(before, after_all, strict=False):
         if old is not new and old != new:
@@ -63,7 +63,7 @@ def _differences(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
 
 @kind("SK109")
 def unknown_parameter(subject: Subject) -> Iterator[Defect]:
-    """A parameter that the fault does not have."""
+    """The fault type has no such parameter."""
     document, spec = subject.copy()
     use = first(spec)
     known = list(subject.case.types[use["type"]].parameters.get("properties", {}))
@@ -74,7 +74,7 @@ def unknown_parameter(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK109")
 def impossible_parameter(subject: Subject) -> Iterator[Defect]:
-    """A parameter of a wrong type."""
+    """A parameter has the wrong type."""
     document, spec = subject.copy()
     use = first(spec)
     known = subject.case.types[use["type"]].parameters.get("properties", {})
@@ -86,7 +86,7 @@ def impossible_parameter(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK120")
 def wrong_container(subject: Subject) -> Iterator[Defect]:
-    """The container that is to be broken does not exist."""
+    """The target has no container of the given name."""
     document, spec = subject.copy()
     use = first(spec)
     known = subject.case.types[use["type"]].parameters.get("properties", {})
@@ -97,10 +97,10 @@ def wrong_container(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK108")
 def unknown_fault(subject: Subject) -> Iterator[Defect]:
-    """A fault type that there is not."""
+    """The fault type does not exist."""
     document, spec = subject.copy()
     use = first(spec)
-    use["type"] = misspelled(use["type"])
+    use["type"] = misspell(use["type"])
     yield Defect(f"type {use['type']}", document)
 
 
@@ -109,13 +109,13 @@ def unknown_target(subject: Subject) -> Iterator[Defect]:
     """The target does not exist."""
     document, spec = subject.copy()
     use = first(spec)
-    use["target"] = misspelled(use["target"])
+    use["target"] = misspell(use["target"])
     yield Defect(f"target {use['target']}", document)
 
 
 @kind("SK110")
 def target_of_another_kind(subject: Subject) -> Iterator[Defect]:
-    """The target is of a kind that the fault does not break."""
+    """The target is of a kind that the fault type does not support."""
     document, spec = subject.copy()
     use = first(spec)
     kinds = [k.partition(".")[0] for k in subject.case.types[use["type"]].targets]
@@ -127,7 +127,7 @@ def target_of_another_kind(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK110")
 def target_in_another_namespace(subject: Subject) -> Iterator[Defect]:
-    """The target has the right name and a wrong namespace."""
+    """The target is in another namespace."""
     document, spec = subject.copy()
     use = first(spec)
     needs(bare(use["target"]) in subject.objects, "the target is no object of the app")
@@ -161,7 +161,7 @@ def waits_for_itself(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK132")
 def fault_that_waits_for_nobody(subject: Subject) -> Iterator[Defect]:
-    """The only fault waits for an alert, which only a fault before it could raise."""
+    """The only fault waits for an alert that only an earlier fault could raise."""
     document, spec = subject.copy()
     needs(len(spec.get("faults", [])) == 1, "it has several faults, or none")
     first(spec)["start"] = {"onAlert": {"name": "KubePodCrashLooping"}}
@@ -170,44 +170,44 @@ def fault_that_waits_for_nobody(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK128")
 def expiring_fault(subject: Subject) -> Iterator[Defect]:
-    """The chaos object ends by itself after a minute."""
+    """The chaos object expires after a minute."""
     needs(subject.spec.faults, _HEALTHY)
     needs(subject.incident, "there is no incident")
 
     def shorten(fault: Document) -> None:
         once = ("pod-kill", "container-kill")
         lasting = [c for c in writes(fault["changes"], "chaos") if c["spec"].get("action") not in once]
-        needs(lasting, "nothing of Chaos Mesh lasts in it")[0]["spec"]["duration"] = "60s"
+        needs(lasting, "it has no lasting experiment")[0]["spec"]["duration"] = "60s"
 
-    document, files = with_own(subject, shorten)
+    document, files = with_own_fault(subject, shorten)
     yield Defect("duration: 60s", document, files)
 
 
 @kind("SK129")
 def unproven_fault(subject: Subject) -> Iterator[Defect]:
-    """The fault does not say how its absence is proven."""
+    """The fault has no check that it is gone."""
     needs(subject.spec.faults, _HEALTHY)
-    document, files = with_own(subject, lambda fault: fault.update(undone=[]))
+    document, files = with_own_fault(subject, lambda fault: fault.update(undone=[]))
     yield Defect("no check that it is gone", document, files)
 
 
 @kind("SK135")
 def visible_trace_of_a_hidden_fault(subject: Subject) -> Iterator[Defect]:
-    """A fault that marks what it breaks is to be hidden."""
+    """A fault that leaves visible traces is declared hidden."""
     document, spec = subject.copy()
     use = first(spec)
-    needs(use["type"] in ("pod-failure", "container-kill"), "its fault marks nothing")
+    needs(use["type"] in ("pod-failure", "container-kill"), "its fault leaves no trace")
     use["visibility"] = "Hidden"
     yield Defect("visibility: Hidden", document)
 
 
 @kind("SK137")
 def noise_on_the_target(subject: Subject) -> Iterator[Defect]:
-    """The background noise restarts what is broken."""
+    """The background noise restarts the broken workload."""
     document, spec = subject.copy()
     broken = [o for o in subject.concerned if o.startswith("Deployment/") and o not in subject.alerting]
     targets = {bare(use.target) for use in subject.spec.faults}
     named = [o for o in sorted(broken) if o in targets or f"Service/{o.split('/')[1]}" in targets]
-    workload = needs(named, "no fault is aimed at a Deployment that alerts nowhere")[0]
+    workload = needs(named, "no fault targets a Deployment that does not alert")[0]
     spec["noise"] = [{"name": "rollouts", "restart": {"target": workload}, "everySeconds": 600}]
     yield Defect(f"restarts of {workload}", document)

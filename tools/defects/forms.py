@@ -1,4 +1,4 @@
-"""Files that are not what they should be: form, names, versions, and objects that no catalogue may bring."""
+"""Malformed files: syntax, names, versions, and objects that no catalogue may contain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.defects.subject import Document, Subject
 
 @kind("SK102")
 def misspelled_field(subject: Subject) -> Iterator[Defect]:
-    """A field that there is not."""
+    """A field name is misspell."""
     document, spec = subject.copy()
     spec["groundTruth"]["rootcauses"] = spec["groundTruth"].pop("rootCauses", [])
     yield Defect("rootcauses", document)
@@ -19,14 +19,14 @@ def misspelled_field(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK101")
 def key_twice(subject: Subject) -> Iterator[Defect]:
-    """The same key twice: one of the two values would be lost."""
+    """A key occurs twice, so one of its values would be lost."""
     text = subject.path.read_text()
     yield Defect("a second title", text.replace("\n  title:", "\n  title: Another one\n  title:", 1))
 
 
 @kind("SK104")
 def value_of_another_type(subject: Subject) -> Iterator[Defect]:
-    """A text where a list is wanted."""
+    """A string stands where a list is expected."""
     document, spec = subject.copy()
     spec["tags"] = "networking"
     yield Defect("tags is a text", document)
@@ -34,7 +34,7 @@ def value_of_another_type(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK104")
 def unknown_class(subject: Subject) -> Iterator[Defect]:
-    """A value that is none of the listed ones."""
+    """A value is not in its enumeration."""
     document, spec = subject.copy()
     needs(spec.get("expect", {}).get("alerts"), "no alert is expected")[0]["class"] = "must-fire"
     yield Defect("class: must-fire", document)
@@ -50,7 +50,7 @@ def missing_field(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK105")
 def another_version_of_the_format(subject: Subject) -> Iterator[Defect]:
-    """An apiVersion that nobody reads."""
+    """The apiVersion is not supported."""
     document, _ = subject.copy()
     document["apiVersion"] = "scenariokit.io/v1"
     yield Defect("apiVersion scenariokit.io/v1", document)
@@ -58,14 +58,14 @@ def another_version_of_the_format(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK003")
 def another_folder(subject: Subject) -> Iterator[Defect]:
-    """The folder has another name."""
+    """The folder name differs from the scenario name."""
     document, _ = subject.copy()
     yield Defect("in a folder of another name", document, folder="another-folder")
 
 
 @kind("SK107")
 def unknown_version(subject: Subject) -> Iterator[Defect]:
-    """A version of the app that there is not."""
+    """The app has no such version."""
     document, spec = subject.copy()
     spec["app"]["version"] = "0.0.1"
     yield Defect("version 0.0.1", document)
@@ -73,7 +73,7 @@ def unknown_version(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK123")
 def template_text(subject: Subject) -> Iterator[Defect]:
-    """A template where nothing renders it."""
+    """A template expression stands in a field that is not rendered."""
     document, spec = subject.copy()
     spec["brief"] = "Customers of {{ shop }} complain."
     yield Defect("a template in the brief", document)
@@ -99,19 +99,19 @@ def _pod(image: str = "", command: list[str] | None = None, **context: Any) -> D
 
 @kind("SK201")
 def unpinned_image(subject: Subject) -> Iterator[Defect]:
-    """A pod with an image that may change."""
+    """A pod uses an image without a digest."""
     yield _created(subject, "image busybox:latest", _pod("docker.io/library/busybox:latest"))
 
 
 @kind("SK202")
 def privileged_pod(subject: Subject) -> Iterator[Defect]:
-    """A privileged container."""
+    """A pod has a privileged container."""
     yield _created(subject, "privileged: true", _pod(privileged=True))
 
 
 @kind("SK202")
 def host_path(subject: Subject) -> Iterator[Defect]:
-    """A pod that mounts the node's files."""
+    """A pod mounts the node's file system."""
     body = _pod()
     body["spec"]["volumes"] = [{"name": "host", "hostPath": {"path": "/"}}]
     yield _created(subject, "hostPath /", body)
@@ -119,7 +119,7 @@ def host_path(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK203")
 def cluster_admin(subject: Subject) -> Iterator[Defect]:
-    """An account that may do everything everywhere."""
+    """A service account is bound to cluster-admin."""
     body = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRoleBinding",
@@ -132,5 +132,5 @@ def cluster_admin(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK204")
 def download(subject: Subject) -> Iterator[Defect]:
-    """A pod that installs something from the network."""
+    """A pod installs software from the network."""
     yield _created(subject, "pip install", _pod(command=["sh", "-c", "pip install requests"]))

@@ -1,4 +1,4 @@
-"""Hints in plain words, where a solver reads: the fault works as before, and says what it is beside that."""
+"""Hints where a solver reads: the fault works as before, and also leaks the answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own
+from tools.defects.own import with_own_fault
 from tools.defects.subject import Document, Subject, bare
 
 
@@ -15,7 +15,7 @@ def _target(subject: Subject) -> str:
 
 
 def _workload(subject: Subject) -> str:
-    """A workload of the app: what the fault breaks, or else what is behind it."""
+    """Return a workload of the app: the fault's target, or the workload behind that Service."""
     target = _target(subject)
     behind = [c.workload for c in subject.components() if f"Service/{c.service}" == target]
     found = next((w for w in (target, *behind) if w.startswith(("Deployment/", "StatefulSet/"))), "")
@@ -23,7 +23,7 @@ def _workload(subject: Subject) -> str:
 
 
 def _with(subject: Subject, change: Document, reported: str) -> Defect:
-    document, files = with_own(subject, lambda fault: fault["changes"].append(change))
+    document, files = with_own_fault(subject, lambda fault: fault["changes"].append(change))
     return Defect(reported, document, files)
 
 
@@ -43,14 +43,14 @@ def _object(kind_: str, name: str, **body: Any) -> Document:
 
 @kind("SK221")
 def hint_in_an_annotation(subject: Subject) -> Iterator[Defect]:
-    """The fault annotates what it breaks, in plain words."""
+    """The fault sets an annotation in plain words on the broken object."""
     change = _merged(_target(subject), {"metadata": {"annotations": {"ops/culprit": "yes"}}})
     yield _with(subject, change, "annotation ops/culprit: yes")
 
 
 @kind("SK221")
 def hint_in_a_label(subject: Subject) -> Iterator[Defect]:
-    """The fault labels what it breaks with what nothing selects."""
+    """The fault sets a label on the broken object that nothing selects."""
     yield _with(
         subject, _merged(_target(subject), {"metadata": {"labels": {"look-at": "this-one"}}}), "look-at: this-one"
     )
@@ -58,14 +58,14 @@ def hint_in_a_label(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK221")
 def hint_in_a_selecting_field(subject: Subject) -> Iterator[Defect]:
-    """The fault has a pod tolerate a taint that no node has, whose key is a hint in plain words."""
+    """The fault adds a toleration for a taint that no node has, with a hint as key."""
     body = {"spec": {"template": {"spec": {"tolerations": [{"key": "look-at-this-one", "operator": "Exists"}]}}}}
     yield _with(subject, _merged(_workload(subject), body), "a toleration of look-at-this-one")
 
 
 @kind("SK221")
 def hint_in_a_folder(subject: Subject) -> Iterator[Defect]:
-    """The fault creates a Job that does nothing, in a folder that is called after the culprit."""
+    """The fault creates a Job that does nothing, with a hint in its working directory."""
     needs(subject.spec.faults, "nothing is broken")
     container = {"name": "main", "image": "busybox:1.37.0", "command": ["sleep", "60"], "workingDir": "/culprit"}
     spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
@@ -76,21 +76,21 @@ def hint_in_a_folder(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK221")
 def hint_in_a_variable(subject: Subject) -> Iterator[Defect]:
-    """The fault gives a container a variable that its program does not read."""
+    """The fault sets an environment variable that the program does not read."""
     change = _container(subject, _workload(subject), env=[{"name": "CHANGED_TODAY", "value": "yes"}])
     yield _with(subject, change, "variable CHANGED_TODAY")
 
 
 @kind("SK221")
 def hint_in_a_settings_key(subject: Subject) -> Iterator[Defect]:
-    """The fault creates settings that nobody reads, and that hold the solution."""
+    """The fault creates a ConfigMap that nothing reads, with the solution in it."""
     change = _object("ConfigMap", "{{ neutral('settings') }}", data={"solution": f"repair {_target(subject)}"})
     yield _with(subject, change, "ConfigMap with the key solution")
 
 
 @kind("SK221")
 def hint_in_an_event(subject: Subject) -> Iterator[Defect]:
-    """The fault writes an event that tells."""
+    """The fault creates an Event that names the broken object."""
     about = _target(subject)
     involved = {"kind": about.partition("/")[0], "name": about.partition("/")[2], "namespace": "{{ app.namespace }}"}
     body = {"involvedObject": involved, "reason": "Changed", "message": f"somebody changed {about}", "type": "Normal"}
@@ -107,7 +107,7 @@ def _job(name: str, container: str, *command: str) -> Document:
 
 @kind("SK221")
 def hint_in_a_name(subject: Subject) -> Iterator[Defect]:
-    """The fault creates a Job or a container whose name tells."""
+    """The fault creates a Job or a container with a hint in its name."""
     _target(subject)
     yield _with(subject, _job("guess-who-did-it", "main", "sleep", "60"), "Job/guess-who-did-it")
     yield _with(subject, _job("{{ neutral('batch') }}", "the-culprit", "sleep", "60"), "a container the-culprit")
@@ -115,6 +115,6 @@ def hint_in_a_name(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK221")
 def hint_in_a_log(subject: Subject) -> Iterator[Defect]:
-    """The fault starts a container that prints what is broken."""
+    """The fault starts a container that logs what is broken."""
     reported = f"echo whoever reads this should repair {_target(subject)}; sleep 60"
     yield _with(subject, _job("{{ neutral('batch') }}", "main", "sh", "-c", reported), "a log line")

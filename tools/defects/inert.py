@@ -1,4 +1,4 @@
-"""A fault that changes something and breaks nothing: what lies about it can only be told by trying."""
+"""A fault that changes something without breaking anything: only a trial can expose false claims about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NAME = "replica-added"
 
 
 def inert_type() -> Document:
-    """A complete fault type: a workload gets one replica more, which is proven, and taken back."""
+    """Return a complete fault type that adds one replica to a workload."""
     back = [{"scale": {"target": "{{ target }}", "replicas": "{{ object.spec.replicas | default(1) }}"}}]
     count = 'count(kube_pod_info{pod=~"{{ target.name }}-[a-z0-9]+-[a-z0-9]+"})'
     more, fewer = "{{ (object.spec.replicas | default(1)) + 1 }}", "{{ object.spec.replicas | default(1) }}"
@@ -33,7 +33,7 @@ def inert_type() -> Document:
 
 
 def add_inert(subject: Subject, spec: Document, target: str, name: str = "more") -> dict[str, Document]:
-    """A further fault of this type on ``target``, with label, solution and an edge to the first alert; its file."""
+    """Add such a fault on ``target``, with label, solution and an edge to the first alert; return its files."""
     spec["faults"].append({"name": name, "type": NAME, "target": target})
     truth = spec["groundTruth"]
     truth["rootCauses"] = [*truth.get("rootCauses", []), {"fault": name, "entity": target}]
@@ -49,20 +49,20 @@ def add_inert(subject: Subject, spec: Document, target: str, name: str = "more")
 
 
 def back(subject: Subject, target: str) -> list[dict[str, Any]]:
-    """The changes that take the replica away again."""
+    """Return the changes that remove the replica again."""
     return [{"scale": {"target": target, "replicas": subject.objects[target]["spec"].get("replicas", 1)}}]
 
 
 def files() -> dict[str, Document]:
-    """The type, where a scenario keeps its own."""
+    """Return the fault type's file, by path next to the scenario."""
     return {f"faults/{NAME}/fault.yaml": inert_type()}
 
 
-#: An annotation that a platform reads, and that makes no difference to any symptom.
+#: An annotation that a platform reads, and that affects no symptom.
 READ = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 
 def annotate(target: str, value: str | None, key: str = READ) -> dict[str, Any]:
-    """The change that sets an annotation, or drops it; of ``READ``, to what the platform understands."""
+    """Return the change that sets or, for None, removes an annotation; the value of ``READ`` is always "true"."""
     said = "true" if key == READ and value is not None else value
     return {"patch": {"target": target, "type": "Merge", "patch": {"metadata": {"annotations": {key: said}}}}}

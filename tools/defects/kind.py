@@ -1,7 +1,7 @@
-"""What a kind of defect is, and the register of all of them.
+"""Kinds of defects, and their registry.
 
-A kind is a pure function from a good scenario to defective copies of it. It yields nothing but raises
-``DoesNotApply`` where a scenario has nothing that could be wrong in that way.
+A kind is a pure function from a good scenario to defective copies of it. It raises ``DoesNotApply`` where a
+scenario offers nothing that could be wrong in that way.
 """
 
 from __future__ import annotations
@@ -12,19 +12,23 @@ from typing import Any, Final, Literal, NamedTuple
 
 from tools.defects.subject import Document, Subject
 
-#: Where a defect is to be caught: by ``lint``, by the trials of the plan ``quick``, or only by those of ``standard``.
+#: What has to catch a defect: ``lint``, the trials of the plan ``quick``, or only those of ``standard``.
 Stage = Literal["Static", "Trial", "Standard"]
 
 
 class DoesNotApply(Exception):
-    """Why a scenario cannot be wrong in this way."""
+    """The scenario cannot have this kind of defect; the message says why."""
 
 
 @dataclass(frozen=True)
 class Defect:
-    """A defective copy: what was done to it, and its text or its document.
+    """A defective copy of a scenario.
 
-    ``files`` lie beside the scenario, by path; ``folder`` is another folder than that of its name.
+    Attributes:
+        reported: what was changed.
+        document: the document, or its text.
+        files: documents next to the scenario, by path.
+        folder: a folder name other than the scenario's.
     """
 
     reported: str
@@ -37,9 +41,12 @@ Make = Callable[[Subject], Iterator[Defect]]
 
 
 class Kind(NamedTuple):
-    """``codes`` are the findings that count as the right catch.
+    """A kind of defect.
 
-    ``first`` names the purposes of the trials that should see it: they are run before the others.
+    Attributes:
+        title: what is wrong.
+        codes: findings of which any one is a correct catch.
+        first: purposes of the trials that should catch it; they run first.
     """
 
     name: str
@@ -50,10 +57,10 @@ class Kind(NamedTuple):
     first: tuple[str, ...] = ()
 
     def of(self, subject: Subject) -> list[Defect]:
-        """The defective copies.
+        """Return the defective copies of a scenario.
 
         Raises:
-            DoesNotApply: there are none.
+            DoesNotApply: the scenario offers nothing that could be wrong in this way.
         """
         found = list(self.make(subject))
         if not found:
@@ -65,7 +72,7 @@ KINDS: Final[dict[str, Kind]] = {}
 
 
 def kind(*codes: str, stage: Stage = "Static", first: tuple[str, ...] = ()) -> Callable[[Make], Make]:
-    """Register the decorated function; its docstring says what is wrong."""
+    """Register the decorated function as a kind; its docstring is the kind's title."""
 
     def register(make: Make) -> Make:
         name = make.__name__.replace("_", "-")
@@ -79,15 +86,15 @@ def kind(*codes: str, stage: Stage = "Static", first: tuple[str, ...] = ()) -> C
 
 
 def of_stage(*stages: Stage) -> list[Kind]:
-    """The kinds that are to be caught there."""
+    """Return the kinds of these stages."""
     return [k for k in KINDS.values() if k.stage in stages]
 
 
 def needs(value: Any, reason: str) -> Any:
-    """``value``, where there is one.
+    """Return ``value``.
 
     Raises:
-        DoesNotApply: for ``reason``.
+        DoesNotApply: ``value`` is falsy; ``reason`` says why.
     """
     if not value:
         raise DoesNotApply(reason)

@@ -1,4 +1,4 @@
-"""Runs defective copies through a lab, as ``verify`` would, and stops when the right finding is there."""
+"""Runs defective copies in a lab as ``verify`` would, until the right finding appears."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SEED: Final = 1
 
 
 class Bench:
-    """A lab, and the catalogue with which scenarios are tried in it."""
+    """A lab, and the catalogue of the scenarios that it runs."""
 
     def __init__(self, lab: str, catalog: Catalog, parallel: int = 2) -> None:
         self._lab = LabState.load(lab)
@@ -43,12 +43,12 @@ class Bench:
         self._parallel = parallel
 
     def judge(self, kind: Kind, subject: Subject, defect: Defect, root: Path) -> Caught:
-        """What ``verify`` finds in one defective copy; ``root`` is an empty folder."""
+        """Return the result of verifying one defective copy; ``root`` is an empty folder."""
         started = time.monotonic()
         paths = write(defect, subject, root)
         static = lint_files(paths, self._catalog)
-        refused = sorted({f.code for f in _counting(static, frozenset())})
-        if refused and not kind.codes & {f.code for f in static}:  # whoever lies would correct that first
+        refused = sorted({f.code for f in _counting(static, frozenset())})  # an author would correct these first
+        if refused and not kind.codes & {f.code for f in static}:
             reported = f"lint refuses it for another reason: {', '.join(refused)}"
             return Caught(
                 kind=kind.name,
@@ -71,7 +71,7 @@ class Bench:
         )  # fmt: skip
 
     def untouched(self, subject: Subject) -> Caught:
-        """What ``verify --plan quick`` finds in the scenario as it is."""
+        """Return the result of ``verify --plan quick`` for the scenario as it is."""
         started = time.monotonic()
         scenario = load_scenario(subject.path).scenario
         sample = self._resolved(scenario, subject.path, "app", 100)
@@ -89,7 +89,7 @@ class Bench:
     def _found(
         self, kind: Kind, path: Path, static: Sequence[Finding], plan: str, unique: str
     ) -> tuple[list[Finding], str, bool]:
-        """Findings that count, what saw the right one (or else the first), and whether everything could be judged."""
+        """Return findings that count, the source of the right one (or else the first), and whether all was judged."""
         if found := _counting(static, kind.codes):
             return found, "lint", True
         scenario = load_scenario(path).scenario
@@ -141,21 +141,21 @@ def _today() -> str:
 
 
 def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-    """Nobody watches."""
+    """Report no progress."""
 
 
 def _counting(findings: Sequence[Finding], right: frozenset[str]) -> list[Finding]:
-    """Errors, and what names the defect; a remark about something else catches nothing."""
+    """Return errors and findings with a right code; other warnings do not count as a catch."""
     return [f for f in findings if f.severity == Severity.ERROR or f.code in right]
 
 
 def _batches(kind: Kind, planned: Sequence[PlannedTrial]) -> list[list[PlannedTrial]]:
-    """The trials that should see it, then all others but the repeats after the first one."""
+    """Return the trials that should catch it, then all others except later repeats."""
     early = [p for p in planned if p.purpose.startswith(kind.first)] if kind.first else []
     early = [p for p in early if p.purpose not in _LATER]
     rest = [p for p in planned if p not in early and p.purpose not in _LATER]
     return [batch for batch in (early, rest) if batch]
 
 
-#: Repeats with other seeds: a plan needs them for its statistics, no defect here does.
+#: Repeats with further seeds: a plan needs them for its statistics, no defect here does.
 _LATER: Final = frozenset(f"repeat-{n}" for n in range(2, 40))

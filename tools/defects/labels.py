@@ -1,4 +1,4 @@
-"""Wrong ground truth: labels, outcome, and the propagation."""
+"""Wrong ground truth: labels, outcome and propagation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tools.defects.kind import Defect, kind, needs
 from tools.defects.second import second_fault
-from tools.defects.subject import Document, Subject, bare, misspelled
+from tools.defects.subject import Document, Subject, bare, misspell
 
 _INCIDENT = "there is no incident"
 
@@ -23,28 +23,28 @@ def _edges(spec: Document) -> list[Document]:
 
 @kind("SK405")
 def wrong_label(subject: Subject) -> Iterator[Defect]:
-    """An object that nothing touched is labelled."""
+    """The label names an untouched object."""
     document, spec = subject.copy()
-    other = needs(subject.bystanders(), "every component has to do with it")[0]
+    other = needs(subject.bystanders(), "every component is involved")[0]
     _labels(subject, spec)[0]["entity"] = other
     yield Defect(f"the first label names {other}", document)
 
 
 @kind("SK406")
 def victim_labelled(subject: Subject) -> Iterator[Defect]:
-    """An object that suffers is labelled."""
+    """The label names a victim."""
     document, spec = subject.copy()
     victims = [o for o in subject.alerting if bare(o) not in subject.causes]
-    victim = needs(victims, "only the broken object itself alerts")[0]
+    victim = needs(victims, "only the broken object alerts")[0]
     _labels(subject, spec)[0]["entity"] = victim
     yield Defect(f"the first label names {victim}, which alerts", document)
 
 
 @kind("SK405")
 def wrong_label_suppressed(subject: Subject) -> Iterator[Defect]:
-    """An object that nothing touched is labelled, and the finding about it is suppressed."""
+    """The label names an untouched object, and the finding about it is suppressed."""
     document, spec = subject.copy()
-    other = needs(subject.bystanders(), "every component has to do with it")[0]
+    other = needs(subject.bystanders(), "every component is involved")[0]
     _labels(subject, spec)[0]["entity"] = other
     spec["suppress"] = [{"code": "SK405", "reason": "it is meant so", "until": "2099-01"}]
     yield Defect(f"the first label names {other}, SK405 is suppressed", document)
@@ -52,46 +52,46 @@ def wrong_label_suppressed(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK112", "SK405")
 def label_of_nothing(subject: Subject) -> Iterator[Defect]:
-    """An object that does not exist is labelled."""
+    """The label names an object that does not exist."""
     document, spec = subject.copy()
-    wrong = misspelled(next(iter(subject.causes or subject.objects)))
+    wrong = misspell(next(iter(subject.causes or subject.objects)))
     _labels(subject, spec)[0]["entity"] = wrong
     yield Defect(f"the first label names {wrong}", document)
 
 
 @kind("SK405", "SK112")
 def label_in_another_namespace(subject: Subject) -> Iterator[Defect]:
-    """The label is an object of the right name in a wrong namespace."""
+    """The label names the right object in a wrong namespace."""
     document, spec = subject.copy()
-    cause = needs([c for c in subject.causes if c in subject.objects], "the name of the cause is drawn")[0]
+    cause = needs([c for c in subject.causes if c in subject.objects], "the name of the cause is generated")[0]
     _labels(subject, spec)[0]["entity"] = f"kube-system/{cause}"
     yield Defect(f"the first label names kube-system/{cause}", document)
 
 
 @kind("SK409")
 def label_without_entity(subject: Subject) -> Iterator[Defect]:
-    """The label does not say which object it is."""
+    """The label names no object."""
     document, spec = subject.copy()
     label = _labels(subject, spec)[0]
     needs(
         label.pop("entity", "") and not subject.case.has_generated_cause(label["fault"]),
-        "the name of the cause is drawn",
+        "the name of the cause is generated",
     )
     yield Defect("the first label has no entity", document)
 
 
 @kind("SK131")
 def label_of_another_fault(subject: Subject) -> Iterator[Defect]:
-    """The label names a fault that there is not."""
+    """The label names a fault that the scenario does not have."""
     document, spec = subject.copy()
     label = _labels(subject, spec)[0]
-    label["fault"] = misspelled(label["fault"])
+    label["fault"] = misspell(label["fault"])
     yield Defect(f"the first label is of {label['fault']}", document)
 
 
 @kind("SK408")
 def cause_unlabelled(subject: Subject) -> Iterator[Defect]:
-    """Nothing is labelled, although something is broken."""
+    """Nothing is labelled although something is broken."""
     document, spec = subject.copy()
     _labels(subject, spec)
     needs(subject.incident, _INCIDENT)
@@ -121,7 +121,7 @@ def distractor_labelled(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK404")
 def cause_called_distractor(subject: Subject) -> Iterator[Defect]:
-    """The labelled fault is said to be a distractor."""
+    """The labelled fault is declared as a distractor."""
     document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     labelled = _labels(subject, spec)[0]["fault"]
@@ -131,7 +131,7 @@ def cause_called_distractor(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK124")
 def alias_of_a_victim(subject: Subject) -> Iterator[Defect]:
-    """An alias of the cause names what suffers from it."""
+    """An alias of the cause names a victim."""
     document, spec = subject.copy()
     label = _labels(subject, spec)[0]
     victim = needs([o for o in subject.alerting if bare(o) not in subject.causes], "only the broken object alerts")[0]
@@ -141,26 +141,26 @@ def alias_of_a_victim(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK124")
 def alias_of_a_bystander(subject: Subject) -> Iterator[Defect]:
-    """An alias of the cause names a component that has nothing to do with it."""
+    """An alias of the cause names an unrelated component."""
     document, spec = subject.copy()
-    other = needs(subject.bystanders(), "every component has to do with it")[0]
+    other = needs(subject.bystanders(), "every component is involved")[0]
     _labels(subject, spec)[0]["aliases"] = [other]
     yield Defect(f"{other} is an alias of the cause", document)
 
 
 @kind("SK124")
 def alias_of_everything(subject: Subject) -> Iterator[Defect]:
-    """An alias of the cause names the account that all components share."""
+    """An alias of the cause names a service account that all components share."""
     document, spec = subject.copy()
     accounts = [name for name in subject.objects if name.startswith("ServiceAccount/") and name not in subject.causes]
-    label, account = _labels(subject, spec)[0], needs(accounts, "the app has no account of its own")[0]
+    label, account = _labels(subject, spec)[0], needs(accounts, "the app has no service account")[0]
     label["aliases"] = [account]
     yield Defect(f"{account} is an alias of the cause", document)
 
 
 @kind("SK124")
 def alias_of_another_cause(subject: Subject) -> Iterator[Defect]:
-    """An alias of one cause names another one."""
+    """An alias of one cause names another cause."""
     document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     label = _labels(subject, spec)[0]
@@ -171,7 +171,7 @@ def alias_of_another_cause(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK408")
 def incident_called_none(subject: Subject) -> Iterator[Defect]:
-    """An incident is said to be none."""
+    """An incident is declared as NoIncident."""
     document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     spec["groundTruth"]["outcome"] = "NoIncident"
@@ -180,16 +180,16 @@ def incident_called_none(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK408")
 def incident_called_benign(subject: Subject) -> Iterator[Defect]:
-    """What needs a solution is said to be benign."""
+    """An incident that needs a solution is declared as Benign."""
     document, spec = subject.copy()
-    needs(subject.incident and (spec.get("solutions") or spec.get("decoys")), "nobody has to act")
+    needs(subject.incident and (spec.get("solutions") or spec.get("decoys")), "it lists no solution or decoy")
     spec["groundTruth"]["outcome"] = "Benign"
     yield Defect("outcome Benign", document)
 
 
 @kind("SK116")
 def no_propagation(subject: Subject) -> Iterator[Defect]:
-    """Nothing says how the trouble gets to the alerts."""
+    """No propagation explains the alerts on other objects."""
     document, spec = subject.copy()
     needs([o for o in subject.alerting if bare(o) not in subject.causes], "only the broken object alerts")
     _edges(spec)
@@ -199,14 +199,14 @@ def no_propagation(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK116")
 def reversed_first_edge(subject: Subject) -> Iterator[Defect]:
-    """The edge that leaves the cause is the wrong way round."""
+    """The edge that leaves the cause is reversed."""
     document, spec = subject.copy()
     yield Defect(_turned(_edges(spec)[0]), document)
 
 
 @kind("SK116", "SK125")
 def reversed_later_edge(subject: Subject) -> Iterator[Defect]:
-    """An edge between two victims is the wrong way round."""
+    """An edge between two victims is reversed."""
     document, spec = subject.copy()
     roots = {bare(c) for c in subject.causes} | {f"Fault/{u.name}" for u in subject.spec.faults}
     later = [e for e in _edges(spec) if e["from"] not in roots]
@@ -215,7 +215,7 @@ def reversed_later_edge(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK116")
 def circular_propagation(subject: Subject) -> Iterator[Defect]:
-    """The trouble is said to cause itself."""
+    """The propagation contains a cycle."""
     document, spec = subject.copy()
     edges = _edges(spec)
     edges.append({"from": edges[-1]["to"], "to": edges[0]["from"], "because": "it comes back"})
@@ -224,21 +224,21 @@ def circular_propagation(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK115")
 def propagation_through_nothing(subject: Subject) -> Iterator[Defect]:
-    """The propagation leads through an object that does not exist."""
+    """The propagation passes through an object that does not exist."""
     document, spec = subject.copy()
     edge = _edges(spec)[-1]
-    edge["to"] = misspelled(edge["to"])
+    edge["to"] = misspell(edge["to"])
     yield Defect(f"an edge leads to {edge['to']}", document)
 
 
 @kind("SK116", "SK125")
 def propagation_to_nobody(subject: Subject) -> Iterator[Defect]:
-    """The propagation ends at an object that has nothing to do with it."""
+    """The propagation ends at an unrelated object."""
     document, spec = subject.copy()
     edges = _edges(spec)
     last = edges[-1]["to"]
     apart = [b for b in subject.bystanders() if not (subject.calls(last, b) or subject.calls(b, last))]
-    nowhere = needs(apart, "every component has to do with it")[-1]
+    nowhere = needs(apart, "every component is involved")[-1]
     edges.append({"from": last, "to": nowhere, "because": "it suffers as well"})
     yield Defect(f"an edge leads to {nowhere}", document)
 
@@ -261,9 +261,9 @@ def _turned(edge: Document) -> str:
 
 @kind("SK112")
 def label_of_another_group(subject: Subject) -> Iterator[Defect]:
-    """The label is an object of the right name in a wrong API group."""
+    """The label names the right object in a wrong API group."""
     document, spec = subject.copy()
-    cause = needs([c for c in subject.causes if c in subject.objects], "the name of the cause is drawn")[0]
+    cause = needs([c for c in subject.causes if c in subject.objects], "the name of the cause is generated")[0]
     sort, _, name = cause.partition("/")
     wrong = f"{sort}.example.org/{name}"
     next(label for label in _labels(subject, spec) if label.get("entity") == cause)["entity"] = wrong
@@ -281,17 +281,17 @@ def label_twice(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK125")
 def first_edge_to_a_bystander(subject: Subject) -> Iterator[Defect]:
-    """The first edge leads from the fault to a component that has nothing to do with it."""
+    """The first edge leads from the fault to an unrelated component."""
     document, spec = subject.copy()
     edges = _edges(spec)
     roots = [e for e in edges if e["from"].startswith("Fault/")]
-    root = needs(roots, "its causes are components or other objects of the app")[0]
+    root = needs(roots, "its propagation starts at objects")[0]
     fault = subject.case.faults[root["from"].partition("/")[2]]
     workloads = {bare(c.workload) for c in subject.components() if c.role in ("App", "Entry", "Store", "Queue")}
     aimed = bare(fault.target)
-    needs(aimed in workloads and fault.scope == "Namespace", "its fault is aimed at no component alone")
+    needs(aimed in workloads and fault.scope == "Namespace", "its fault targets more than one component")
     strangers = [o for o in subject.bystanders("Deployment") if not subject.calls(o, aimed)]
-    other = needs([o for o in strangers if not subject.calls(aimed, o)], "every Deployment has to do with it")[0]
+    other = needs([o for o in strangers if not subject.calls(aimed, o)], "every Deployment is involved")[0]
     edges.append({"from": root["from"], "to": other})
     spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "entity": other, "class": "MayFire"})
     yield Defect(f"an edge from {root['from']} to {other}", document)

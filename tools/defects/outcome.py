@@ -1,4 +1,4 @@
-"""What became of a defective copy, and of an untouched scenario: records that survive an interruption."""
+"""Results for defective copies and untouched scenarios, kept as records that survive an interruption."""
 
 from __future__ import annotations
 
@@ -14,59 +14,64 @@ from tools import records
 from tools.defects.kind import Defect, Kind
 from tools.defects.subject import Subject
 
-#: *Right*: a finding with one of the codes that the kind names. *Other*: only others. *Missed*: nothing at all.
-#: *Infra*: nothing could be judged.
+#: *Right*: a finding with a code of the kind. *Other*: only other findings. *Missed*: no finding.
+#: *NotApplied*: the copy could not be made or tried. *Infra*: infrastructure failed.
 Answer = Literal["Right", "Other", "Missed", "NotApplied", "Infra"]
-#: Name of the kind of an untouched scenario.
+#: The kind of the records of untouched scenarios.
 UNTOUCHED = "untouched"
 
 
 class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of one copy. ``by`` is what saw it: ``lint``, or the purpose of a trial."""
+    """The result for one copy.
+
+    Attributes:
+        by: what caught it: ``lint``, or the purpose of a trial.
+        reported: what was changed, or why the kind does not apply.
+        date: the day of its trials in a lab, such as ``2026-11-25``; empty for lint.
+        says: message of the first finding with a right code, or else of the first finding.
+        beside: all findings of a copy that was not caught correctly.
+    """
 
     kind: str
     scenario: str
     answer: Answer
     codes: tuple[str, ...] = ()
     by: str = ""
-    reported: str = ""
+    reported: str = msgspec.field(default="", name="told")
     seconds: float = 0.0
     digest: str = ""
-    #: The day on which it was tried in a lab, such as ``2026-11-25``.
     date: str = ""
-    #: The first finding that counts, or else the first one, in words.
     says: str = ""
-    #: All that was found, with what was observed, where that is not right.
     beside: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from the records of other copies."""
+        """Kind, scenario and digest, which identify the copy."""
         return self.kind, self.scenario, self.digest
 
 
 def answer(kind: Kind, codes: Iterable[str]) -> Answer:
-    """How well findings with these codes name the defect."""
+    """Classify findings with these codes."""
     found = set(codes)
     return "Right" if kind.codes & found else "Other" if found else "Missed"
 
 
 def digest(defect: Defect) -> str:
-    """What a record is kept for: another copy has another one."""
+    """Return a digest of a copy, by which its record is recognized."""
     text = json.dumps([defect.document, dict(defect.files), defect.folder], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def key(kind: Kind, subject: Subject, defect: Defect) -> tuple[str, str, str]:
-    """The key of the record of a copy."""
+    """Return the key of the record of a copy."""
     return kind.name, subject.name, digest(defect)
 
 
 def append(path: Path, record: Caught) -> None:
-    """Add a line to a file of records."""
+    """Append a record to a file."""
     records.append(path, record)
 
 
 def read(path: Path) -> list[Caught]:
-    """The records of a file, the last one for each copy."""
+    """Read the records of a file, the latest of each copy."""
     return records.read(path, Caught, lambda caught: caught.key)

@@ -1,4 +1,4 @@
-"""Faults that a scenario brings along: copies of catalogue ones in which something is not true."""
+"""Fault types that a scenario brings along: copies of catalogue types with one false claim."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _CREATED = "{{ created }}"
 _SELECTOR = {"namespaces": ["{{ target.namespace }}"], "labelSelectors": "{{ target.labels }}"}
 
 
-def with_own(subject: Subject, edit: Callable[[Document], Any], index: int = 0) -> tuple[Document, dict[str, Document]]:
-    """The scenario with a changed copy of one of its faults beside it, and the files of that."""
+def with_own_fault(
+    subject: Subject, edit: Callable[[Document], Any], index: int = 0
+) -> tuple[Document, dict[str, Document]]:
+    """Return the scenario with an edited copy of one of its fault types, and the files of that copy."""
     document, spec = subject.copy()
     use = needs(spec.get("faults"), "it has no fault")[index]
     fault = fault_document(subject, use["type"])
@@ -29,14 +31,14 @@ def with_own(subject: Subject, edit: Callable[[Document], Any], index: int = 0) 
 
 
 def require_spelled_causes(subject: Subject) -> None:
-    """Require that no label spells a name that is drawn: under another name of scenario or fault, another is drawn."""
-    needs(all(cause in subject.objects for cause in subject.causes), "the name of a cause is drawn")
+    """Require that no label contains a generated name: such names depend on those of scenario and fault."""
+    needs(all(cause in subject.objects for cause in subject.causes), "the name of a cause is generated")
 
 
 def fault_document(subject: Subject, name: str) -> Document:
-    """The definition of a fault type as it is written, with the objects spelled that it leaves out.
+    """Return the definition of a fault type, with the objects written out that it omits.
 
-    An edit may add causes and objects, and what is left out would then mean these, too.
+    An edit may add causes and objects, to which omitted references would then also refer.
     """
     fault = copy.deepcopy(dict(read_document(subject.catalog.fault_path(name, subject.path)).data))
     for part in ("changes", "undo", "effect", "undone"):
@@ -68,7 +70,7 @@ def _spell_check(check: Document) -> Document:
 
 
 def _spell_repair(changes: list[Document], refs: list[str]) -> list[Document]:
-    """The changes, with a ``restore`` for each object that it is about."""
+    """Return the changes, with a ``restore`` for each object that they concern."""
     found: list[Document] = []
     for change in changes:
         if "restore" in change and "target" not in change["restore"]:
@@ -88,5 +90,5 @@ def _replace(value: Any, old: str, new: str) -> Any:
 
 
 def writes(changes: Any, operation: str) -> list[Any]:
-    """The bodies of the changes of that operation."""
+    """Return the bodies of the changes of that operation."""
     return [c[operation] for c in changes if isinstance(c, dict) and operation in c]

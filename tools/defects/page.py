@@ -1,4 +1,4 @@
-"""docs/validator.md: the two tables between its marks, everything else as it stands."""
+"""docs/validator.md: writes the two generated tables and keeps everything else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tools.defects.outcome import UNTOUCHED, Caught
 from tools.defects.table import false_alarms, remarks, table
 
 _SO_FAR = (
-    "There are {copies} such copies. {judged} were judged so far; {other} more were refused by lint for another "
-    "reason. `ci/defects --lab NAME --minutes N` goes on with the others."
+    "There are {copies} such copies. {judged} have been judged so far; lint refuses {other} more for another "
+    "reason. `ci/defects --lab NAME --minutes N` continues with the rest."
 )
 _BEGIN, _END = "<!-- {}: written by ci/defects --page -->", "<!-- end of {} -->"
 
@@ -20,9 +20,10 @@ _BEGIN, _END = "<!-- {}: written by ci/defects --page -->", "<!-- end of {} -->"
 def write(
     path: Path, linted: Sequence[Caught], tried: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0
 ) -> None:
-    """Put the tables of both records into the page; one of which there is no record stays as it is.
+    """Write the tables of both sets of records into the page; without records, a table stays as it is.
 
-    ``copies`` is how many copies there are that only trials can judge.
+    Args:
+        copies: how many copies only trials can judge.
     """
     text = path.read_text()
     if linted:
@@ -33,7 +34,7 @@ def write(
 
 
 def part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> str:
-    """A table with its date, what is not as it should be, and the false alarms."""
+    """Return a table with its date, the copies not caught correctly, and the false alarms."""
     alarms, untouched = false_alarms(records)
     scenarios = len({r.scenario for r in records if r.kind != UNTOUCHED and r.answer != "NotApplied"})
     seconds = sum(r.seconds for r in records)
@@ -48,7 +49,7 @@ def part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> s
         "",
         table(records, kinds),
     ]
-    alone = "No untouched scenario was tried beside them: the validations of the catalogue are those trials."
+    alone = "No untouched scenario was tried here: the validations of the catalogue cover those."
     lines.append(f"False alarms: {alarms} in {untouched} untouched scenarios." if untouched else alone)
     if wrong := remarks(records):
         lines += ["", "Not caught with a right code:", "", *(f"* {line}" for line in wrong)]
@@ -56,14 +57,14 @@ def part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> s
 
 
 def placed(text: str, name: str, content: str) -> str:
-    """The text with this content between the marks of that name.
+    """Return ``text`` with ``content`` between the markers of that name.
 
     Raises:
-        ValueError: the marks are not there.
+        ValueError: the text has no such markers.
     """
     begin, end = _BEGIN.format(name), _END.format(name)
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise ValueError(f"the page has no marks of '{name}'")
+        raise ValueError(f"the page has no markers for '{name}'")
     return f"{before}{begin}\n\n{content}\n{end}{after}"

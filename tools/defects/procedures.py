@@ -1,4 +1,4 @@
-"""Solutions and decoys that cannot be carried out, do nothing, or are the other one."""
+"""Solutions and decoys that are not executable, have no effect, or are swapped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tools.defects.kind import Defect, kind, needs
 from tools.defects.second import second_fault
-from tools.defects.subject import Document, Subject, misspelled
+from tools.defects.subject import Document, Subject, misspell
 
 
 def _listed(spec: Document, part: str) -> list[Document]:
@@ -16,7 +16,7 @@ def _listed(spec: Document, part: str) -> list[Document]:
 
 @kind("SK416")
 def missing_solution(subject: Subject) -> Iterator[Defect]:
-    """A second cause that no solution repairs."""
+    """No solution repairs a second cause."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     name = second_fault(subject, spec)
@@ -26,7 +26,7 @@ def missing_solution(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK122")
 def solution_in_prose(subject: Subject) -> Iterator[Defect]:
-    """A solution that is only described."""
+    """A solution has a description but no changes."""
     document, spec = subject.copy()
     _listed(spec, "solutions")[0]["changes"] = []
     yield Defect("no changes in the first solution", document)
@@ -37,17 +37,17 @@ def solution_of_nothing(subject: Subject) -> Iterator[Defect]:
     """A solution changes an object that does not exist."""
     document, spec = subject.copy()
     operation, body = next(iter(_listed(spec, "solutions")[0]["changes"][0].items()))
-    needs("target" in body, f"its solution begins with {operation}")
-    body["target"] = misspelled(body["target"])
+    needs("target" in body, f"its solution starts with {operation}")
+    body["target"] = misspell(body["target"])
     yield Defect(f"{operation} {body['target']}", document)
 
 
 @kind("SK121")
 def solution_in_another_namespace(subject: Subject) -> Iterator[Defect]:
-    """A solution changes an object of the right name in a wrong namespace."""
+    """A solution changes the right object in a wrong namespace."""
     document, spec = subject.copy()
     operation, body = next(iter(_listed(spec, "solutions")[0]["changes"][0].items()))
-    needs("target" in body, f"its solution begins with {operation}")
+    needs("target" in body, f"its solution starts with {operation}")
     body["target"] = f"kube-system/{body['target']}"
     yield Defect(f"{operation} {body['target']}", document)
 
@@ -67,9 +67,9 @@ def solution_for_another_container(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK133")
 def idle_solution(subject: Subject) -> Iterator[Defect]:
-    """A solution sets what is there already."""
+    """A solution sets a value that is already set."""
     document, spec = subject.copy()
-    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
     replicas = subject.objects[other]["spec"].get("replicas", 1)
     _listed(spec, "solutions")[0]["changes"] = [{"scale": {"target": other, "replicas": replicas}}]
     yield Defect(f"the first solution scales {other} to {replicas}, which it has", document)
@@ -77,10 +77,10 @@ def idle_solution(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK133")
 def idle_decoy(subject: Subject) -> Iterator[Defect]:
-    """A decoy sets what is there already."""
+    """A decoy sets a value that is already set."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
-    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
     replicas = subject.objects[other]["spec"].get("replicas", 1)
     change = {"scale": {"target": other, "replicas": replicas}}
     spec["decoys"] = [*spec.get("decoys", []), {"name": "scale-another", "changes": [change]}]
@@ -89,11 +89,11 @@ def idle_decoy(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK433")
 def solution_as_decoy(subject: Subject) -> Iterator[Defect]:
-    """A decoy that is the solution."""
+    """A decoy is the solution."""
     document, spec = subject.copy()
     changes = _listed(spec, "solutions")[0]["changes"]
     spec["decoys"] = [*spec.get("decoys", []), {"name": "another-try", "changes": changes}]
-    yield Defect("the first solution is a decoy, too", document)
+    yield Defect("the first solution is also a decoy", document)
 
 
 @kind("SK417")
@@ -107,7 +107,7 @@ def decoy_twice(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK432")
 def no_decoy(subject: Subject) -> Iterator[Defect]:
-    """No wrong fix is tried."""
+    """The scenario has no decoy."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     _listed(spec, "decoys")
@@ -117,19 +117,19 @@ def no_decoy(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK413")
 def solution_by_receipt(subject: Subject) -> Iterator[Defect]:
-    """A solution only takes the injection back, although an operator could repair it."""
+    """A solution only removes the injection, although an operator could repair the fault."""
     document, spec = subject.copy()
     solution = _listed(spec, "solutions")[0]
-    fault = needs(solution.get("fixes"), "its solution says nothing of what it fixes")[0]
+    fault = needs(solution.get("fixes"), "its solution does not say what it fixes")[0]
     solution["changes"] = [{"removeFault": {"fault": fault}}]
     yield Defect(f"removeFault {fault} as solution", document)
 
 
 @kind("SK131")
 def solution_of_another_fault(subject: Subject) -> Iterator[Defect]:
-    """A solution fixes a fault that there is not."""
+    """A solution fixes a fault that the scenario does not have."""
     document, spec = subject.copy()
     solution = _listed(spec, "solutions")[0]
-    name = misspelled(needs(solution.get("fixes"), "its solution says nothing of what it fixes")[0])
+    name = misspell(needs(solution.get("fixes"), "its solution does not say what it fixes")[0])
     solution["fixes"] = [name]
     yield Defect(f"the first solution fixes {name}", document)

@@ -1,4 +1,4 @@
-"""Checks that a scenario expects, and that no cluster could fail."""
+"""Expected checks that no cluster can fail."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def _service(subject: Subject) -> str:
 
 @kind("SK141")
 def check_of_any_number(subject: Subject) -> Iterator[Defect]:
-    """A check compares a rate with less than nothing."""
+    """A check compares a rate with a negative number."""
     expr = "sum(rate(traces_span_metrics_calls_total[1m])) > bool -1"
     yield _expecting(subject, {"query": {"expr": expr, "is": "Equal", "value": 1}})
 
 
 @kind("SK141")
 def check_of_no_data(subject: Subject) -> Iterator[Defect]:
-    """A check holds for what is there, and for what is not."""
+    """A check passes with and without data."""
     yield _expecting(subject, {"query": {"expr": "count(kube_pod_info)", "is": "AtLeast", "value": 1, "empty": "True"}})
 
 
 @kind("SK141")
 def check_of_a_misspelled_field(subject: Subject) -> Iterator[Defect]:
-    """A check asks whether a field is missing whose name is misspelled."""
+    """A check expects the absence of a misspell field."""
     yield _expecting(subject, {"object": {"ref": _service(subject), "path": "spec.selektor", "exists": False}})
 
 
 @kind("SK141")
 def check_of_a_misspelled_status(subject: Subject) -> Iterator[Defect]:
-    """A check asks whether a number is low that no status has."""
+    """A check expects a low value of a misspell status field."""
     workloads = [o for o in subject.objects if o.startswith("Deployment/")]
     ref = needs(workloads, "it has no Deployment")[0]
     yield _expecting(subject, {"object": {"ref": ref, "path": "status.redyReplicas", "atMost": 0}})
@@ -50,11 +50,11 @@ def check_of_a_misspelled_status(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK141")
 def check_that_holds_anyway(subject: Subject) -> Iterator[Defect]:
-    """A check asks for what the app has without any fault."""
+    """A check passes in the healthy app."""
     yield _expecting(subject, {"object": {"ref": _service(subject), "path": "spec.ports", "exists": True}})
 
 
 @kind("SK141", stage="Trial", first=("repeat",))
 def check_of_an_unknown_series(subject: Subject) -> Iterator[Defect]:
-    """A check asks whether a series is absent that nobody has."""
+    """A check expects the absence of a series that no app exports."""
     yield _expecting(subject, {"query": {"expr": "absent(cart_orders_lost_total)", "is": "Equal", "value": 1}})

@@ -1,21 +1,25 @@
-"""A second fault in a scenario that has one: the material of every defect about causes."""
+"""A second fault added to a scenario, on which defects about causes are built."""
 
 from __future__ import annotations
 
 from tools.defects.kind import needs
 from tools.defects.subject import Document, Subject
 
-#: A fault that fits any Deployment, and a solution of it.
+#: A fault type that fits any Deployment.
 _TYPE = "deployment-scaled-to-zero"
 
 
 def second_fault(subject: Subject, spec: Document, *, labelled: bool = True, role: str = "") -> str:
-    """Add a fault on a Deployment that has nothing to do with the incident; its name.
+    """Add a fault on an uninvolved Deployment, with its label and solution, and return its name.
 
-    Label and solution come with it, but without a label if not ``labelled``; the propagation stays as it was.
+    The propagation is not changed.
+
+    Args:
+        labelled: whether to add the label.
+        role: the role of the fault, if not a cause.
     """
     targets = [o for o in subject.bystanders("Deployment") if subject.objects[o]["spec"].get("replicas", 1) > 0]
-    target = needs(targets, "every Deployment has to do with it")[0]
+    target = needs(targets, "every Deployment is involved")[0]
     name = f"no-{target.split('/')[1]}"
     spec["faults"].append({"name": name, "type": _TYPE, "target": target} | ({"role": role} if role else {}))
     truth = spec["groundTruth"]

@@ -1,4 +1,4 @@
-"""Lints defective copies, as if they lay in a catalogue."""
+"""Lints defective copies as members of a catalogue."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tools.defects.subject import Subject, subjects
 
 
 class _Dumper(yaml.SafeDumper):
-    """A dumper that writes references as the text that they are."""
+    """A dumper that writes references as plain text."""
 
 
 _Dumper.add_multi_representer(str, lambda dumper, text: dumper.represent_str(str(text)))
 
 
 def write(defect: Defect, subject: Subject, root: Path) -> list[Path]:
-    """Put a defective copy where a catalogue has scenarios; its files, the scenario first."""
+    """Write a defective copy into a catalogue folder; returns its files, the scenario first."""
     folder = root / "scenarios" / (defect.folder or subject.name)
     shutil.copytree(subject.path.parent, folder, ignore=shutil.ignore_patterns("evidence*"))
     path = folder / "scenario.yaml"
@@ -43,12 +43,12 @@ def _dump(document: object) -> str:
 
 
 def lint(defect: Defect, subject: Subject, root: Path, catalog: Catalog) -> list[Finding]:
-    """Findings about the defective copy and about the faults that it brings."""
+    """Return the findings about the copy and the faults that it brings along."""
     return lint_files(write(defect, subject, root), catalog)
 
 
 def judge(kind: Kind, subject: Subject, root: Path, catalog: Catalog) -> list[Caught]:
-    """What lint says of every defective copy of one kind; ``root`` is a folder of its own."""
+    """Lint every defective copy of one kind; ``root`` is an empty folder."""
     try:
         defects = kind.of(subject)
     except DoesNotApply as reason:
@@ -68,7 +68,7 @@ def judge(kind: Kind, subject: Subject, root: Path, catalog: Catalog) -> list[Ca
 
 
 def untouched(subject: Subject) -> Caught:
-    """What lint says of the scenario as it is: nothing, or a false alarm."""
+    """Lint the scenario as it is: any finding is a false alarm."""
     found = lint_files([subject.path], subject.catalog)
     codes = tuple(sorted({f.code for f in found}))
     says = found[0].message if found else ""
@@ -83,7 +83,7 @@ def untouched(subject: Subject) -> Caught:
 
 
 def judge_subject(name: str, kinds: Sequence[str]) -> list[Caught]:
-    """Lint a scenario as it is, and every copy of it; a kind that cannot be made is recorded as *Infra*."""
+    """Lint a scenario as it is and every defective copy of it; a kind that raises is recorded as *Infra*."""
     from tools.defects.every import KINDS
 
     catalog, known = _read_subjects()
@@ -93,7 +93,7 @@ def judge_subject(name: str, kinds: Sequence[str]) -> list[Caught]:
         for kind in kinds:
             try:
                 records += judge(KINDS[kind], subject, Path(folder), catalog)
-            except Exception as error:  # noqa: BLE001  a kind that fails must not cost the records of others
+            except Exception as error:  # noqa: BLE001  one failing kind must not lose the records of others
                 says = f"{type(error).__name__}: {error}"
                 records.append(Caught(kind=kind, scenario=name, answer="Infra", says=says))
     return records

@@ -1,4 +1,4 @@
-"""What a label, an entity, an alias or a step of the propagation says that nothing bears out."""
+"""Unsupported claims in labels, entities, aliases and propagation steps."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own
+from tools.defects.own import with_own_fault
 from tools.defects.subject import Document, Subject
-from tools.defects.tried_labels import one_cause
+from tools.defects.tried_labels import require_one_cause
 
 
 def _edges(spec: Document) -> list[Any]:
@@ -18,7 +18,7 @@ def _edges(spec: Document) -> list[Any]:
 
 @kind("SK455")
 def edge_twice(subject: Subject) -> Iterator[Defect]:
-    """The first edge is written twice, with another reason."""
+    """The first edge occurs twice, with different reasons."""
     document, spec = subject.copy()
     edges = _edges(spec)
     edges.append({**edges[0], "because": "once more, so that the chain looks longer than it is"})
@@ -27,7 +27,7 @@ def edge_twice(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK456")
 def edge_without_a_reason(subject: Subject) -> Iterator[Defect]:
-    """The reason of an edge is a letter."""
+    """The reason of an edge is a single letter."""
     document, spec = subject.copy()
     _edges(spec)[0]["because"] = "x"
     yield Defect("because: x", document)
@@ -35,10 +35,10 @@ def edge_without_a_reason(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK456")
 def one_reason_for_all_edges(subject: Subject) -> Iterator[Defect]:
-    """All edges have the same reason."""
+    """All edges give the same reason."""
     document, spec = subject.copy()
     edges = _edges(spec)
-    needs(len({e["from"] for e in edges}) > 1 or len(edges) > 2, "all its edges begin at the same object")
+    needs(len({e["from"] for e in edges}) > 1 or len(edges) > 2, "all its edges start at the same object")
     for edge in edges:
         edge["because"] = "the trouble travels along this call"
     yield Defect("every edge because the trouble travels along this call", document)
@@ -46,12 +46,12 @@ def one_reason_for_all_edges(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK454")
 def hop_over_a_node(subject: Subject) -> Iterator[Defect]:
-    """The chain passes over a node, on which pods happen to run."""
+    """The chain passes through a node on which the pods happen to run."""
     document, spec = subject.copy()
     edges = _edges(spec)
     middle = {"from": "Node/worker-1", "to": edges[0]["to"], "because": "the pods beside it get less of the processor"}
     edges[:1] = [{**edges[0], "to": "Node/worker-1"}, middle]
-    yield Defect("the first edge passes over Node/worker-1", document)
+    yield Defect("the first edge passes through Node/worker-1", document)
 
 
 @kind("SK116")
@@ -60,18 +60,18 @@ def loose_end(subject: Subject) -> Iterator[Defect]:
     document, spec = subject.copy()
     edges = _edges(spec)
     service = next((o for o in subject.bystanders("Service")), None)
-    end = needs(service, "every Service has to do with it")
+    end = needs(service, "every Service is involved")
     edges.append({"from": edges[-1]["to"], "to": end, "because": "it stands in front of pods that suffer too"})
     yield Defect(f"an edge to {end}, where the chain ends", document)
 
 
 @kind("SK124")
 def alias_of_a_healthy_object(subject: Subject) -> Iterator[Defect]:
-    """An alias names a file or a claim that only the broken component reads, and that is as it was."""
+    """An alias names an unchanged ConfigMap, Secret or claim that only the broken component uses."""
     from scenario_kit.render.objects.config_consumers import find_readers
 
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     case = subject.case
     assert case.app is not None
     fault = case.faults[subject.spec.faults[0].name]
@@ -83,7 +83,7 @@ def alias_of_a_healthy_object(subject: Subject) -> Iterator[Defect]:
         and find_readers(case.objects or (), ref, case.app.namespace) == [fault.target]
         and str(ref) not in touched
     ]
-    spec["groundTruth"]["rootCauses"][0]["aliases"] = [needs(targets, "nothing but it reads a file")[0]]
+    spec["groundTruth"]["rootCauses"][0]["aliases"] = [needs(targets, "nothing is used by its target alone")[0]]
     yield Defect(f"{targets[0]} is an alias of the cause", document)
 
 
@@ -98,31 +98,31 @@ def alias_of_a_node(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK129")
 def effect_that_counts_writes(subject: Subject) -> Iterator[Defect]:
-    """The effect is proven by a series that counts how often the object was written."""
-    one_cause(subject)
+    """The effect check reads a series that counts writes of the object."""
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     sort, _, name = fault.target.partition("/")
     needs(sort in ("Deployment", "StatefulSet"), "its target is no workload with a generation")
     series = f'kube_{sort.lower()}_metadata_generation{{{sort.lower()}="{name}"}}'
     effect = [{"query": {"expr": f"changes({series}[2m])", "is": "AtLeast", "value": 1}, "describe": "it was changed"}]
-    document, files = with_own(subject, lambda f: f.update(effect=effect))
+    document, files = with_own_fault(subject, lambda f: f.update(effect=effect))
     yield Defect(f"its effect: changes of {series}", document, files)
 
 
 @kind("SK453")
 def entity_with_another_field(subject: Subject) -> Iterator[Defect]:
-    """The fault names a field of the object as what it breaks that it does not write."""
-    one_cause(subject)
+    """The fault declares a field as broken that it does not write."""
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     cause = needs([e for e in fault.causes if e.field and not e.generated], "its cause names no field")[0]
     needs(
         not any(c.operation.runs_command for c in fault.changes),
-        "it runs a command, of which only the store knows what it writes",
+        "it runs a command, whose writes are not visible",
     )
 
     def rename(document: Document) -> None:
         entities = [e for e in document["entities"] if isinstance(e, dict) and e.get("role", "Cause") == "Cause"]
         entities[0]["field"] = "spec.minReadySeconds"
 
-    document, files = with_own(subject, rename)
+    document, files = with_own_fault(subject, rename)
     yield Defect(f"the field of {cause.ref} is spec.minReadySeconds", document, files)

@@ -1,4 +1,4 @@
-"""The table of what was caught: kind by kind, in Markdown."""
+"""The table of results, one row per kind, in Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEAD = (
 
 
 def counted(records: Iterable[Caught], kinds: Sequence[Kind]) -> dict[str, Counter[str]]:
-    """How many copies of each kind ended how."""
+    """Count the copies of each kind by result."""
     counts: dict[str, Counter[str]] = {kind.name: Counter() for kind in kinds}
     for record in records:
         if record.kind in counts:
@@ -24,19 +24,19 @@ def counted(records: Iterable[Caught], kinds: Sequence[Kind]) -> dict[str, Count
 
 
 def rate(counts: Mapping[str, Counter[str]]) -> tuple[int, int]:
-    """Copies that were caught with a right code, and copies that could be judged."""
+    """Return how many copies were caught with a right code, and how many were judged."""
     total: Counter[str] = sum(counts.values(), Counter())
     return total["Right"], total["Right"] + total["Other"] + total["Missed"]
 
 
 def false_alarms(records: Iterable[Caught]) -> tuple[int, int]:
-    """Untouched scenarios with a finding, and untouched scenarios."""
+    """Return how many untouched scenarios have findings, and how many there are."""
     answers = [r.answer for r in records if r.kind == UNTOUCHED]
     return answers.count("Other"), len(answers)
 
 
 def table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
-    """One row for each kind that was applied at all, and the sum."""
+    """Return the table, one row per kind that was applied, and the totals."""
     counts = counted(records, kinds)
     rows = []
     for kind in kinds:
@@ -56,7 +56,7 @@ def table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
 
 
 def remarks(records: Iterable[Caught]) -> list[str]:
-    """A line for each copy that was not caught with a right code, and for each false alarm."""
+    """Return a line for each copy that was not caught correctly, and for each false alarm."""
     return [
         f"{r.answer if r.kind != UNTOUCHED else 'FALSE ALARM'}: {r.kind} on {r.scenario} ({r.reported}): "
         f"{', '.join(r.codes) or 'nothing'} {r.says}".rstrip()

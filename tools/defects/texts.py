@@ -1,11 +1,11 @@
-"""What a solver, a maintainer or the next author reads: leaks, copies, and what is missing."""
+"""Defects in what people read: leaks, duplicates and missing texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import require_spelled_causes, with_own
+from tools.defects.own import require_spelled_causes, with_own_fault
 from tools.defects.second import second_fault
 from tools.defects.subject import Document, Subject
 
@@ -18,28 +18,28 @@ def _object(name: str, **metadata: object) -> Document:
 
 @kind("SK210")
 def telling_name(subject: Subject) -> Iterator[Defect]:
-    """The fault creates an object whose name says what is wrong."""
+    """The fault creates an object whose name states what is wrong."""
     target = needs(subject.spec.faults, "nothing is broken")[0].target.rpartition("/")[2]
     name = f"{target[:40]}-fault-injector"
-    document, files = with_own(subject, lambda fault: fault["changes"].append(_object(name)))
+    document, files = with_own_fault(subject, lambda fault: fault["changes"].append(_object(name)))
     yield Defect(f"the fault creates ConfigMap/{name}", document, files)
 
 
 @kind("SK212")
 def telling_annotation(subject: Subject) -> Iterator[Defect]:
-    """The fault creates an object that carries the fault's name."""
+    """The fault creates an object that contains the fault's name."""
     needs(subject.spec.faults, "nothing is broken")
     made = _object("{{ neutral('settings') }}", annotations={"for": "{{ fault }}"})
-    document, files = with_own(subject, lambda fault: fault["changes"].append(made))
+    document, files = with_own_fault(subject, lambda fault: fault["changes"].append(made))
     yield Defect("an annotation with the fault's name", document, files)
 
 
 @kind("SK212")
 def scenario_in_an_annotation(subject: Subject) -> Iterator[Defect]:
-    """The fault creates an object that carries the scenario's name, spelled out."""
+    """The fault creates an object that contains the scenario's name."""
     needs(subject.spec.faults, "nothing is broken")
     made = _object("{{ neutral('settings') }}", annotations={"for": subject.name})
-    document, files = with_own(subject, lambda fault: fault["changes"].append(made))
+    document, files = with_own_fault(subject, lambda fault: fault["changes"].append(made))
     yield Defect("an annotation with the scenario's name", document, files)
 
 
@@ -55,12 +55,12 @@ def exact_duplicate(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK216")
 def duplicate_with_a_fault_of_its_own(subject: Subject) -> Iterator[Defect]:
-    """A copy under another name and title, whose fault type is a copy under another name as well."""
+    """A copy under another name and title, with a renamed copy of its fault type."""
     needs(subject.spec.faults, "nothing is broken")
-    needs(all(fault.visibility != "Hidden" for fault in subject.spec.faults), "a fault of its own cannot be hidden")
+    needs(all(fault.visibility != "Hidden" for fault in subject.spec.faults), "its own fault type cannot be hidden")
     require_spelled_causes(subject)
     reported = {"title": "Something new", "description": "Something that nobody broke before."}
-    document, files = with_own(subject, lambda fault: fault.update(reported))
+    document, files = with_own_fault(subject, lambda fault: fault.update(reported))
     document["metadata"]["name"] = "another-incident"
     document["spec"]["title"], document["spec"]["description"] = "Another incident", "Something else that happened."
     yield Defect("name, title, description and fault type are new", document, files, folder="another-incident")
@@ -68,12 +68,12 @@ def duplicate_with_a_fault_of_its_own(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK216")
 def duplicate_that_writes_the_same_itself(subject: Subject) -> Iterator[Defect]:
-    """A copy under another name, whose own fault type writes the rendered changes out."""
+    """A copy under another name, whose own fault type contains the rendered changes."""
     use = needs(subject.spec.faults, "nothing is broken")[0]
     fault = subject.case.faults[use.name]
     needs(len(subject.spec.faults) == 1 and fault.visibility != "Hidden", "it is not one visible fault")
     changes = [change.to_json() for change in fault.changes]
-    needs(all(c.keys() & {"patch", "scale", "delete"} for c in changes), "what it creates has a drawn name")
+    needs(all(c.keys() & {"patch", "scale", "delete"} for c in changes), "it creates objects with generated names")
 
     def write_out(own: Document) -> None:
         own["changes"] = changes
@@ -81,7 +81,7 @@ def duplicate_that_writes_the_same_itself(subject: Subject) -> Iterator[Defect]:
             if name in use.parameters:
                 schema["default"] = use.parameters[name]
 
-    document, files = with_own(subject, write_out)
+    document, files = with_own_fault(subject, write_out)
     document["metadata"]["name"] = "another-incident"
     document["spec"]["faults"][0].pop("parameters", None)
     document["spec"] |= {"title": "Another incident", "description": "Something else that happened."}
@@ -89,7 +89,7 @@ def duplicate_that_writes_the_same_itself(subject: Subject) -> Iterator[Defect]:
 
 
 def _renamed(subject: Subject) -> tuple[Document, Document]:
-    """A copy with another name and other texts."""
+    """Return a copy under another name, with rewritten texts."""
     document, spec = subject.copy()
     needs(spec["groundTruth"].get("rootCauses"), "nothing is broken")
     document["metadata"]["name"] = "another-incident"
@@ -99,7 +99,7 @@ def _renamed(subject: Subject) -> tuple[Document, Document]:
 
 @kind("SK217")
 def duplicate_with_a_distractor(subject: Subject) -> Iterator[Defect]:
-    """A copy under another name, with a harmless change beside it."""
+    """A copy under another name, with an additional harmless change."""
     document, spec = _renamed(subject)
     name = second_fault(subject, spec, labelled=False, role="Distractor")
     yield Defect(f"{name} is a Distractor", document, folder="another-incident")
@@ -107,16 +107,16 @@ def duplicate_with_a_distractor(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK217")
 def duplicate_with_noise(subject: Subject) -> Iterator[Defect]:
-    """A copy under another name, with noise elsewhere."""
+    """A copy under another name, with additional noise."""
     document, spec = _renamed(subject)
-    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
     spec.setdefault("noise", []).append({"name": "new", "restart": {"target": other}, "everySeconds": 930})
     yield Defect(f"noise restarts {other}", document, folder="another-incident")
 
 
 @kind("SK217")
 def near_duplicate(subject: Subject) -> Iterator[Defect]:
-    """A copy that begins half a minute later."""
+    """A copy that starts half a minute later."""
     document, spec = subject.copy()
     needs(spec.get("faults"), "nothing is broken")
     document["metadata"]["name"] = "another-incident"
@@ -128,7 +128,7 @@ def near_duplicate(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK602")
 def placeholder(subject: Subject) -> Iterator[Defect]:
-    """A text is still to be written."""
+    """A text is a placeholder."""
     document, spec = subject.copy()
     spec["description"] = "TODO"
     yield Defect("description: TODO", document)
@@ -136,7 +136,7 @@ def placeholder(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK605")
 def no_brief(subject: Subject) -> Iterator[Defect]:
-    """A solver is told nothing."""
+    """The scenario has no brief."""
     document, spec = subject.copy()
     spec.pop("brief")
     yield Defect("no brief", document)
@@ -144,7 +144,7 @@ def no_brief(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK601")
 def no_licence(subject: Subject) -> Iterator[Defect]:
-    """Nobody may use it."""
+    """The scenario has no licence."""
     document, spec = subject.copy()
     spec.pop("license")
     yield Defect("no licence", document)
@@ -152,7 +152,7 @@ def no_licence(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK603")
 def no_owner(subject: Subject) -> Iterator[Defect]:
-    """Nobody can be asked."""
+    """The scenario has no author."""
     document, spec = subject.copy()
     spec["authors"] = []
     yield Defect("no authors", document)
@@ -160,7 +160,7 @@ def no_owner(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK604")
 def domain_without_checks(subject: Subject) -> Iterator[Defect]:
-    """A domain that nothing is checked in."""
+    """The domain has no check of its own."""
     document, spec = subject.copy()
     spec["domain"] = "finops"
     yield Defect("domain finops", document)
@@ -168,7 +168,7 @@ def domain_without_checks(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK218")
 def no_canary(subject: Subject) -> Iterator[Defect]:
-    """No string tells that it must not be trained on."""
+    """The canary string is missing."""
     document, _ = subject.copy()
     document["metadata"].pop("annotations")
     yield Defect("no canary", document)
@@ -176,7 +176,7 @@ def no_canary(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK606")
 def expired_suppression(subject: Subject) -> Iterator[Defect]:
-    """A suppression ended long ago."""
+    """A suppression has expired."""
     document, spec = subject.copy()
     spec["suppress"] = [{"code": "SK432", "reason": "decoys follow", "until": "2024-01"}]
     yield Defect("a suppression until 2024-01", document)
@@ -184,7 +184,7 @@ def expired_suppression(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK609")
 def suppressed_cheat(subject: Subject) -> Iterator[Defect]:
-    """A suppression of what only trials find, and no scenario may silence."""
+    """A finding of trials is suppressed that no scenario may suppress."""
     document, spec = subject.copy()
     spec["suppress"] = [{"code": "SK424", "reason": "it is only a lab", "until": "2099-01"}]
     yield Defect("a suppression of SK424", document)
@@ -192,7 +192,7 @@ def suppressed_cheat(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK206")
 def secret(subject: Subject) -> Iterator[Defect]:
-    """A token stands in the description."""
+    """The description contains an access token."""
     document, spec = subject.copy()
     token = "".join(("gh", "p_", "a1B2c3D4" * 5))
     spec["description"] = f"{spec['description']} Use {token} to see it."

@@ -1,4 +1,4 @@
-"""Expectations that only trials can tell to be wrong."""
+"""Wrong expectations that only trials can detect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tools.defects.chains import pruned
 from tools.defects.kind import Defect, kind, needs
 from tools.defects.subject import Document, Subject, bare
 
-#: Where the services of an app announce themselves.
+#: Service registries of the apps.
 _REGISTRIES = ("Deployment/consul",)
 #: Alerts that most incidents do not raise.
 _RARE = ("KubePodCrashLooping", "KubeContainerWaiting", "KubeDeploymentRolloutStuck", "HighRequestLatency")
@@ -22,11 +22,11 @@ def _placed(spec: Document) -> list[Document]:
 
 @kind("SK326", stage="Trial", first=("repeat",))
 def alert_on_a_bystander(subject: Subject) -> Iterator[Defect]:
-    """An alert must also fire on an object that has nothing to do with it."""
+    """An alert must also fire on an uninvolved object."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     alert = _placed(spec)[0]
-    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
     wide = [a for a in spec["expect"]["alerts"] if a["name"] == alert["name"] and not a.get("entity")]
     spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a not in wide]
     spec["expect"]["alerts"].append({"name": alert["name"], "entity": other, "withinSeconds": 480})
@@ -41,7 +41,7 @@ def alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
     needs(subject.incident, "there is no incident")
     alerts = spec["expect"]["alerts"]
     fires = {a["name"] for a in alerts if a.get("class", "MustFire") != "MustNotFire"}
-    name = needs([n for n in _RARE if n not in fires], "it may raise every alert")[0]
+    name = needs([n for n in _RARE if n not in fires], "it may raise every rare alert")[0]
     on = _placed(spec)[0]["entity"]
     spec["expect"]["alerts"] = [a for a in alerts if a["name"] != name]
     spec["expect"]["alerts"].append({"name": name, "entity": on, "withinSeconds": 660})
@@ -50,7 +50,7 @@ def alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK321", stage="Trial", first=("repeat",))
 def forbidden_alert_that_fires(subject: Subject) -> Iterator[Defect]:
-    """An alert of the incident must not fire."""
+    """An alert that the incident raises must not fire."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     placed = _placed(spec)
@@ -69,7 +69,7 @@ def forbidden_alert_that_fires(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK321", "SK322", "SK326", stage="Trial", first=("repeat",))
 def swapped_alerts(subject: Subject) -> Iterator[Defect]:
-    """The objects of two alerts are exchanged."""
+    """The objects of two alerts are swapped."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     alert = _placed(spec)[0]
@@ -89,7 +89,7 @@ def swapped_alerts(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK322", "SK508", stage="Trial", first=("repeat",))
 def window_too_short(subject: Subject) -> Iterator[Defect]:
-    """An alert is expected as early as its rule could ever fire."""
+    """The deadline of an alert is the earliest moment at which its rule can fire."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     for alert in must_fire(spec):
@@ -100,11 +100,11 @@ def window_too_short(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK302", "SK307", stage="Trial", first=("control",))
 def chronic_alert(subject: Subject) -> Iterator[Defect]:
-    """Alerts fire without the fault: the noise restarts the registry in which every service looks for the others."""
+    """Alerts fire without the fault: the noise restarts the service registry."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     assert subject.case.app is not None
-    needs(any(call.via == "Registry" for call in subject.case.app.calls), "nothing in it breaks by a mere restart")
+    needs(any(call.via == "Registry" for call in subject.case.app.calls), "it uses no service registry")
     registry = needs([o for o in subject.objects if o in _REGISTRIES and o not in subject.concerned], "it is broken")[0]
     spec["noise"] = [{"name": "rollouts", "restart": {"target": registry}, "everySeconds": 600}]
     yield Defect(f"the noise restarts {registry}", document)
@@ -112,17 +112,17 @@ def chronic_alert(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK328", stage="Trial", first=("repeat",))
 def check_that_does_not_hold(subject: Subject) -> Iterator[Defect]:
-    """A check is expected to hold, and does not."""
+    """An expected check fails."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
-    other = needs(subject.bystanders("Service"), "every Service has to do with it")[0]
+    other = needs(subject.bystanders("Service"), "every Service is involved")[0]
     check = {"endpoints": {"service": other, "atMost": 0}, "withinSeconds": 60}
     spec["expect"]["checks"] = [*spec["expect"].get("checks", []), check]
-    yield Defect(f"{other} is said to have no endpoint", document)
+    yield Defect(f"{other} is expected to have no endpoints", document)
 
 
 def _led(spec: Document, on: str) -> None:
-    """An edge to the object, so that the propagation explains an alert on it; forbidden alerts need none."""
+    """Add an edge to the object unless there is one, so that the propagation explains an alert on it."""
     edges = needs(spec["groundTruth"].get("propagation"), "there is no propagation")
     if not any(on == e["to"] for e in edges):
         edges.append({"from": edges[0]["from"], "to": on, "because": "it is said to"})
@@ -130,7 +130,7 @@ def _led(spec: Document, on: str) -> None:
 
 @kind("SK326", stage="Trial", first=("repeat",))
 def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
-    """An alert must fire somewhere, and fires where the propagation does not lead."""
+    """An alert must fire on any object, and fires where the propagation does not lead."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     truth, alerts = spec["groundTruth"], must_fire(spec)
@@ -139,9 +139,9 @@ def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
     causes = own | {f"Fault/{use.name}" for use in subject.spec.faults}
     behind = {bare(c.workload) for c in subject.components() if {f"Service/{c.service}", bare(c.workload)} & own}
     elsewhere = [a for a in alerts if a.get("entity") and a["entity"] not in causes | behind]
-    name = needs(elsewhere, "only the broken object itself alerts")[0]["name"]
-    needs(all(a["entity"] not in causes | behind for a in alerts if a["name"] == name), "it alerts itself as well")
-    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    name = needs(elsewhere, "only the broken object alerts")[0]["name"]
+    needs(all(a["entity"] not in causes | behind for a in alerts if a["name"] == name), "the broken object alerts, too")
+    other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
     spec["expect"]["alerts"] = [{"name": name}]
     root = truth["propagation"][0]["from"] if truth.get("propagation") else ""
     truth["propagation"] = [{"from": needs(root, "there is no propagation"), "to": other}]
@@ -150,10 +150,10 @@ def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK330", stage="Trial", first=("control",))
 def chronic_alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
-    """An alert is said to be on anyway, which the healthy app never raises."""
+    """An alert is declared as background that the healthy app never raises."""
     document, spec = subject.copy()
     assert subject.case.alerts is not None
     known = {a["name"] for a in spec.get("expect", {}).get("alerts", [])}
-    name = needs(sorted(n for n in subject.case.alerts if n not in known), "every alert is expected already")[0]
+    name = needs(sorted(n for n in subject.case.alerts if n not in known), "every alert is already expected")[0]
     spec.setdefault("expect", {})["background"] = [{"name": name, "reason": "it is always on"}]
     yield Defect(f"{name} is in the background", document)

@@ -1,4 +1,4 @@
-"""Faults that call what they break an artefact, and blame what they only touch."""
+"""Faults that declare what they break as an artefact, and something else as the cause."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from tools.defects.chains import rerooted
+from tools.defects.chains import reroot
 from tools.defects.inert import annotate
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own, writes
+from tools.defects.own import with_own_fault, writes
 from tools.defects.subject import Document, Subject
-from tools.defects.tried_labels import inherited, one_cause
+from tools.defects.tried_labels import require_one_cause, write_out_solution
 
 
 @kind("SK402", stage="Trial", first=("label-artefact",))
 def cause_called_an_artefact(subject: Subject) -> Iterator[Defect]:
-    """The fault calls what it breaks an artefact, and blames a Service with a workaround as repair."""
-    one_cause(subject)
+    """The fault declares what it breaks as an artefact, and a Service as the cause, with a workaround as its fix."""
+    require_one_cause(subject)
     use = subject.spec.faults[0]
-    needs(use.type == "deployment-scaled-to-zero", "no other workload could stand in for what is broken")
+    needs(use.type == "deployment-scaled-to-zero", "no other workload could replace the broken one")
     service = "Service/" + next(c.service for c in subject.components() if c.workload == use.target)
     stand_in = _stand_in(subject.objects[use.target])
 
@@ -32,16 +32,16 @@ def cause_called_an_artefact(subject: Subject) -> Iterator[Defect]:
         ]
         fault["requires"] = [*fault.get("requires", []), f"app:{subject.spec.app.name}"]
 
-    document, files = with_own(subject, blame)
+    document, files = with_own_fault(subject, blame)
     spec = document["spec"]
     spec["groundTruth"]["rootCauses"] = [{"fault": use.name, "entity": service}]
-    rerooted(subject, spec, service)
-    inherited(subject, spec)
-    yield Defect(f"{service} is blamed, {use.target} is an artefact, and a copy of it stands in", document, files)
+    reroot(subject, spec, service)
+    write_out_solution(subject, spec)
+    yield Defect(f"{service} is the cause, {use.target} an artefact, and a copy of it takes over", document, files)
 
 
 def _stand_in(workload: Document) -> dict[str, Any]:
-    """A workload whose pods the Services of the original select as well."""
+    """Return a workload whose pods the original's Services also select."""
     found = copy.deepcopy(workload)
     spec, name = found["spec"], f"{found['metadata']['name']}-b"
     spec["template"]["metadata"]["labels"]["track"] = "b"
@@ -51,10 +51,10 @@ def _stand_in(workload: Document) -> dict[str, Any]:
 
 @kind("SK402", stage="Trial", first=("label-artefact",))
 def policy_called_an_artefact(subject: Subject) -> Iterator[Defect]:
-    """A policy that lets nobody in is called an artefact; only the workload is blamed, whose new label it selects."""
-    one_cause(subject)
+    """A NetworkPolicy that denies all ingress is declared an artefact, and the new label that it selects the cause."""
+    require_one_cause(subject)
     use = subject.spec.faults[0]
-    needs(use.type == "network-policy-deny-ingress", "no policy selects pods")
+    needs(use.type == "network-policy-deny-ingress", "it creates no NetworkPolicy")
 
     def relabel(value: str | None) -> dict[str, Any]:
         labels = {"spec": {"template": {"metadata": {"labels": {"zone": value}}}}}
@@ -71,9 +71,9 @@ def policy_called_an_artefact(subject: Subject) -> Iterator[Defect]:
             {"ref": former, "generated": True, "role": "Artefact"},
         ]
 
-    document, files = with_own(subject, blame)
+    document, files = with_own_fault(subject, blame)
     spec = document["spec"]
     spec["groundTruth"]["rootCauses"] = [{"fault": use.name, "entity": use.target}]
-    rerooted(subject, spec, use.target)
-    inherited(subject, spec)
-    yield Defect(f"{use.target} is blamed for its label, the policy is an artefact", document, files)
+    reroot(subject, spec, use.target)
+    write_out_solution(subject, spec)
+    yield Defect(f"the label of {use.target} is the cause, the policy an artefact", document, files)

@@ -1,4 +1,4 @@
-"""What ends by itself, or only for a while: faults, experiments, solutions, decoys."""
+"""Wrong claims about persistence and duration of faults, experiments, solutions and decoys."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ from collections.abc import Iterator
 
 from scenario_kit.render.scenarios.time_windows import compute_windows
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own, writes
+from tools.defects.own import with_own_fault, writes
 from tools.defects.subject import Document, Subject
-from tools.defects.tried_labels import inherited, one_cause
+from tools.defects.tried_labels import require_one_cause, write_out_solution
 
 
 @kind("SK435")
 def fault_said_to_heal(subject: Subject) -> Iterator[Defect]:
-    """The fault is said to heal by itself, so that no restart is tried, and what it changes stays changed."""
-    name = one_cause(subject)
+    """A fault whose changes persist is declared self-healing, so no restart is tried."""
+    name = require_one_cause(subject)
     changes = subject.case.faults[name].changes
-    needs(not any(c.operation.runs_command for c in changes), "only a trial shows what a command does")
+    needs(not any(c.operation.runs_command for c in changes), "only a trial shows the effect of a command")
     needs(
         not all(c.operation.experiment and c.operation.experiment["spec"].get("action") == "pod-kill" for c in changes),
         "it is over at once",
     )
-    document, files = with_own(subject, lambda fault: fault.update(persistence="SelfHeals"))
+    document, files = with_own_fault(subject, lambda fault: fault.update(persistence="SelfHeals"))
     yield Defect("persistence: SelfHeals", document, files)
 
 
 @kind("SK435", stage="Trial", first=("ending",))
 def command_said_to_heal(subject: Subject) -> Iterator[Defect]:
-    """What a command did to a store is said to heal by itself."""
-    fault = subject.case.faults[one_cause(subject)]
+    """The effect of a command on a store is declared self-healing."""
+    fault = subject.case.faults[require_one_cause(subject)]
     needs(any(c.operation.runs_command for c in fault.changes), "it runs no command")
-    document, files = with_own(subject, lambda own: own.update(persistence="SelfHeals"))
-    inherited(subject, document["spec"])
+    document, files = with_own_fault(subject, lambda own: own.update(persistence="SelfHeals"))
+    write_out_solution(subject, document["spec"])
     yield Defect("persistence: SelfHeals", document, files)
 
 
 @kind("SK305", stage="Trial", first=("repeat",))
 def experiment_that_is_over_in_time(subject: Subject) -> Iterator[Defect]:
-    """The chaos object ends by itself once its alerts were seen to hold, whatever the solution does."""
-    one_cause(subject)
+    """The chaos object expires after its alerts were verified, whatever the solution does."""
+    require_one_cause(subject)
     case = subject.case
     must = [a for a in case.scenario.spec.expect.alerts if a.alert_class == "MustFire"]
     rules = case.alerts or {}
@@ -47,20 +47,20 @@ def experiment_that_is_over_in_time(subject: Subject) -> Iterator[Defect]:
 
     def shorten(fault: Document) -> None:
         lasting = [c for c in writes(fault["changes"], "chaos") if c["spec"].get("action") != "pod-kill"]
-        needs(lasting, "nothing of Chaos Mesh lasts in it")[0]["spec"]["duration"] = f"{needed + 60}s"
+        needs(lasting, "it has no lasting experiment")[0]["spec"]["duration"] = f"{needed + 60}s"
 
-    document, files = with_own(subject, shorten)
+    document, files = with_own_fault(subject, shorten)
     yield Defect(f"duration: {needed + 60}s", document, files)
 
 
 @kind("SK412", stage="Trial", first=("repeat",))
 def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
-    """A solution gives what leaks four times the memory, and the leak goes on."""
+    """A solution quadruples the memory limit of a leaking container; the leak continues."""
     document, spec = subject.copy()
-    fault = one_cause(subject)
-    needs(subject.spec.faults[0].type == "feature-flag-changed", "no flag of it lets something leak")
+    fault = require_one_cause(subject)
+    needs(subject.spec.faults[0].type == "feature-flag-changed", "it sets no feature flag")
     leaking, flag = "Deployment/email", "emailMemoryLeak"
-    container = needs(subject.objects.get(leaking), "nothing leaks")["spec"]["template"]["spec"]["containers"][0]
+    container = needs(subject.objects.get(leaking), "no workload leaks")["spec"]["template"]["spec"]["containers"][0]
     memory = container["resources"]["limits"]["memory"]
     number, unit = int(memory.rstrip("Mi")), "Mi"
     spec["faults"][0]["parameters"] = {"flag": flag, "variant": "1000x"}
@@ -73,14 +73,14 @@ def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
     changes = [{"patch": {"target": leaking, "type": "Strategic", "patch": patch}}]
     spec["solutions"] = [{"name": "more-memory", "fixes": [fault], "description": "Give it more", "changes": changes}]
     spec["decoys"] = []
-    yield Defect(f"{leaking} leaks, and gets {4 * number}{unit}", document)
+    yield Defect(f"{leaking} leaks, and its limit is raised to {4 * number}{unit}", document)
 
 
 @kind("SK431", stage="Trial", first=("repeat",))
 def decoy_that_repairs_slowly(subject: Subject) -> Iterator[Defect]:
-    """A decoy repairs it, and takes its time: the new pods are not ready for minutes."""
+    """A decoy repairs the fault slowly: its pods become ready only after minutes."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     solutions = [s for s in spec.get("solutions", []) if len(s["changes"]) == 1 and "patch" in s["changes"][0]]
     patch = needs(solutions, "its solution is more than a patch")[0]["changes"][0]["patch"]
     needs(patch["type"] == "Strategic" and patch["target"].startswith("Deployment/"), "it patches no Deployment")
@@ -96,12 +96,12 @@ def decoy_that_repairs_slowly(subject: Subject) -> Iterator[Defect]:
         "changes": [{"patch": {**patch, "patch": _with_probe(patch["patch"], probe)}}],
     }
     spec["decoys"] = [slow]
-    yield Defect(f"the decoy repairs it, and is ready after {probe['initialDelaySeconds']} s", document)
+    yield Defect(f"the decoy repairs it, with pods ready after {probe['initialDelaySeconds']} s", document)
 
 
 def _with_probe(patch: Document, probe: Document) -> Document:
     spec = patch["spec"]["template"]["spec"]
-    # What the fault wrote there gives way as a whole: a probe has one way to ask.
+    # A probe has one handler, so the fault's probe is replaced as a whole.
     whole = {"$patch": "replace", **probe}
     containers = [{**c, "readinessProbe": whole if "readinessProbe" in c else probe} for c in spec["containers"]]
     return {"spec": {"template": {"spec": {**spec, "containers": containers}}}}

@@ -1,4 +1,4 @@
-"""Faults that look right and do not do what they say."""
+"""Faults that look right and do not do what they declare."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tools.defects.chains import rerooted
+from tools.defects.chains import reroot
 from tools.defects.faults import first
 from tools.defects.inert import NAME, annotate, back, files
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own
+from tools.defects.own import with_own_fault
 from tools.defects.subject import Document, Subject, bare
-from tools.defects.tried_labels import one_cause
+from tools.defects.tried_labels import require_one_cause
 
 _NOTE = "2024-03"
 
-#: Checks of the object that the fault writes; others show what that brings about.
+#: Checks that read the object that the fault writes; others observe its effect.
 _OF_OBJECTS = {"object", "chaosInjected", "deleted"}
 
 
 def _without_effect(fault: Document) -> None:
-    """An annotation instead of what it does; chaos objects that nobody makes are no entities any more."""
+    """Replace the changes of a fault by an annotation, and what depends on them."""
     fault["changes"] = [annotate("{{ target }}", _NOTE)]
     fault["undo"] = []
     fault["entities"] = [{"ref": "{{ target }}", "role": "Cause", "fix": [annotate("{{ target }}", None)]}]
@@ -32,94 +32,94 @@ def _without_effect(fault: Document) -> None:
 
 
 def _relabelled(subject: Subject, document: Document) -> None:
-    """Label, propagation and solution of the annotation that the fault now is."""
+    """Rewrite label, propagation and solution for the annotation."""
     spec = document["spec"]
     target, name = bare(subject.spec.faults[0].target), subject.spec.faults[0].name
     spec["groundTruth"]["rootCauses"] = [{"fault": name, "entity": target}]
-    rerooted(subject, spec, target)
+    reroot(subject, spec, target)
     spec["solutions"] = [{"name": "drop-note", "fixes": [name], "changes": [annotate(target, None)]}]
 
 
 @kind("SK304", "SK911", stage="Trial", first=("repeat",))
 def fault_without_effect(subject: Subject) -> Iterator[Defect]:
-    """The fault changes an annotation, and says that it breaks what its type breaks."""
-    one_cause(subject)
+    """The fault sets an annotation and keeps the effect checks of its type."""
+    require_one_cause(subject)
     kept: list[Any] = []
 
     def edit(fault: Document) -> None:
         kept.extend(c for c in fault["effect"] if not _OF_OBJECTS & c.keys())
         _without_effect(fault)
-        fault["effect"] = needs(kept, "its effect is that of an object")
+        fault["effect"] = needs(kept, "its effect checks only read objects")
 
-    document, own = with_own(subject, edit)
+    document, own = with_own_fault(subject, edit)
     _relabelled(subject, document)
     yield Defect("an annotation, with the effect checks of the type", document, own)
 
 
 @kind("SK304", stage="Trial", first=("repeat",))
 def fault_proven_by_nothing(subject: Subject) -> Iterator[Defect]:
-    """What is to prove the fault is true in the healthy app."""
-    one_cause(subject)
+    """The effect check of the fault passes in the healthy app."""
+    require_one_cause(subject)
     effect = [{"query": {"expr": "count(kube_pod_info)", "is": "AtLeast", "value": 1}, "describe": "there are pods"}]
-    document, own = with_own(subject, lambda fault: fault.update(effect=effect))
+    document, own = with_own_fault(subject, lambda fault: fault.update(effect=effect))
     yield Defect("the only effect check is that there are pods", document, own)
 
 
 @kind("SK322", stage="Trial", first=("repeat",))
 def fault_without_symptoms(subject: Subject) -> Iterator[Defect]:
-    """The fault is a harmless change, and alerts are expected all the same."""
+    """The fault is a harmless change, and alerts are still expected."""
     document, spec = subject.copy()
-    name = one_cause(subject)
+    name = require_one_cause(subject)
     target = needs(_workload(subject), "no workload")
-    needs(target.startswith("Deployment/"), "no Deployment stands behind its target")
+    needs(target.startswith("Deployment/"), "there is no Deployment behind its target")
     spec["faults"] = [{"name": name, "type": NAME, "target": target}]
     spec["groundTruth"]["rootCauses"] = [{"fault": name, "entity": target}]
-    rerooted(subject, spec, target)
+    reroot(subject, spec, target)
     spec["solutions"] = [{"name": "one-less", "fixes": [name], "changes": back(subject, target)}]
     yield Defect(f"one more replica of {target}", document, files())
 
 
 @kind("SK305", "SK322", stage="Trial", first=("repeat",))
 def healing_fault(subject: Subject) -> Iterator[Defect]:
-    """The pods are deleted once, and what owns them makes new ones."""
+    """The pods are deleted once, and their owner recreates them."""
     document, spec = subject.copy()
-    name = one_cause(subject)
+    name = require_one_cause(subject)
     target = _workload(subject)
     spec["faults"] = [{"name": name, "type": "pod-kill", "target": target}]
     spec["solutions"] = []
     spec["groundTruth"]["rootCauses"] = [{"fault": name}]
-    rerooted(subject, spec, f"Fault/{name}")
+    reroot(subject, spec, f"Fault/{name}")
     yield Defect(f"pod-kill of {target}", document)
 
 
 @kind("SK322", "SK304", stage="Trial", first=("repeat",))
 def fault_too_weak(subject: Subject) -> Iterator[Defect]:
-    """A parameter is a tenth of what it takes."""
+    """A parameter is a tenth of the required value."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     use = first(spec)
     known = subject.case.types[use["type"]].parameters.get("properties", {})
     given = {n: use.get("parameters", {}).get(n, p.get("default")) for n, p in known.items()}
     amounts = [
         n for n, v in given.items() if n.endswith(("Milliseconds", "Percent", "Bytes")) and isinstance(v, int) and v > 9
     ]
-    name = needs(amounts, "its fault has no strength")[0]
+    name = needs(amounts, "its fault has no intensity")[0]
     use["parameters"] = {**use.get("parameters", {}), name: given[name] // 10}
     yield Defect(f"{name}: {given[name] // 10}", document)
 
 
 @kind("SK322", "SK326", "SK304", stage="Trial", first=("repeat",))
 def wrong_target(subject: Subject) -> Iterator[Defect]:
-    """The fault, its label and its solution are of another component than the alerts."""
+    """Fault, label and solution concern another component than the alerts."""
     document, spec = subject.copy()
-    name = one_cause(subject)
+    name = require_one_cause(subject)
     target = bare(subject.spec.faults[0].target)
     kinds = target.split("/")[0]
     other = needs(subject.bystanders(kinds), f"every {kinds} has to do with it")[0]
     text = json.dumps([spec["faults"], spec["groundTruth"], spec.get("solutions", [])])
     text = text.replace(f'"{target}"', f'"{other}"')
     spec["faults"], spec["groundTruth"], solutions = json.loads(text)
-    needs(not any("patch" in c for s in solutions for c in s["changes"]), "its solution is made for its target")
+    needs(not any("patch" in c for s in solutions for c in s["changes"]), "its solution is specific to its target")
     if solutions:
         spec["solutions"] = solutions
     yield Defect(f"{name} is aimed at {other}", document)
@@ -129,7 +129,7 @@ def wrong_target(subject: Subject) -> Iterator[Defect]:
 def fault_that_waits_in_vain(subject: Subject) -> Iterator[Defect]:
     """The fault waits for an alert that the fault before it does not raise."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     first(spec)["start"] = {"onAlert": {"name": "KubeDeploymentRolloutStuck"}}
     spec["faults"] = [{"name": "more", "type": NAME, "target": other, "role": "Trigger"}, *spec["faults"]]
@@ -139,21 +139,23 @@ def fault_that_waits_in_vain(subject: Subject) -> Iterator[Defect]:
 @kind("SK221", "SK441", stage="Trial", first=("label", "leak"))
 def readable_answer(subject: Subject) -> Iterator[Defect]:
     """The fault leaves the author's explanation where a solver can read it."""
-    one_cause(subject)
+    require_one_cause(subject)
     said = [e.because for e in subject.spec.ground_truth.propagation if len(e.because.split()) > 3]
     text = needs(said, "nothing is explained")[0]
-    document, own = with_own(subject, lambda fault: fault["changes"].append(annotate("{{ target }}", text, "note")))
+    document, own = with_own_fault(
+        subject, lambda fault: fault["changes"].append(annotate("{{ target }}", text, "note"))
+    )
     yield Defect(f"an annotation: {text}", document, own)
 
 
 @kind("SK444", stage="Trial", first=("label", "leak"))
 def recreated_object(subject: Subject) -> Iterator[Defect]:
-    """The fault removes what it breaks and brings it back first, so that it is the youngest of all."""
-    one_cause(subject)
+    """The fault deletes and recreates the object first, so its age gives it away."""
+    require_one_cause(subject)
     target = bare(subject.spec.faults[0].target)
     needs(target.startswith(("Service/", "Deployment/")), "it breaks neither a Service nor a Deployment")
     again = [{"delete": {"target": "{{ target }}"}}, {"apply": "{{ object(target) }}"}]
-    document, own = with_own(subject, lambda fault: fault.update(changes=[*again, *fault["changes"]]))
+    document, own = with_own_fault(subject, lambda fault: fault.update(changes=[*again, *fault["changes"]]))
     yield Defect(f"{target} is deleted and created again", document, own)
 
 
@@ -162,15 +164,15 @@ def _workload(subject: Subject) -> str:
     if not target.startswith("Service/"):
         return target
     found = [c.workload for c in subject.components() if f"Service/{c.service}" == target]
-    return str(needs(found, "no workload stands behind its target")[0])
+    return str(needs(found, "there is no workload behind its target")[0])
 
 
 @kind("SK129", stage="Trial", first=("repeat",))
 def fault_whose_end_is_proven_from_the_start(subject: Subject) -> Iterator[Defect]:
-    """What is to prove that the fault is gone is true all along."""
-    one_cause(subject)
+    """The check that the fault is gone passes all the time."""
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
-    needs(fault.persistence in ("Object", "Workload", "Pod"), "it is over at once")
+    needs(fault.persistence in ("Object", "Workload", "Pod"), "it is over immediately")
     there = {"object": {"ref": "{{ target }}", "path": "metadata.name", "exists": True}}
-    document, files = with_own(subject, lambda f: f.update(undone=[there]))
-    yield Defect("undone once the target exists", document, files)
+    document, files = with_own_fault(subject, lambda f: f.update(undone=[there]))
+    yield Defect("undone if the target exists", document, files)

@@ -1,19 +1,19 @@
-"""Wrong ground truth that only trials can tell: a fault of the scenario's own says what is not so."""
+"""Wrong ground truth that only trials can detect: a scenario's own fault type makes a false claim."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tools.defects.chains import rerooted
+from tools.defects.chains import reroot
 from tools.defects.inert import add_inert, annotate
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import fault_document, with_own
+from tools.defects.own import fault_document, with_own_fault
 from tools.defects.subject import Document, Subject, bare
 
 
-def one_cause(subject: Subject) -> str:
-    """The name of the only fault of an incident with alerts on objects."""
+def require_one_cause(subject: Subject) -> str:
+    """Return the name of the only fault of an incident whose alerts name objects."""
     needs(subject.incident, "there is no incident")
     needs(len(subject.spec.faults) == 1, "it has several faults")
     needs(subject.alerting, "no alert names its object")
@@ -27,46 +27,46 @@ def one_cause(subject: Subject) -> str:
 def superfluous_cause(subject: Subject) -> Iterator[Defect]:
     """A harmless change is labelled as a second cause."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
-    inherited(subject, spec)
+    write_out_solution(subject, spec)
     files = add_inert(subject, spec, other)
-    yield Defect(f"one more replica of {other} is a Cause, too", document, files)
+    yield Defect(f"one more replica of {other} is also a Cause", document, files)
 
 
 @kind("SK401", "SK402", "SK307", stage="Trial", first=("distractors", "label"))
 def cause_as_distractor(subject: Subject) -> Iterator[Defect]:
-    """The real cause is said to be a distractor, and a harmless change the cause."""
+    """The real cause is declared a distractor, and a harmless change the cause."""
     document, spec = subject.copy()
-    name = one_cause(subject)
+    name = require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     spec["groundTruth"]["rootCauses"], spec["solutions"] = [], []
     spec["faults"][0]["role"] = "Distractor"
-    rerooted(subject, spec, other)
+    reroot(subject, spec, other)
     files = add_inert(subject, spec, other)
     yield Defect(f"{name} is a Distractor, one more replica of {other} the Cause", document, files)
 
 
 @kind("SK401", "SK402", "SK418", stage="Trial", first=("label",))
 def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
-    """A second fault that keeps the incident going is said to be a mere trigger."""
-    # Either what is labelled does not clear it, or everything fires without the trigger as well.
+    """A second fault that sustains the incident is declared a mere trigger."""
+    # Either repairing the labelled cause does not clear the alerts, or everything fires without the trigger, too.
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs(
         not any(c.operation.experiment for c in fault.changes),
         "a chaos object needs the pods that the second fault takes away",
     )
-    target, type_ = needs(_as_well(subject, bare(fault.target)), "nothing else would take the same away")
+    target, type_ = needs(_as_well(subject, bare(fault.target)), "no other object disables the same component")
     spec["faults"].append({"name": "before", "type": type_, "target": target, "role": "Trigger"})
     yield Defect(f"{type_} on {target} is a Trigger", document)
 
 
 def _as_well(subject: Subject, target: str) -> tuple[str, str] | None:
-    """A fault of the Service, where the first one is of its workload, or the reverse: both are as visible as alone.
+    """Return a fault with the same symptoms: of the Service if the target is its workload, or the reverse.
 
-    Where nobody asks for the Service, its workload is all there is.
+    Without callers of the Service, the fault is of the workload itself.
     """
     assert subject.case.app is not None
     asked = {call.callee for call in subject.case.app.calls if call.via == "Service"}
@@ -82,11 +82,11 @@ def _as_well(subject: Subject, target: str) -> tuple[str, str] | None:
 
 @kind("SK418", stage="Trial", first=("untriggered",))
 def idle_trigger(subject: Subject) -> Iterator[Defect]:
-    """A harmless change elsewhere is said to have set the incident off."""
+    """A harmless, unrelated change is declared as the trigger."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
-    inherited(subject, spec)
+    write_out_solution(subject, spec)
     files = add_inert(subject, spec, other)
     added = spec["faults"][-1]
     added["role"] = "Trigger"
@@ -98,10 +98,10 @@ def idle_trigger(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK418", stage="Trial", first=("undisturbed",))
 def trigger_as_distractor(subject: Subject) -> Iterator[Defect]:
-    """What sets the incident off is said to have no part in it."""
+    """The trigger is declared a distractor."""
     document, spec = subject.copy()
     triggers = [use for use in spec.get("faults", []) if use.get("role") == "Trigger"]
-    names = {use["name"] for use in needs(triggers, "nothing sets it off")}
+    names = {use["name"] for use in needs(triggers, "it has no trigger")}
     for use in spec["faults"]:
         use["role"] = "Distractor" if use["name"] in names else "Cause"
     truth = spec["groundTruth"]
@@ -115,7 +115,7 @@ def trigger_as_distractor(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK401", stage="Trial", first=("label",))
 def independent_causes_called_conjunctive(subject: Subject) -> Iterator[Defect]:
-    """Of two causes each keeps the incident going, and either repair is said to end it."""
+    """Each of two causes sustains the incident, and they are declared conjunctive."""
     document, spec = subject.copy()
     truth = subject.spec.ground_truth
     needs(len({c.fault for c in truth.root_causes}) > 1 and truth.causes_join == "Independent", "it has one cause")
@@ -125,17 +125,17 @@ def independent_causes_called_conjunctive(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK403", stage="Trial", first=("leave-out",))
 def conjunctive_causes_called_independent(subject: Subject) -> Iterator[Defect]:
-    """A fault needs both of its causes, and says that each keeps the incident going."""
-    one_cause(subject)
+    """A fault needs both of its causes, and they are declared independent."""
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs(fault.causes_join == "Conjunctive" and len(fault.causes) > 1, "its fault has one cause")
-    document, files = with_own(subject, lambda f: f.update(causesJoin="Independent"))
+    document, files = with_own_fault(subject, lambda f: f.update(causesJoin="Independent"))
     yield Defect("causesJoin: Independent", document, files)
 
 
 @kind("SK410", stage="Trial", first=("leave-out",))
 def alert_of_another_cause(subject: Subject) -> Iterator[Defect]:
-    """Of two independent causes, an alert counts after the one that does not raise it, which raises others."""
+    """With two independent causes, an alert counts after the one that does not raise it but raises others."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     truth = subject.spec.ground_truth
@@ -143,7 +143,7 @@ def alert_of_another_cause(subject: Subject) -> Iterator[Defect]:
     must = [a for a in spec["expect"]["alerts"] if a.get("class", "MustFire") == "MustFire" and a.get("after")]
     causes = {a["after"] for a in must}
     several = [a for a in must if sum(b["after"] == a["after"] for b in must) > 1]
-    needs(len(causes) > 1 and several, "no cause has an alert to give away")
+    needs(len(causes) > 1 and several, "no cause has a spare alert")
     other = next(name for name in sorted(causes) if name != several[0]["after"])
     several[0]["after"] = other
     truth_ = spec["groundTruth"]
@@ -155,42 +155,42 @@ def alert_of_another_cause(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK405")
 def fault_that_blames_another(subject: Subject) -> Iterator[Defect]:
-    """The fault itself names an object as its cause that it does not touch."""
-    one_cause(subject)
+    """The fault declares an object as its cause that it does not touch."""
+    require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     yield _blamed(subject, other, f"the fault and the label name {other}")
 
 
 @kind("SK405", "SK406")
 def fault_that_blames_its_victim(subject: Subject) -> Iterator[Defect]:
-    """The fault itself names an object as its cause that only suffers."""
-    one_cause(subject)
+    """The fault declares an object as its cause that is only a victim."""
+    require_one_cause(subject)
     victim = _victim(subject)
     yield _blamed(subject, victim, f"the fault and the label name {victim}, which alerts")
 
 
 @kind("SK414")
 def cause_that_is_not_repaired_alone(subject: Subject) -> Iterator[Defect]:
-    """The fault blames something harmless that it changes as well, and leaves it open how that is repaired."""
+    """The fault declares a harmless extra change as its cause, without a fix for it."""
     yield _beside(subject, "without `fix`", lambda fault: fault["entities"][0].pop("fix"))
 
 
 @kind("SK414")
 def cause_that_is_repaired_with_all_the_rest(subject: Subject) -> Iterator[Defect]:
-    """The fault blames something harmless that it changes as well, and to repair that takes the whole fault back."""
+    """The fault declares a harmless extra change as its cause, whose fix removes the whole fault."""
     whole = [{"removeFault": {"fault": "{{ fault }}"}}]
     yield _beside(subject, "taken back as a whole", lambda fault: fault["entities"][0].update(fix=whole))
 
 
 @kind("SK414")
 def cause_that_nobody_can_repair(subject: Subject) -> Iterator[Defect]:
-    """The fault blames something harmless that it changes as well, and says that no operator can end it."""
+    """The fault declares a harmless extra change as its cause, and that no operator can repair it."""
 
     def given_up(fault: Document) -> None:
         fault["entities"][0].pop("fix")
         fault["mitigation"], fault["solutions"] = "None", []
 
-    defect = _beside(subject, "which nobody can repair", given_up)
+    defect = _beside(subject, "which no operator can repair", given_up)
     assert isinstance(defect.document, dict)
     defect.document["spec"]["solutions"] = []
     yield defect
@@ -198,24 +198,24 @@ def cause_that_nobody_can_repair(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK414")
 def fault_that_names_no_cause(subject: Subject) -> Iterator[Defect]:
-    """The fault names no object as its cause, so that any label will do."""
-    name = one_cause(subject)
+    """The fault declares no object as its cause, so any label would do."""
+    name = require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
 
     def unblamed(fault: Document) -> None:
         entities = [{k: v for k, v in e.items() if k != "fix"} | {"role": "Artefact"} for e in fault["entities"]]
         fault["entities"] = entities
 
-    document, files = with_own(subject, unblamed)
+    document, files = with_own_fault(subject, unblamed)
     document["spec"]["groundTruth"]["rootCauses"] = [{"fault": name, "entity": other}]
-    rerooted(subject, document["spec"], f"Fault/{name}")
+    reroot(subject, document["spec"], f"Fault/{name}")
     yield Defect(f"no cause in the fault, {other} as the label", document, files)
 
 
 @kind("SK402", stage="Trial", first=("label-beside",))
 def fault_that_repairs_another(subject: Subject) -> Iterator[Defect]:
-    """The fault blames something harmless that it changes as well, and to repair that repairs the real cause, too."""
-    one_cause(subject)
+    """The fault declares a harmless extra change as its cause, whose fix also repairs the real cause."""
+    require_one_cause(subject)
     repair = fault_document(subject, subject.spec.faults[0].type)["entities"][0].get("fix")
     needs(repair, "its fault has no repair of its cause")
     yield _beside(subject, "repaired with the real one", lambda fault: fault["entities"][0]["fix"].extend(repair))
@@ -223,30 +223,30 @@ def fault_that_repairs_another(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK402", stage="Trial", first=("label-beside",))
 def alternative_that_is_repaired_with_the_cause(subject: Subject) -> Iterator[Defect]:
-    """Something harmless is said to be needed as well as the real cause, and is never repaired without that one."""
+    """A harmless change is declared to be needed besides the real cause, and is only repaired together with it."""
     yield _alternative(subject, labelled=True)
 
 
 @kind("SK401", "SK404", stage="Trial", first=("label",))
 def alternative_without_a_label(subject: Subject) -> Iterator[Defect]:
-    """Something harmless is said to be needed as well as the real cause, so that naming it would be right."""
+    """A harmless change is declared to be needed besides the real cause, so an answer that names it would be right."""
     yield _alternative(subject, labelled=False)
 
 
 @kind("SK401", stage="Trial", first=("label",))
 def fault_that_blames_what_it_touches(subject: Subject) -> Iterator[Defect]:
-    """The fault also changes something harmless elsewhere, and names that as its cause."""
-    one_cause(subject)
+    """The fault also makes a harmless change elsewhere, and declares that as its cause."""
+    require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
-    yield _blamed(subject, other, f"an annotation of {other} is the cause, say fault and label", touched=True)
+    yield _blamed(subject, other, f"fault and label name an annotation of {other} as the cause", touched=True)
 
 
 @kind("SK401", stage="Trial", first=("label",))
 def fault_that_blames_the_victim_it_touches(subject: Subject) -> Iterator[Defect]:
-    """The fault also changes something harmless at what suffers from it, and names that as its cause."""
-    one_cause(subject)
+    """The fault also makes a harmless change to a victim, and declares that as its cause."""
+    require_one_cause(subject)
     victim = _victim(subject)
-    yield _blamed(subject, victim, f"an annotation of {victim} is the cause, say fault and label", touched=True)
+    yield _blamed(subject, victim, f"fault and label name an annotation of {victim} as the cause", touched=True)
 
 
 def _victim(subject: Subject) -> str:
@@ -254,12 +254,12 @@ def _victim(subject: Subject) -> str:
     touched = {bare(text) for text in (fault.target, *(c.target for c in fault.changes)) if text}
     touched |= set(subject.causes) | {bare(e.ref) for e in fault.entities}
     victims = [o for o in subject.alerting if bare(o) not in touched and o.startswith("Deployment/")]
-    return str(needs(victims, "only objects that the fault touches alert")[0])
+    return str(needs(victims, "only touched objects alert")[0])
 
 
 def _beside(subject: Subject, reported: str, edit: Callable[[Document], Any]) -> Defect:
-    """Something harmless that the fault changes as well is blamed; ``edit`` goes on with the fault."""
-    one_cause(subject)
+    """Declare a harmless extra change as the cause; ``edit`` changes the fault further."""
+    require_one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     defect = _blamed(subject, other, f"an annotation of {other} is the cause, {reported}", touched=True)
     for fault in defect.files.values():
@@ -268,12 +268,12 @@ def _beside(subject: Subject, reported: str, edit: Callable[[Document], Any]) ->
 
 
 def _alternative(subject: Subject, *, labelled: bool) -> Defect:
-    """The fault blames something harmless beside its cause; labelled, it is repaired along with the cause."""
-    name = one_cause(subject)
+    """Declare a harmless extra change as a second cause; labelled, it is repaired together with the first."""
+    name = require_one_cause(subject)
     needs(len(subject.causes) == 1, "its fault has several causes")
     needs(subject.case.faults[name].persistence in ("Object", "Workload"), "a change that stays contradicts its fault")
     repair = fault_document(subject, subject.spec.faults[0].type)["entities"][0].get("fix")
-    needs(repair, "its fault has no repair of its cause")
+    needs(repair, "its fault has no fix for its cause")
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
 
     def joined(fault: Document) -> None:
@@ -283,12 +283,12 @@ def _alternative(subject: Subject, *, labelled: bool) -> Defect:
         fault["causesJoin"] = "Conjunctive"
         fault["requires"] = [*fault.get("requires", []), f"app:{subject.spec.app.name}"]
 
-    document, files = with_own(subject, joined)
-    inherited(subject, document["spec"])
+    document, files = with_own_fault(subject, joined)
+    write_out_solution(subject, document["spec"])
     if labelled:
         document["spec"]["groundTruth"]["rootCauses"].append({"fault": name, "entity": other})
     reported = "labelled and repaired with the cause" if labelled else "no label, repaired alone"
-    return Defect(f"an annotation of {other} joins conjunctively with the cause: {reported}", document, files)
+    return Defect(f"an annotation of {other} joins the cause conjunctively: {reported}", document, files)
 
 
 def _blamed(subject: Subject, other: str, reported: str, *, touched: bool = False) -> Defect:
@@ -303,16 +303,16 @@ def _blamed(subject: Subject, other: str, reported: str, *, touched: bool = Fals
         if touched:
             fault["changes"].append(annotate(other, "2024-03"))
 
-    document, files = with_own(subject, blame)
+    document, files = with_own_fault(subject, blame)
     spec = document["spec"]
-    inherited(subject, spec)
+    write_out_solution(subject, spec)
     spec["groundTruth"]["rootCauses"] = [{"fault": spec["faults"][0]["name"], "entity": other}]
-    rerooted(subject, spec, other)
+    reroot(subject, spec, other)
     return Defect(reported, document, files)
 
 
-def inherited(subject: Subject, spec: Document) -> None:
-    """Write the solution of the fault into the file where this leaves it to the fault."""
+def write_out_solution(subject: Subject, spec: Document) -> None:
+    """Write the fault's solution into ``spec`` where it is write_out_solution."""
     if spec.get("solutions"):
         return
     fault = subject.case.faults[subject.spec.faults[0].name]
@@ -322,9 +322,9 @@ def inherited(subject: Subject, spec: Document) -> None:
 
 @kind("SK329", "SK327", stage="Trial", first=("repeat",))
 def incident_as_benign(subject: Subject) -> Iterator[Defect]:
-    """An incident is said to be benign, and everything that contradicts it is left out."""
+    """An incident is declared Benign, and everything that contradicts it is left out."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     spec["groundTruth"]["outcome"] = "Benign"
     spec.pop("solutions", None)
     spec.pop("decoys", None)
@@ -333,9 +333,9 @@ def incident_as_benign(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK329", stage="Trial", first=("repeat",))
 def incident_as_benign_with_alerts(subject: Subject) -> Iterator[Defect]:
-    """An incident is said to be benign, and its alerts only may fire."""
+    """An incident is declared Benign, and its alerts only may fire."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     spec["groundTruth"]["outcome"] = "Benign"
     spec.pop("solutions", None)
     spec.pop("decoys", None)
@@ -345,9 +345,9 @@ def incident_as_benign_with_alerts(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK307", stage="Trial", first=("repeat",))
 def incident_as_none(subject: Subject) -> Iterator[Defect]:
-    """An incident is said to be none, and everything that contradicts it is left out."""
+    """An incident is declared NoIncident, and everything that contradicts it is left out."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     _no_incident(spec)
     spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a.get("class") == "MustNotFire"]
     yield Defect("outcome NoIncident, the alerts are not mentioned", document)
@@ -355,9 +355,9 @@ def incident_as_none(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK307", stage="Trial", first=("repeat",))
 def incident_as_none_with_alerts(subject: Subject) -> Iterator[Defect]:
-    """An incident is said to be none, and its alerts are said to be harmless."""
+    """An incident is declared NoIncident, and its alerts only may fire."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     _no_incident(spec)
     _harmless(spec)
     yield Defect("outcome NoIncident, every alert may fire", document)
@@ -365,9 +365,9 @@ def incident_as_none_with_alerts(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK307", stage="Trial", first=("repeat",))
 def incident_as_none_with_chronic_alerts(subject: Subject) -> Iterator[Defect]:
-    """An incident is said to be none, and its alerts are said to be on anyway."""
+    """An incident is declared NoIncident, and its alerts are declared as background."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     _no_incident(spec)
     alerts = [a for a in spec["expect"]["alerts"] if a.get("class") != "MustNotFire"]
     chronic = [{k: a[k] for k in ("name", "entity") if k in a} | {"reason": "it is always on"} for a in alerts]

@@ -1,4 +1,4 @@
-"""Solutions that repair nothing, or only hide it, and decoys that repair."""
+"""Solutions that repair nothing or only hide the symptoms, and decoys that repair."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from tools.defects.inert import annotate
 from tools.defects.kind import Defect, kind, needs
 from tools.defects.subject import Document, Subject
-from tools.defects.tried_labels import inherited, one_cause
+from tools.defects.tried_labels import require_one_cause, write_out_solution
 
 
 def _solved_by(subject: Subject, changes: list[Any], reported: str) -> Defect:
-    """The scenario with these changes as its only solution."""
+    """Return the scenario with these changes as its only solution."""
     document, spec = subject.copy()
-    fault = one_cause(subject)
+    fault = require_one_cause(subject)
     spec["solutions"] = [{"name": "repair", "fixes": [fault], "description": "Said to repair it", "changes": changes}]
     spec["decoys"] = [d for d in spec.get("decoys", []) if d["changes"] != changes][:0]
     return Defect(reported, document)
@@ -22,32 +22,32 @@ def _solved_by(subject: Subject, changes: list[Any], reported: str) -> Defect:
 
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_that_does_nothing(subject: Subject) -> Iterator[Defect]:
-    """A solution restarts what has nothing to do with it."""
+    """A solution restarts an unrelated workload."""
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     yield _solved_by(subject, [{"restart": {"target": other}}], f"restart {other}")
 
 
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_that_hides_the_victims(subject: Subject) -> Iterator[Defect]:
-    """A solution scales what alerts to zero."""
+    """A solution scales the alerting workloads to zero."""
     victims = [o for o in subject.alerting if _replicas(subject, o) > 0]
-    changes = [{"scale": {"target": o, "replicas": 0}} for o in needs(victims, "what alerts has no replicas")]
+    changes = [{"scale": {"target": o, "replicas": 0}} for o in needs(victims, "no alerting object has replicas")]
     yield _solved_by(subject, changes, f"scale {', '.join(victims)} to zero")
 
 
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_that_stops_the_load(subject: Subject) -> Iterator[Defect]:
-    """A solution sends the customers away."""
+    """A solution stops the load generator."""
     loads = [c.workload for c in subject.components() if c.role == "Load" and c.workload in subject.objects]
-    load = needs(loads, "nothing makes load")[0]
+    load = needs(loads, "it has no load generator")[0]
     yield _solved_by(subject, [{"scale": {"target": load, "replicas": 0}}], f"scale {load} to zero")
 
 
 @kind("SK111", "SK411", stage="Trial", first=("repeat",))
 def solution_that_deletes_a_victim(subject: Subject) -> Iterator[Defect]:
-    """A solution deletes what alerts."""
+    """A solution deletes an alerting object."""
     victims = [o for o in subject.alerting if o in subject.objects and o not in subject.causes]
-    victim = needs(victims, "only the broken object itself alerts")[0]
+    victim = needs(victims, "only the broken object alerts")[0]
     yield _solved_by(subject, [{"delete": {"target": victim}}], f"delete {victim}")
 
 
@@ -55,17 +55,17 @@ def solution_that_deletes_a_victim(subject: Subject) -> Iterator[Defect]:
 def solution_with_a_wrong_value(subject: Subject) -> Iterator[Defect]:
     """A solution sets the right field to another wrong value."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     patches = [c["patch"] for s in spec.get("solutions", [])[:1] for c in s["changes"] if "patch" in c]
     patch = needs(patches, "its solution patches nothing")[0]
     spoilt = _spoilt(patch["patch"])
-    needs([spoilt] if spoilt != patch["patch"] else [], "its solution only takes something away")
+    needs([spoilt] if spoilt != patch["patch"] else [], "its solution only removes fields")
     patch["patch"] = spoilt
     yield Defect(f"the solution patches {patch['patch']}", document)
 
 
 def _spoilt(value: Any, key: str = "") -> Any:
-    """The patch with every value that is no name changed a little."""
+    """Return the patch with slightly changed values, except names."""
     if isinstance(value, dict):
         return {k: v if k in ("name", "op", "path", "port") else _spoilt(v, k) for k, v in value.items()}
     if isinstance(value, list):
@@ -81,7 +81,7 @@ def _spoilt(value: Any, key: str = "") -> Any:
 
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_with_collateral_damage(subject: Subject) -> Iterator[Defect]:
-    """A solution repairs it, and takes something else away."""
+    """A solution also scales an unrelated workload to zero."""
     document, spec = _inheriting(subject)
     others = [o for o in subject.bystanders("Deployment") if _replicas(subject, o) > 0]
     other = needs(others, "every Deployment has to do with it")[0]
@@ -91,7 +91,7 @@ def solution_with_collateral_damage(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_that_takes_limits_off(subject: Subject) -> Iterator[Defect]:
-    """A solution repairs it, and lets a container elsewhere take all the memory of its node."""
+    """A solution also removes the memory limit of an unrelated container."""
     document, spec = _inheriting(subject)
     limited = [
         (other, container["name"])
@@ -99,16 +99,16 @@ def solution_that_takes_limits_off(subject: Subject) -> Iterator[Defect]:
         for container in subject.objects[other]["spec"]["template"]["spec"]["containers"]
         if container.get("resources", {}).get("limits", {}).get("memory")
     ]
-    other, container = needs(limited, "no container elsewhere has a limit")[0]
+    other, container = needs(limited, "no uninvolved container has a limit")[0]
     taken = {"name": container, "resources": {"limits": None}}
     patch = {"spec": {"template": {"spec": {"containers": [taken]}}}}
     spec["solutions"][0]["changes"].append({"patch": {"target": other, "type": "Strategic", "patch": patch}})
-    yield Defect(f"the solution also takes the limits off {other}", document)
+    yield Defect(f"the solution also removes the limits of {other}", document)
 
 
 @kind("SK419", stage="Trial", first=("repeat",))
 def solution_that_admits_no_more_pods(subject: Subject) -> Iterator[Defect]:
-    """A solution repairs it, and leaves a quota that shows only at the next start."""
+    """A solution leaves a quota that takes effect only when the next pod starts."""
     document, spec = _inheriting(subject)
     quota = {
         "apiVersion": "v1",
@@ -122,7 +122,7 @@ def solution_that_admits_no_more_pods(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK419", stage="Trial", first=("repeat",))
 def solution_that_stops_releases(subject: Subject) -> Iterator[Defect]:
-    """A solution repairs it, and leaves a Deployment paused."""
+    """A solution leaves a Deployment paused."""
     document, spec = _inheriting(subject)
     victims = [o for o in subject.alerting if o.startswith("Deployment/") and _replicas(subject, o) > 0]
     victim = needs(victims, "no Deployment alerts")[0]
@@ -132,10 +132,10 @@ def solution_that_stops_releases(subject: Subject) -> Iterator[Defect]:
 
 
 def _inheriting(subject: Subject) -> tuple[Document, Document]:
-    """A copy of a scenario with one cause, with its solutions written out, and the copy's spec."""
+    """Return a copy of a scenario with one cause, with its solutions written out, and the copy's spec."""
     document, spec = subject.copy()
-    one_cause(subject)
-    inherited(subject, spec)
+    require_one_cause(subject)
+    write_out_solution(subject, spec)
     return document, spec
 
 
@@ -143,7 +143,7 @@ def _inheriting(subject: Subject) -> tuple[Document, Document]:
 def half_a_solution(subject: Subject) -> Iterator[Defect]:
     """A solution lacks its last step."""
     document, spec = subject.copy()
-    one_cause(subject)
+    require_one_cause(subject)
     long = [s for s in spec.get("solutions", [])[:1] if len(s["changes"]) > 1]
     dropped = needs(long, "its solution has one step")[0]["changes"].pop()
     yield Defect(f"without {dropped}", document)
@@ -151,7 +151,7 @@ def half_a_solution(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK433")
 def decoy_that_does_more_than_a_solution(subject: Subject) -> Iterator[Defect]:
-    """A decoy does what the solution does, and something harmless as well."""
+    """A decoy does what the solution does, plus something harmless."""
     document, spec = _inheriting(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     spec["decoys"] = [_repairing(spec["solutions"][0], other)]
@@ -160,16 +160,16 @@ def decoy_that_does_more_than_a_solution(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK431", stage="Trial", first=("repeat",))
 def decoy_that_works(subject: Subject) -> Iterator[Defect]:
-    """A decoy does what the solution does, written in another way."""
+    """A decoy is an equivalent of the solution, written differently."""
     document, spec = _inheriting(subject)
     changes = [_rewritten(change) for change in spec["solutions"][0]["changes"]]
-    needs(changes != spec["solutions"][0]["changes"], "its solution can only be written in one way")
+    needs(changes != spec["solutions"][0]["changes"], "its solution can be written only one way")
     spec["decoys"] = [{"name": "another-try", "description": "Somebody tries it", "changes": changes}]
-    yield Defect("the solution as decoy, written in another way", document)
+    yield Defect("the solution as decoy, written differently", document)
 
 
 def _rewritten(change: Document) -> Document:
-    """The same patch in other words: with an annotation that nothing reads, or as an addition that replaces."""
+    """Return an equivalent patch: with an annotation that nothing reads, or with ``add`` in place of ``replace``."""
     patch = change.get("patch")
     if patch is None:
         return change
@@ -186,14 +186,14 @@ def _rewritten(change: Document) -> Document:
 
 
 def _repairing(solution: Document, other: str) -> Document:
-    """A decoy that does what a solution does, and something harmless."""
+    """Return a decoy that does what a solution does, plus something harmless."""
     changes = [*solution["changes"], annotate(other, "2024-03")]
     return {"name": "another-try", "description": "Somebody tries it", "changes": changes}
 
 
 @kind("SK431", stage="Trial", first=("leave-out",))
 def decoy_that_repairs_one_of_two(subject: Subject) -> Iterator[Defect]:
-    """A decoy repairs one of two independent causes, in another way than the solution does."""
+    """A decoy repairs one of two independent causes, differently than the solution."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     truth = subject.spec.ground_truth
@@ -206,10 +206,10 @@ def decoy_that_repairs_one_of_two(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK411", stage="Trial", first=("leave-out",))
 def solution_that_another_one_spares(subject: Subject) -> Iterator[Defect]:
-    """Of two independent causes one solution repairs both, and the other one restarts a bystander."""
+    """Of two solutions for independent causes, one repairs both and the other restarts a bystander."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
-    needs(subject.spec.ground_truth.causes_join == "Independent", "any repair is enough")
+    needs(subject.spec.ground_truth.causes_join == "Independent", "either repair is enough")
     partly = [s for s in spec.get("solutions", []) if len(s.get("fixes", [])) == 1]
     needs(len({s["fixes"][0] for s in partly}) > 1, "no two solutions repair one cause each")
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
@@ -221,9 +221,9 @@ def solution_that_another_one_spares(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK411", "SK434", stage="Trial", first=("repeat",))
 def solution_that_shuts_another_door(subject: Subject) -> Iterator[Defect]:
-    """A solution repairs it, and points another Service at a closed port, which nobody notices who is connected."""
+    """A solution also points another Service at a closed port, which existing connections do not notice."""
     document, spec = _inheriting(subject)
-    other = needs(subject.bystanders("Service"), "every Service has to do with it")[0]
+    other = needs(subject.bystanders("Service"), "every Service is involved")[0]
     ports = [{"port": p["port"], "targetPort": 9} for p in subject.objects[other]["spec"]["ports"][:1]]
     shut = {"patch": {"target": other, "type": "Strategic", "patch": {"spec": {"ports": ports}}}}
     spec["solutions"][0]["changes"].append(shut)
@@ -232,27 +232,27 @@ def solution_that_shuts_another_door(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_that_deletes_what_is_read_at_starts(subject: Subject) -> Iterator[Defect]:
-    """A solution repairs it, and deletes a file that the next pod of the app would miss."""
+    """A solution also deletes a ConfigMap that the app reads at startup."""
     document, spec = subject.copy()
-    one_cause(subject)
-    inherited(subject, spec)
+    require_one_cause(subject)
+    write_out_solution(subject, spec)
     flags = f"ConfigMap/{subject.case.app.flags.config_map}" if subject.case.app and subject.case.app.flags else ""
     touched = {c.target for f in subject.case.faults.values() for c in f.changes} | set(subject.causes)
     files = [o for o in subject.objects if o.startswith("ConfigMap/") and o != flags and o not in touched]
-    file = needs(sorted(files), "the app has no files that its fault leaves alone")[0]
+    file = needs(sorted(files), "its fault touches every file of the app")[0]
     spec["solutions"][0]["changes"].append({"delete": {"target": file}})
     yield Defect(f"the solution also deletes {file}", document)
 
 
 @kind("SK422", stage="Standard", first=("cheats",))
 def fault_that_a_restart_repairs(subject: Subject) -> Iterator[Defect]:
-    """The fault is said to outlast restarts, and does not."""
-    from tools.defects.own import with_own
+    """A fault that a restart ends is declared to outlast restarts."""
+    from tools.defects.own import with_own_fault
 
-    one_cause(subject)
+    require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs(fault.persistence in ("OneShot", "Pod") and fault.mitigation != "None", "its fault outlasts restarts")
-    document, files = with_own(subject, lambda own: own.update(persistence="Object"))
+    document, files = with_own_fault(subject, lambda own: own.update(persistence="Object"))
     yield Defect("persistence: Object", document, files)
 
 
@@ -263,7 +263,7 @@ def _replicas(subject: Subject, name: str) -> int:
 
 @kind("SK411", "SK434", stage="Trial", first=("repeat",))
 def solution_that_empties_a_file(subject: Subject) -> Iterator[Defect]:
-    """A solution repairs it, and empties a file that the app reads when it starts."""
+    """A solution also empties a file that the app reads at startup."""
     document, spec = _inheriting(subject)
     held = {o: subject.objects[o].get("data") or {} for o in subject.objects if o.startswith("ConfigMap/")}
     flags = subject.case.app.flags.config_map if subject.case.app and subject.case.app.flags else ""
@@ -271,4 +271,4 @@ def solution_that_empties_a_file(subject: Subject) -> Iterator[Defect]:
     file = needs(files, "the app reads no file")[0]
     key = next(iter(held[file]))
     spec["solutions"][0]["changes"].append({"patch": {"target": file, "type": "Merge", "patch": {"data": {key: None}}}})
-    yield Defect(f"the solution also takes {key} out of {file}", document)
+    yield Defect(f"the solution also removes {key} from {file}", document)

@@ -1,1 +1,1 @@
-"""Drafts of every fault, from the first question to a verdict."""
+"""Drafts of every fault type, run through an author's workflow."""

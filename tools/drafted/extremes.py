@@ -1,4 +1,4 @@
-"""The values of a fault's parameters at which it is most likely to miss: their bounds, and every other choice."""
+"""Extreme parameter values of faults, at which a draft is most likely to fail."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tools.matrix.pairs import Pair, objects_for
 
 
 def extremes(catalog: Catalog, pair: Pair) -> Iterator[str]:
-    """Answers ``NAME=VALUE``, one parameter at a time, each other than what the draft has by itself.
+    """Yield ``NAME=VALUE``, one parameter at a time, for values other than the draft's default.
 
-    Bounds of numbers, and of a list of choices (``enum``, ``x-choices``, both values of a switch) all others.
+    These are the bounds of numbers, and all other choices of an enumeration (``enum``, ``x-choices``, booleans).
     """
     app = catalog.app(pair.app, pair.version)
     fault_type = catalog.fault(pair.fault)
     try:
         drafted = offer(fault_type, app, objects_for(catalog, app, pair.fault), pair.target)
-    except AuthoringError:  # it does not bite there as it is
+    except AuthoringError:  # the fault has no effect on this target
         return
     for name, schema in fault_type.parameters.get("properties", {}).items():
         for value in _bounds(schema, drafted.choices.get(name, [])):

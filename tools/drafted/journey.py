@@ -1,4 +1,4 @@
-"""The journey of a drafted scenario, as its author would make it: new, lint, try --accept, lint, verify."""
+"""The workflow of a drafted scenario: new, lint, try --accept, lint, verify."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from tools import records
 from tools.matrix.pairs import Pair
 
-#: What comes after ``new``, in order, each before the folder of the scenario; the last one proves it.
+#: The steps after ``new``, each called with the scenario's folder; the last one proves the scenario.
 STEPS: tuple[tuple[str, ...], ...] = (
     ("lint",),
     ("try", "--accept"),
@@ -22,19 +22,23 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 _LONGEST = 4000
 
-#: What is drafted: a pair, and the parameters that its author chooses, each ``NAME=VALUE``.
+#: A pair, and the parameters to set, each ``NAME=VALUE``.
 Draft = tuple[Pair, tuple[str, ...]]
 
-#: Runs a command of ours with these arguments; its exit code, and what it printed.
+#: Runs a `scenario-kit` command with these arguments; returns its exit code and output.
 Run = Callable[[Sequence[str]], tuple[int, str]]
 
 
 class Journey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How far the draft of a pair came: ``stopped`` is the command that did not end with 0, ``code`` its exit code.
+    """How far the draft of a pair got.
 
-    ``answers`` are the parameters that its author chose, each ``NAME=VALUE``; the others have their defaults.
-    ``corrected`` tells whether the first trial showed something else than the draft predicts; ``said`` are the last
-    words of the command that stopped it, ``seconds`` how long each command took.
+    Attributes:
+        answers: parameters that were set, each ``NAME=VALUE``; others have their defaults.
+        stopped: the failed command; empty if none failed.
+        code: its exit code.
+        corrected: whether the first trial contradicted the draft's prediction.
+        said: the end of the failed command's output.
+        seconds: duration of each command.
     """
 
     pair: Pair
@@ -47,23 +51,23 @@ class Journey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def draft(self) -> Draft:
-        """What was drafted."""
+        """The pair and its parameters."""
         return self.pair, self.answers
 
     @property
     def judged(self) -> bool:
-        """Infrastructure that failed says nothing about a draft."""
+        """Whether the draft was judged, that is, infrastructure did not fail."""
         return self.code != 2
 
 
 def travel(draft: Draft, folder: Path, run: Run, more: Sequence[str] = ()) -> Journey:
-    """Draft a scenario in an empty folder and go on until a command is not content.
+    """Draft a scenario in an empty folder and run its workflow until a command fails.
 
     Args:
-        draft: what breaks, where, and how.
-        folder: where the draft goes.
+        draft: the pair and its parameters.
+        folder: the folder of the draft.
         run: runs a command.
-        more: what commands with trials are told besides, such as the name of the lab.
+        more: further arguments of commands with trials, such as the name of the lab.
     """
     pair, answers = draft
     chosen: tuple[str, ...]
@@ -78,7 +82,7 @@ def travel(draft: Draft, folder: Path, run: Run, more: Sequence[str] = ()) -> Jo
         began = time.monotonic()
         code, said = run(step)
         took.append((step[0], round(time.monotonic() - began, 1)))
-        # The first trial may contradict the draft: what it showed is accepted then, and that is what is proven.
+        # The first trial may contradict the draft: its result has been accepted, and that is what verify proves.
         if step[0] == "try" and code == 1 and "accepted into" in said:
             code, corrected = 0, True
         if code:
@@ -91,7 +95,7 @@ def travel(draft: Draft, folder: Path, run: Run, more: Sequence[str] = ()) -> Jo
 
 
 def command(arguments: Sequence[str], cwd: Path) -> tuple[int, str]:
-    """Run a command of ours in a process of its own."""
+    """Run a `scenario-kit` command in a subprocess."""
     done = subprocess.run(
         [sys.executable, "-m", "scenario_kit.cli", *arguments],
         cwd=cwd, capture_output=True, text=True, timeout=3600, check=False,
@@ -100,29 +104,29 @@ def command(arguments: Sequence[str], cwd: Path) -> tuple[int, str]:
 
 
 def append(path: Path, journey: Journey) -> None:
-    """Add a line to a file of records."""
+    """Append a record to a file."""
     records.append(path, journey)
 
 
 def read(path: Path) -> list[Journey]:
-    """The records of a file, the last one for each draft."""
+    """Read the records of a file, the latest of each draft."""
     return records.read(path, Journey, lambda journey: (journey.pair.key, journey.answers))
 
 
 def left(desired: Iterable[Draft], known: Iterable[Journey], *, again: bool = False) -> list[Draft]:
-    """The drafts without a judged record; with ``again`` also those that were stopped."""
+    """Return the drafts without a judged record; with ``again`` also those with a failed step."""
     done = {(j.pair.key, j.answers) for j in known if j.judged and not (again and j.stopped)}
     return [(pair, answers) for pair, answers in desired if (pair.key, answers) not in done]
 
 
 def reported(draft: Draft) -> str:
-    """A draft in a line."""
+    """Format a draft on one line."""
     pair, answers = draft
     return f"{pair}, {', '.join(answers)}" if answers else str(pair)
 
 
 def summary(journeys: Sequence[Journey]) -> str:
-    """One line for each that was stopped, and the numbers."""
+    """Format one line per failed draft, and the totals."""
     lines = [f"{j.stopped} ended with {j.code}: {reported(j.draft)}" for j in journeys if j.stopped]
     arrived = [j for j in journeys if not j.stopped]
     corrected = sum(j.corrected for j in arrived)

@@ -1,1 +1,1 @@
-"""A language server that is asked as editors ask it."""
+"""A client of yaml-language-server, which queries it as editors do."""

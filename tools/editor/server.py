@@ -1,4 +1,4 @@
-"""A client of yaml-language-server, as far as an editor needs it: one file, over standard input and output."""
+"""A minimal client of yaml-language-server: one file, over standard input and output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-#: Seconds until an answer is given up.
+#: Seconds to wait for a response.
 PATIENCE = 60
 _SETTINGS = {
     "yaml": {"validate": True, "completion": True, "hover": True, "schemaStore": {"enable": False}, "schemas": {}}
@@ -19,7 +19,7 @@ _SETTINGS = {
 
 
 class Server:
-    """The language server as a process; ends with the ``with`` statement."""
+    """The language server as a subprocess; it ends with the ``with`` statement."""
 
     def __init__(self, program: Path) -> None:
         self._process = subprocess.Popen(
@@ -47,7 +47,7 @@ class Server:
         self._process.communicate()
 
     def opened(self, path: Path, text: str) -> list[dict[str, Any]]:
-        """Opens a file, which need not exist, and answers what the server finds wrong with it."""
+        """Open a file, which need not exist; returns the server's diagnostics."""
         document = {"uri": path.as_uri(), "languageId": "yaml", "version": 1, "text": text}
         self.tell("textDocument/didOpen", {"textDocument": document})
         reported = self._wait(
@@ -59,24 +59,24 @@ class Server:
         return found
 
     def completions(self, path: Path, line: int, column: int) -> dict[str, str]:
-        """Labels that are offered at a place (counted from 0), each with its documentation."""
+        """Return the labels offered at a position (from 0), each with its documentation."""
         result = self.ask("textDocument/completion", _at(path, line, column))
         return {item["label"]: _text(item.get("documentation", "")) for item in result["items"]}
 
     def hover(self, path: Path, line: int, column: int) -> str:
-        """What is shown at a place."""
+        """Return the hover text at a position."""
         result = self.ask("textDocument/hover", _at(path, line, column))
         return _text(result["contents"]) if result else ""
 
     def ask(self, method: str, parameters: Mapping[str, Any]) -> Any:
-        """The result of a request."""
+        """Send a request and return its result."""
         self._number += 1
         number = self._number
         self._send({"id": number, "method": method, "params": parameters})
         return self._wait(lambda answer: answer.get("id") == number and "method" not in answer)["result"]
 
     def tell(self, method: str, parameters: Mapping[str, Any]) -> None:
-        """Sends a notification."""
+        """Send a notification."""
         self._send({"method": method, "params": parameters})
 
     def _wait(self, desired: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Server:
                 raise AssertionError("the language server does not answer") from None
             if desired(answer):
                 return answer
-            if "id" in answer and "method" in answer:  # the server asks us
+            if "id" in answer and "method" in answer:  # a request of the server
                 asked = answer["params"].get("items", []) if answer["method"] == "workspace/configuration" else None
                 result = None if asked is None else [_SETTINGS.get(item.get("section", ""), {}) for item in asked]
                 self._send({"id": answer["id"], "result": result})

@@ -1,1 +1,1 @@
-"""Container images without a container engine: the files, their layers, and the archive that holds them."""
+"""Container images built without a container engine: files, layers and archives."""

@@ -1,4 +1,4 @@
-"""Building an image: downloads, unpacks, selects, compiles, and writes layers and the archive."""
+"""Builds an image: downloads, unpacks, selects and compiles files, and writes layers and archive."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _ACCOUNTS: Final = {
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """How to build. ``latest`` takes packages in the versions that Debian's archive has now, whatever the lock says."""
+    """Build options; ``latest`` ignores the locked versions and uses Debian's current ones."""
 
     name: str = ""
     latest: bool = False
@@ -64,23 +64,23 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class ImageTree:
-    """The files of an image, by layer: a title, where they are, and the time that they are of."""
+    """The files of an image by layer: title, entries and modification time."""
 
     parts: Sequence[tuple[str, Sequence[FileEntry], int]]
     revision: SourceRevision
 
 
 def locate_downloads() -> Path:
-    """Locate where packages and wheels are kept between builds."""
+    """Return the folder in which packages and wheels are cached between builds."""
     base = os.environ.get("SCENARIO_KIT_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / ("" if os.environ.get("SCENARIO_KIT_CACHE") else "scenario-kit") / "image"
 
 
 def detect_architecture() -> str:
-    """Detect the architecture of this machine, which is the image's.
+    """Detect the machine's architecture, which is also the image's.
 
     Raises:
-        UsageError: nothing is locked for it.
+        UsageError: there is no lock for it.
     """
     found = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     if found not in ARCHITECTURES:
@@ -89,7 +89,7 @@ def detect_architecture() -> str:
 
 
 def describe_image(recipe: ImageRecipe, name: str, architecture: str, revision: SourceRevision) -> ImageConfig:
-    """Describe how containers of an image run."""
+    """Build the configuration of an image."""
     labels = {
         "org.opencontainers.image.title": recipe.title,
         "org.opencontainers.image.version": __version__,
@@ -115,7 +115,7 @@ def build_archive(
     """Build an image and write its archive.
 
     Raises:
-        ToolchainError: a package, a wheel or a program cannot be had.
+        ToolchainError: a package, wheel or program is not available.
     """
     architecture = detect_architecture()
     with tempfile.TemporaryDirectory(prefix="scenario-kit-image-") as work:
@@ -129,7 +129,7 @@ def build_archive(
 
 
 def build_tree(recipe: ImageRecipe, options: BuildOptions, work: Path, say: Callable[[str], None]) -> ImageTree:
-    """Build the files of an image in a folder; what has no time of its own is of 1970, so that layers are shared."""
+    """Build the files of an image in a folder; dependencies are dated 1970, so that their layers are shared."""
     architecture = detect_architecture()
     revision = read_revision(ROOT)
     packages, pinned = _have_packages(architecture, options, say), read_wheels(recipe)
@@ -188,10 +188,10 @@ def copy_tree(tree: ImageTree, target: Path) -> None:
 
 
 def select_toolchain() -> list[FileEntry]:
-    """Select the lab's binaries, each where the toolchain looks for it; they are got first where they are missing.
+    """Select the lab's binaries at their toolchain paths, installing them first if needed.
 
     Raises:
-        ToolchainError: one cannot be had.
+        ToolchainError: one is not available.
     """
     from scenario_kit.lab import toolchain  # only this image needs it
 
@@ -222,7 +222,7 @@ def read_wheels(recipe: ImageRecipe) -> tuple[PinnedWheel, ...]:
 def list_contents(
     packages: Sequence[DebianPackage], pinned: Sequence[PinnedWheel], revision: SourceRevision
 ) -> dict[str, Any]:
-    """List what an image is made of, with versions and checksums."""
+    """List an image's components, with versions and checksums."""
     return {
         "scenario-kit": {"version": __version__, "revision": revision.revision},
         "debian": [{"name": p.name, "version": p.version, "sha256": p.sha256} for p in sorted(packages)],
@@ -231,7 +231,7 @@ def list_contents(
 
 
 def _have_packages(architecture: str, options: BuildOptions, say: Callable[[str], None]) -> list[DebianPackage]:
-    """Have the packages on disk: those of the lock, or those of today."""
+    """Download the packages if needed: the locked or, with ``latest``, the current versions."""
     options.downloads.mkdir(parents=True, exist_ok=True)
     locked = [p for p in debian.parse_lock(debian.LOCK.read_text(), debian.LOCK.name) if p.architecture == architecture]
     if not locked:
@@ -240,7 +240,7 @@ def _have_packages(architecture: str, options: BuildOptions, say: Callable[[str]
     missing = [p for p in locked if options.latest or not debian.is_there(p, options.downloads)]
     if not missing:
         return locked
-    say("asking Debian's archive")
+    say("querying the Debian archive")
     with debian.open_archive(architecture, options.mirrors or debian.find_mirrors()) as archive:
         desired = [archive.find(p.name) for p in locked] if options.latest else locked
         for package, before in zip(desired, locked, strict=True):

@@ -1,7 +1,7 @@
-"""Byte code that is the same each time: compiled by the image's own interpreter, named by no clock.
+"""Reproducible byte code: compiled by the image's own interpreter, independent of timestamps.
 
-A file of byte code that is marked as unchecked (PEP 552) is used without a look at its source, so that nothing is
-compiled, and nothing written, when a container starts.
+Byte code marked as unchecked (PEP 552) is used without reading its source, so nothing is compiled or written when a
+container starts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tools.image.recipes import LIBRARY, PYTHON
 
 _TAG: Final = f"cpython-{PYTHON.replace('.', '')}"
 _TOGETHER: Final = 2
-#: Run by the image's interpreter: compiles files, as a list of source, target and the name that tracebacks show.
+#: Runs in the image's interpreter: compiles a list of (source, target, path shown in tracebacks).
 _PROGRAM: Final = """
 import json, py_compile, sys
 for source, target, shown in json.load(sys.stdin):
@@ -30,7 +30,7 @@ for source, target, shown in json.load(sys.stdin):
 
 @dataclass(frozen=True)
 class Compilation:
-    """One file to compile: its source, where its byte code goes, and its path in the image."""
+    """A file to compile: its source, the path of its byte code, and its path in the image."""
 
     source: Path
     target: Path
@@ -38,7 +38,7 @@ class Compilation:
 
 
 def plan_compilations(root: Path, *, replaces: bool) -> list[Compilation]:
-    """Plan the compilation of all modules below a folder, in place of their sources or beside them."""
+    """Plan the compilation of all modules below a folder, replacing their sources or next to them."""
     plan = []
     for source in sorted(root.rglob("*.py")):
         beside = source.parent / "__pycache__" / f"{source.stem}.{_TAG}.pyc"
@@ -48,10 +48,10 @@ def plan_compilations(root: Path, *, replaces: bool) -> list[Compilation]:
 
 
 def compile_files(base: Path, plan: Sequence[Compilation]) -> None:
-    """Compile with the interpreter below ``base``, which is started from there with its own libraries.
+    """Compile with the interpreter below ``base``, using its own libraries.
 
     Raises:
-        ToolchainError: it does not start here, or a file is no Python.
+        ToolchainError: the interpreter does not start, or a file is not valid Python.
     """
     for folder in {each.target.parent for each in plan}:
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def compile_files(base: Path, plan: Sequence[Compilation]) -> None:
 
 
 def remove_sources(plan: Iterable[Compilation]) -> None:
-    """Remove the sources whose byte code stands in their place."""
+    """Remove the sources that were replaced by byte code."""
     for each in plan:
         each.source.unlink()
 
@@ -71,7 +71,7 @@ def _compile(base: Path, plan: Sequence[Compilation]) -> None:
         (base / "usr").glob("lib/*/ld-linux-*.so.*")
     )
     if not loaders:
-        raise ToolchainError(f"{base} has no loader of programs: the packages of libc6 are incomplete")
+        raise ToolchainError(f"{base} has no program loader: the packages of libc6 are incomplete")
     folders = ":".join(str(folder) for folder in sorted((base / "usr/lib").glob("*-linux-gnu*")))
     command = [str(loaders[0]), "--library-path", folders, str(base / f"usr/bin/python{PYTHON}"), "-S", "-c", _PROGRAM]
     done = subprocess.run(
@@ -81,4 +81,4 @@ def _compile(base: Path, plan: Sequence[Compilation]) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
-        raise ToolchainError(f"compiling ended with code {done.returncode}: {done.stderr.strip()[-800:]}")
+        raise ToolchainError(f"the compilation exited with code {done.returncode}: {done.stderr.strip()[-800:]}")

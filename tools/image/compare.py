@@ -1,4 +1,4 @@
-"""Where two archives of one image differ: for whoever looks for what is not reproducible."""
+"""Compares two archives of one image, to find what is not reproducible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tools.image.layer import read_layer
 
 
 def describe_differences(first: Path, second: Path) -> Iterator[str]:
-    """Describe each file that is not in both, or not the same in both, by layer."""
+    """Describe each file that is missing or different in one archive, by layer."""
     for number, (one, other) in enumerate(zip(_read_layers(first), _read_layers(second), strict=True), 1):
         for path in sorted(one.keys() | other.keys()):
             if one.get(path) != other.get(path):

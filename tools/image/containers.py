@@ -1,6 +1,6 @@
-"""Containers of an image on this machine: a containerd of their own, with the hardening that a Pod would ask for.
+"""Containers of an image on this machine: a dedicated containerd, with the hardening that a Pod would request.
 
-It runs in a process and a mount namespace of its own, which are the clean-up: when their first process is killed, every
+It runs in dedicated PID and mount namespaces: killing their first process removes every container, shim and mount.
 container, shim and mount goes with it.
 """
 
@@ -19,7 +19,7 @@ from typing import Final, Self
 
 from scenario_kit.errors import ToolchainError
 
-#: Program, and the Debian package that has it.
+#: Programs, and the Debian packages that contain them.
 NEEDED: Final = {
     "containerd": "containerd",
     "ctr": "containerd",
@@ -28,7 +28,7 @@ NEEDED: Final = {
     "unshare": "util-linux",
     "nsenter": "util-linux",
 }
-#: What containerd gives to a container that asks for nothing.
+#: Capabilities that containerd grants by default.
 _CAPABILITIES: Final = (
     "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW",
     "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
@@ -48,7 +48,7 @@ exec containerd --config {folder}/containerd.toml
 
 
 def find_problems() -> list[str]:
-    """Find what keeps containers from running here; empty when nothing does."""
+    """Return why containers cannot run here; empty if they can."""
     found = []
     if os.geteuid() != 0:
         found.append("containerd needs root")
@@ -58,7 +58,7 @@ def find_problems() -> list[str]:
 
 
 class PrivateContainerd:
-    """A containerd with its files in ``folder``, which must exist and have a short path: a socket lies in it."""
+    """A containerd with its files in ``folder``, whose path must be short because it contains a socket."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -73,10 +73,10 @@ class PrivateContainerd:
             )  # fmt: skip
 
     def __enter__(self) -> Self:
-        """Wait until it answers.
+        """Wait until containerd responds.
 
         Raises:
-            ToolchainError: it does not start here.
+            ToolchainError: it does not start.
         """
         end = time.monotonic() + _START_SECONDS
         while subprocess.run([*self._ctr, "version"], capture_output=True, check=False).returncode:
@@ -90,20 +90,20 @@ class PrivateContainerd:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it, with all of its containers."""
+        """Kill containerd and its containers."""
         self.close()
 
     def close(self) -> None:
-        """End it, with all of its containers."""
+        """Kill containerd and its containers."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def load(self, archive: Path) -> dict[str, str]:
-        """Load an archive, and return the digest of each image by its name.
+        """Load an archive; returns the digest of each image by name.
 
         Raises:
-            ToolchainError: it is refused.
+            ToolchainError: containerd rejects it.
         """
         self._ask("images", "import", str(archive))
         return dict(re.findall(r"^(\S+)\s+\S+\s+(sha256:[0-9a-f]{64})\s", self._ask("images", "ls"), re.MULTILINE))
@@ -116,12 +116,13 @@ class PrivateContainerd:
         environment: Mapping[str, str],
         mounts: Mapping[str, Path],
     ) -> subprocess.Popen[str]:
-        """Start a container in the network of this machine, with a read-only root, no capability, and the default
-        profile of system calls; ``mounts`` are folders by their path in it, read-only.
+        """Start a container in the host network, with a read-only root, no capabilities and seccomp.
 
-        ``arguments`` take the place of the image's entrypoint and arguments, as those of ``ctr`` do.
+        Args:
+            arguments: replace the image's entrypoint and arguments, as with ``ctr``.
+            mounts: host folders by path in the container, mounted read-only.
         """
-        # ``ctr`` mounts the image for a moment, to look its user up: that is possible only where containerd is.
+        # ``ctr`` briefly mounts the image to look up its user, which only works in containerd's mount namespace.
         where = ["nsenter", "--target", str(self._find_first()), "--mount", "--pid"]
         command = [*where, *self._ctr, "run", "--rm", "--read-only", "--net-host", "--seccomp"]
         command += ["--fifo-dir", str(self._folder / "fifo"), "--runc-root", str(self._folder / "memory" / "runc")]
@@ -135,25 +136,25 @@ class PrivateContainerd:
         )  # fmt: skip
 
     def find_process(self, name: str) -> int:
-        """Find the process of a container, as this machine numbers it.
+        """Return the host process ID of a container.
 
         Raises:
-            ToolchainError: there is no such container, or it has ended.
+            ToolchainError: there is no such container, or it has exited.
         """
         inside = re.findall(rf"^{re.escape(name)}\s+(\d+)\s+RUNNING", self._ask("tasks", "ls"), re.MULTILINE)
         if not inside:
-            raise ToolchainError(f"the container {name} does not run")
+            raise ToolchainError(f"the container {name} is not running")
         for process in _list_descendants([self._find_first()]):
             if _read_inner_number(process) == inside[0]:
                 return process
-        raise ToolchainError(f"the process of the container {name} is not to be found")
+        raise ToolchainError(f"the process of the container {name} was not found")
 
     def end(self, name: str) -> None:
-        """End a container as a kubelet would: it has the chance to end by itself."""
+        """Send SIGTERM to a container, as a kubelet would."""
         self._ask("tasks", "kill", "--signal", "SIGTERM", name)
 
     def _find_first(self) -> int:
-        """Find the first process of its namespace, which is containerd itself."""
+        """Return the process ID of containerd, the first process of its namespace."""
         return _list_children(self._process.pid)[0]
 
     def _ask(self, *arguments: str) -> str:
@@ -173,12 +174,12 @@ def _list_descendants(processes: Sequence[int]) -> list[int]:
         found.append(left.pop())
         try:
             left += _list_children(found[-1])
-        except OSError:  # it has just ended
+        except OSError:  # it has just exited
             continue
     return found
 
 
 def _read_inner_number(process: int) -> str:
-    """Read the number of a process in the namespace of this containerd: the second of those that it has."""
+    """Read a process's ID in containerd's namespace: the second one of ``NSpid``."""
     match = re.search(r"^NSpid:\s+\d+\s+(\d+)", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
     return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""Bringing an archive to where its image runs, with the programs that are there: an engine, a cluster, a registry."""
+"""Delivers an archive with an installed program to an engine, a cluster or a registry."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from scenario_kit.model.kubernetes.image import normalize_image
 
 @dataclass(frozen=True)
 class DeliveryTool:
-    """A program that takes an archive, and its commands; ``{archive}``, ``{name}`` and ``{to}`` stand for values."""
+    """A program and its commands, with placeholders ``{archive}``, ``{name}`` and ``{to}``."""
 
     program: str
     commands: Sequence[Sequence[str]]
     home: str
 
     def build(self, archive: Path, name: str, to: str) -> list[list[str]]:
-        """Build the commands."""
+        """Fill in the placeholders."""
         values = {"archive": str(archive), "name": name, "to": to}
         return [[self.program, *(part.format(**values) for part in command)] for command in self.commands]
 
 
-#: Where an image can be loaded, and with what; the first program that is there is used.
+#: Programs that load an image, by target; the first installed one is used.
 LOADERS: Final[Mapping[str, Sequence[DeliveryTool]]] = {
     "kind": (
         DeliveryTool("kind", [["load", "image-archive", "{archive}", "--name", "{to}"]], "https://kind.sigs.k8s.io"),
@@ -39,7 +39,7 @@ LOADERS: Final[Mapping[str, Sequence[DeliveryTool]]] = {
     "docker": (DeliveryTool("docker", [["load", "--input", "{archive}"]], "https://docs.docker.com/engine"),),
     "podman": (DeliveryTool("podman", [["load", "--input", "{archive}"]], "https://podman.io"),),
 }
-#: Who can push. The first two copy the archive as it is, so that the digest stays what ``ci/image`` printed.
+#: Programs that push an image. The first two copy the archive unchanged and so keep the digest.
 PUSHERS: Final[Sequence[DeliveryTool]] = (
     DeliveryTool("skopeo", [["copy", "oci-archive:{archive}", "docker://{to}"]], "https://github.com/containers/skopeo"),
     DeliveryTool(
@@ -58,10 +58,10 @@ PUSHERS: Final[Sequence[DeliveryTool]] = (
 def choose_tool(
     tools: Sequence[DeliveryTool], purpose: str, finds: Callable[[str], object] = shutil.which
 ) -> DeliveryTool:
-    """Choose the first program that is there.
+    """Return the first installed program.
 
     Raises:
-        ToolchainError: none is; the message names all that would do.
+        ToolchainError: none is installed; the message lists the alternatives.
     """
     for tool in tools:
         if finds(tool.program):
@@ -72,23 +72,23 @@ def choose_tool(
 
 
 def check_reference(reference: str) -> str:
-    """Check the name under which an image is pushed: a registry, a repository and a tag.
+    """Check the reference for a push: registry, repository and tag.
 
     Raises:
-        UsageError: something of it is missing.
+        UsageError: a part is missing.
     """
     registry, slash, rest = reference.partition("/")
     named = slash and ("." in registry or ":" in registry or registry == "localhost")
     if not named or not rest or "@" in rest or ":" not in rest or normalize_image(reference) != reference:
         raise UsageError(
             f"--push: expected REGISTRY/REPOSITORY:TAG, observed '{reference}'",
-            fix="name all three, such as registry.example.org/team/scenario-kit:0.1.0",
+            fix="pass all three, such as registry.example.org/team/scenario-kit:0.1.0",
         )
     return reference
 
 
 def run_commands(commands: Sequence[Sequence[str]], say: Callable[[str], None]) -> None:
-    """Run commands, one after the other, with their output as it comes.
+    """Run commands one after the other, passing on their output.
 
     Raises:
         ToolchainError: one fails.
@@ -97,4 +97,4 @@ def run_commands(commands: Sequence[Sequence[str]], say: Callable[[str], None]) 
         say(f"$ {' '.join(command)}")
         code = subprocess.run(command, check=False).returncode
         if code:
-            raise ToolchainError(f"{command[0]} ended with code {code}", fix="see above what it says")
+            raise ToolchainError(f"{command[0]} exited with code {code}", fix="see its output above")

@@ -1,7 +1,7 @@
-"""Layers of an image: files in a fixed order, with fixed owners and times, as a tar archive that is compressed.
+"""Image layers: compressed tar archives with fixed order, owners and timestamps.
 
-Format: https://github.com/opencontainers/image-spec/blob/v1.1.1/layer.md. The same files give the same tar archive on
-every machine, and so the same diff ID; the digest of the compressed blob depends on the machine's zlib, too.
+Format: https://github.com/opencontainers/image-spec/blob/v1.1.1/layer.md. The same files give the same tar archive,
+and so the same diff ID, on every machine; the digest of the compressed blob also depends on the zlib version.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _LEVEL: Final = 9
 
 @dataclass(frozen=True)
 class FileEntry:
-    """A file, a folder or a link of an image. ``path`` is relative to its root.
+    """A file, folder or link of an image.
 
-    ``content`` is the text of a file, or the file that it is copied from; neither it nor ``link``: a folder.
+    ``path`` is relative. ``content`` is a file's content or source; a folder has neither it nor a ``link``.
     """
 
     path: str
@@ -38,7 +38,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class ImageLayer:
-    """A layer that was written: its blob on disk, the digest of the blob, and of what it is uncompressed."""
+    """A written layer: its blob on disk, the blob's digest, and the digest of the uncompressed archive."""
 
     title: str
     blob: Path
@@ -48,7 +48,7 @@ class ImageLayer:
 
 
 def collect_entries(root: Path) -> list[FileEntry]:
-    """Collect everything below a folder, itself apart; whoever may execute a file, everybody may."""
+    """Collect everything below a folder, normalizing permissions: executable for all or for none."""
     found = []
     for folder, names, files in os.walk(root):
         for name in (*names, *files):
@@ -64,16 +64,16 @@ def collect_entries(root: Path) -> list[FileEntry]:
 
 
 def add_parents(entries: Iterable[FileEntry]) -> list[FileEntry]:
-    """Add the folders that the entries lie in, and sort all by path; the last one of a path counts.
+    """Add missing parent folders and sort by path; of several entries with one path the last counts.
 
     Raises:
-        KitError: a path is absolute, or leads out of the image.
+        KitError: a path is absolute or leaves the root.
     """
     by_path = {entry.path: entry for entry in entries}
     for path in list(by_path):
         parts = path.split("/")
         if not path or path.startswith("/") or ".." in parts or "." in parts or "" in parts:
-            raise KitError(f"'{path}' is no path of an image: expected one relative to its root, such as usr/bin/env")
+            raise KitError(f"'{path}' is not a path in an image: expected a relative one, such as usr/bin/env")
         for length in range(1, len(parts)):
             parent = "/".join(parts[:length])
             by_path.setdefault(parent, FileEntry(parent, 0o755))
@@ -81,10 +81,10 @@ def add_parents(entries: Iterable[FileEntry]) -> list[FileEntry]:
 
 
 def write_layer(title: str, entries: Iterable[FileEntry], epoch: int, blob: Path) -> ImageLayer:
-    """Write a layer to a file. All its files belong to root and are of ``epoch``, seconds since 1970.
+    """Write a layer to a file, with all files owned by root and dated ``epoch`` (seconds since 1970).
 
     Raises:
-        KitError: a path is absolute, or leads out of the image.
+        KitError: a path is absolute or leaves the root.
     """
     sorted_entries = add_parents(entries)
     with blob.open("wb") as file:
@@ -98,7 +98,7 @@ def write_layer(title: str, entries: Iterable[FileEntry], epoch: int, blob: Path
 
 
 def read_layer(blob: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """Read what a layer holds, with the content of its files."""
+    """Yield the members of a layer with their content."""
     with tarfile.open(fileobj=blob, mode="r|gz") as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isreg() else None
@@ -124,7 +124,7 @@ def _add_entry(tar: tarfile.TarFile, entry: FileEntry, epoch: int) -> None:
 
 
 class _DigestWriter:
-    """Passes on what is written, and digests it."""
+    """Forwards writes to a target and digests them."""
 
     def __init__(self, target: BinaryIO | gzip.GzipFile) -> None:
         self._target = target
@@ -133,7 +133,7 @@ class _DigestWriter:
 
     @property
     def digest(self) -> str:
-        """The digest of all that was written."""
+        """The digest of everything written."""
         return f"sha256:{self._sum.hexdigest()}"
 
     def write(self, data: bytes) -> int:

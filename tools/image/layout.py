@@ -1,4 +1,4 @@
-"""The archive of an image: OCI's layout in a tar archive, which Docker's loader reads as well.
+"""The archive of an image: an OCI layout in a tar archive, which Docker can load, too.
 
 Formats: https://github.com/opencontainers/image-spec/blob/v1.1.1/{image-layout,manifest,config,image-index}.md; the
 ``manifest.json`` beside it is that of ``docker save``.
@@ -29,15 +29,15 @@ REF_NAME: Final = "org.opencontainers.image.ref.name"
 IMPORT_NAME: Final = "io.containerd.image.name"
 _LAYOUT: Final = {"imageLayoutVersion": "1.0.0"}
 _BLOCK: Final = 1 << 20
-#: Descriptions are small; whatever is larger is none.
+#: Maximum size of JSON documents in an archive.
 _MOST_OF_JSON: Final = 4 << 20
 
 
 @dataclass(frozen=True)
 class ImageConfig:
-    """How a container of the image runs, and what is said of the image.
+    """Runtime configuration and labels of an image.
 
-    ``name`` is its reference with a tag, in full or not; ``user`` a numeric id and group.
+    ``name`` is a reference with a tag, fully qualified or not; ``user`` a numeric user and group.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ImageConfig:
 
 @dataclass(frozen=True)
 class ArchiveDigests:
-    """What names an image: ``manifest`` where it is pushed and pulled, ``config`` (its ID) on every machine."""
+    """The digests of an image: ``manifest`` identifies it in registries, ``config`` (the image ID) on machines."""
 
     name: str
     manifest: str
@@ -62,7 +62,7 @@ class ArchiveDigests:
 
 
 def build_config(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int) -> dict[str, Any]:
-    """Build the configuration. It names layers by their diff IDs, so no compression shows in it."""
+    """Build the configuration, which refers to layers by diff ID and so does not depend on compression."""
     created = format_timestamp(epoch)
     return {
         "created": created,
@@ -82,7 +82,7 @@ def build_config(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int) -
 
 
 def build_manifest(config: bytes, layers: Sequence[ImageLayer], annotations: Mapping[str, str]) -> dict[str, Any]:
-    """Build the manifest of a configuration, as it is written, and its layers."""
+    """Build the manifest of an encoded configuration and its layers."""
     return {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
@@ -93,7 +93,7 @@ def build_manifest(config: bytes, layers: Sequence[ImageLayer], annotations: Map
 
 
 def write_archive(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int, target: Path) -> ArchiveDigests:
-    """Write the archive, in one step, and return what names it."""
+    """Write the archive atomically; returns its digests."""
     config = _encode(build_config(image, layers, epoch))
     manifest = _encode(build_manifest(config, layers, image.labels))
     full = normalize_image(image.name)
@@ -128,21 +128,21 @@ def write_archive(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int, 
 
 
 def verify_archive(archive: Path) -> ArchiveDigests:
-    """Verify every digest of an archive, from its index down to the diff IDs of its layers, and return them.
+    """Verify every digest of an archive, from its index to the diff IDs of its layers; returns them.
 
     Raises:
-        UsageError: it is no such archive, or something in it is not what its digest says.
+        UsageError: it is not such an archive, or a digest does not match.
     """
     try:
         with tarfile.open(archive, "r:") as tar:
             return _verify(tar, archive)
     except (OSError, tarfile.TarError, EOFError) as error:
-        raise UsageError(f"{archive} cannot be read as an archive of an image: {error}", fix=_FIX) from error
+        raise UsageError(f"{archive} cannot be read as an image archive: {error}", fix=_FIX) from error
     except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
-        raise UsageError(f"{archive} is no archive of an image in OCI's layout: {error!r}", fix=_FIX) from error
+        raise UsageError(f"{archive} is not an image archive in OCI layout: {error!r}", fix=_FIX) from error
 
 
-_FIX: Final = "build it again: ci/image"
+_FIX: Final = "rebuild it: ci/image"
 
 
 def _verify(tar: tarfile.TarFile, archive: Path) -> ArchiveDigests:
@@ -182,7 +182,7 @@ def _read_json(tar: tarfile.TarFile, path: str, digest: str = "") -> Any:
     member = tar.getmember(path)
     file = tar.extractfile(member)
     if file is None or member.size > _MOST_OF_JSON:
-        raise ValueError(f"{path} is no description")
+        raise ValueError(f"{path} is not a JSON document of an image")
     data = file.read()
     if digest and _digest(data) != digest:
         raise UsageError(f"{path} is {_digest(data)}, expected {digest}", fix=_FIX)
@@ -208,7 +208,7 @@ def _describe(kind: str, data: bytes) -> dict[str, Any]:
 def _locate_blob(digest: str) -> str:
     algorithm, _, value = digest.partition(":")
     if algorithm != "sha256" or len(value) != 64:
-        raise ValueError(f"'{digest}' is no SHA-256 digest")
+        raise ValueError(f"'{digest}' is not a SHA-256 digest")
     return f"blobs/sha256/{value}"
 
 

@@ -1,4 +1,4 @@
-"""Writing the locks: what Debian's archive and the index of Python packages have now, for every architecture."""
+"""Updates the locks to the current Debian and Python packages of every architecture."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from tools.image.wheels import PinnedWheel
 
 
 def list_requirements(project: Path, recipe: ImageRecipe) -> list[str]:
-    """List the requirements of the project that an image has.
+    """List the project's requirements that an image includes.
 
     Raises:
-        UsageError: the image goes without one that the project does not have.
+        UsageError: the image excludes something that the project does not require.
     """
     declared = tomllib.loads(project.read_text())["project"]["dependencies"]
     names = {wheels.parse_name(line): line for line in declared}
     if unknown := sorted(set(recipe.without) - set(names)):
         raise UsageError(
-            f"the image {recipe.name} goes without {', '.join(unknown)}, which {project.name} does not require",
+            f"the image {recipe.name} excludes {', '.join(unknown)}, which {project.name} does not require",
             fix="remove it from tools/image/recipes.py",
         )
     return [line for name, line in names.items() if name not in recipe.without]
 
 
 def write_locks(project: Path, mirrors: DebianMirrors, say: Callable[[str], None]) -> list[Path]:
-    """Write all locks, and return those that changed. Nothing is written unless everything was found."""
+    """Update all locks; returns those that changed. Nothing is written unless everything was found."""
     texts: dict[Path, str] = {}
     packages = []
     for architecture in ARCHITECTURES:
@@ -48,7 +48,7 @@ def write_locks(project: Path, mirrors: DebianMirrors, say: Callable[[str], None
             packages += archive.plan(DEBIAN_ROOTS, tuple(DEBIAN_LEFT_OUT))
     texts[debian.LOCK] = debian.format_lock(packages)
     bounds: Sequence[PinnedWheel] = ()
-    for recipe in (LAB, OPERATOR):  # the larger one first: what both have, both have in one version
+    for recipe in (LAB, OPERATOR):  # the larger one first, so that common wheels have the same version
         say(f"wheels of {recipe.name}")
         bounds = wheels.plan_wheels(list_requirements(project, recipe), bounds, PYTHON, ARCHITECTURES)
         texts[FOLDER / recipe.wheels_lock] = wheels.format_wheels(bounds, PYTHON)

@@ -1,4 +1,4 @@
-"""What each image is made of: packages, wheels, and which of their files; and how its containers run. Data."""
+"""Contents and configuration of each image: packages, wheels, selected files. Data only."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Final
 
 PYTHON: Final = "3.13"
 ARCHITECTURES: Final = ("amd64", "arm64")
-#: Nobody, in every image: no user of a machine has this number.
+#: An unprivileged user ID that no machine assigns.
 USER: Final = "65532"
 FOLDER: Final = Path(__file__).parent
 LIBRARY: Final = f"usr/lib/python{PYTHON}"
-#: Where Debian's Python looks for what is not Debian's.
+#: Where Debian's Python looks for third-party packages.
 PACKAGES: Final = f"usr/local/lib/python{PYTHON}/dist-packages"
-#: Where the binaries of the lab are, as the toolchain keeps them in its cache.
+#: The toolchain's cache folder in the lab image.
 CACHE: Final = "opt/scenario-kit"
 
-#: What Python is installed as; the C++ library is what wheels take from the system.
+#: Packages to install; wheels need the C++ library.
 DEBIAN_ROOTS: Final = (f"python{PYTHON}-minimal", f"libpython{PYTHON}-stdlib", "libstdc++6")
-#: What would come along, and is not needed: each with what goes without it.
+#: Dependencies that are left out, each with what does not work without it.
 DEBIAN_LEFT_OUT: Final[Mapping[str, str]] = {
     "debconf": "questions during an installation",
     "libdb5.3t64": "dbm.ndbm",
@@ -29,13 +29,13 @@ DEBIAN_LEFT_OUT: Final[Mapping[str, str]] = {
     "libreadline8t64": "readline",
     "libsqlite3-0": "sqlite3",
     "libtinfo6": "curses",
-    "media-types": "guesses from names of files, of which Python has its own table",
+    "media-types": "MIME types by file name; Python has its own table",
     "netbase": "names of ports and protocols",
     "openssl-provider-legacy": "algorithms that are no longer safe",
     "readline-common": "readline",
     "tzdata": "time zones: all times are UTC",
 }
-#: Files of packages that are of no use in a container, or whose libraries are left out.
+#: Files of packages that a container does not need, or whose libraries are left out.
 _DEBIAN_UNUSED: Final = re.compile(
     r"usr/share/(?!doc/[^/]+/copyright$).*"
     r"|usr/(?:bin|sbin|libexec)/(?!python3\.\d+$).*"
@@ -45,7 +45,7 @@ _DEBIAN_UNUSED: Final = re.compile(
     rf"|{LIBRARY}/(?:sitecustomize\.py|turtle\.py|EXTERNALLY-MANAGED|config-.*|_sysconfigdata__.*-dbg.*|LICENSE\.txt)"
     rf"|{LIBRARY}/lib-dynload/(?:_curses|_curses_panel|readline|_dbm|_gdbm|_sqlite3|_tkinter|_test\w*|_ctypes_test|xx\w*|_xx\w*)\..*"
 )
-#: Files of wheels that are read by people, compilers and type checkers only; ``RECORD`` lists what is not here.
+#: Files of wheels for people, compilers and type checkers only, and metadata such as ``RECORD``.
 _WHEEL_UNUSED: Final = re.compile(
     r"(?:.*/)?(?:tests|e2e_test|docs|examples|benchmarks)/.*|kubernetes/test/.*"
     r"|.*\.(?:pyi|pxd|pyx|pxi|c|h|cc|cpp|hpp|a|f|f90|md|rst|proto)|(?:.*/)?py\.typed"
@@ -53,7 +53,7 @@ _WHEEL_UNUSED: Final = re.compile(
 )
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
-    "HOME": "/tmp",  # the one folder that may be writable
+    "HOME": "/tmp",  # the only folder that may be writable
     "LANG": "C.UTF-8",
     "PATH": "/usr/bin",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -65,15 +65,15 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class KitSelection:
-    """Which of the project's own files an image has.
+    """Selects the project's own files for an image.
 
-    Whole packages are in it but for ``without``: folders, or files.
+    Packages are included as a whole, except the folders and files in ``without``.
     """
 
     without: Sequence[str] = ()
 
     def keeps(self, path: str) -> bool:
-        """Check whether a file of the repository is in the image."""
+        """Return whether a file of the repository is in the image."""
         top = path.split("/", 1)[0]
         if top in ("catalog", "templates"):
             return True
@@ -84,7 +84,7 @@ class KitSelection:
 
 @dataclass(frozen=True)
 class ImageRecipe:
-    """One image. ``roots`` are the requirements whose wheels it has, pinned in ``wheels_lock``."""
+    """An image. ``wheels_lock`` pins the wheels of the project's requirements except ``without``."""
 
     name: str
     title: str
@@ -93,7 +93,7 @@ class ImageRecipe:
     entrypoint: Sequence[str]
     arguments: Sequence[str]
     environment: Mapping[str, str]
-    #: Requirements of the project that it goes without, each with who needs them.
+    #: Excluded requirements, each with what needs them.
     without: Mapping[str, str] = field(default_factory=dict)
     toolchain: bool = False
 
@@ -144,15 +144,15 @@ LAB: Final = ImageRecipe(
 
 RECIPES: Final = {recipe.name: recipe for recipe in (OPERATOR, LAB)}
 
-#: A program that runs the command line; its first line is an absolute path, as no shell is in the image.
+#: The launcher of the command line; it needs no shell, which the image does not have.
 LAUNCHER: Final = "#!/usr/bin/python3\nimport sys\n\nfrom scenario_kit.cli import main\n\nsys.exit(main())\n"
 
 
 def keeps_debian_file(path: str) -> bool:
-    """Check whether a file of a package is in the images."""
+    """Return whether a package's file is in the images."""
     return _DEBIAN_UNUSED.fullmatch(path) is None
 
 
 def keeps_wheel_file(path: str) -> bool:
-    """Check whether a file of a wheel is in the images."""
+    """Return whether a wheel's file is in the images."""
     return _WHEEL_UNUSED.fullmatch(path) is None

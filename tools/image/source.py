@@ -1,4 +1,4 @@
-"""The project's own files as they are in this checkout, its version and its revision."""
+"""The project's own files, version and revision in this checkout."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _TOPS: Final = ("scenario_kit", "operators", "catalog", "templates")
 
 @dataclass(frozen=True)
 class SourceRevision:
-    """What the image is built from: a commit, and its time in seconds since 1970; ``-modified`` if files differ."""
+    """The commit and its time in seconds since 1970; the revision ends with ``-modified`` if files differ."""
 
     revision: str
     epoch: int
 
 
 def read_revision(root: Path) -> SourceRevision:
-    """Read the revision of a checkout. ``SOURCE_DATE_EPOCH`` sets the time where it is given.
+    """Read the revision of a checkout; ``SOURCE_DATE_EPOCH`` overrides the time.
 
     Raises:
-        UsageError: it is no number, or there is neither it nor a commit.
+        UsageError: the variable is not a number, or there is neither it nor a commit.
     """
     named = os.environ.get(VARIABLE, "")
     if named and not (named.isascii() and named.isdigit()):
@@ -37,14 +37,14 @@ def read_revision(root: Path) -> SourceRevision:
     commit = _ask_git(root, "log", "-1", "--format=%H %ct").split()
     if not commit:
         if not named:
-            raise UsageError(f"{root} is no git checkout: nothing tells the time of the image", fix=f"set {VARIABLE}")
+            raise UsageError(f"{root} is not a git checkout, so the image has no date", fix=f"set {VARIABLE}")
         return SourceRevision("", int(named))
     modified = "-modified" if _ask_git(root, "status", "--porcelain", "--", *_TOPS).strip() else ""
     return SourceRevision(commit[0] + modified, int(named or commit[1]))
 
 
 def list_files(root: Path) -> list[str]:
-    """List the project's own files: those of git and those that it does not ignore; without git, all but caches."""
+    """List the project's own files: those not ignored by git or, without git, all except caches."""
     listed = _ask_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *_TOPS)
     if listed:
         return sorted(name for name in set(listed.split("\0")) if name and (root / name).is_file())
@@ -53,7 +53,7 @@ def list_files(root: Path) -> list[str]:
 
 
 def select_files(root: Path, selection: KitSelection) -> list[FileEntry]:
-    """Select the files of an image, where they are in it; the catalogue lies within the package, as in a wheel."""
+    """Select the files of an image; the catalogue is placed within the package, as in a wheel."""
     entries = []
     for name in list_files(root):
         if not selection.keeps(name):
@@ -68,7 +68,7 @@ def select_files(root: Path, selection: KitSelection) -> list[FileEntry]:
 
 
 def _ask_git(root: Path, *arguments: str) -> str:
-    """Ask git, and return nothing where it has no answer."""
+    """Run git; returns an empty text if it fails."""
     try:
         done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
     except OSError:

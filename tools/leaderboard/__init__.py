@@ -1,1 +1,1 @@
-"""What the baselines make of the whole catalogue: records of their runs, and the page of them."""
+"""Results of the baselines on the whole catalogue, and their page."""

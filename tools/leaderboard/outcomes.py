@@ -1,4 +1,4 @@
-"""What a baseline made of a snapshot: one record for each scenario, seed and solver."""
+"""Results of baselines on snapshots: one record per scenario, seed and solver."""
 
 from __future__ import annotations
 
@@ -16,23 +16,28 @@ from scenario_kit.scoring.scores.run_score import score_run
 from scenario_kit.scoring.scores.settings import ScoreSettings
 from tools import records
 
-#: Solvers that are no solvers: the first must be right everywhere, the second must get nothing anywhere.
+#: Reference solvers: the first must always be correct, the second must never score.
 CHECKS: Final = ("oracle", "nop")
-#: Whoever is right with this needs no diagnosis.
+#: A scenario that this baseline solves needs no diagnosis.
 TRIVIAL: Final = "recent-change"
 
 
 class SolvedScenario(NamedTuple):
-    """Which snapshot of the catalogue: of which scenario, under which seed."""
+    """The scenario and seed of a snapshot."""
 
     scenario: str
     seed: int
 
 
 class BaselineOutcome(Value, frozen=True, kw_only=True):
-    """One run. ``score`` and ``f1`` are None where nothing is broken; there ``correct`` is that nothing was claimed.
+    """The result of one run.
 
-    ``blamed`` is what the answer claims, ``seconds`` what the run really took, ``digest`` that of the scenario.
+    Attributes:
+        digest: digest of the scenario.
+        correct: whether the claim is exactly right; in a control run, whether nothing was claimed.
+        score: recall-gated precision; None in a control run, as is ``f1``.
+        blamed: the entities that the answer claims.
+        seconds: wall-clock duration.
     """
 
     scenario: str
@@ -52,17 +57,17 @@ class BaselineOutcome(Value, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, int, str]:
-        """What tells it from others."""
+        """Scenario, seed and solver, which identify the run."""
         return self.scenario, self.seed, self.solver
 
 
 def read_outcomes(path: Path) -> list[BaselineOutcome]:
-    """Read all outcomes; of a run that was made again, the last one."""
+    """Read all outcomes, the latest of each run."""
     return records.read(path, BaselineOutcome, lambda outcome: outcome.key)
 
 
 def write_outcomes(path: Path, outcomes: Iterable[BaselineOutcome]) -> None:
-    """Write outcomes in order, whole or not at all."""
+    """Write outcomes in order, atomically."""
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
     for outcome in sorted(outcomes, key=lambda each: each.key):
@@ -71,13 +76,13 @@ def write_outcomes(path: Path, outcomes: Iterable[BaselineOutcome]) -> None:
 
 
 def read_truth(folder: Path) -> dict[str, Any]:
-    """Read what the truth of a snapshot says about its scenario."""
+    """Read the ground truth of a snapshot's scenario."""
     found: dict[str, Any] = json.loads((folder / "scenario_truth.json").read_text(encoding="utf-8"))
     return found
 
 
 def collect_outcomes(solved: SolvedScenario, truth: Path, runs: Path, day: str) -> Iterator[BaselineOutcome]:
-    """Collect the outcomes of one snapshot from the records of its runs, scored by its own truth."""
+    """Yield the outcomes of one snapshot's runs, scored against its truth."""
     (context,) = load_contexts(truth, None, "")[0].values()
     own = read_truth(truth)
     for path in sorted(runs.rglob("record.json")):
@@ -96,7 +101,7 @@ def collect_outcomes(solved: SolvedScenario, truth: Path, runs: Path, day: str) 
 
 
 def find_solvers(outcomes: Iterable[BaselineOutcome]) -> Mapping[str, tuple[str, ...]]:
-    """Find by scenario the baselines that are exactly right in at least half of their runs of it."""
+    """Return by scenario the baselines that are exactly right in at least half of their runs."""
     runs: dict[str, dict[str, list[bool]]] = {}
     for each in outcomes:
         if each.solver not in CHECKS:
@@ -108,7 +113,7 @@ def find_solvers(outcomes: Iterable[BaselineOutcome]) -> Mapping[str, tuple[str,
 
 
 def find_failed_checks(outcomes: Iterable[BaselineOutcome]) -> list[BaselineOutcome]:
-    """Find the runs of the references that are not as they must be: the oracle right, the other without a score."""
+    """Return the wrong results of reference solvers: an incorrect oracle, or a nop that scores."""
     failed = []
     for each in outcomes:
         if each.solver == "oracle" and not each.correct:

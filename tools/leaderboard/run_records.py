@@ -1,4 +1,4 @@
-"""Outcomes of the baselines as records of runs, which ``scenario-kit site`` reads. Pure."""
+"""Converts outcomes of the baselines to run records, which ``scenario-kit site`` reads. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tools.leaderboard.outcomes import BaselineOutcome
 
 
 def convert_outcomes(outcomes: Iterable[BaselineOutcome], digests: Mapping[str, str]) -> list[Object]:
-    """Convert the outcomes of scenarios that are still the same; ``digests`` has what the evidence of each is of."""
+    """Convert the outcomes of unchanged scenarios; ``digests`` are those of their evidence."""
     current = [each for each in outcomes if digests.get(each.scenario) == each.digest]
     return [_convert_outcome(each) for each in sorted(current, key=lambda each: each.key)]
 
 
 def _convert_outcome(outcome: BaselineOutcome) -> Object:
-    """Convert one. A run that ended by itself has an answer, which may claim nothing."""
+    """Convert one outcome. A run that finished has an answer, which may claim nothing."""
     entities = [{"name": name, "contributing_factor": True} for name in outcome.blamed]
     answer = {"entities": entities, "propagations": [], "alerts_explained": []}
     return {
@@ -28,6 +28,6 @@ def _convert_outcome(outcome: BaselineOutcome) -> Object:
 
 
 def count_repeats(records: Sequence[Mapping[str, Any]]) -> int:
-    """Count the runs that each solver should have of each scenario: the most that any has."""
+    """Return the expected number of runs per solver and scenario: the maximum of all."""
     counts = Counter((each["scenario"]["id"], each["agent"]["name"]) for each in records)
     return max(counts.values(), default=1)

@@ -1,1 +1,1 @@
-"""Every fault at every place of every app, tried in a lab."""
+"""Every fault type on every target of every app, tried in a lab."""

@@ -1,4 +1,4 @@
-"""Tries pairs in a lab, in virtual time: one fault, nothing else, long enough for every rule to fire."""
+"""Tries pairs in a lab, in virtual time: one fault, active long enough for every rule to fire."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from scenario_kit.trial import TrialStatus
 from tools.matrix.pairs import Pair
 from tools.matrix.record import fired, still
 
-#: Seconds that a fault stays in force: a stuck rollout is told after 600 s, and its rule waits for another 300 s.
+#: Seconds that a fault is active: a stuck rollout is detected after 600 s, and its rule has `for: 300s`.
 HELD_SECONDS: Final = 1200
 _SEED: Final = 1
 
 
 class Bench:
-    """A lab, and the catalogue from which pairs come."""
+    """A lab, and the catalogue of the pairs."""
 
     def __init__(self, lab: str, catalog: Catalog) -> None:
         self._lab = LabState.load(lab)
@@ -45,14 +45,14 @@ class Bench:
         self._catalog = catalog
 
     def attempt(self, pair: Pair, *, alone: bool) -> MatrixRow | None:
-        """Inject, observe, remove. Whatever a fault does is an outcome; so is infrastructure that fails on the way.
+        """Inject, observe and remove a fault; infrastructure failures are recorded, too.
 
         Args:
-            pair: what to try.
-            alone: whether no other trial runs. If not, there is no answer for a fault that reaches beyond its app.
+            pair: the pair to try.
+            alone: whether no other trial runs; if not, returns None for a fault that reaches beyond its app.
 
         Raises:
-            LabError: the lab is not there any more.
+            LabError: the lab is gone.
         """
         try:
             return self._attempt(pair, alone)
@@ -89,7 +89,7 @@ class Bench:
         return msgspec.structs.replace(judged(pair, result), wall_seconds=round(time.monotonic() - started, 1))
 
     def _scenario(self, pair: Pair) -> Scenario:
-        """What ``new`` would write, without any expectation: nothing that is seen is wrong."""
+        """Draft the scenario as ``new`` does, but without expectations."""
         answers = Answers(pair.app, pair.version, pair.target, pair.fault, outcome="Incident")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "scenario.yaml"
@@ -103,7 +103,7 @@ class Bench:
 
 
 def steps(fault: str) -> tuple[TrialStep, ...]:
-    """The program of a pair."""
+    """Return the steps of a pair's trial."""
     return (
         TrialStep(kind="deploy"),
         TrialStep(kind="expectQuiet"),
@@ -117,11 +117,11 @@ def steps(fault: str) -> tuple[TrialStep, ...]:
 
 
 def judged(pair: Pair, result: TrialResult) -> MatrixRow:
-    """What a trial of that program says about a pair."""
+    """Convert the result of a pair's trial to a row."""
     by_kind = {str(s.step).split()[0]: s for s in result.steps}
     injection, hold, cleared = (by_kind.get(kind) for kind in ("inject", "hold", "expectCleared"))
     if result.outcome == "Infra" or injection is None or result.history is None or result.injected_at is None:
-        if injection is not None and injection.outcome == "Broken":  # refused before anything was made
+        if injection is not None and injection.outcome == "Broken":  # refused before anything was created
             return row(pair, "NoEffect", reported=_said(result), clean=_held(by_kind.get("expectClean")))
         return row(pair, "Infra", reported=result.message or _said(result) or "the trial left no evidence")
     proven = tuple(c.describe for c in injection.checks if c.answer == "True")
@@ -130,7 +130,7 @@ def judged(pair: Pair, result: TrialResult) -> MatrixRow:
         return row(pair, "NoEffect", reported=_said(result), **facts)
     injected = result.injected_at
     until = hold.finished_at or result.history.end
-    # A fault that something else undoes, or that shows nothing, is as well an answer as one that rages.
+    # A fault without visible effect, or whose effect the app undoes, is a valid result as well.
     lasting = still(result.history, injected, cleared.finished_at) if cleared and cleared.finished_at else []
     undone = _held(by_kind.get("teardown")) is not False
     return row(
@@ -146,7 +146,7 @@ def judged(pair: Pair, result: TrialResult) -> MatrixRow:
 
 
 def row(pair: Pair, outcome: Any, **facts: Any) -> MatrixRow:
-    """A record of today."""
+    """Build a row with today's date."""
     return MatrixRow(**pair._asdict(), outcome=outcome, date=f"{datetime.now(UTC):%Y-%m-%d}", **facts)
 
 
@@ -155,11 +155,11 @@ def _held(step: Any) -> bool | None:
 
 
 def _said(result: TrialResult) -> str:
-    """What is wrong. That alerts fire which nobody declared is no wonder, as nothing is declared."""
+    """Return the errors. Unexpected alerts are warnings, since the scenario declares none."""
     wrong = [f for f in result.findings if f.severity == Severity.ERROR]
     reported = [f"{f.message}: {f.observed}" if f.observed else f.message for f in wrong]
     return "; ".join(dict.fromkeys(reported))[:600]
 
 
 def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-    """Nobody watches."""
+    """Report no progress."""

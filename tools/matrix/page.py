@@ -1,4 +1,4 @@
-"""docs/matrix.md and its tables of all rows: what was tried, for people. Pure."""
+"""Renders docs/matrix.md and its tables. Pure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _HEAD = f"""# Faults and targets: what fires
 
 {_NOTE}
 
-Every trial is one fault with its default parameters on one object, and nothing else, in virtual time in a lab: quiet
-before, in force for 20 minutes, then removed. *Alerts* are those of the default pack that began meanwhile, with the
-seconds from the injection to the first. *Recovered* are those whose effect was gone, where no alert fired any more and
-users were served as before, after no more than the removal. All trials, a line each: {{tables}}.
+Each trial injects one fault with default parameters into one object, in virtual time in a lab: a quiet period, 20
+minutes with the fault, then its removal. *Alerts* are those of the default pack that started during the fault, with the
+seconds from the injection to the first. *Recovered* counts trials in which, after the removal alone, the effect was
+gone, no alert fired and users were served as before. All trials are listed in {{tables}}.
 
-`scenario-kit new` takes from them what a draft promises, a validation names the faults that raise the same alerts, and
-`scenario-kit catalog faults show NAME` ends with the trials of a fault.
+The results are used by `scenario-kit new` to predict alerts in drafts, by validation to name faults that raise the same
+alerts, and by `scenario-kit catalog faults show NAME`, which ends with a fault's trials.
 
-`ci/matrix --lab NAME --sample 40` tries more of them (`--help`); what has a record is not tried again.
+To try more pairs, run `ci/matrix --lab NAME --sample 40` (see `--help`); recorded pairs are skipped.
 """
 
 
@@ -40,16 +40,16 @@ def page(
     outlasts: Callable[[MatrixRow], str] = lambda _: "",
     untried: Sequence[Pair] = (),
 ) -> str:
-    """What they say as a whole.
+    """Render the summary page.
 
     Args:
         rows: the records.
-        total: how many pairs there are where the fault breaks something.
-        fitting: how many there are whose target is of the right kind.
-        aimless: fault types without any pair, and why.
-        why: tells why a row has no alert.
-        outlasts: tells why a row did not recover.
-        untried: one pair for each type of fault without a record in an app.
+        total: number of pairs in which the fault has an effect.
+        fitting: number of pairs with a target of the right kind.
+        aimless: fault types without a pair, and why.
+        why: returns why a row has no alert.
+        outlasts: returns why a row did not recover.
+        untried: one pair for each fault type without a record in an app.
     """
     judged = [row for row in rows if row.outcome != "Infra"]
     ran = [row for row in judged if row.outcome == "Ran"]
@@ -64,31 +64,29 @@ def page(
     for app, version in apps:
         parts.append(_types(app, version, [r for r in judged if (r.app, r.version) == (app, version)]))
     for title, found, reason in (
-        ("Where nothing fires, and why", silent, why),
-        ("What outlasts its fault, and why", lasting, outlasts),
+        ("Pairs without alerts, and why", silent, why),
+        ("Pairs that did not recover, and why", lasting, outlasts),
         ("Without effect", [row for row in judged if row.outcome == "NoEffect"], lambda row: row.reported),
-        ("What a lab has not", [row for row in judged if row.outcome == "Lacking"], lambda row: row.reported),
+        ("Not supported by a lab", [row for row in judged if row.outcome == "Lacking"], lambda row: row.reported),
     ):
         parts.append(_grouped(title, [row for row in found if reason(row)], reason))
     if untried:
         named = {app: sorted({p.fault for p in untried if p.app == app}) for app in sorted({p.app for p in untried})}
-        parts.append(
-            _list("Types of fault that nobody has tried yet", (f"{a}: {', '.join(f)}" for a, f in named.items()))
-        )
+        parts.append(_list("Fault types not tried yet", (f"{a}: {', '.join(f)}" for a, f in named.items())))
     if aimless:
-        parts.append(_list("Types of fault without a target", (f"{f}: {r}" for f, r in sorted(aimless.items()))))
+        parts.append(_list("Fault types without a target", (f"{f}: {r}" for f, r in sorted(aimless.items()))))
     return "\n".join(part for part in parts if part)
 
 
 def table(app: str, version: str, rows: Sequence[MatrixRow], why: Callable[[MatrixRow], str]) -> str:
-    """Every row of an app."""
+    """Render all rows of an app."""
     judged = [row for row in rows if row.outcome != "Infra"]
     lines = [
         f"# Faults and targets in {app} {version}",
         "",
         _NOTE,
         "",
-        "One trial a line; what they are and what they say as a whole is in [matrix.md](matrix.md).",
+        "One trial per line; [matrix.md](matrix.md) explains and summarizes them.",
         "",
         "| family | fault | target | alerts | first after | recovered | on |",
         "|---|---|---|---|--:|---|---|",
@@ -98,24 +96,24 @@ def table(app: str, version: str, rows: Sequence[MatrixRow], why: Callable[[Matr
 
 
 def file(app: str) -> str:
-    """The name of the page with all rows of an app, beside matrix.md."""
+    """Return the name of an app's page."""
     return f"matrix-{app}.md"
 
 
 def line(row: MatrixRow, reason: str) -> str:
-    """One row of a table."""
+    """Format a row."""
     shown = [
         f"{a.name} on {a.entity} ({a.seconds:.0f} s)" if a.entity else f"{a.name} ({a.seconds:.0f} s)"
         for a in row.alerts
     ]
     more = [f"and {len(shown) - _MOST} more"] if len(shown) > _MOST else []
-    alerts = "; ".join([*shown[:_MOST], *more]) or f"*{reason or 'none, and nobody knows why yet'}*"
+    alerts = "; ".join([*shown[:_MOST], *more]) or f"*{reason or 'none, for an unknown reason'}*"
     first = f"{row.alerts[0].seconds:.0f} s" if row.alerts else "–"
     return _cells(row.family, row.fault, row.target, alerts, first, recovery(row), row.date)
 
 
 def recovery(row: MatrixRow) -> str:
-    """Whether it is as before, in words."""
+    """Return in words whether the app recovered."""
     if row.recovered is None:
         return "–"
     if not row.recovered:
@@ -124,7 +122,7 @@ def recovery(row: MatrixRow) -> str:
 
 
 def name(row: MatrixRow) -> str:
-    """A row in words."""
+    """Describe a row in words."""
     return f"{row.fault} on {row.target} in {row.app}"
 
 
@@ -133,12 +131,12 @@ def _summary(rows: Sequence[MatrixRow], total: int, fitting: int) -> str:
     ran = [row for row in rows if row.outcome == "Ran"]
     loud = sum(bool(row.alerts) for row in ran)
     return (
-        f"{len(rows):,} of {total:,} pairs so far (fault types: {len({row.fault for row in rows})}); in "
-        f"{fitting - total:,} more the target is of the right kind, but the fault breaks nothing there, and `new` does "
-        f"not offer it. {count['Ran']:,} ran ({loud:,} with alerts, {len(ran) - loud:,} without), "
-        f"{count['NoEffect']:,} had no effect, {count['Lacking']:,} need what a lab has not. Of those that ran, "
-        f"{sum(row.recovered is True for row in ran):,} recovered and {sum(row.clean is True for row in ran):,} left "
-        "nothing behind.\n"
+        f"{len(rows):,} of {total:,} pairs so far (fault types: {len({row.fault for row in rows})}). In "
+        f"{fitting - total:,} more pairs the target is of the right kind but the fault has no effect there, so `new` "
+        f"does not offer them. {count['Ran']:,} ran ({loud:,} with alerts, {len(ran) - loud:,} without), "
+        f"{count['NoEffect']:,} had no effect, {count['Lacking']:,} need what a lab lacks. Of those "
+        f"that ran, {sum(row.recovered is True for row in ran):,} recovered and "
+        f"{sum(row.clean is True for row in ran):,} left nothing behind.\n"
     )
 
 
@@ -149,20 +147,20 @@ def _open(
     why: Callable[[MatrixRow], str],
     outlasts: Callable[[MatrixRow], str],
 ) -> str:
-    """What somebody should look into; a sentence that there is nothing, otherwise."""
+    """Render the rows to investigate, or a sentence that there are none."""
     lines = []
     for title, found in (
-        ("Silent, and nobody knows why yet", [row for row in silent if not why(row)]),
-        ("Did not recover, and nobody knows why yet", [row for row in lasting if not outlasts(row)]),
+        ("Without alerts, for an unknown reason", [row for row in silent if not why(row)]),
+        ("Did not recover, for an unknown reason", [row for row in lasting if not outlasts(row)]),
         ("Left something behind", [row for row in ran if not row.clean]),
     ):
         if found:
             lines += [f"{title}:", "", *(f"* {name(row)}{_reported(row.reported)}" for row in found), ""]
-    return "\n".join(lines) or "Every row that is silent or did not recover has its reason below.\n"
+    return "\n".join(lines) or "Every row without alerts or recovery is explained below.\n"
 
 
 def _types(app: str, version: str, rows: Sequence[MatrixRow]) -> str:
-    """One line for each type of fault in an app."""
+    """Render a table with one line per fault type of an app."""
     lines = [
         f"## {app} {version}",
         "",
@@ -197,7 +195,7 @@ def _type(row: MatrixRow) -> tuple[str, str]:
 
 
 def _unlike(rows: Sequence[MatrixRow]) -> str:
-    """Why none of them ran, in a few words."""
+    """Return in a few words why none of the rows ran."""
     return " and ".join(sorted({"no effect" if row.outcome == "NoEffect" else "not in a lab" for row in rows}))
 
 
@@ -209,7 +207,7 @@ def _range(seconds: Sequence[float]) -> str:
 
 
 def _grouped(title: str, rows: Sequence[MatrixRow], reason: Callable[[MatrixRow], str]) -> str:
-    """The rows by their reason, the reason with most rows first; empty without rows."""
+    """Render the rows grouped by reason, the most frequent first; empty without rows."""
     groups: dict[str, dict[tuple[str, str], list[str]]] = {}
     for row in sorted(rows, key=lambda r: (r.app, r.fault, r.target)):
         groups.setdefault(reason(row), {}).setdefault((row.app, row.fault), []).append(row.target.partition("/")[2])

@@ -1,4 +1,4 @@
-"""Every fault type on every target on which it bites, in the newest version of every app that a lab can run."""
+"""Pairs of fault types and targets in the newest version of every app that a lab can run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenario_kit.render.faults.applicability import list_targets, offer
 
 
 class Pair(NamedTuple):
-    """A fault type, aimed at something of an app. ``change`` is the version of the fault type."""
+    """A fault type and a target of an app; ``change`` is the version of the fault type."""
 
     app: str
     version: str
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:
-        """What a record is kept for: a fault type whose mechanism changed is tried again."""
+        """Identifies the pair's record; a new version of a fault type is tried again."""
         return self.app, self.version, self.fault, self.change, self.target
 
     def __str__(self) -> str:
@@ -36,12 +36,12 @@ class Pair(NamedTuple):
 
 
 def pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()) -> Iterator[Pair]:
-    """All pairs whose target is of the right kind, without looking whether the fault bites there.
+    """Yield all pairs whose target is of the right kind, whether or not the fault has an effect.
 
     Args:
-        catalog: where apps and fault types are.
-        apps: only these; all of them if empty.
-        faults: only these types; all of them if empty.
+        catalog: the apps and fault types.
+        apps: only these; all if empty.
+        faults: only these types; all if empty.
     """
     for name in apps or catalog.apps():
         app = catalog.app(name, catalog.versions(name)[0])
@@ -54,7 +54,7 @@ def pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()
 
 
 def aimless(catalog: Catalog, known: Iterable[Pair]) -> dict[str, str]:
-    """Fault types without any pair, and why: nothing of the kind is in an app."""
+    """Return the fault types without a pair, and why."""
     aimed = {pair.fault for pair in known}
     reported = {}
     for name in (fault for fault in catalog.faults() if fault not in aimed):
@@ -65,7 +65,7 @@ def aimless(catalog: Catalog, known: Iterable[Pair]) -> dict[str, str]:
 
 
 def bites(catalog: Catalog, pair: Pair) -> bool:
-    """Whether the fault makes sense at that target, with its default parameters: what ``new`` would offer."""
+    """Return whether the fault with default parameters has an effect on the target, so that ``new`` offers it."""
     app = catalog.app(pair.app, pair.version)
     try:
         offer(catalog.fault(pair.fault), app, objects_for(catalog, app, pair.fault), pair.target)
@@ -75,23 +75,23 @@ def bites(catalog: Catalog, pair: Pair) -> bool:
 
 
 def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
-    """The app's objects, with the options that the fault type wants."""
+    """Return the app's objects, with the options that the fault type requires."""
     desired = select_options(app, catalog.fault(fault))
     return _objects(catalog, app.name, app.version, json.dumps(desired, sort_keys=True))
 
 
 @functools.lru_cache
 def _objects(catalog: Catalog, name: str, version: str, desired: str) -> tuple[Object, ...]:
-    """Most types of fault want the same; rendering is what takes the time when all pairs are looked at."""
+    """Render the objects; cached, since most fault types require the same options."""
     app = catalog.app(name, version)
     options = resolve_options(app, json.loads(desired))
     return tuple(render_app(app, options, 50, app.namespace, templates=catalog.templates(name)))
 
 
 def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:
-    """The pairs in a random order that goes round: through the families, the faults of each, the apps of each fault.
+    """Yield the pairs in random order, round-robin over families, the faults of each, and the apps of each fault.
 
-    So any beginning of it covers as many families as possible, then as many fault types, then both apps.
+    So every prefix covers as many families as possible, then as many fault types, then both apps.
     """
     source = random.Random(seed)
     shuffled = sorted(known)
@@ -104,7 +104,7 @@ def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:
 
 
 def each(order: Iterable[Pair], count: int) -> Iterator[Pair]:
-    """The first ``count`` pairs of every fault type in every app, in the same order."""
+    """Yield the first ``count`` pairs of every fault type in every app, in order."""
     taken: Counter[tuple[str, str]] = Counter()
     for pair in order:
         taken[pair.app, pair.fault] += 1
@@ -113,6 +113,6 @@ def each(order: Iterable[Pair], count: int) -> Iterator[Pair]:
 
 
 def _round(groups: Sequence[Sequence[Pair]]) -> list[Pair]:
-    """One of each group, then the second of each, and so on."""
+    """Interleave the groups: the first of each, then the second of each, and so on."""
     longest = max((len(group) for group in groups), default=0)
     return [group[position] for position in range(longest) for group in groups if position < len(group)]

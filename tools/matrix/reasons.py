@@ -1,4 +1,4 @@
-"""Why nothing fired, or why it outlasts its fault: facts of the catalogue, and what somebody wrote down."""
+"""Explains missing alerts and recoveries from the catalogue and from recorded reasons."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRITTEN = Path(__file__).parent / "reasons.yaml"
 
 
 class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A reason that somebody found out, and the rows for which it holds."""
+    """A recorded reason, and the rows to which it applies."""
 
     fault: str
     because: str
@@ -29,7 +29,7 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     app: str = "*"
 
     def holds(self, row: MatrixRow) -> bool:
-        """Whether it is about this row."""
+        """Return whether it applies to a row."""
         return all(
             fnmatchcase(value, pattern)
             for value, pattern in ((row.fault, self.fault), (row.target, self.target), (row.app, self.app))
@@ -37,12 +37,12 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def written() -> list[Written]:
-    """All of them."""
+    """Read the recorded reasons."""
     return msgspec.convert(yaml.safe_load(WRITTEN.read_text()), list[Written])
 
 
 def why(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
-    """Why a row has no alert; empty where it has some, or where nobody knows."""
+    """Return why a row has no alert; empty if it has some or the reason is unknown."""
     if row.outcome == "Lacking":
         return f"not tried: {row.reported}"
     if row.outcome == "NoEffect":
@@ -56,7 +56,7 @@ def why(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
 
 
 def outlasts(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
-    """Why a row did not recover when its fault was gone; empty where it did, or where nobody knows."""
+    """Return why a row did not recover; empty if it did or the reason is unknown."""
     if row.outcome != "Ran" or row.recovered:
         return ""
     if found := next((r.because for r in known if r.of == "Recovery" and r.holds(row)), ""):
@@ -65,26 +65,26 @@ def outlasts(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
     lasting = catalog.app(row.app, row.version).outlasting(hit.name) if hit is not None else ()
     reasons = "; ".join(dict.fromkeys(because for _, because in lasting))
     names = ", ".join(component.name for component, _ in lasting)
-    return f"{reasons}: whatever broke {hit.name}, then {names} has to start anew" if hit and lasting else ""
+    return f"{reasons}: whatever broke {hit.name}, {names} must be restarted afterwards" if hit and lasting else ""
 
 
 def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
-    """What the fault type and the call graph say about a silence; empty where they would expect an alert."""
+    """Return the catalogue's explanation for missing alerts; empty if alerts would be expected."""
     if fault_type.persistence in ("OneShot", "Expires", "SelfHeals"):
-        return "it passes by itself, sooner than any rule fires"
+        return "it ends by itself before any rule fires"
     if not fault_type.symptoms:
-        return "this type of fault promises no alert: no rule of the pack looks at what it changes"
+        return "this fault type declares no alerts: no rule of the pack covers what it changes"
     if hit is None:
         return ""
     if hit.role == "Platform":
-        return f"{hit.name} is beside the app: no request of a user passes it"
+        return f"{hit.name} is not part of the app: no user request passes through it"
     if hit.role == "Load":
-        return f"{hit.name} makes the requests: rules leave it out"
+        return f"{hit.name} generates the load: rules exclude it"
     calls = [c for c in app.calls if c.callee == hit.name]
     if not calls and hit.name != app.entry:
-        return f"nobody calls {hit.name}"
+        return f"{hit.name} has no callers"
     if calls and all(c.mode == "Swallowed" for c in calls):
-        return f"who calls {hit.name} swallows its failures: {', '.join(sorted({c.caller for c in calls}))}"
+        return f"the callers of {hit.name} swallow its failures: {', '.join(sorted({c.caller for c in calls}))}"
     return ""
 
 

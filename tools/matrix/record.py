@@ -1,4 +1,4 @@
-"""What became of a pair: records that survive an interruption, one line of JSON each."""
+"""Records of pairs, one line of JSON each, which survive an interruption."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tools.matrix.pairs import Pair
 
 
 def pair_of(row: MatrixRow) -> Pair:
-    """What was tried."""
+    """Return the pair of a row."""
     return Pair(row.app, row.version, row.fault, row.change, row.family, row.target)
 
 
 def file_of(catalog: Catalog, app: str) -> Path:
-    """Where the records of an app are kept."""
+    """Return the path of an app's records."""
     return catalog.app_path(app).with_name(FILE)
 
 
 def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, ...]:
-    """Alerts whose firing began between the injection and ``until``, in order; one for each name and entity."""
+    """Return the alerts that started firing from the injection until ``until``, the first per name and entity."""
     first: dict[tuple[str, str], float] = {}
     for timeline in history.timelines:
         for interval in timeline.firing:
@@ -39,7 +39,7 @@ def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, 
 
 
 def still(history: AlertHistory, injected: float, at: float) -> list[str]:
-    """Alerts that fire at an instant and began after the injection."""
+    """Return the alerts that fire at an instant and started after the injection."""
     return sorted(
         f"{t.name} on {t.entity}" if t.entity else t.name
         for t in history.timelines
@@ -48,17 +48,17 @@ def still(history: AlertHistory, injected: float, at: float) -> list[str]:
 
 
 def append(path: Path, row: MatrixRow) -> None:
-    """Add a line to a file of records."""
+    """Append a record to a file."""
     records.append(path, row)
 
 
 def read(catalog: Catalog) -> list[MatrixRow]:
-    """The records of all apps, the last one for each pair."""
+    """Read the records of all apps, the latest of each pair."""
     return [row for app in catalog.apps() for row in read_rows(file_of(catalog, app))]
 
 
 def tidy(catalog: Catalog) -> None:
-    """Leave of each pair the last record, so that a file does not grow with every trial."""
+    """Keep only the latest record of each pair."""
     for app in catalog.apps():
         path = file_of(catalog, app)
         if kept := read_rows(path):
@@ -68,10 +68,10 @@ def tidy(catalog: Catalog) -> None:
 
 
 def left(known: Iterable[Pair], tried: Iterable[MatrixRow], since: str = "") -> list[Pair]:
-    """The pairs that nobody has judged yet: first those without a record.
+    """Return the pairs that have not been judged, those without a record first.
 
-    A lab may have today what it lacked, and be well where it was not. What was tried before the day ``since`` counts as
-    untried: physics may have changed.
+    A lab may have gained a capability, or recovered. Records from before ``since`` are ignored, as the simulation may
+    have changed.
     """
     outcomes = {pair_of(row).key: row.outcome for row in tried if row.date >= since}
     open_ = [pair for pair in known if outcomes.get(pair.key) not in ("Ran", "NoEffect")]

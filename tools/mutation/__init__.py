@@ -1,1 +1,1 @@
-"""Mutants of the code that decides, and which tests kill them."""
+"""Mutation testing of the decision logic."""

@@ -1,4 +1,4 @@
-"""The mutants of a package: what mutmut makes of its functions, without those that only change text for people."""
+"""The mutants of a package: mutmut's, without those that only change messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.mutation.prose import only_prose
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change to one function. ``name`` is mutmut's; ``digest`` stays when other functions change."""
+    """One change to one function. ``name`` is mutmut's; ``digest`` does not depend on other functions."""
 
     name: str
     path: str
@@ -23,27 +23,27 @@ class Mutant:
 
     @property
     def function(self) -> str:
-        """The module and the function, such as ``judge.repair.invariants.ready``."""
+        """Module and function, such as ``judge.repair.invariants.ready``."""
         module, _, mangled = self.name.removeprefix("scenario_kit.").partition("__mutmut_")[0].rpartition(".")
         plain = mangled.removeprefix("x_") if mangled.startswith("x_") else mangled.removeprefix("xǁ").replace("ǁ", ".")
         return f"{module}.{plain}"
 
     @property
     def digest(self) -> str:
-        """A short fingerprint of the change and the lines around it."""
+        """A digest of the change and its context."""
         lines = [line for line in self.diff.splitlines() if not line.startswith("@@")]
         return hashlib.sha256("\n".join([self.function, *lines]).encode()).hexdigest()[:12]
 
     @property
     def key(self) -> str:
-        """What tells it from all others, also after a renumbering."""
+        """Identifies the mutant independently of mutmut's numbering."""
         return f"{self.function} {self.digest}"
 
 
 def mutants(root: Path, package: str) -> list[Mutant]:
-    """List the mutants of ``scenario_kit/<package>`` that change more than text; equal ones once.
+    """List the distinct mutants of ``scenario_kit/<package>`` that change more than messages.
 
-    To be called in a folder with a configuration of mutmut, see ``workspace``.
+    Call it in a folder with a mutmut configuration, see ``workspace``.
     """
     found: dict[str, Mutant] = {}
     for path in sorted((root / "scenario_kit" / package).rglob("*.py")):
@@ -54,7 +54,7 @@ def mutants(root: Path, package: str) -> list[Mutant]:
 
 
 def mutated(path: Path, before: Path) -> str:
-    """Make the module with all mutants, or read it where mutmut made it since the source last changed."""
+    """Return the module with all mutants, generating it unless it is up to date."""
     from mutmut.mutation.file_mutation import mutate_file_contents
 
     if before.is_file() and before.stat().st_mtime > path.stat().st_mtime:
@@ -63,7 +63,7 @@ def mutated(path: Path, before: Path) -> str:
 
 
 def in_module(path: str, source: str, mutated: str) -> Iterator[Mutant]:
-    """Compare each mutant in a module that mutmut wrote with the function that it was made from."""
+    """Yield the mutants of a generated module, each compared with its original function."""
     module = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     starts = {name: function.lineno for name, function in _functions(ast.parse(source))}
     lines = mutated.splitlines()
@@ -98,5 +98,5 @@ def _text(lines: Sequence[str], function: ast.FunctionDef, name: str) -> list[st
 
 
 def sample(every: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
-    """Draw so many; the same seed draws the same ones first, whatever else is added or removed."""
+    """Draw a sample that is stable: the same seed prefers the same mutants whatever else is added or removed."""
     return sorted(every, key=lambda m: hashlib.sha256(f"{seed} {m.key}".encode()).digest())[:number]

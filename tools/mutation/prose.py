@@ -1,4 +1,4 @@
-"""Which mutants change nothing but text for people: no test should repeat a message word by word."""
+"""Recognizes mutants that only change messages, which no test should repeat word by word."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import copy
 from typing import Any
 
-#: Keyword arguments that hold text for people.
+#: Keyword arguments that hold messages.
 PROSE_KEYWORDS = frozenset(
     {"message", "observed", "expected", "why", "fix", "detail", "details", "title", "summary", "help", "reason", "says"}
 )
@@ -14,11 +14,11 @@ _TEXT = ast.Constant("")
 
 
 def only_prose(original: ast.FunctionDef, mutant: ast.FunctionDef) -> bool:
-    """Tell whether two functions differ only in docstrings, strings with a blank and arguments for people."""
+    """Return whether two functions differ only in docstrings, strings with a blank and message arguments."""
     before, after = _said(original), _said(mutant)
     if len(before) != len(after) or ast.dump(original.args) != ast.dump(mutant.args):
         return False
-    # What no mutant touched is compared as it is: copying every statement takes most of the time.
+    # Unchanged statements are compared without a copy, since copying is slow.
     changed = [(one, other) for one, other in zip(before, after, strict=True) if ast.dump(one) != ast.dump(other)]
     return all(_skeleton(one) == _skeleton(other) for one, other in changed)
 
@@ -32,7 +32,7 @@ def _skeleton(statement: ast.stmt) -> str:
 
 
 class _WithoutProse(ast.NodeTransformer):
-    """Replaces text for people by one constant."""
+    """Replaces messages by a constant."""
 
     def visit_Constant(self, node: ast.Constant) -> Any:
         return _TEXT if isinstance(node.value, str) and " " in node.value else node

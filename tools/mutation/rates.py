@@ -1,4 +1,4 @@
-"""How many mutants of a sample were killed, as a table; and the part of docs/mutation.md that holds it."""
+"""Kill rates of samples as a table, and its place in docs/mutation.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEGIN, END = "<!-- rates: written by ci/mutate --page -->", "<!-- end of rates -
 
 @dataclass(frozen=True)
 class Rate:
-    """The answers for a package: of ``mutants``, ``tried`` were drawn and tried, ``killed`` of them killed."""
+    """The results for a package: ``mutants`` in all, ``tried`` of the sample, ``killed`` of those."""
 
     package: str
     mutants: int
@@ -24,7 +24,7 @@ class Rate:
 
     @property
     def percent(self) -> float:
-        """Killed of tried; an accepted survivor is a survivor."""
+        """Killed mutants in percent of those tried; accepted survivors count as survivors."""
         return 100 * self.killed / self.tried if self.tried else 0.0
 
 
@@ -35,7 +35,7 @@ def rate(
     known: Mapping[str, Tried],
     accepted: Mapping[str, str],
 ) -> Rate:
-    """Count the answers of a sample."""
+    """Count the results of a sample."""
     tried = [known[mutant.key] for mutant in drawn if mutant.key in known]
     alive = [one for one in tried if one.answer != "killed"]
     date = max((one.date for one in tried), default="")
@@ -43,13 +43,13 @@ def rate(
 
 
 def survivors(drawn: Sequence[Mutant], known: Mapping[str, Tried]) -> list[Mutant]:
-    """List those that no test killed, by file and line."""
+    """List the survivors by file and line."""
     alive = [mutant for mutant in drawn if mutant.key in known and known[mutant.key].answer != "killed"]
     return sorted(alive, key=lambda mutant: (mutant.path, mutant.line, mutant.name))
 
 
 def table(rates: Sequence[Rate]) -> str:
-    """Write the rates as a Markdown table."""
+    """Format the rates as a Markdown table."""
     lines = ["| package | mutants | tried | killed | survived | of them accepted | rate | date |"]
     lines += ["|---|--:|--:|--:|--:|--:|--:|---|"]
     lines += [

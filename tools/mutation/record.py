@@ -1,4 +1,4 @@
-"""What became of mutants: records that survive an interruption, and the survivors that are accepted."""
+"""Records of mutants, which survive an interruption, and the accepted survivors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACCEPTED = FOLDER / "survivors.txt"
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of the tests to one mutant, and the day."""
+    """The result for one mutant, and its date."""
 
     key: str
     answer: Answer
@@ -25,12 +25,12 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(path: Path = RECORD) -> dict[str, Tried]:
-    """Read the last answer for each mutant."""
+    """Read the records, the latest of each mutant."""
     return {tried.key: tried for tried in records.read(path, Tried, lambda tried: tried.key)}
 
 
 def compact(path: Path, package: str, every: Sequence[Mutant]) -> None:
-    """Write each answer once, sorted, without those to mutants of the package that are no more."""
+    """Rewrite the records sorted, without those of the package's former mutants."""
     known = {mutant.key for mutant in every}
     stay = sorted(key for key in read(path) if not key.startswith(f"{package}.") or key in known)
     lines = [msgspec.json.encode(read(path)[key]) + b"\n" for key in stay]
@@ -38,6 +38,6 @@ def compact(path: Path, package: str, every: Sequence[Mutant]) -> None:
 
 
 def accepted(text: str) -> dict[str, str]:
-    """Read the survivors that may stay: ``function digest: reason`` a line."""
+    """Parse the accepted survivors: ``function digest: reason`` per line."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return {key.strip(): reason.strip() for key, _, reason in (line.partition(":") for line in lines)}

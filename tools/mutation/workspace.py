@@ -1,4 +1,4 @@
-"""A copy of the project in which mutmut works, and what it says of each mutant."""
+"""A working copy of the project for mutmut, and mutmut's results."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 ROOT = Path(__file__).resolve().parents[2]
-#: *killed*: a test failed or took far too long. *survived*: all passed. *uncovered*: no test executes the function.
+#: *killed*: a test failed or timed out. *survived*: all passed. *uncovered*: no test executes the function.
 Answer = Literal["killed", "survived", "uncovered"]
-#: The tests that are asked about each package: its own, and those of packages that use it where its own are few.
+#: The tests to run for each package: its own, and those of its users if it has few.
 TESTS = {
     "judge": ("judge",),
     "campaign": ("campaign",),
@@ -33,13 +33,13 @@ _SECONDS_BETWEEN_LOOKS = 3.0
 
 @contextlib.contextmanager
 def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
-    """Make a folder with a configuration of mutmut for one package, and work in it.
+    """Prepare a folder with a mutmut configuration for one package, and change into it.
 
-    The mutants of files that did not change stay there from the last time, since making them takes long.
+    Generated mutants of unchanged files are kept, since generating them is slow.
     """
     folder = folder or ROOT / "runs" / "mutate" / package
     clear(folder / "mutants", Path("scenario_kit", package))
-    # A repository of its own: tests look for the root of the one that they are in.
+    # A repository of its own, because tests locate the root of their repository.
     subprocess.run(["git", "init", "--quiet", folder / "mutants"], check=True)
     for seen in _SEEN:
         if (ROOT / seen).exists() and not (folder / seen).exists():
@@ -50,7 +50,7 @@ def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
 
 
 def clear(mutants: Path, package: Path) -> None:
-    """Remove what mutmut copied and measured, and all answers; the mutants of a package stay."""
+    """Remove mutmut's copies, statistics and results, but keep the package's generated mutants."""
     for path in sorted(mutants.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():
             with contextlib.suppress(OSError):
@@ -63,7 +63,7 @@ def clear(mutants: Path, package: Path) -> None:
 
 
 def configuration(package: str) -> str:
-    """Write mutmut's part of ``pyproject.toml``."""
+    """Return mutmut's section of ``pyproject.toml``."""
     settings: dict[str, Any] = {
         "source_paths": ["scenario_kit"],
         "only_mutate": [f"scenario_kit/{package}/*"],
@@ -80,7 +80,7 @@ def configuration(package: str) -> str:
 
 
 def run(folder: Path, names: Sequence[str], children: int, seconds: float) -> Iterator[tuple[str, Answer]]:
-    """Have mutmut try these mutants, and yield each answer as it comes; stop when the time is over."""
+    """Run mutmut on these mutants, yielding each result; stops when the time is over."""
     end, given = time.monotonic() + seconds, set[str]()
     log = folder / "mutmut.log"
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(children), *names]
@@ -109,7 +109,7 @@ def _new(folder: Path, names: Sequence[str], given: set[str]) -> Iterator[tuple[
 
 
 def exit_codes(folder: Path) -> dict[str, int | None]:
-    """Read mutmut's answers; a file that is being written has none."""
+    """Read mutmut's exit codes, skipping files that are being written."""
     found: dict[str, int | None] = {}
     for path in folder.glob("mutants/scenario_kit/**/*.meta"):
         with contextlib.suppress(json.JSONDecodeError):
@@ -118,5 +118,5 @@ def exit_codes(folder: Path) -> dict[str, int | None]:
 
 
 def answer(code: int) -> Answer:
-    """Translate an exit code of mutmut."""
+    """Convert an exit code of mutmut."""
     return "survived" if code == 0 else "uncovered" if code in (5, 33) else "killed"

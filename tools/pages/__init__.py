@@ -1,1 +1,1 @@
-"""Pages and schemas that follow from the catalogue, the rules and the formats."""
+"""Generated pages and schemas."""

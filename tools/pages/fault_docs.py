@@ -1,4 +1,4 @@
-"""The pages of the fault library: one a fault, and an index with what is not there."""
+"""Pages of the fault library: one per fault, and an index that also lists what is missing."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _MITIGATED: Final = {
 
 
 def render_fault_page(fault: FaultType) -> str:
-    """Render one fault, as Markdown: how it is used, what it changes, how it is proven and fixed."""
+    """Render the page of a fault: use, changes, proof and fixes."""
     lines = [f"# {fault.name}: {fault.title}", "", _NOTE, "", fault.description.strip(), ""]
     lines += [f"* **Family**: {FAMILIES.get(fault.family, fault.family or 'none')}"]
     lines += [f"* **Targets**: {', '.join(fault.targets)}"]
     lines += [f"* **Lasts** {_LASTS[fault.persistence]}"]
     lines += [f"* **Ended** {_MITIGATED[fault.mitigation]}"]
     if fault.scope == "Cluster":
-        lines += ["* **Reaches** the whole cluster, so it runs alone"]
+        lines += ["* **Affects** the whole cluster, so it runs alone"]
     if fault.causes_join == "Conjunctive":
-        lines += ["* **Causes** act together: removing any one of them ends it"]
+        lines += ["* **Causes** act together: removing any one of them ends the fault"]
     if fault.requires:
         lines += [f"* **Needs** {', '.join(f'`{need}`' for need in fault.requires)}"]
     if fault.app_options:
         lines += [f"* **Options of the app**: `{json.dumps(fault.app_options)}`"]
     if fault.rollout.drop_old:
-        lines += ["* **Rollout** through zero pods, so that no old pod keeps serving (`dropOld`)"]
+        lines += ["* **Rollout** scales to zero first, so that no old pod keeps serving (`dropOld`)"]
     if fault.rollout.reconnect == "Callers":
         lines += ["* **Callers are restarted**: their open connections would outlast the change (`reconnect: Callers`)"]
     lines += ["", "## Use", "", "```yaml", *_render_usage(fault), "```", "", *_render_parameters(fault)]
@@ -59,7 +59,7 @@ def render_fault_page(fault: FaultType) -> str:
 
 
 def render_faults_index(faults: Iterable[FaultType], known: Coverage) -> str:
-    """Render all faults by family, what is not built and why, and ITBench's faults by our names."""
+    """Render all faults by family, those not built with the reason, and the mapping of ITBench's faults."""
     by_family: dict[str, list[FaultType]] = {}
     for fault in faults:
         by_family.setdefault(fault.family, []).append(fault)
@@ -94,9 +94,9 @@ def render_faults_index(faults: Iterable[FaultType], known: Coverage) -> str:
     return "\n".join(lines) + "\n"
 
 
-#: A reference whose name is drawn for each scenario.
+#: A reference with a generated name.
 _DRAWN: Final = re.compile(r"^([A-Za-z]+)[a-z0-9.-]*/\{\{ *neutral\(.*\) *\}\}$")
-_NAMED: Final = {"{{ target }}": "the target", "{{ created }}": "the object that it creates"}
+_NAMED: Final = {"{{ target }}": "the target", "{{ created }}": "the created object"}
 _PLACES: Final = {"Self": "on the target", "Callers": "on its callers", "Entry": "on the entry of the app"}
 
 
@@ -150,7 +150,7 @@ def _format_limits(part: dict[str, Any]) -> str:
 
 def _format_entity(entity: dict[str, Any]) -> str:
     text = find_entity_ref(entity).strip()
-    ref = _NAMED[text] if text in _NAMED else _DRAWN.sub(r"a \1 with a drawn name", text)
+    ref = _NAMED[text] if text in _NAMED else _DRAWN.sub(r"a \1 with a generated name", text)
     ref = ref if "{{" not in ref else f"`{ref}`"
     field = f", `{entity['field']}`" if entity.get("field") else ""
     return f"* {entity.get('role', 'Cause')}: {ref}{field}{_format_condition(entity)}"
@@ -159,11 +159,11 @@ def _format_entity(entity: dict[str, Any]) -> str:
 def _describe_check(check: dict[str, Any]) -> str:
     kind = next(k for k in check if k not in ("withinSeconds", "describe", "when"))
     within = f", within {check['withinSeconds']} s" if "withinSeconds" in check else ""
-    return f"{check.get('describe') or 'as the definition says'} ({kind}{within}{_format_condition(check)})"
+    return f"{check.get('describe') or 'see the definition'} ({kind}{within}{_format_condition(check)})"
 
 
 def _format_condition(part: dict[str, Any]) -> str:
-    return ", where the parameters ask for it" if "when" in part else ""
+    return ", depending on the parameters" if "when" in part else ""
 
 
 def _render_procedures(title: str, procedures: Sequence[dict[str, Any]]) -> list[str]:

@@ -1,7 +1,7 @@
-"""What the catalogue does not have, and why: ``catalog/coverage/*.yaml``.
+"""Gaps of the catalogue, and their reasons: ``catalog/coverage/*.yaml``.
 
-A file lists ``unbuilt`` mechanisms with the capability that each would need, and may map the faults of another
-benchmark (``itbench``) to ours.
+A file lists ``unbuilt`` mechanisms with the capabilities that they need, and may map another benchmark's faults
+(``itbench``) to the catalogue's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scenario_kit.model.base import Value, convert
 
 
 class Unbuilt(Value, frozen=True, kw_only=True):
-    """A mechanism of the field that is no fault here. ``requires`` is in the vocabulary of fault definitions."""
+    """A known failure mechanism without a fault type; ``requires`` is as in fault definitions."""
 
     id: str
     title: str
@@ -26,24 +26,24 @@ class Unbuilt(Value, frozen=True, kw_only=True):
 
 
 class Counterpart(Value, frozen=True, kw_only=True):
-    """A fault of ITBench by its number, and the ids here that carry its mechanism."""
+    """A fault of ITBench by number, and the catalogue's fault types with its mechanism."""
 
     number: int
     faults: tuple[str, ...]
 
 
 class Coverage(Value, frozen=True, kw_only=True):
-    """One file."""
+    """The contents of one file."""
 
     unbuilt: tuple[Unbuilt, ...] = ()
     itbench: tuple[Counterpart, ...] = ()
 
 
 def load_coverage(catalog: Catalog) -> Coverage:
-    """Load all files together, in order of ids and numbers.
+    """Load all files, sorted by id and number.
 
     Raises:
-        AuthoringError: a file does not have the shape of one.
+        AuthoringError: a file is malformed.
     """
     parts = list(_read_parts(catalog))
     return Coverage(

@@ -1,4 +1,4 @@
-"""The published JSON Schemas of ``report.json`` and ``evidence.json``, derived from the values that are written."""
+"""The published JSON Schemas of ``report.json`` and ``evidence.json``, derived from their types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _build_schema(of: type[Value], title: str) -> dict[str, Any]:
     schema = msgspec.json.schema(of, schema_hook=_describe_text)
     definitions = schema["$defs"]
     for definition in definitions.values():
-        # Python before 3.13 keeps the indentation of docstrings: the same schema has to come from any.
+        # Python before 3.13 keeps the indentation of docstrings; the schema must not depend on the version.
         if "description" in definition:
             definition["description"] = inspect.cleandoc(definition["description"])
     body = definitions.pop(of.__name__)
@@ -39,5 +39,5 @@ def _build_schema(of: type[Value], title: str) -> dict[str, Any]:
 
 
 def _describe_text(_of: type) -> dict[str, Any]:
-    """Describe a value that JSON has as its text, such as a reference."""
+    """Describe a value with a text form, such as a reference."""
     return {"type": "string"}

@@ -1,4 +1,4 @@
-"""The page of the scenarios: what there is to choose from, what proves each, and which faults none of them has."""
+"""The page of the scenarios: contents, evidence, and coverage of the fault library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLUMNS: Final = (
 
 
 class Listed(NamedTuple):
-    """A scenario with its evidence, if it has any, and the baselines that solve it; None where none has tried."""
+    """A scenario, its evidence if any, and the baselines that solve it; None if none has run."""
 
     scenario: Scenario
     evidence: Evidence | None = None
@@ -34,7 +34,7 @@ class Listed(NamedTuple):
 
 
 def render_scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType], known: Iterable[Capability]) -> str:
-    """Render all scenarios by app with their evidence, and the coverage of the fault library by family, as Markdown."""
+    """Render all scenarios by app with their evidence, and the coverage of the fault library by family."""
     types = {fault.name: fault for fault in faults}
     proven = [one for one in listed if one.evidence]
     lines = [
@@ -42,11 +42,11 @@ def render_scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType],
         "",
         _NOTE,
         "",
-        "This page names the answers: keep it from whoever is to solve one of these.",
+        "This page contains the answers: do not show it to solvers.",
         "",
-        f"{len(listed)} scenarios, {len(proven)} of them with [evidence](evidence.md). Its column says the tier of",
-        "what was shown (`simulated`: in the lab's twin), the plan, how many of its repeats held, and the day.",
-        "The last column names the baselines that are exactly right about it ([leaderboard](leaderboard.md)); one that",
+        f"{len(listed)} scenarios, {len(proven)} of them with [evidence](evidence.md). The evidence column shows the",
+        "tier (`simulated`: in the lab's twin), the plan, how many of its repeats held, and the date. The last column",
+        "lists the baselines that solve the scenario exactly ([leaderboard](leaderboard.md)); a scenario that",
         f"**{TRIVIAL}** solves needs no diagnosis.",
     ]
     for app in sorted({one.scenario.spec.app.name for one in listed}):
@@ -57,7 +57,7 @@ def render_scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType],
 
 
 def describe_kind(scenario: Scenario) -> str:
-    """Describe what sort of incident it is, in words: whether one is, how many causes, how they join and start."""
+    """Describe the kind of incident: outcome, number of causes, and further properties."""
     spec, truth = scenario.spec, scenario.spec.ground_truth
     causes = [f for f in spec.faults if f.role in ("Cause", "Sustaining")]
     outcome = truth.outcome if spec.faults else "NoIncident"
@@ -75,7 +75,7 @@ def describe_kind(scenario: Scenario) -> str:
 
 
 def describe_evidence(evidence: Evidence | None) -> str:
-    """Describe the evidence in a few words."""
+    """Summarize the evidence."""
     if evidence is None:
         return "none"
     held = evidence.n - evidence.failures
@@ -83,12 +83,12 @@ def describe_evidence(evidence: Evidence | None) -> str:
 
 
 def describe_difficulty(evidence: Evidence | None) -> str:
-    """Describe the band of what was measured; nothing where nothing was."""
+    """Return the band of the measured difficulty; empty if it was not measured."""
     return evidence.difficulty.complexity.band if evidence and evidence.difficulty else ""
 
 
 def describe_solvers(solvers: tuple[str, ...] | None) -> str:
-    """Describe which baselines solve a scenario."""
+    """List the baselines that solve a scenario."""
     if solvers is None:
         return "not run"
     return ", ".join(f"**{name}**" if name == TRIVIAL else name for name in solvers) or "none"
@@ -115,7 +115,7 @@ def _render_row(one: Listed, types: dict[str, FaultType]) -> str:
 
 
 def _render_coverage(listed: Sequence[Listed], types: dict[str, FaultType], known: Iterable[Capability]) -> list[str]:
-    """Render fault types by family: how many scenarios use each, and which none does."""
+    """Render the number of scenarios per fault type, by family."""
     used: dict[str, int] = {}
     for one in listed:
         for name in {use.type for use in one.scenario.spec.faults}:

@@ -1,4 +1,4 @@
-"""The page with every series that a lab has."""
+"""The page of all series of a lab."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from scenario_kit.load.series import LABELS, VALUES
 
 _HEAD = """# Series of a lab
 
-Every series that rules and checks can ask for in a lab, whatever the app; a test compares the list with what is
-exported. Which components, stores, topics and consumer groups there are depends on the app. A rule over another series,
-label or value is SK315.
+Every series that rules and checks can query in a lab, for any app; a test compares the list with what is exported.
+Components, stores, topics and consumer groups depend on the app. A rule over another series, label or value is reported
+as SK315.
 
 | series | labels |
 |---|---|
@@ -16,7 +16,7 @@ label or value is SK315.
 
 
 def render_series_page() -> str:
-    """Return the page: names, labels, and the values of labels that have no others."""
+    """Render the page: names, labels, and the values of closed labels."""
     return _HEAD + "".join(f"| `{name}` | {_describe(name)} |\n" for name in sorted(LABELS))
 
 

@@ -1,4 +1,4 @@
-"""The schema of ``twin.yaml`` for editors: JSON Schema draft 7, made from the types that the file is read into."""
+"""The editor schema of ``twin.yaml``: JSON Schema draft 7, generated from its types."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from scenario_kit.model.twin.decode import ASSUMED
 from tools.pages.twin_reference import list_fields, list_twin_types
 
 _POINTER: Final = "#/definitions/"
-#: What a part of a version is called, where it may leave out what all versions share.
+#: Suffix of types in a version's section, where every field is optional.
 _PART: Final = "Part"
-_VERSIONS: Final = (
-    "Parts of single versions of the app, by version: they are laid over the rest, mapping by mapping; lists are "
-    "replaced."
-)
+_VERSIONS: Final = "Settings of single versions of the app, by version, merged over the rest; lists are replaced."
 _ASSUMED: Final = {"type": "string", "pattern": f"^{ASSUMED.pattern}$"}
 
 
 def build_twin_schema() -> Object:
-    """Build the schema, complete in one document."""
+    """Build the schema as a single document."""
     _, written = msgspec.json.schema_components([TwinDocument], ref_template=_POINTER + "{name}")
     known = {name: _make_portable(schema) for name, schema in written.items()}
     _add_units(known)
@@ -46,7 +43,7 @@ def build_twin_schema() -> Object:
 
 
 def _make_portable(schema: Any) -> Any:
-    """Draft 7 has other words for pairs, and ignores what stands beside a reference; a number may be an assumption."""
+    """Convert to draft 7, with its form of pairs and no siblings of ``$ref``; allow assumptions for numbers."""
     if isinstance(schema, list):
         return [_make_portable(part) for part in schema]
     if not isinstance(schema, dict):
@@ -72,7 +69,7 @@ def _add_units(known: dict[str, Object]) -> None:
 
 
 def _lay_over(name: str, known: dict[str, Object], parts: dict[str, Object]) -> None:
-    """Add the definition of a part of a type: as the type itself, with nothing required."""
+    """Add the partial definition of a type: the type with all fields optional."""
     if name + _PART in parts:
         return
     parts[name + _PART] = {}
@@ -82,7 +79,7 @@ def _lay_over(name: str, known: dict[str, Object], parts: dict[str, Object]) -> 
 
 
 def _make_partial(schema: Any, known: dict[str, Object], parts: dict[str, Object]) -> Any:
-    """Make the schema of a value that is laid over another one; lists replace, so they have to be complete."""
+    """Build the schema of an overlay; lists replace the original and must be complete."""
     if "$ref" in schema:
         name = schema["$ref"].removeprefix(_POINTER)
         _lay_over(name, known, parts)

@@ -1,1 +1,1 @@
-"""The simulated node beside a real one."""
+"""Compares the simulated node with a real one."""

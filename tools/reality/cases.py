@@ -1,4 +1,4 @@
-"""What is tried on the real and on the simulated node: one pod each, as different from the others as can be."""
+"""The pods to run on the real and the simulated node, each covering a different behavior."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from scenario_kit.model.base import Object, Value
 from tools.reality.program import FILE, PATH, PORT, Program
 
 IMAGE = "docker.io/reality/tools:1"
-#: In no registry, and the host of its name does not resolve.
+#: In no registry; its host name does not resolve.
 ABSENT = "registry.invalid/shop/cart:9"
-#: Programs of the image that cases start.
+#: Programs of the image that cases use.
 HAS = frozenset({"sh", "tail", "sleep", "test"})
 _OFTEN = {"periodSeconds": 2, "timeoutSeconds": 1}
 
 
 class Case(Value, frozen=True, kw_only=True):
-    """One pod, watched for ``seconds``. ``programs`` are those of its containers, by name.
+    """One pod, watched for ``seconds``.
 
-    ``objects`` exist before the pod, ``later`` are created ``later_at`` seconds after it. ``delete_at`` deletes the
-    pod, with ``grace`` seconds if that is not None. All times count from when the pod had volumes and a network and its
-    first container was dealt with; where it never gets so far, ``begins`` is false and they count from its creation.
+    All times count from when the pod had volumes and network and its first container was handled; or, if ``begins`` is
+    false because it never gets so far, from its creation.
+
+    Attributes:
+        programs: the programs of its containers, by name.
+        objects: objects that exist before the pod.
+        later: objects created at ``later_at``.
+        delete_at: when the pod is deleted, with ``grace`` seconds if set.
     """
 
     name: str
@@ -40,7 +45,7 @@ def _container(name: str, program: Program, **more: Any) -> Object:
 
 
 def _case(name: str, seconds: float, program: Program | None = None, **more: Any) -> Case:
-    """A pod with the container ``main``; fields of pods go into its spec, all others into the container."""
+    """Return a pod with the container ``main``; pod fields go into the pod's spec, others into the container."""
     program = program or Program()
     own = {k: more.pop(k) for k in ("objects", "later", "later_at", "delete_at", "grace", "begins") if k in more}
     inits: dict[str, Program] = more.pop("inits", {})

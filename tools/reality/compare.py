@@ -1,7 +1,7 @@
-"""What differs between two recordings of one case. Pure; times count as equal within bands.
+"""Differences between two recordings of a case, with tolerances for times. Pure.
 
-A real node needs time for what the simulated one does at once (a sandbox, a relist every second, a loaded machine), so
-a state may be missed by a watcher where it is ``BRIEF``, and what lies near the end of the recording may be cut off.
+A real node takes time where the simulated one reacts at once (a sandbox, a relist every second, load), so watchers may
+miss states that are ``BRIEF``, and changes near the end of a recording may be cut off.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from itertools import pairwise
 from scenario_kit.model.base import Value
 from tools.reality.recording import Event, PodView, Recording
 
-#: A state that lasts no longer may be missing in the other recording.
+#: Seconds up to which a state may be missing in the other recording.
 BRIEF = 2.5
-#: Two times agree within so many seconds and that share of the later one.
+#: Tolerance of times: so many seconds plus that share of the later one.
 SLACK_SECONDS, SLACK_SHARE = 5.0, 0.2
-#: Two counts of events agree within that many and that share of the larger.
+#: Tolerance of event counts: so many plus that share of the larger one.
 COUNT_SLACK, COUNT_SHARE = 2, 0.34
 
 
@@ -33,7 +33,7 @@ class Difference(Value, frozen=True, kw_only=True):
 
 
 class Stretch(Value, frozen=True, kw_only=True):
-    """A state that lasted from ``at`` to ``until``."""
+    """A state from ``at`` to ``until``."""
 
     word: str
     at: float
@@ -41,7 +41,7 @@ class Stretch(Value, frozen=True, kw_only=True):
 
 
 def differences(real: Recording, simulated: Recording) -> list[Difference]:
-    """Everything in which they differ."""
+    """Return all differences."""
     found: list[tuple[str, str, str]] = [*_pod(real, simulated), *_events(real.events, simulated.events, real.seconds)]
     names = sorted({name for r in (real, simulated) for v in r.views for name in v.containers})
     for name in names:
@@ -50,12 +50,12 @@ def differences(real: Recording, simulated: Recording) -> list[Difference]:
 
 
 def agree(a: float, b: float) -> bool:
-    """Whether two times, or two spans, are the same within the band."""
+    """Return whether two times or durations agree within the tolerance."""
     return abs(a - b) <= SLACK_SECONDS + SLACK_SHARE * max(a, b)
 
 
 def stretches(points: Iterable[tuple[float, str]], end: float) -> list[Stretch]:
-    """The states of a series of (time, state), each as long as it lasted; an empty state is none."""
+    """Convert a series of (time, state) to stretches; an empty state is skipped."""
     changes: list[tuple[float, str]] = []
     for at, word in points:
         if not changes or changes[-1][1] != word:
@@ -67,7 +67,7 @@ def stretches(points: Iterable[tuple[float, str]], end: float) -> list[Stretch]:
 
 
 def same_course(a: Sequence[Stretch], b: Sequence[Stretch], end: float) -> bool:
-    """Whether two series of states tell the same story: what lasts in one occurs in the other, in the same order."""
+    """Return whether two series have the same lasting states in the same order."""
     return _occurs(a, b, end) and _occurs(b, a, end)
 
 
@@ -77,7 +77,7 @@ def _occurs(these: Sequence[Stretch], among: Sequence[Stretch], end: float) -> b
 
 
 def _lasting(course: Sequence[Stretch]) -> list[Stretch]:
-    """Without brief states, and without the repeats that stand side by side then."""
+    """Drop brief states, and merge equal neighbors."""
     kept: list[Stretch] = []
     for stretch in course:
         if stretch.until - stretch.at > BRIEF and not (kept and kept[-1].word == stretch.word):
@@ -105,7 +105,7 @@ def _pod(real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]
 
 
 def _conditions(real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]]:
-    """Every lasting value of a condition of one must be one of the other's."""
+    """Compare the lasting values of each condition."""
     kinds = sorted({kind for r in (real, simulated) for v in r.views for kind in v.conditions})
     for kind in kinds:
         courses = [
@@ -156,7 +156,7 @@ def _events(real: Sequence[Event], simulated: Sequence[Event], seconds: float) -
 
 
 def _restarts(name: str, recording: Recording) -> list[float]:
-    """When the container's restart count rose, once for each restart."""
+    """Return the times of the container's restarts."""
     times: list[float] = []
     for v in recording.views:
         count = v.containers[name].restarts if name in v.containers else 0

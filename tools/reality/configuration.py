@@ -1,4 +1,4 @@
-"""What containerd, its network and a kubelet are told, for a node whose files all lie in one folder."""
+"""Configuration of containerd, its network and a kubelet for a node within one folder."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 from scenario_kit.model.base import Object
 
-#: Where Debian puts the plugins of the network.
+#: Debian's folder of CNI plugins.
 PLUGINS = Path("/usr/lib/cni")
 _CGROUPS = Path("/sys/fs/cgroup")
 
 
 def build_network(name: str, bridge: str, subnet: str, addresses: Path, *, hairpin: bool = False) -> Object:
-    """Build the configuration of a bridge to which pods are plugged; ``addresses``: the folder of those in use.
+    """Build the configuration of the pods' bridge; ``addresses`` is the folder of allocated addresses.
 
-    With ``hairpin``, a pod reaches itself by the address of its own Service.
+    With ``hairpin``, a pod can reach itself through its own Service.
     """
     ipam: Object = {
         "type": "host-local",
@@ -29,12 +29,12 @@ def build_network(name: str, bridge: str, subnet: str, addresses: Path, *, hairp
 
 
 def format_containerd_configuration(folder: Path, pause: str) -> str:
-    """Format the configuration of a containerd; ``pause`` is the image that holds the namespaces of pods."""
+    """Format a containerd configuration; ``pause`` is the sandbox image."""
     return _CONTAINERD.format(folder=folder, pause=pause, cni=PLUGINS)
 
 
 def build_kubelet_configuration(folder: Path, port: int) -> Object:
-    """Build the configuration of a kubelet, as it works on cgroup v1 and v2, and where no score can be lowered."""
+    """Build a kubelet configuration that works with cgroup v1 and v2, and where OOM scores cannot be lowered."""
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -58,12 +58,12 @@ def build_kubelet_configuration(folder: Path, port: int) -> Object:
 
 
 def find_pod_cgroups() -> list[Path]:
-    """Find the cgroups of pods, one of each hierarchy."""
+    """Find the cgroups of pods, one per hierarchy."""
     return [top for top in (*_CGROUPS.glob("*/kubepods"), _CGROUPS / "kubepods") if top.is_dir()]
 
 
 def remove_cgroup(top: Path) -> None:
-    """Remove an empty cgroup with those below it; one whose last process is just ending is waited for."""
+    """Remove a cgroup and those below it, waiting for processes that are exiting."""
     end = time.monotonic() + 10
     for folder, _, _ in sorted(os.walk(top), key=lambda entry: -entry[0].count("/")):
         while True:

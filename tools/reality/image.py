@@ -1,4 +1,4 @@
-"""Images for the real node, made on the spot: no registry can be reached, and none is needed."""
+"""Images for the real node, built locally: no registry is needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CPU = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def archive(name: str, busybox: Path, applets: Sequence[str], command: Sequence[str]) -> bytes:
-    """A docker archive (as ``ctr images import`` takes it) of one layer: busybox, and links for its applets."""
+    """Build a docker archive (for ``ctr images import``) with one layer: busybox and links for its applets."""
     layer = _layer(busybox, applets)
     config = {
         "architecture": _CPU.get(platform.machine(), platform.machine()),

@@ -1,4 +1,4 @@
-"""Differences that remain between the simulated kubelet and a real one, each with its cause (docs/fidelity.md)."""
+"""Known differences between the simulated and a real kubelet, with their causes (docs/fidelity.md)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tools.reality.compare import Difference
 
 
 class Known(Value, frozen=True, kw_only=True):
-    """Differences whose case and aspect match the patterns in full, and the reason why they are left."""
+    """Differences whose case and aspect fully match the patterns, and their cause."""
 
     case: str
     aspect: str
     cause: str
 
 
-_RUNC = "runc 1.1, the recorded one, says less than runc 1.2 and later, whose words the simulation has"
-_REGISTRY = "no registry was reached from the recording machine; in a lab one answers that the image is absent"
-_ADMISSION = "the simulated kubelet admits what it is given: in a lab the scheduler binds pods, and only what fits"
-_GONE = "a forced deletion removes the object first, and the simulated kubelet says nothing about what is gone"
-_LATE = "the real node was late by ten seconds and more when this was recorded, on an overbooked machine"
-_UNKNOWN = "of containers that were never created a real kubelet says ContainerStatusUnknown when their pod is deleted"
+_RUNC = "the recording has runc 1.1, whose messages are shorter than the simulated ones of runc 1.2 and later"
+_REGISTRY = "the recording machine reached no registry; in a lab a registry answers that the image does not exist"
+_ADMISSION = "the simulated kubelet admits every pod: in a lab the scheduler only binds pods that fit"
+_GONE = "a forced deletion removes the object first, and the simulated kubelet sends no events for removed pods"
+_LATE = "the real node was delayed by ten seconds or more during the recording, on an overloaded machine"
+_UNKNOWN = "a real kubelet reports ContainerStatusUnknown for containers never created when their pod is deleted"
 
 KNOWN: tuple[Known, ...] = (
     Known(case="command-(path-)?not-found", aspect="event Failed|main message", cause=_RUNC),
@@ -37,16 +37,16 @@ KNOWN: tuple[Known, ...] = (
     Known(case="requests-too-large", aspect=".*", cause=_ADMISSION),
 )
 
-#: Cases without a record. They were tried on a machine with twenty times more work than processors, where the real node
-#: started containers ten and more seconds late: what it then did says nothing about times. ``ci/reality`` records them.
+#: Cases without a recording: on the overloaded recording machine, the real node started their containers ten or more
+#: seconds late, so their times are meaningless. ``ci/reality`` records them.
 UNRECORDED: frozenset[str] = frozenset({"alive-exec-never", "exit-137", "exit-3-on-failure", "one-of-two-crashes"})
 
 
 def matches(known: Known, difference: Difference) -> bool:
-    """Whether it is one of those."""
+    """Return whether a known difference covers this one."""
     return bool(re.fullmatch(known.case, difference.case) and re.fullmatch(known.aspect, difference.aspect))
 
 
 def cause(difference: Difference) -> str:
-    """Why this difference is left; empty where nobody has said so."""
+    """Return the known cause of a difference; empty if it is unexplained."""
     return next((k.cause for k in KNOWN if matches(k, difference)), "")

@@ -1,7 +1,7 @@
-"""A real node: containerd and the kubelet in a process and a mount namespace of their own.
+"""A real node: containerd and the kubelet in dedicated PID and mount namespaces.
 
-The namespaces are the clean-up: when their first process is killed, every container, shim and mount goes with it. What
-lies outside of them, a network bridge, cgroups and a switch of the kernel, is put back by ``close``.
+Killing the first process of the namespaces removes every container, shim and mount. ``close`` restores what lies
+outside of them: a network bridge, cgroups and IP forwarding.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _APPLETS = ("sh", "sleep", "tail", "test", "mkdir", "echo", "touch", "httpd", "t
 _BRIDGE = "reality0"
 _SUBNET = "10.213.7.0/24"
 _FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
-#: Folders that a kubelet and its runtime write to wherever they are told to work; memory covers them in the namespace.
+#: Folders that kubelet and runtime always use; in the namespace they are covered with tmpfs.
 _COVERED = ("/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/netns")
-#: Program, and the Debian package that has it.
+#: Programs, and the Debian packages that contain them.
 NEEDED = {
     "containerd": "containerd",
     "ctr": "containerd",
@@ -50,7 +50,7 @@ NEEDED = {
 
 
 def problems() -> list[str]:
-    """What keeps a real node from running here; empty when nothing does."""
+    """Return why a real node cannot run here; empty if it can."""
     found = []
     if os.geteuid() != 0:
         found.append("a container runtime needs root: sudo ci/reality")
@@ -67,7 +67,7 @@ def problems() -> list[str]:
 
 
 def put_back(folder: Path) -> None:
-    """Undo what a node whose processes have ended left outside of its namespaces; nothing if none was in ``folder``."""
+    """Restore what a terminated node changed outside of its namespaces, if ``folder`` has a node."""
     noted = folder / "before.json"
     if not noted.exists():
         return
@@ -84,7 +84,7 @@ def put_back(folder: Path) -> None:
 
 
 class RealNode:
-    """Joins the cluster of ``kubeconfig``. ``folder`` must not exist; everything that is written is in it."""
+    """Joins the cluster of ``kubeconfig``. ``folder`` must not exist; all files are written there."""
 
     def __init__(self, folder: Path, kubeconfig: Path, kubelet: Path, port: int) -> None:
         self._folder = folder
@@ -105,13 +105,13 @@ class RealNode:
             )  # fmt: skip
 
     def check(self) -> None:
-        """Raises ``LabError`` when the node's processes have ended."""
+        """Raise ``LabError`` if the node's processes have exited."""
         if self._process.poll() is not None:
             tail = "\n".join((self._folder / "node.log").read_text(errors="replace").splitlines()[-12:])
             raise LabError(f"the real node ended with code {self._process.returncode}:\n{tail}")
 
     def close(self) -> None:
-        """End it, and put back what is outside of its namespaces."""
+        """Kill the node and restore what lies outside of its namespaces."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -1,5 +1,6 @@
-"""What the program of a container does: one description, from which a shell script for the real node and the answers
-of the simulated one are made."""
+"""Behavior of a container's program: the shell script of the real node and the responses of the simulated node are
+derived from one description.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +12,20 @@ from scenario_kit.model.runtime.process import Exit, InitState, ProcessStart, St
 PORT = 8080
 PATH = "/healthz"
 FILE = "/tmp/ready"
-#: What a shell reports of a program that was killed by SIGKILL.
+#: The exit code of a program killed by SIGKILL.
 KILLED = 137
 
 
 class Program(Value, frozen=True, kw_only=True):
-    """A program. Times are seconds from its start.
+    """A program. Times are seconds since its start.
 
-    ``ends_after`` None runs for ever. ``fills_memory`` takes memory until the kernel kills it, at ``ends_after``
-    (measured, not chosen). ``serves_after`` opens ``PORT`` and serves ``PATH`` there; ``file_after`` makes ``FILE``.
-    ``on_term`` is the exit code after SIGTERM, which it reaches ``lingers`` seconds later; "ignored" is a first process
-    without a handler, which the kernel protects from the signal.
+    Attributes:
+        ends_after: when it exits; None if never.
+        fills_memory: allocates memory until the kernel kills it, at ``ends_after`` (measured).
+        serves_after: when it starts to serve ``PATH`` on ``PORT``.
+        file_after: when it creates ``FILE``.
+        on_term: the exit code after SIGTERM, ``lingers`` seconds later; "ignored": PID 1 without a handler, which
+            the kernel protects from the signal.
     """
 
     ends_after: float | None = None
@@ -33,7 +37,7 @@ class Program(Value, frozen=True, kw_only=True):
     lingers: float = 0.0
 
     def command(self) -> list[str]:
-        """The command that behaves so on a real node, for an image with busybox."""
+        """Return the command with this behavior, for an image with busybox."""
         if self.fills_memory:
             return ["tail", "/dev/zero"]
         lines = [self._trap()]
@@ -55,9 +59,9 @@ class Program(Value, frozen=True, kw_only=True):
 
 
 class Programs:
-    """The processes of the simulated node: the programs of one pod by container, under the protocol of the kubelet.
+    """The processes of the simulated node, as the kubelet's ``Processes``: programs by pod and container.
 
-    ``absent`` are images that no registry has, ``unknown`` containers whose command is in no image.
+    ``absent`` are images that no registry has; ``has`` are the commands that the image contains.
     """
 
     def __init__(self, programs: dict[str, dict[str, Program]], absent: frozenset[str], has: frozenset[str]) -> None:

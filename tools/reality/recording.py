@@ -1,4 +1,4 @@
-"""What one pod did, as anybody with a watch sees it: its views in order, its events, its end. Pure."""
+"""The observable behavior of one pod: status views in order, events and removal. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATTERNS = (
 
 
 class ContainerView(Value, frozen=True, kw_only=True):
-    """A container's status. ``last`` is how the instance before ended, as reason and exit code."""
+    """A container's status. ``last`` is reason and exit code of the previous instance."""
 
     state: str
     reason: str = ""
@@ -30,12 +30,12 @@ class ContainerView(Value, frozen=True, kw_only=True):
 
     @property
     def word(self) -> str:
-        """State, reason and exit code in one."""
+        """State, reason and exit code."""
         return " ".join([self.state, self.reason, *([] if self.code is None else [str(self.code)])]).strip()
 
 
 class PodView(Value, frozen=True, kw_only=True):
-    """A pod's status. ``at`` counts seconds; conditions are status, reason and message in one."""
+    """A pod's status. ``at`` is in seconds; conditions combine status, reason and message."""
 
     at: float
     phase: str
@@ -46,7 +46,7 @@ class PodView(Value, frozen=True, kw_only=True):
 
 
 class Event(Value, frozen=True, kw_only=True):
-    """Equal events counted together; ``first`` and ``last`` are seconds."""
+    """Equal events with their count; ``first`` and ``last`` are in seconds."""
 
     type: str
     reason: str
@@ -58,7 +58,7 @@ class Event(Value, frozen=True, kw_only=True):
 
 
 class Recording(Value, frozen=True, kw_only=True):
-    """One pod from when it began on (``Case``). ``gone`` is when it was removed, None if it was not."""
+    """One pod, with times as in ``Case``. ``gone`` is when it was removed, if it was."""
 
     case: str
     seconds: float

@@ -1,4 +1,4 @@
-"""The simulated kubelet on one case, on a clock of its own: no cluster, no waiting, the same each time."""
+"""Runs the simulated kubelet on one case with a virtual clock, without a cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEFAULT_GRACE = 30
 
 
 class _Objects:
-    """What exists at a time: the objects of a case, with those that come later."""
+    """The objects of a case that exist at a given time."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -40,7 +40,7 @@ class _Objects:
 
 
 def replay(case: Case, pod: Object) -> Recording:
-    """What the simulated kubelet makes of ``pod``, as the API server stored it, in the case's time."""
+    """Run the simulated kubelet on ``pod``, as stored by the API server, for the case's time."""
     objects, images, recorder = _Objects(case), ImageCache(), EventRecorder()
     processes = Programs({case.name: dict(case.programs)}, frozenset({ABSENT}), HAS)
     images.add("case", IMAGE, START)

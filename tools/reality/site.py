@@ -1,4 +1,4 @@
-"""A control plane of the lab's own, with a real node and a simulated one; and the record of what pods do on them."""
+"""A dedicated control plane with a real and a simulated node, and recordings of pods on both."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ REAL_SPACE, SIMULATED_SPACE = "on-real", "on-simulated"
 NODES = {REAL_SPACE: NAME, SIMULATED_SPACE: SIMULATED}
 _READY_SECONDS = 120.0
 _HEARTBEAT = 10.0
-#: The image is on both nodes before anything is compared: one is imported, the other has run this pod.
+#: Runs on both nodes first, so that both have the image.
 _FIRST = Case(name="first", seconds=0, spec={"containers": [{"name": "main", "image": IMAGE}]})
 
 
 class Site:
-    """Starts everything; ``close`` ends it and removes its files. Raises ``LabError`` where a part does not start."""
+    """Starts everything; ``close`` stops it and removes its files. Raises ``LabError`` if starting fails."""
 
     def __init__(self, binaries: Mapping[str, Path], cases: tuple[Case, ...], say: Callable[[str], None]) -> None:
         self._stop = threading.Event()
@@ -56,12 +56,12 @@ class Site:
             raise
 
     def stop(self) -> None:
-        """Let whoever waits for a case give up."""
+        """Abort waiting cases."""
         self._stop.set()
         self._news.set()
 
     def close(self) -> None:
-        """End everything that was started."""
+        """Stop everything that was started."""
         self.stop()
         for thread in self._threads:
             thread.join(10)
@@ -74,7 +74,7 @@ class Site:
         take_down(LAB)
 
     def run(self, case: Case, namespace: str) -> tuple[Recording, Object]:
-        """Create the pod of a case, watch it for its time, and return what it did, and the pod as the API stored it."""
+        """Create the pod of a case and watch it; returns its recording, and the pod as stored by the API server."""
         pod = self._user.create(pod_of(case, namespace))
         uid, ref = pod["metadata"]["uid"], Reference("Pod", case.name, namespace)
         began = self._begun(uid) if case.begins else time.time()
@@ -108,7 +108,7 @@ class Site:
         return recording, pod
 
     def _begun(self, uid: str) -> float:
-        """When the pod was first seen to have begun; waits for it."""
+        """Wait until the pod has begun; returns the time."""
         end = time.time() + _READY_SECONDS
         while time.time() < end:
             with self._lock:
@@ -179,7 +179,7 @@ class Site:
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - raised to whoever waits
+        except BaseException as error:  # noqa: BLE001 - re-raised by the next wait
             self.failures.append(error)
 
     def _watch(self) -> None:
@@ -203,7 +203,7 @@ class Site:
             self._kubelet.run_once()
 
     def _beat(self) -> None:
-        """Renew the lease of the simulated node, as its kubelet would."""
+        """Renew the simulated node's lease, as its kubelet would."""
         name = {"name": SIMULATED, "namespace": "kube-node-lease"}
         while not self._stop.wait(_HEARTBEAT):
             spec = {"holderIdentity": SIMULATED, "leaseDurationSeconds": 40, "renewTime": _micro(time.time())}
@@ -211,7 +211,7 @@ class Site:
 
 
 def clear() -> None:
-    """Remove what an earlier run that was killed has left."""
+    """Remove leftovers of a killed run."""
     folder = find_lab_folder(LAB)
     supervisor.kill(str(folder))
     put_back(folder / "real")
@@ -228,7 +228,7 @@ class _Lookup:
 
 
 def pod_of(case: Case, namespace: str) -> Object:
-    """The Pod of a case, bound to the node of that namespace."""
+    """Return the Pod of a case, bound to the namespace's node."""
     spec = {"automountServiceAccountToken": False, "enableServiceLinks": False, **case.spec}
     return {
         "apiVersion": "v1",
@@ -248,7 +248,7 @@ def _control_plane(binaries: Mapping[str, Path]) -> LabState:
         Path(state.kubeconfig), LAB, process_specs.build_api_server_url(state), supervisor.locate_pki(state)
     )
     supervisor.HealthProbe(state).wait(["kube-apiserver"], _READY_SECONDS)
-    if state.dead_parts():  # a busy machine: the controller-manager does not wait long for the API server
+    if state.dead_parts():  # on a busy machine: the controller-manager does not wait long for the API server
         state = cluster.restart(state, binaries)
         state.save()
     supervisor.HealthProbe(state).wait(["kube-controller-manager"], _READY_SECONDS)

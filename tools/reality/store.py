@@ -1,4 +1,4 @@
-"""Recordings of the real node as files: what was applied, and what it did."""
+"""Stores recordings of the real node with the pods that were applied."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ FOLDER = Path(__file__).parent / "recorded"
 
 
 class Fixture(Value, frozen=True, kw_only=True):
-    """One case on the real node. ``pod`` is what the API server stored: with its defaults, without a status."""
+    """A recording, and the pod as stored by the API server: with defaults, without status."""
 
     pod: Object
     recording: Recording
 
     @classmethod
     def of(cls, pod: Object, recording: Recording) -> Fixture:
-        """``pod`` as it was created."""
+        """Build a fixture from the created ``pod``."""
         meta = {key: pod["metadata"][key] for key in ("name", "namespace", "uid")}
         return cls(pod={"metadata": {**meta, "generation": 1}, "spec": pod["spec"]}, recording=recording)
 
 
 def write(folder: Path, fixture: Fixture) -> None:
-    """Put it into the folder, under the case's name."""
+    """Write it to the folder under the case's name."""
     folder.mkdir(parents=True, exist_ok=True)
     text = msgspec.json.format(msgspec.json.encode(fixture), indent=1)
     (folder / f"{fixture.recording.case}.json").write_bytes(text + b"\n")
 
 
 def read(folder: Path = FOLDER) -> dict[str, Fixture]:
-    """All of them, by case."""
+    """Read all fixtures, by case."""
     return {
         path.stem: Fixture.from_json(msgspec.json.decode(path.read_bytes())) for path in sorted(folder.glob("*.json"))
     }

@@ -1,1 +1,1 @@
-"""A whole cluster on this machine with a real node, an app of real containers, and the operator from its image."""
+"""A cluster on this machine with a real node, an app of real containers and the operator's image."""

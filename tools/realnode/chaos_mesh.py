@@ -1,4 +1,4 @@
-"""Chaos Mesh on the real node: its real manager, its real daemon, and what that calls."""
+"""Chaos Mesh on the real node: manager, daemon and the programs that the daemon calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.realnode.images import CHAOS_DAEMON, CHAOS_MANAGER, PAUSE
 from tools.realnode.isolation import ADDRESS
 
 MANIFEST: Final = Path(__file__).with_name("chaos-mesh.yaml")
-#: The names by which the daemon calls one of our own programs (``stressors/main.go``).
+#: Names under which the daemon calls our program (``stressors/main.go``).
 STRESSORS: Final = ("pause", "nsexec", "memStress")
 _GRPC_PORT: Final = 31767
 _WEBHOOK_PORT: Final = 10350
@@ -28,10 +28,10 @@ _IMAGES: Final[Mapping[str, str]] = {"chaos-controller-manager": CHAOS_MANAGER, 
 
 
 def install_chaos_mesh(cluster: RealCluster, stressors: Path) -> None:
-    """Install kinds, manager, daemon and webhooks; wait until all of it works.
+    """Install CRDs, manager, daemon and webhooks; wait until they are ready.
 
     Raises:
-        LabError: a part does not start.
+        LabError: a component does not start.
     """
     keys = chaos_manager.prepare(cluster.folder, ADDRESS, _GRPC_PORT, Path())
     tools = cluster.folder / "memory" / "stressors"
@@ -57,7 +57,7 @@ def install_chaos_mesh(cluster: RealCluster, stressors: Path) -> None:
     cluster.await_daemons(CHAOS_NAMESPACE)
     manager = _WEBHOOK_PORT, Path(keys.ca)
     found = chaos_webhooks.build_objects(manager, manager)
-    # The lab's own webhook resolves names for the manager; here the manager resolves them itself.
+    # The lab's own webhook resolves names for the manager, which resolves them itself here.
     cluster.apply([obj for obj in found if obj["metadata"]["name"].startswith("chaos-mesh-")])
 
 

@@ -1,4 +1,4 @@
-"""The cluster: a control plane of the lab's own, and one real node with containerd, kubelet and kube-proxy."""
+"""The cluster: a control plane as in the lab, and one real node with containerd, kubelet and kube-proxy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PODS: Final = "10.213.10.0/24"
 _USUAL_SOCKET: Final = Path("/run/containerd/containerd.sock")
 _KUBELET_PORT: Final = 10250
 _READY_SECONDS: Final = 120.0
-#: What differs from a lab, whose nodes are simulated: pods reach the API server, and it reaches the kubelet.
+#: Differences from a lab with simulated nodes: pods reach the API server, which reaches the kubelet.
 _FLAGS: Final[Mapping[str, Mapping[str, str]]] = {
     cluster.API_SERVER: {
         "advertise-address": ADDRESS,
@@ -56,7 +56,7 @@ _PROXY_TOOLS: Final = (
 
 
 class RealCluster:
-    """A cluster whose files are in ``folder``; ``binaries`` by name of the toolchain."""
+    """A cluster with its files in ``folder``; ``binaries`` by toolchain name."""
 
     def __init__(self, folder: Path, binaries: Mapping[str, Path]) -> None:
         self.folder = folder
@@ -67,7 +67,7 @@ class RealCluster:
         self.client = KubeCluster(self.kubeconfig, field_manager="real-node")
 
     def run_kubectl(self, *arguments: str, stdin: str = "") -> str:
-        """Run kubectl as administrator, and return what it prints.
+        """Run kubectl as administrator; returns its output.
 
         Raises:
             LabError: it fails.
@@ -84,10 +84,10 @@ class RealCluster:
         self.run_kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=json.dumps(listed))
 
     def await_deployments(self, namespace: str, seconds: float = _READY_SECONDS) -> None:
-        """Wait until all pods of all Deployments of a namespace are there.
+        """Wait until all Deployments of a namespace are available.
 
         Raises:
-            LabError: they are not.
+            LabError: they do not become available in time.
         """
 
         def missing() -> list[str]:
@@ -103,10 +103,10 @@ class RealCluster:
         self.processes.wait(lambda: not missing(), seconds, explain)
 
     def await_daemons(self, namespace: str, seconds: float = _READY_SECONDS) -> None:
-        """Wait until every DaemonSet of a namespace has its pods.
+        """Wait until every DaemonSet of a namespace has an available pod.
 
         Raises:
-            LabError: they are not there.
+            LabError: they do not become available in time.
         """
 
         def ready() -> bool:
@@ -116,10 +116,10 @@ class RealCluster:
         self.processes.wait(ready, seconds, lambda: self.run_kubectl("-n", namespace, "get", "pods", "-o", "wide"))
 
     def join_node(self, archives: Sequence[Path]) -> None:
-        """Start containerd, give it the images, and start kubelet and kube-proxy; wait until the node is ready.
+        """Start containerd with the images, kubelet and kube-proxy; wait until the node is ready.
 
         Raises:
-            LabError: a part does not start.
+            LabError: a component does not start.
         """
         self._start_containerd(archives)
         self._start_kubelet()
@@ -164,7 +164,7 @@ class RealCluster:
             return subprocess.run([*ctr, "version"], capture_output=True, check=False).returncode == 0
 
         self.processes.wait(answers, _READY_SECONDS, lambda: "containerd does not answer")
-        # What measures containers within the kubelet looks for the runtime at its usual address only.
+        # The kubelet's container metrics (cAdvisor) only look for the runtime at its default socket.
         _USUAL_SOCKET.symlink_to(self.folder / "containerd.sock")
         for archive in archives:
             done = subprocess.run([*ctr, "images", "import", str(archive)], capture_output=True, text=True, check=False)
@@ -176,7 +176,7 @@ class RealCluster:
         authority = Authority.load(pki / "ca.crt", pki / "ca.key")
         certificate, key = self.folder / "kubelet.crt", self.folder / "kubelet.key"
         issue(authority, NODE, hosts=[NODE], addresses=[ADDRESS], client=False).write(certificate, key)
-        # Pods that take their name server from the node ask the node, which has none.
+        # Pods with dnsPolicy Default get the node's resolver, which answers nothing.
         resolver = self.folder / "resolv.conf"
         resolver.write_text(f"nameserver {ADDRESS}\n")
         settings: dict[str, Any] = build_kubelet_configuration(self.folder, _KUBELET_PORT) | {
@@ -204,7 +204,7 @@ class RealCluster:
         self.processes.start("kubelet", [str(self._binaries["kubelet"]), *(f"--{k}={v}" for k, v in options.items())])
 
     def _start_proxy(self) -> None:
-        # The kernel may lack what the newer variant of these programs needs; this one works wherever kube-proxy does.
+        # The nft variants need kernel features that may be missing; the legacy ones work wherever kube-proxy does.
         tools = self.folder / "proxy-tools"
         tools.mkdir()
         for name in _PROXY_TOOLS:
@@ -220,7 +220,7 @@ class RealCluster:
             "healthzBindAddress": f"{ADDRESS}:10256",
             "metricsBindAddress": f"{ADDRESS}:10249",
             "clientConnection": {"kubeconfig": str(self.kubeconfig)},
-            # Limits of the kernel's table belong to the whole machine.
+            # Conntrack limits apply to the whole machine.
             "conntrack": {"maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
         }
         configuration = self.folder / "kube-proxy.yaml"

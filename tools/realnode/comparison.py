@@ -1,4 +1,4 @@
-"""How far the twin is from the real node: onset, recovery and set of alerts of the same incident. Pure."""
+"""Compares the twin with the real node: onset, recovery and set of alerts of the same incident. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from scenario_kit.model import AlertHistory
 from scenario_kit.model.base import Value
 from scenario_kit.model.grid import GRID_SECONDS
 
-#: How far apart onsets may be, in seconds: three ticks. Scrapes, flushes of the collector and evaluations of rules each
-#: have a phase of their own on a real cluster, and one in a lab.
+#: Tolerance of onsets in seconds, three ticks: on a real cluster, scrapes, collector flushes and rule evaluations have
+#: independent phases; in a lab they share one.
 ONSET_BAND: Final = 3 * GRID_SECONDS
-#: How far apart recoveries may be: that, and a back-off of a kubelet or client that begins a tick earlier or later.
+#: Tolerance of recoveries: the same plus a back-off of a kubelet or client that starts a tick earlier or later.
 RECOVERY_BAND: Final = 5 * GRID_SECONDS
-#: An alert that fires for less than this is on the edge of its threshold: on one side only, it is no difference.
+#: An alert shorter than this is at its threshold; firing on one side only is no difference.
 EDGE_SECONDS: Final = 2 * GRID_SECONDS
 
 Key = tuple[str, str]
@@ -22,7 +22,7 @@ Aspect = Literal["alert", "onset", "recovery"]
 
 
 class KnownDifference(NamedTuple):
-    """A difference that is left, with its cause (docs/fidelity.md)."""
+    """An accepted difference and its cause (docs/fidelity.md)."""
 
     scenario: str
     alert: str
@@ -31,14 +31,14 @@ class KnownDifference(NamedTuple):
 
 
 _ICMP: Final = (
-    "the kernel tells of a refused connection once a second, and who dials more often waits; the twin refuses all"
+    "the kernel reports a refused connection only once a second, so frequent dialers wait; the twin reports all"
 )
-_LATE: Final = "a machine with too much to do starts containers and answers late, and the twin never waits for it"
+_LATE: Final = "an overloaded machine starts containers and responds late; the twin does not simulate this"
 KNOWN: Final = (KnownDifference("ledger-asleep", "HighRequestLatency", "alert", _ICMP),)
 
 
 class Measurement(Value, frozen=True, kw_only=True):
-    """An alert on an entity. ``onset`` counts from the injection, ``recovery`` from the repair; None: it goes on."""
+    """An alert on an entity: ``onset`` after the injection, ``recovery`` after the repair; None if it did not end."""
 
     onset: float
     recovery: float | None
@@ -46,7 +46,7 @@ class Measurement(Value, frozen=True, kw_only=True):
 
 
 class ComparedAlert(Value, frozen=True, kw_only=True):
-    """An alert of an incident on both sides; None where it did not fire."""
+    """An alert of an incident on both sides; None if it did not fire."""
 
     scenario: str
     alert: str
@@ -56,7 +56,7 @@ class ComparedAlert(Value, frozen=True, kw_only=True):
 
     @property
     def differences(self) -> tuple[Aspect, ...]:
-        """What differs beyond the band."""
+        """The aspects that differ beyond the tolerance."""
         if self.real is None or self.twin is None:
             shown = self.real or self.twin
             return ("alert",) if shown is not None and shown.seconds >= EDGE_SECONDS else ()
@@ -73,7 +73,7 @@ class ComparedAlert(Value, frozen=True, kw_only=True):
 
 
 class Episode(NamedTuple):
-    """What is measured: the alerts from the injection to the repair, and when they ended."""
+    """The alerts of an incident, with the times of injection and repair."""
 
     injected_at: float
     repaired_at: float
@@ -81,9 +81,9 @@ class Episode(NamedTuple):
 
 
 def measure(episode: Episode, until: float | None = None) -> dict[Key, Measurement]:
-    """Measure each alert that began between injection and repair, and at most ``until`` seconds after the injection.
+    """Measure the alerts that started between injection and repair, at most ``until`` seconds after the injection.
 
-    By name and entity: several pods of a workload are one, of which the first onset and the last end count.
+    Results are by name and entity: for several pods of a workload, the first onset and the last end count.
     """
     end = min(episode.repaired_at, episode.injected_at + (until if until is not None else float("inf")))
     found: dict[Key, list[tuple[float, float | None]]] = {}
@@ -95,10 +95,7 @@ def measure(episode: Episode, until: float | None = None) -> dict[Key, Measureme
 
 
 def compare_episodes(scenario: str, real: Episode, twin: Episode) -> list[ComparedAlert]:
-    """Compare the alerts of an incident, sorted by name and entity, as far as both were looked at.
-
-    Whoever was repaired earlier ends the time within which an alert may begin.
-    """
+    """Compare the alerts of an incident, sorted by name and entity, within the shorter of both episodes."""
     until = min(each.repaired_at - each.injected_at for each in (real, twin))
     here, there = measure(real, until), measure(twin, until)
     return [
@@ -108,7 +105,7 @@ def compare_episodes(scenario: str, real: Episode, twin: Episode) -> list[Compar
 
 
 def explain(row: ComparedAlert, aspect: Aspect, *, overbooked: bool) -> str:
-    """Explain a difference by what is known of the twin, or by a busy machine; empty if nothing explains it."""
+    """Return the known cause of a difference, or that of an overloaded machine; empty if it is unexplained."""
     if aspect == "onset" and overbooked and row.real is not None and row.twin is not None:
         return _LATE if row.real.onset > row.twin.onset else ""
     found = (k.cause for k in KNOWN if (k.alert, k.aspect) == (row.alert, aspect) and k.scenario == row.scenario)
@@ -116,7 +113,7 @@ def explain(row: ComparedAlert, aspect: Aspect, *, overbooked: bool) -> str:
 
 
 def list_unexplained(rows: Iterable[ComparedAlert], *, overbooked: bool) -> list[str]:
-    """List the differences that nothing explains, each in a line."""
+    """List the unexplained differences, one line each."""
     return [
         f"{row.scenario}: {aspect} of {row.alert} on {row.entity or 'no entity'}"
         for row in rows
@@ -126,7 +123,7 @@ def list_unexplained(rows: Iterable[ComparedAlert], *, overbooked: bool) -> list
 
 
 def format_comparison(rows: Iterable[ComparedAlert]) -> str:
-    """Format a comparison as a table of Markdown."""
+    """Format a comparison as a Markdown table."""
     lines = [
         "| scenario | alert | on | onset real, twin | recovery real, twin | beyond the band |",
         "|---|---|---|---|---|---|",

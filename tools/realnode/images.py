@@ -1,4 +1,4 @@
-"""The images that the node runs, as archives: each is one static program, and nothing else."""
+"""The images for the node as archives, each with a single static program."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tools.image.layout import ImageConfig, write_archive
 from tools.image.recipes import USER
 
 REGISTRY: Final = "registry.example"
-#: A version of Go modules is no tag where it has a plus.
+#: Image tags must not contain a plus.
 CHAOS_TAG: Final = CHAOS_MESH.replace("+", "-")
 CHAOS_MANAGER: Final = f"{REGISTRY}/chaos-controller-manager:{CHAOS_TAG}"
 CHAOS_DAEMON: Final = f"{REGISTRY}/chaos-daemon:{CHAOS_TAG}"
 PAUSE: Final = f"{REGISTRY}/pause:1.0.0"
 OPERATOR: Final = f"{REGISTRY}/scenario-kit:{__version__}"
-#: The name of our own program among the binaries.
+#: The name of the app's program among the binaries.
 PARCELS: Final = "parcels"
 _ROLES: Final = ("desk", "intake", "tracking", "ledger", "belt", "sorter", "load-generator")
 _ROOT: Final = "0:0"
@@ -31,9 +31,9 @@ _ROOT: Final = "0:0"
 
 @dataclass(frozen=True)
 class ProgramImage:
-    """An image of one program, with symbolic ``links`` beside it.
+    """An image of one program, with symbolic ``links`` next to it.
 
-    ``binary`` is its name among those that were built; ``arguments`` come first.
+    ``binary`` is its name among the built binaries; ``arguments`` come first.
     """
 
     name: str
@@ -43,7 +43,7 @@ class ProgramImage:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
-#: CoreDNS listens on port 53, which needs a right that only root has in a container.
+#: CoreDNS listens on port 53, which requires root in a container.
 IMAGES: Final = (
     *(ProgramImage(f"{REGISTRY}/parcels/{role}:1.0.0", PARCELS, (role,)) for role in _ROLES),
     ProgramImage(f"{REGISTRY}/parcels/collector:{OPENTELEMETRY_COLLECTOR}", "otelcol"),
@@ -51,7 +51,7 @@ IMAGES: Final = (
     ProgramImage(f"{REGISTRY}/coredns:{COREDNS}", "coredns", user=_ROOT),
     ProgramImage(f"{REGISTRY}/prometheus:{PROMETHEUS}", "prometheus-kubernetes"),
 )
-#: Of Chaos Mesh. The daemon has parts in C: its libraries are those of the machine, whose /usr is mounted.
+#: Chaos Mesh. The daemon calls C programs, which use the libraries of the machine's mounted /usr.
 CHAOS_IMAGES: Final = (
     ProgramImage(CHAOS_MANAGER, "chaos-controller-manager"),
     ProgramImage(
@@ -61,7 +61,7 @@ CHAOS_IMAGES: Final = (
 
 
 def build_images(images: Iterable[ProgramImage], binaries: Mapping[str, Path]) -> list[Path]:
-    """Build archives of images; one that was built of the same program before is taken from the cache."""
+    """Build the archives of images, reusing cached ones of the same programs."""
     return [_build_image(image, binaries[image.binary]) for image in images]
 
 

@@ -1,4 +1,4 @@
-"""An incident on the real node, as people live it: apply, symptoms, a repair by the one on call, resolved."""
+"""An incident on the real node: apply, symptoms, repair with a solver's rights, resolution."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from scenario_kit.trial.status import TrialStatus
 from tools.realnode.cluster import RealCluster
 from tools.realnode.installation import MONITORING
 
-#: The longest that each stage of an incident may take, in seconds.
+#: Timeouts of the stages of an incident, in seconds.
 _SYMPTOMS: Final = 1200.0
 _RESOLVED: Final = 1500.0
 _GONE: Final = 600.0
@@ -36,7 +36,7 @@ _TOKEN: Final = 3600
 
 
 class Incident(Value, frozen=True, kw_only=True):
-    """What became of an applied Scenario. Times are seconds since 1970; ``history`` are the alerts of its rules."""
+    """A completed incident. Times are in seconds since 1970; ``history`` has the alerts of its rules."""
 
     scenario: str
     applied_at: float
@@ -49,7 +49,7 @@ class Incident(Value, frozen=True, kw_only=True):
 
 
 class OnCall:
-    """Who repairs: kubectl with a solver's rights, as ``operator kubeconfig --as solver`` grants them."""
+    """Repairs with kubectl and a solver's rights, as ``operator kubeconfig --as solver`` grants them."""
 
     def __init__(self, cluster: RealCluster, namespace: str, kubectl: Path) -> None:
         account = Reference("ServiceAccount", SOLVER, MANAGEMENT_NAMESPACE)
@@ -61,10 +61,10 @@ class OnCall:
         self._kubectl = kubectl
 
     def run(self, command: str, stdin: str = "") -> None:
-        """Run a command of kubectl, as a person types it.
+        """Run a kubectl command line.
 
         Raises:
-            LabError: it is refused, or fails.
+            LabError: it fails.
         """
         words = shlex.split(command)[1:]
         done = subprocess.run(
@@ -79,7 +79,7 @@ def live_through(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[
     """Apply a scenario, wait for its symptoms, repair it, wait until it is resolved, and delete it.
 
     Raises:
-        LabError: one of these does not come; the message has what the operator says.
+        LabError: a stage times out; the message has the operator's explanation.
     """
     scenario = load_scenario(file).scenario
     ref = Reference("Scenario", scenario.name, MANAGEMENT_NAMESPACE, GROUP)
@@ -129,7 +129,7 @@ def live_through(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[
 
 
 def evaluate_alerts(cluster: RealCluster, runbook: Runbook, start: float, end: float) -> AlertHistory:
-    """Evaluate the rules of a runbook over what the cluster's Prometheus has stored."""
+    """Evaluate the rules of a runbook over the data of the cluster's Prometheus."""
     service = cluster.client.get(Reference("Service", "prometheus", MONITORING))
     if service is None:
         raise LabError(f"there is no Service prometheus in {MONITORING}")

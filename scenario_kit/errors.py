@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ScenarioKitError(Exception):
-    """Base class. ``exit_code`` is the exit code of the command line; ``fix`` tells the user what to do."""
+    """Base class. ``exit_code`` is the exit code of the command line; ``fix`` is what the user can do."""
 
     exit_code: ClassVar[int] = 3
 

@@ -2,7 +2,7 @@
 
 The operator's ClusterRole writes no namespaced object of an app. What it may write in the namespaces of apps is another
 ClusterRole, which it binds to itself in each namespace that it makes (docs/security.md). A namespace of an earlier
-version, or one whose binding somebody removed, gets it when the API server refuses a request there.
+version, or one whose binding was removed, gets it when the API server refuses a request there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scenario_kit.schema.install import build_app_binding
 from scenario_kit.schema.writable import OWNED
 
 _T = TypeVar("_T")
-#: How often, and after how many seconds, the API server is asked whether a new binding is in force.
+#: Number and interval in seconds of the checks whether a new binding is effective.
 _TRIES: Final = 50
 _PAUSE_SECONDS: Final = 0.2
 
@@ -99,7 +99,7 @@ class BoundCluster:
             if self._is_in_force(namespace):
                 break
             self.pause(_PAUSE_SECONDS)
-        return True  # whoever asked is told what the API server says
+        return True  # the caller gets the API server's error
 
     def _is_in_force(self, namespace: str) -> bool:
         try:

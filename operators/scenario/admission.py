@@ -95,18 +95,18 @@ def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
 
 def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: ClockMode) -> list[Finding]:
     """List required capabilities and components that this environment lacks."""
-    grounds, known = environment.grounds, list_capabilities(environment.catalog)
+    platform, known = environment.platform, list_capabilities(environment.catalog)
     lacks = find_unmet_needs(
         runbook.faults,
         runbook.app,
         known,
-        lambda each, argument: grounds.offers(each, argument, clock),
+        lambda each, argument: platform.offers(each, argument, clock),
         runbook.requires,
     )
     needs = find_platform_needs(runbook, programs.build_live(runbook.outcome))
     return [
-        *report_unmet_needs(lacks, grounds.name),
-        *report_platform_lacks(grounds.check_platform(), needs, grounds.name),
+        *report_unmet_needs(lacks, platform.name),
+        *report_platform_lacks(platform.check_platform(), needs, platform.name),
     ]
 
 

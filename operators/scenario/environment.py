@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from operators.access.bound_cluster import BoundCluster
 from operators.monitoring.measurements import Measurements
-from operators.scenario.platforms import Grounds, RealCluster
+from operators.scenario.platforms import RealCluster, TrialPlatform
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
@@ -52,7 +52,7 @@ class Environment:
     metrics: Metrics
     catalog: Catalog
     settings: Settings
-    grounds: Grounds
+    platform: TrialPlatform
     kubeconfig: str = ""
     webhook: WebhookListener | None = None
     measurements: Measurements = field(default_factory=Measurements)
@@ -77,7 +77,7 @@ class Environment:
             raise UsageError(
                 "this installation of the operator has no lab", fix="--in-cluster, or --context with a kubeconfig"
             )
-        from operators.scenario.lab_grounds import Lab  # not installed in the operator's image
+        from operators.scenario.lab_platform import Lab  # not installed in the operator's image
         from scenario_kit.lab.admission_webhook import locate_listener
         from scenario_kit.lab.host.state import LabState
         from scenario_kit.lab.lab_cluster import LabCluster
@@ -91,7 +91,7 @@ class Environment:
             metrics=connect_metrics(lab),
             catalog=Catalog(),
             settings=settings,
-            grounds=Lab(name),
+            platform=Lab(name),
             kubeconfig=lab.operator_kubeconfig,
             webhook=WebhookListener(*listener) if listener else None,
         )
@@ -124,5 +124,5 @@ class Environment:
             metrics=metrics,
             catalog=Catalog(),
             settings=settings,
-            grounds=RealCluster(cluster, metrics, settings.offers),
+            platform=RealCluster(cluster, metrics, settings.offers),
         )

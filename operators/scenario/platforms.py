@@ -34,7 +34,7 @@ _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-me
 _KIND_PROVIDER: Final = "kind://"
 
 
-class Grounds(Protocol):
+class TrialPlatform(Protocol):
     """A platform for trials. ``name`` identifies it in messages.
 
     ``campaign_clock`` is the clock of a campaign's trials, ``data_plane`` the data plane behind their evidence,
@@ -109,17 +109,17 @@ class RealCluster:
 
     @property
     def data_plane(self) -> str:
-        """See ``Grounds``: kind is recognised by the ``providerID`` of its nodes."""
+        """See ``TrialPlatform``: kind is recognised by the ``providerID`` of its nodes."""
         providers = [str((node.get("spec") or {}).get("providerID", "")) for node in self._cluster.list("Node")]
         return "Kind" if any(provider.startswith(_KIND_PROVIDER) for provider in providers) else "RealNode"
 
     @property
     def versions(self) -> tuple[str, str]:
-        """See ``Grounds``: the version of the oldest kubelet, and the image tag of Chaos Mesh's manager."""
+        """See ``TrialPlatform``: the version of the oldest kubelet, and the image tag of Chaos Mesh's manager."""
         return read_kubernetes_version(self._cluster), read_engine(self._cluster)
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
-        """See ``Grounds``."""
+        """See ``TrialPlatform``."""
         need = f"{capability.name}{argument}"
         if capability.canary.clock is not None:
             return clock == capability.canary.clock
@@ -132,7 +132,7 @@ class RealCluster:
         return answer
 
     def check_platform(self) -> Sequence[PlatformCheck]:
-        """See ``Grounds``: cached for a minute; ``health`` reports a Prometheus that does not answer."""
+        """See ``TrialPlatform``: cached for a minute; ``health`` reports a Prometheus that does not answer."""
         with self._turn:
             if self._clock() - self._checked[0] > _CANARY_SECONDS:
                 checks = [judge_chaos(read_chaos_facts(self._cluster))]
@@ -142,7 +142,7 @@ class RealCluster:
             return self._checked[1]
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
-        """See ``Grounds``.
+        """See ``TrialPlatform``.
 
         Raises:
             LabError: the trial needs virtual time.
@@ -161,7 +161,7 @@ class RealCluster:
         del trial
 
     def health(self, needs: PlatformNeeds) -> Sequence[str]:
-        """See ``Grounds``: each component is checked at most once in five seconds, for all trials together."""
+        """See ``TrialPlatform``: each component is checked at most once in five seconds, for all trials together."""
         checks = {"metrics": self._check_metrics} if needs.metrics else {}
         if needs.chaos:
             checks["chaos"] = self._check_injector
@@ -190,7 +190,7 @@ class RealCluster:
         return ""
 
     def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
-        """See ``Grounds``."""
+        """See ``TrialPlatform``."""
         with self._turn:
             self._health.clear()
         return self.health(needs)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from operators.scenario.environment import Environment
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.judge.platform import find_platform_needs
 from scenario_kit.model import AlertHistory, AlertRule, Answer, Runbook, TrialSpec
@@ -36,7 +36,7 @@ def build_context(
     """Build the context of a trial; alerts count since ``started``, or from now if it has not started."""
     runbook = spec.runbook()
     management = environment.settings.management_namespace
-    scene = Scene(
+    context = ChangeContext(
         cluster=environment.cluster,
         namespace=spec.namespace,
         app=runbook.app,
@@ -54,16 +54,16 @@ def build_context(
         solver=environment.solver,
         metrics=environment.metrics,
         clock=clock,
-        engine=Engine(scene, clock, ClusterStore(environment.cluster, management, name), name),
+        engine=Engine(context, clock, ClusterStore(environment.cluster, management, name), name),
         evaluator=_build_evaluator(environment, spec, runbook, runbook.rules, since),
         management=management,
-        health=lambda: environment.grounds.health(needs),
-        diagnose=lambda: environment.grounds.diagnose(needs),
+        health=lambda: environment.platform.health(needs),
+        diagnose=lambda: environment.platform.diagnose(needs),
         stopping=attended.stopping,
         idle=attended.pause,
         tell=attended.tell,
         show=attended.show,
-        lost=lambda: not environment.grounds.has_clock(name),
+        lost=lambda: not environment.platform.has_clock(name),
         beside=lambda: _evaluate_unused(environment, spec, runbook, since, clock.now()),
     )
 

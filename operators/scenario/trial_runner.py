@@ -76,7 +76,7 @@ class TrialRun:
                 self._write(reject(self._name, spec.steps, self._status, refused[0]))
                 return
             try:
-                clock = self._environment.grounds.open_clock(self._name, spec)
+                clock = self._environment.platform.open_clock(self._name, spec)
             except AuthoringError as problem:
                 if self._status.started_at is not None:  # its world is lost; only clean-up remains
                     raise
@@ -87,7 +87,7 @@ class TrialRun:
             lost = (
                 self._status.started_at is not None
                 and spec.clock == "Virtual"
-                and not self._environment.grounds.has_clock(self._name)
+                and not self._environment.platform.has_clock(self._name)
             )
             context = self._context(spec, clock)
             if lost:
@@ -125,7 +125,7 @@ class TrialRun:
         self._status = msgspec.structs.replace(self._status, evidence=name)
         self._save(self._status)
         if any(s.kind == "teardown" for s in context.spec.steps):
-            self._environment.grounds.close_clock(self._name)
+            self._environment.platform.close_clock(self._name)
 
     @property
     def _injected(self) -> float | None:
@@ -181,7 +181,7 @@ class TrialRun:
             if self._foreign(spec):  # it never started
                 return []
             if self._left_clean(spec):
-                self._environment.grounds.close_clock(self._name)
+                self._environment.platform.close_clock(self._name)
                 forget(self._environment, self._name)
                 return []
             context = self._context(spec, self._clock_of_clean_up(spec))
@@ -190,7 +190,7 @@ class TrialRun:
                 return blocked
             if context.baseline() is not None:
                 remove(context, context.clock.now() + CLEAN_DEADLINE)
-            self._environment.grounds.close_clock(self._name)
+            self._environment.platform.close_clock(self._name)
             forget(self._environment, self._name)
             return []
 
@@ -223,7 +223,7 @@ class TrialRun:
 
     def _clock_of_clean_up(self, spec: TrialSpec) -> Clock:
         try:
-            return self._environment.grounds.open_clock(self._name, spec)
+            return self._environment.platform.open_clock(self._name, spec)
         except AuthoringError:  # pods without a world run on the wall clock
             return WallClock()
 

@@ -32,7 +32,7 @@ def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
 
 @dataclass(frozen=True)
 class ValidationInput:
-    """A scenario under validation. Without ``sample``, the resolved scenario, it cannot run; ``static`` tells why."""
+    """A scenario under validation. ``sample`` is the resolved scenario; without it, ``static`` has the reasons."""
 
     name: str
     spec: ValidationSpec
@@ -92,7 +92,7 @@ def _complete_case(environment: Environment, case: ValidationInput, scenario: Sc
     def resolved(namespace: str, load_percent: int) -> Runbook:
         return resolve(scenario, catalog, namespace, users=count_users(scenario, load_percent))
 
-    sample, clock = resolved("app", 100), environment.grounds.campaign_clock
+    sample, clock = resolved("app", 100), environment.platform.campaign_clock
     if lacks := find_missing_capabilities(environment, sample, clock):
         return replace(case, static=(*case.static, *lacks))
     require_wall_clock(sample.faults, clock)

@@ -30,7 +30,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Conclude:
-    """Conclude from these trials; ``because`` tells why unfinished ones were abandoned."""
+    """Conclude from these trials; ``because`` is why unfinished ones were abandoned."""
 
     trials: tuple[PlannedTrial, ...]
     because: str = ""
@@ -38,7 +38,7 @@ class Conclude:
 
 @dataclass(frozen=True, slots=True)
 class ShowCampaign:
-    """Only update the status; ``because`` tells why no trial starts, ``reason`` is its PascalCase form."""
+    """Only update the status; ``because`` is why no trial starts, ``reason`` is its PascalCase form."""
 
     because: str = ""
     reason: str = "InfrastructureTrouble"

@@ -158,7 +158,7 @@ class Validations:
     def _campaign(self, obj: Object, sample: Runbook, case: ValidationInput) -> Campaign:
         return Campaign(
             self._environment.cluster, case.plan, case.name, sample.digest, sample.app.name, case.resolve,
-            clock=self._environment.grounds.campaign_clock,
+            clock=self._environment.platform.campaign_clock,
             identity=f"{case.plan.name}/{obj['metadata']['uid']}",
             labels={VALIDATION_LABEL: obj["metadata"]["name"]},
         )  # fmt: skip
@@ -178,7 +178,7 @@ class Validations:
                 before.get("digest", ""),
                 case.plan,
                 case.incident,
-                data_plane=self._environment.grounds.data_plane,
+                data_plane=self._environment.platform.data_plane,
             ),
             results,
             list(case.static),
@@ -198,7 +198,7 @@ class Validations:
         created = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
         report = self._report(ref.name)
         metadata = {"name": report.name, "namespace": report.namespace, "labels": {VALIDATION_LABEL: ref.name}}
-        kubernetes, engine = self._environment.grounds.versions
+        kubernetes, engine = self._environment.platform.versions
         written = Report(created=created, kubernetes=kubernetes, engine=engine, validation=verdict)
         data = {REPORT_KEY: truncate_report(written)}
         self._environment.cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
@@ -214,7 +214,7 @@ class Validations:
 
     def _find_problems(self, case: ValidationInput, sample: Runbook) -> str:
         needs = find_platform_needs(sample, [step for planned in case.planned for step in planned.steps])
-        return "; ".join(self._environment.grounds.health(needs))
+        return "; ".join(self._environment.platform.health(needs))
 
     def _find_spent_budget(self, before: dict[str, Any], case: ValidationInput) -> str:
         began = parse_timestamp(before["startedAt"])

@@ -30,7 +30,7 @@ def _build_rule(group: str, resources: str, verbs: Sequence[str]) -> Rule:
 
 
 #: Maximum of `NamespaceRights`: nothing that holds or grants permissions, or gets into a running pod; and nothing
-#: that the operator does not hold itself in the namespace of an app (``schema.install``), as nobody grants more.
+#: that the operator does not hold itself in the namespace of an app (``schema.install``), since it cannot grant more.
 _IN_NAMESPACE: Final = (
     _build_rule("", "configmaps", _CHANGE),
     _build_rule("", "endpoints events limitranges persistentvolumeclaims pods", READ),

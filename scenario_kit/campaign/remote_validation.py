@@ -272,7 +272,7 @@ class _ValidationWatch:
         self._answered = self._remote.polling.clock()
         if found is None or is_terminating(found):
             raise InfrastructureError(
-                f"somebody has deleted the Validation {self._remote.name}", fix="give the same command again"
+                f"the Validation {self._remote.name} was deleted", fix="run the same command again"
             )
         self._report_changes(read_progress(found), trials)
         return self.progress

@@ -132,7 +132,7 @@ class _RunView:
             except Unreachable as problem:
                 log.debug("%s", problem)
                 self._refused = str(problem)
-                break  # it may have taken a minute; the others would wait in vain
+                break  # this may have taken a minute; do not let the others wait as well
             self._answered = self._clock()
         for entry in list(self._open.values()):
             if self._clock() - entry.moved > self._patience:
@@ -161,8 +161,8 @@ class _RunView:
         if status.outcome:
             self._end(entry)
 
-    def _end(self, entry: _Followed, trouble: str = "") -> None:
-        result = self._campaign.result(entry.planned, entry.trial, trouble)
+    def _end(self, entry: _Followed, failure: str = "") -> None:
+        result = self._campaign.result(entry.planned, entry.trial, failure)
         if entry.began or not result.wall_seconds:
             result = msgspec.structs.replace(result, wall_seconds=round(self._clock() - entry.started, 2))
         self.ended[entry.planned.purpose] = result

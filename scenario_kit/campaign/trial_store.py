@@ -89,19 +89,19 @@ class Campaign:
         """Delete a trial, which first undoes its changes."""
         self.cluster.delete(make_trial_reference(self.name(planned)))
 
-    def result(self, planned: PlannedTrial, trial: Object | None, trouble: str = "") -> TrialResult:
-        """Return the result of a trial with its evidence; ``trouble`` is why an unfinished one was given up."""
+    def result(self, planned: PlannedTrial, trial: Object | None, failure: str = "") -> TrialResult:
+        """Return the result of a trial with its evidence; ``failure`` is why an unfinished one was abandoned."""
         base = TrialResult(
             name=self.name(planned), purpose=planned.purpose, describe=planned.describe, seed=planned.seed,
-            outcome="Infra", message=trouble,
+            outcome="Infra", message=failure,
         )  # fmt: skip
         if trial is None:
             return base
         status = read_status(trial)
         base = msgspec.structs.replace(base, wall_seconds=measure_duration(trial, status))
-        if trouble or not status.outcome:
+        if failure or not status.outcome:
             unended = msgspec.structs.replace(status, outcome="")
-            return complete_from_status(base, unended, None, None, trouble)
+            return complete_from_status(base, unended, None, None, failure)
         left = read_evidence(self.cluster, status)
         base = msgspec.structs.replace(
             base,

@@ -1,9 +1,9 @@
 """Apply and undo changes, with receipts (docs/architecture.md)."""
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.engine import Engine
 from scenario_kit.changes.operation import NoEffect
 from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Receipt, ReceiptEntry, ReceiptStore
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.changes.workloads import is_settled, list_pods
 
@@ -16,7 +16,7 @@ __all__ = [
     "ReceiptEntry",
     "NoEffect",
     "Receipt",
-    "Scene",
+    "ChangeContext",
     "ReceiptStore",
     "list_pods",
     "is_settled",

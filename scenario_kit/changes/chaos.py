@@ -239,20 +239,20 @@ def read_last_failure(live: Object) -> str:
     return ""
 
 
-def parse_daemon_response(trouble: str) -> tuple[str, str]:
+def parse_daemon_response(response: str) -> tuple[str, str]:
     """Parse a failure that is a daemon's response into gRPC code and message; both empty for other failures."""
-    found = _GRPC_ERROR.search(trouble)
+    found = _GRPC_ERROR.search(response)
     return (found[1], found[2]) if found else ("", "")
 
 
-def parse_content_error(trouble: str) -> str:
+def parse_content_error(response: str) -> str:
     """Return the failure if it objects to the object's content, else empty.
 
     A daemon uses the code InvalidArgument; the manager and the daemon's helpers only have messages.
     """
-    code, words = parse_daemon_response(trouble)
+    code, words = parse_daemon_response(response)
     if code == "InvalidArgument":
         return words
-    if code not in ("", "Unknown") or _TRANSPORT.search(trouble) or not _CONTENT.search(trouble):
+    if code not in ("", "Unknown") or _TRANSPORT.search(response) or not _CONTENT.search(response):
         return ""
-    return words or trouble
+    return words or response

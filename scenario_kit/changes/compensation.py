@@ -9,24 +9,26 @@ from __future__ import annotations
 import msgspec
 
 from scenario_kit.changes import jobs
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import get_operation
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.ports import Clock
 
 
-def compensate(scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> tuple[Receipt, Blocked | None]:
+def compensate(
+    context: ChangeContext, clock: Clock, store: ReceiptStore, receipt: Receipt
+) -> tuple[Receipt, Blocked | None]:
     """Run the remaining compensating changes of a receipt; return what blocks them, if anything."""
     left = len(receipt.inverse) if receipt.inverse_left is None else receipt.inverse_left
     for position in range(left - 1, -1, -1):
         operation = get_operation(receipt.inverse[position])
         try:
-            home = operation.find_home(scene)
+            home = operation.find_home(context)
             job = jobs.make_job_reference(receipt.trial, receipt.ordinal, home, f"undo/{position}")
-            operation.compensate(scene, clock, job)
+            operation.compensate(context, clock, job)
         except (InfrastructureError, AuthoringError, TimeoutError) as problem:
-            return receipt, Blocked(receipt.group, operation.describe(scene), str(problem))
+            return receipt, Blocked(receipt.group, operation.describe(context), str(problem))
         receipt = store.save(msgspec.structs.replace(receipt, inverse_left=position))
     return receipt, None

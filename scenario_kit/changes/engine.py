@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import chaos, compensation, jobs, node_placeholders
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import complete, get_operation, read_uid, send
 from scenario_kit.changes.reach import require_confined
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import LabError
 from scenario_kit.model import Change, Check, Object, Reference
@@ -31,8 +31,8 @@ _READ_AT_START: Final = ("ConfigMap", "Secret")
 class Engine:
     """Executes changes for one trial. It keeps no state beside the receipt store."""
 
-    def __init__(self, scene: Scene, clock: Clock, store: ReceiptStore, trial: str) -> None:
-        self._scene = scene
+    def __init__(self, context: ChangeContext, clock: Clock, store: ReceiptStore, trial: str) -> None:
+        self._context = context
         self._clock = clock
         self._store = store
         self._trial = trial
@@ -56,7 +56,7 @@ class Engine:
             raise get_operation(receipt.change).explain(receipt)
         if receipt.state in ("Done", "Undone"):
             return receipt
-        receipt = get_operation(receipt.change).perform(self._scene, self._clock, self._store, receipt)
+        receipt = get_operation(receipt.change).perform(self._context, self._clock, self._store, receipt)
         if receipt.failure:
             raise get_operation(receipt.change).explain(receipt)
         return receipt
@@ -78,9 +78,9 @@ class Engine:
                 blocked.append(Blocked(receipt.group, str(first), "a later change of it is not undone yet"))
                 waiting |= touched
                 continue
-            problem = undo(self._scene, receipt, self._clock)
+            problem = undo(self._context, receipt, self._clock)
             if problem is None and receipt.inverse:
-                receipt, problem = compensation.compensate(self._scene, self._clock, self._store, receipt)
+                receipt, problem = compensation.compensate(self._context, self._clock, self._store, receipt)
             if problem:
                 blocked.append(problem)
                 waiting |= touched
@@ -93,7 +93,7 @@ class Engine:
         """Update the receipt of a created object that a fix deleted and its undo recreated."""
         if not undone.change.operation.deletes:
             return
-        uids = {e.ref: read_uid(self._scene.cluster.get(e.ref)) for e in undone.entries}
+        uids = {e.ref: read_uid(self._context.cluster.get(e.ref)) for e in undone.entries}
         for earlier in self._store.all():
             if earlier.state == "Undone" or not any(e.prior is None and uids.get(e.ref) for e in earlier.entries):
                 continue
@@ -112,7 +112,7 @@ class Engine:
             return blocked
         for receipt in again:
             if receipt.state == "Done":
-                send(self._scene, receipt.change)
+                send(self._context, receipt.change)
         return self.undo(again)
 
     def undo_object(self, group: str, name: str) -> list[Blocked]:
@@ -127,7 +127,7 @@ class Engine:
         blocked = self.undo(r for r in own if not r.change.operation.restarts)
         if not blocked:
             for receipt in _list_rereading_restarts(r for r in receipts if r in own or r.change.operation.restarts):
-                send(self._scene, receipt.change)
+                send(self._context, receipt.change)
         return blocked
 
     def undo_all(self) -> list[Blocked]:
@@ -144,14 +144,14 @@ class Engine:
         return (None, "") if live is None else (chaos.is_injected(live), chaos.read_last_failure(live))
 
     @staticmethod
-    def parse_chaos_response(trouble: str) -> tuple[str, str]:
+    def parse_chaos_response(response: str) -> tuple[str, str]:
         """Return gRPC code and message of a failure that is a daemon's response; empty for other failures."""
-        return chaos.parse_daemon_response(trouble)
+        return chaos.parse_daemon_response(response)
 
     @staticmethod
-    def parse_content_error(trouble: str) -> str:
+    def parse_content_error(response: str) -> str:
         """Return a failure that objects to an object's content; empty for other failures."""
-        return chaos.parse_content_error(trouble)
+        return chaos.parse_content_error(response)
 
     def resolve_checks(self, checks: Iterable[Check]) -> list[Check]:
         """Return the checks with node placeholders resolved as in this trial's receipts."""
@@ -183,7 +183,7 @@ class Engine:
         return [r for r in self.list_active() if r.blocked]
 
     def _evict_again(self, receipt: Receipt) -> None:
-        blocked = get_operation(receipt.change).repeat(self._scene)
+        blocked = get_operation(receipt.change).repeat(self._context)
         if blocked != receipt.blocked:
             self._store.save(msgspec.structs.replace(receipt, blocked=blocked))
 
@@ -214,8 +214,8 @@ class Engine:
                 ahead.append(receipt.at + after)
                 continue
             ref = receipt.entries[0].ref
-            if self._scene.cluster.get(ref) is not None:  # it may have been deleted as a repair
-                self._scene.cluster.patch(ref, {"metadata": {"annotations": {PAUSE: "true"}}})
+            if self._context.cluster.get(ref) is not None:  # it may have been deleted as a repair
+                self._context.cluster.patch(ref, {"metadata": {"annotations": {PAUSE: "true"}}})
                 self._store.save(msgspec.structs.replace(receipt, note=_EXPIRED))
         return min(ahead, default=None)
 
@@ -226,24 +226,24 @@ class Engine:
     def _rebind(self, receipt: Receipt) -> int:
         template = receipt.change.operation.experiment
         assert template is not None
-        ref = make_object_reference(template, self._scene.namespace)
-        live = self._scene.cluster.get(ref)
+        ref = make_object_reference(template, self._context.namespace)
+        live = self._context.cluster.get(ref)
         if live is None and receipt.note != "Replacing":
             return 0
-        now = chaos.choose_pods(self._scene.cluster, template, self._scene.namespace)
+        now = chaos.choose_pods(self._context.cluster, template, self._context.namespace)
         there = chaos.identify_pods(now.pods)
         if live is not None and (now.empty or not chaos.has_uncovered_pods(live, receipt.covered, there)):
             return 0
         receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
         if live is not None:
-            self._scene.cluster.delete(ref, uid=live["metadata"]["uid"])
+            self._context.cluster.delete(ref, uid=live["metadata"]["uid"])
             self._clock.wait(self._clock.now())
-        if self._scene.cluster.get(ref) is not None:
+        if self._context.cluster.get(ref) is not None:
             raise LabError(f"{ref} was not removed by Chaos Mesh, so it cannot be bound to the new pods")
-        if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).empty:
+        if chaos.choose_pods(self._context.cluster, template, self._context.namespace).empty:
             return 0  # the pods are gone; it is bound to their successors
-        send(self._scene, receipt.change)
-        self._store.save(msgspec.structs.replace(complete(self._scene, self._store, receipt), note=""))
+        send(self._context, receipt.change)
+        self._store.save(msgspec.structs.replace(complete(self._context, self._store, receipt), note=""))
         return 1
 
     def _resolved_placeholders(self) -> dict[str, str]:
@@ -253,14 +253,14 @@ class Engine:
         return next((r for r in self._store.all() if r.ordinal == ordinal), None)
 
     def _record(self, change: Change, ordinal: int, group: str, causal: bool, undo: tuple[Change, ...]) -> Receipt:
-        scene = self._scene
-        require_confined(change, scene.reach, scene.namespace)
+        context = self._context
+        require_confined(change, context.reach, context.namespace)
         change, chosen = node_placeholders.resolve(
-            change, self._resolved_placeholders(), scene.cluster, *scene.everywhere
+            change, self._resolved_placeholders(), context.cluster, *context.everywhere
         )
         operation = get_operation(change)
-        job = jobs.make_job_reference(self._trial, ordinal, operation.find_home(scene))
-        entries = operation.record(scene, job)
+        job = jobs.make_job_reference(self._trial, ordinal, operation.find_home(context))
+        entries = operation.record(context, job)
         return self._store.save(
             Receipt(
                 trial=self._trial,
@@ -270,7 +270,7 @@ class Engine:
                 causal=causal,
                 at=self._clock.now(),
                 entries=entries,
-                covered=operation.list_covered(scene),
+                covered=operation.list_covered(context),
                 places=chosen,
                 inverse=undo,
             )
@@ -280,7 +280,7 @@ class Engine:
         """Refresh the time of a receipt whose change was recorded but never sent."""
         now = self._clock.now()
         arrived = get_operation(receipt.change).has_arrived
-        if receipt.state != "Recorded" or receipt.at == now or arrived(self._scene, receipt):
+        if receipt.state != "Recorded" or receipt.at == now or arrived(self._context, receipt):
             return receipt
         return self._store.save(msgspec.structs.replace(receipt, at=now))
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference
@@ -38,26 +38,26 @@ def make_job_reference(trial: str, ordinal: int, namespace: str, position: str =
     return Reference("Job", f"task-{digest[:10]}", namespace, "batch")
 
 
-def find_client(scene: Scene, name: str) -> Client:
+def find_client(context: ChangeContext, name: str) -> Client:
     """Find the client that a change names.
 
     Raises:
         AuthoringError: the app has none by this name.
     """
-    client = scene.app.client(name)
+    client = context.app.client(name)
     if client is None:
-        known = ", ".join(c.name for c in scene.app.clients) or "none"
+        known = ", ".join(c.name for c in context.app.clients) or "none"
         raise AuthoringError(
-            f"run: {scene.app.name} {scene.app.version} has no client '{name}'; it has {known}",
+            f"run: {context.app.name} {context.app.version} has no client '{name}'; it has {known}",
             fix="name a client of the app's definition",
         )
     return client
 
 
-def find_home(scene: Scene, client: str) -> str:
+def find_home(context: ChangeContext, client: str) -> str:
     """Find the real namespace in which a command runs: that of its store."""
-    component = scene.app.component(find_client(scene, client).store)
-    return scene.namespace if component is None else scene.resolve(component.workload).namespace
+    component = context.app.component(find_client(context, client).store)
+    return context.namespace if component is None else context.resolve(component.workload).namespace
 
 
 def build_manifest(client: Client, command: Sequence[str], ref: Reference) -> Object:
@@ -96,19 +96,19 @@ def build_manifest(client: Client, command: Sequence[str], ref: Reference) -> Ob
     }
 
 
-def start(scene: Scene, client: str, command: Sequence[str], ref: Reference) -> str:
+def start(context: ChangeContext, client: str, command: Sequence[str], ref: Reference) -> str:
     """Create the Job unless it exists; return its UID."""
     try:
-        job = scene.cluster.create(build_manifest(find_client(scene, client), command, ref))
+        job = context.cluster.create(build_manifest(find_client(context, client), command, ref))
     except AlreadyExists:
-        found = scene.cluster.get(ref)
+        found = context.cluster.get(ref)
         if found is None:
             raise
         job = found
     return str(job["metadata"]["uid"])
 
 
-def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: float) -> JobResult:
+def await_end(context: ChangeContext, clock: Clock, ref: Reference, uid: str, deadline: float) -> JobResult:
     """Let time pass until the Job has ended.
 
     Raises:
@@ -116,84 +116,84 @@ def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: fl
     """
     clock.wait(clock.now())
     while True:
-        job = scene.cluster.get(ref)
+        job = context.cluster.get(ref)
         if job is None or job["metadata"]["uid"] != uid or job["metadata"].get("deletionTimestamp"):
             raise InfrastructureError(
                 f"{ref} was deleted by another client before it ended; whether its command took effect is unknown",
                 fix="do not delete Jobs of the app's namespace while a trial runs",
             )
-        if (ended := _read_result(scene, job, ref)) is not None:
+        if (ended := _read_result(context, job, ref)) is not None:
             return ended
         if clock.now() >= deadline:
             raise InfrastructureError(
-                f"{ref} has not ended by its deadline of {RUN_DEADLINE} s: {_describe_wait(scene, ref)}"
+                f"{ref} has not ended by its deadline of {RUN_DEADLINE} s: {_describe_wait(context, ref)}"
             )
         clock.wait(min(clock.now() + GRID_SECONDS, max(deadline, clock.now())))
 
 
-def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
+def remove(context: ChangeContext, clock: Clock, ref: Reference, uid: str = "") -> None:
     """Delete the Job, its pod and their events, which would reveal it, and wait until Job and pod are gone.
 
     Raises:
         TimeoutError: a finalizer holds them.
     """
-    job = scene.cluster.get(ref)
+    job = context.cluster.get(ref)
     if job is not None and (not uid or job["metadata"]["uid"] == uid):
-        scene.cluster.delete(ref)
+        context.cluster.delete(ref)
         clock.wait(clock.now())
     deadline = clock.now() + _REMOVAL
-    while left := _find_remaining(scene, ref, uid):
+    while left := _find_remaining(context, ref, uid):
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_REMOVAL} s after its deletion")
         clock.wait(clock.now() + GRID_SECONDS)
-    for event in scene.cluster.list("Event", ref.namespace):
+    for event in context.cluster.list("Event", ref.namespace):
         about = str((event.get("involvedObject") or event.get("regarding") or {}).get("name", ""))
         if about == ref.name or about.startswith(f"{ref.name}-"):
-            scene.cluster.delete(Reference("Event", event["metadata"]["name"], ref.namespace))
+            context.cluster.delete(Reference("Event", event["metadata"]["name"], ref.namespace))
 
 
-def is_store_gone(scene: Scene, client: str) -> bool:
+def is_store_gone(context: ChangeContext, client: str) -> bool:
     """Return whether the store is gone, and the effect of a command with it.
 
     A store without pods that keeps nothing in claims holds nothing.
     """
-    component = scene.app.component(find_client(scene, client).store)
+    component = context.app.component(find_client(context, client).store)
     if component is None:
         return True
-    ref = scene.resolve(component.workload)
-    workload = scene.cluster.get(ref)
+    ref = context.resolve(component.workload)
+    workload = context.cluster.get(ref)
     if workload is None:
         return True
     spec = workload["spec"]
     volumes = ((spec.get("template") or {}).get("spec") or {}).get("volumes") or ()
     if spec.get("volumeClaimTemplates") or any("persistentVolumeClaim" in v for v in volumes):
         return False
-    return spec.get("replicas", 1) == 0 and not list_pods(scene.cluster, ref)
+    return spec.get("replicas", 1) == 0 and not list_pods(context.cluster, ref)
 
 
-def _find_remaining(scene: Scene, ref: Reference, uid: str) -> Reference | None:
-    job = scene.cluster.get(ref)
+def _find_remaining(context: ChangeContext, ref: Reference, uid: str) -> Reference | None:
+    job = context.cluster.get(ref)
     if job is not None and (not uid or job["metadata"]["uid"] == uid):
         return ref
-    own = _list_pods(scene, ref) if job is None else []
+    own = _list_pods(context, ref) if job is None else []
     return Reference("Pod", own[0]["metadata"]["name"], ref.namespace) if own else None
 
 
-def _list_pods(scene: Scene, ref: Reference) -> list[Object]:
-    return scene.cluster.list("Pod", ref.namespace, labels={_JOB_LABEL: ref.name})
+def _list_pods(context: ChangeContext, ref: Reference) -> list[Object]:
+    return context.cluster.list("Pod", ref.namespace, labels={_JOB_LABEL: ref.name})
 
 
-def _read_result(scene: Scene, job: Object, ref: Reference) -> JobResult | None:
+def _read_result(context: ChangeContext, job: Object, ref: Reference) -> JobResult | None:
     status = {c["type"]: c for c in (job.get("status") or {}).get("conditions") or () if c.get("status") == "True"}
     if "Complete" in status:
         return JobResult(True)
     if "Failed" in status:
-        return JobResult(False, _read_last_output(scene, ref) or str(status["Failed"].get("message", "")))
+        return JobResult(False, _read_last_output(context, ref) or str(status["Failed"].get("message", "")))
     return None
 
 
-def _read_last_output(scene: Scene, ref: Reference) -> str:
-    for pod in _list_pods(scene, ref):
+def _read_last_output(context: ChangeContext, ref: Reference) -> str:
+    for pod in _list_pods(context, ref):
         for entry in (pod.get("status") or {}).get("containerStatuses") or ():
             if ended := entry["state"].get("terminated"):
                 words = str(ended.get("message") or ended.get("reason") or "").strip()
@@ -201,9 +201,9 @@ def _read_last_output(scene: Scene, ref: Reference) -> str:
     return ""
 
 
-def _describe_wait(scene: Scene, ref: Reference) -> str:
+def _describe_wait(context: ChangeContext, ref: Reference) -> str:
     """Return what the Job's pod waits for."""
-    found = _list_pods(scene, ref)
+    found = _list_pods(context, ref)
     if not found:
         return "it has no pod"
     name, status = found[0]["metadata"]["name"], found[0].get("status") or {}

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final, Self
 
 import msgspec
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import ObjectOperation
-from scenario_kit.changes.scene import Scene
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.base import convert
 from scenario_kit.model.chaos.kinds import ONE_SHOT, SCHEDULE
@@ -49,8 +49,8 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
         result: Object = msgspec.to_builtins(self.manifest)
         return result
 
-    def list_targets(self, scene: Scene) -> list[Reference]:
-        return [make_object_reference(self.manifest, scene.namespace)]
+    def list_targets(self, context: ChangeContext) -> list[Reference]:
+        return [make_object_reference(self.manifest, context.namespace)]
 
     def place(self, namespace: str) -> Object:
         """Return the manifest with its namespace, by default the app's."""

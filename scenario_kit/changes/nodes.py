@@ -10,10 +10,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Self, final
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.node_placeholders import SEPARATOR
 from scenario_kit.changes.operation import ObjectOperation, name_field_owner
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.kubernetes.difference import Path, WrittenField
@@ -76,21 +76,21 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
         """The nodes that its target names."""
         return self.target.nodes
 
-    def list_targets(self, scene: Scene) -> list[Reference]:
+    def list_targets(self, context: ChangeContext) -> list[Reference]:
         return list(self.nodes)
 
-    def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
+    def has_arrived(self, context: ChangeContext, receipt: Receipt) -> bool:
         return False  # some of several nodes may be written; writes are idempotent
 
-    def send(self, scene: Scene) -> None:
+    def send(self, context: ChangeContext) -> None:
         for ref in self.nodes:
-            if scene.cluster.get(ref) is None:
+            if context.cluster.get(ref) is None:
                 raise AuthoringError(f"node {ref.name} does not exist", fix="name a node of the cluster")
-            self.write(scene.cluster, ref)
+            self.write(context.cluster, ref)
 
-    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        if scene.cluster.get(entry.ref) is not None:
-            self.restore_node(scene.cluster, entry.ref, entry.prior or {})
+    def undo(self, context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        if context.cluster.get(entry.ref) is not None:
+            self.restore_node(context.cluster, entry.ref, entry.prior or {})
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
         return tuple(objects)

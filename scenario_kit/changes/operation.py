@@ -14,10 +14,10 @@ from typing import ClassVar
 import msgspec
 
 from scenario_kit.changes import chaos
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.reach import require_confined
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.restoration import restore_object
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import list_changed_paths, strip_to_desired
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import App, Change, Object, Reference
@@ -36,15 +36,15 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
     """An operation that can be executed on a cluster."""
 
     @abstractmethod
-    def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
-        """Read the prior state of every object that it will write. ``job`` is the name for a Job of its own.
+    def record(self, context: ChangeContext, job: Reference) -> tuple[ReceiptEntry, ...]:
+        """Read the prior state of every object that it will write. ``job`` is the name of its Job, if it needs one.
 
         Raises:
             AuthoringError: it is not applicable to the live objects.
         """
 
     @abstractmethod
-    def send(self, scene: Scene) -> None:
+    def send(self, context: ChangeContext) -> None:
         """Perform the write.
 
         Raises:
@@ -52,7 +52,7 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
         """
 
     @abstractmethod
-    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+    def undo(self, context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
         """Undo its effect on one object; writes of others are kept.
 
         Raises:
@@ -60,16 +60,16 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
             TimeoutError: a finalizer holds a deleted object; retried later.
         """
 
-    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+    def perform(self, context: ChangeContext, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
         """Execute it, resuming an earlier attempt; return the receipt, which is then stored."""
-        if not self.has_arrived(scene, receipt):
-            send(scene, receipt.change)
-        return complete(scene, store, receipt)
+        if not self.has_arrived(context, receipt):
+            send(context, receipt.change)
+        return complete(context, store, receipt)
 
-    def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
+    def has_arrived(self, context: ChangeContext, receipt: Receipt) -> bool:
         """Return whether an earlier attempt of this write reached the API server."""
         for entry in receipt.entries:
-            live = scene.cluster.get(entry.ref)
+            live = context.cluster.get(entry.ref)
             if (live is None) != (entry.prior is None):
                 return True
             if live is not None and (
@@ -78,22 +78,22 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
                 return True
         return False
 
-    def list_covered(self, scene: Scene) -> tuple[str, ...]:
+    def list_covered(self, context: ChangeContext) -> tuple[str, ...]:
         """List the UIDs of the pods that it covers."""
         return ()
 
-    def repeat(self, scene: Scene) -> str:
+    def repeat(self, context: ChangeContext) -> str:
         """Retry what was refused; return why it is still refused."""
         return ""
 
-    def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
+    def compensate(self, context: ChangeContext, clock: Clock, job: Reference) -> None:
         """Run it as a compensation in the undo of a fault; must be idempotent."""
-        if self.ref and scene.cluster.get(scene.resolve(self.ref)) is None:
+        if self.ref and context.cluster.get(context.resolve(self.ref)) is None:
             return  # its target is gone, and its damage with it
         with suppress(AlreadyExists):
-            send(scene, Change(self))
+            send(context, Change(self))
 
-    def describe(self, scene: Scene) -> str:
+    def describe(self, context: ChangeContext) -> str:
         """Describe its target in a message."""
         return self.target or self.keyword
 
@@ -101,9 +101,9 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
         """Build the error of an executed operation that failed."""
         return AuthoringError(f"the change '{self.keyword}' of {receipt.group} failed with {receipt.failure}")
 
-    def find_home(self, scene: Scene) -> str:
-        """Find the real namespace of a Job of its own."""
-        return scene.namespace
+    def find_home(self, context: ChangeContext) -> str:
+        """Find the real namespace of its Job."""
+        return context.namespace
 
 
 class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
@@ -113,16 +113,16 @@ class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
     makes: ClassVar[bool] = False
 
     @abstractmethod
-    def list_targets(self, scene: Scene) -> list[Reference]:
+    def list_targets(self, context: ChangeContext) -> list[Reference]:
         """List the objects that it will write."""
 
-    def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
+    def record(self, context: ChangeContext, job: Reference) -> tuple[ReceiptEntry, ...]:
         """Read every object that it will write."""
-        return tuple(self._record_object(scene, ref) for ref in self.list_targets(scene))
+        return tuple(self._record_object(context, ref) for ref in self.list_targets(context))
 
-    def _record_object(self, scene: Scene, ref: Reference) -> ReceiptEntry:
-        live = scene.cluster.get(ref)
-        if self.creates and live is not None and ref.namespace not in scene.everywhere:
+    def _record_object(self, context: ChangeContext, ref: Reference) -> ReceiptEntry:
+        live = context.cluster.get(ref)
+        if self.creates and live is not None and ref.namespace not in context.everywhere:
             raise InfrastructureError(
                 f"{ref} already exists and does not belong to this trial", fix="delete it if it is not needed"
             )
@@ -131,12 +131,12 @@ class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
         if not self.makes and live is None:
             raise AuthoringError(f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app")
         if live is None:
-            _require_namespace(scene, ref)
+            _require_namespace(context, ref)
         return ReceiptEntry(ref=ref, prior=strip_to_desired(live) if live else None, uid=read_uid(live))
 
-    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+    def undo(self, context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
         """Restore the object."""
-        restore_object(scene, receipt, entry, clock)
+        restore_object(context, receipt, entry, clock)
 
 
 class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
@@ -163,9 +163,9 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
         """Return True: written fields persist."""
         return True
 
-    def list_targets(self, scene: Scene) -> list[Reference]:
+    def list_targets(self, context: ChangeContext) -> list[Reference]:
         """List its target."""
-        return [scene.resolve(self.target)]
+        return [context.resolve(self.target)]
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
         """Return the objects with the target transformed; unchanged if it is not among them."""
@@ -217,17 +217,17 @@ def get_operation(change: Change) -> ClusterOperation:
     return change.operation
 
 
-def send(scene: Scene, change: Change) -> None:
+def send(context: ChangeContext, change: Change) -> None:
     """Perform the write of a change (except restarts through zero, which take several).
 
     Raises:
         AuthoringError: it is not applicable, or its chaos reaches outside the app.
     """
-    require_confined(change, scene.reach, scene.namespace)
-    get_operation(change).send(scene)
+    require_confined(change, context.reach, context.namespace)
+    get_operation(change).send(context)
 
 
-def complete(scene: Scene, store: ReceiptStore, receipt: Receipt) -> Receipt:
+def complete(context: ChangeContext, store: ReceiptStore, receipt: Receipt) -> Receipt:
     """Store the objects after a change.
 
     Raises:
@@ -235,14 +235,14 @@ def complete(scene: Scene, store: ReceiptStore, receipt: Receipt) -> Receipt:
     """
     entries, covered, moved = [], receipt.covered, False
     for entry in receipt.entries:
-        live = scene.cluster.get(entry.ref)
+        live = context.cluster.get(entry.ref)
         gone = live is None or "deletionTimestamp" in live["metadata"]
         after = None if gone else strip_to_desired(live)
         moved = moved or entry.prior != after
         entries.append(ReceiptEntry(ref=entry.ref, prior=entry.prior, after=after, uid=read_uid(live) or entry.uid))
     operation = receipt.change.operation
     if operation.experiment is not None and entries[0].after is not None:
-        covered = chaos.list_covered(scene.cluster, entries[0].after)
+        covered = chaos.list_covered(context.cluster, entries[0].after)
     if not moved and not (operation.evicts and covered):
         store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
         target = ", ".join(str(e.ref) for e in receipt.entries)
@@ -259,11 +259,11 @@ def read_uid(obj: Object | None) -> str:
     return str(obj["metadata"].get("uid", "")) if obj else ""
 
 
-def _require_namespace(scene: Scene, ref: Reference) -> None:
+def _require_namespace(context: ChangeContext, ref: Reference) -> None:
     """Require that a namespace other than the app's exists."""
-    if ref.namespace in (scene.namespace, *scene.everywhere):
+    if ref.namespace in (context.namespace, *context.everywhere):
         return
-    if scene.cluster.get(Reference("Namespace", ref.namespace)) is None:
+    if context.cluster.get(Reference("Namespace", ref.namespace)) is None:
         raise AuthoringError(
             f"namespace '{ref.namespace}' of {ref.kind}/{ref.name} does not exist",
             fix="leave the namespace out, which means the app's own, or name one that exists",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.changes import chaos
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import is_alike, restore_fields, strip_to_desired
 from scenario_kit.errors import Conflict, NotFound, Rejected
 from scenario_kit.model import Object, Reference
@@ -19,7 +19,7 @@ _ATTEMPTS: Final = 5
 _GRACE: Final = 30
 
 
-def restore_object(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+def restore_object(context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
     """Restore one object of a receipt: undo exactly what the change did to it.
 
     Raises:
@@ -27,58 +27,58 @@ def restore_object(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: C
         TimeoutError: a finalizer holds a deleted object.
     """
     ref = entry.ref
-    live = scene.cluster.get(ref)
+    live = context.cluster.get(ref)
     if entry.prior is None:
-        _remove(scene, receipt, entry, live, clock)
+        _remove(context, receipt, entry, live, clock)
     elif live is None:
-        _recreate_object(scene, ref, entry.prior)
+        _recreate_object(context, ref, entry.prior)
     else:
         # A receipt without `after` was never completed: then the live state counts as ours.
-        _restore(scene, ref, entry, entry.after if receipt.state == "Done" else strip_to_desired(live))
+        _restore(context, ref, entry, entry.after if receipt.state == "Done" else strip_to_desired(live))
 
 
-def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None, clock: Clock) -> None:
+def _remove(context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, live: Object | None, clock: Clock) -> None:
     ref = entry.ref
     if live is not None:
         # A solution may have deleted it, and its undo recreated it: an equal object is ours too.
         ours = live["metadata"].get("uid") == entry.uid or is_alike(live, entry.after or {})
         if entry.uid and not ours and receipt.change.operation.experiment is None:
             return  # an object of the same name that is not ours
-        scene.cluster.delete(ref)
+        context.cluster.delete(ref)
         clock.wait(clock.now())
     elif ref.kind != SCHEDULE:
         return
     deadline = clock.now() + _GRACE
-    while left := _find_remaining(scene, receipt, ref):
+    while left := _find_remaining(context, receipt, ref):
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_GRACE} s after its deletion: a finalizer holds it")
         clock.wait(clock.now() + 1)
 
 
-def _find_remaining(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
+def _find_remaining(context: ChangeContext, receipt: Receipt, ref: Reference) -> Reference | None:
     """Find the remains of an object and, for a Schedule, of the experiments that it started."""
-    if scene.cluster.get(ref) is not None:
+    if context.cluster.get(ref) is not None:
         return ref
     experiment = receipt.change.operation.experiment
     if ref.kind == SCHEDULE and experiment is not None:
-        return next(iter(chaos.list_experiments_of(scene.cluster, ref, experiment["spec"]["type"])), None)
+        return next(iter(chaos.list_experiments_of(context.cluster, ref, experiment["spec"]["type"])), None)
     return None
 
 
-def _recreate_object(scene: Scene, ref: Reference, prior: Object) -> None:
+def _recreate_object(context: ChangeContext, ref: Reference, prior: Object) -> None:
     if ref.kind in _CONTROLLED and prior["metadata"].get("ownerReferences"):
         return
     try:
-        scene.cluster.create(prior)
+        context.cluster.create(prior)
     except Rejected:
         # A Service's former address may be taken by now; everything else is restored.
         spec = {k: v for k, v in (prior.get("spec") or {}).items() if k not in ("clusterIP", "clusterIPs")}
-        scene.cluster.create({**prior, "spec": spec})
+        context.cluster.create({**prior, "spec": spec})
 
 
-def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | None) -> None:
+def _restore(context: ChangeContext, ref: Reference, entry: ReceiptEntry, after: Object | None) -> None:
     for attempt in range(_ATTEMPTS):
-        live = scene.cluster.get(ref)
+        live = context.cluster.get(ref)
         if live is None:
             return
         now = strip_to_desired(live)
@@ -90,7 +90,7 @@ def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | 
         ]
         patch += _diff(live, target)
         try:
-            scene.cluster.patch(ref, patch, "Json")
+            context.cluster.patch(ref, patch, "Json")
             return
         except (Conflict, Rejected):
             # A controller wrote in between, so the test failed; the last attempt raises.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import get_operation
 from scenario_kit.changes.receipts import Receipt
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, ClusterError
 from scenario_kit.ports import Clock
 
@@ -19,11 +19,11 @@ class Blocked(NamedTuple):
     reason: str
 
 
-def undo(scene: Scene, receipt: Receipt, clock: Clock) -> Blocked | None:
+def undo(context: ChangeContext, receipt: Receipt, clock: Clock) -> Blocked | None:
     """Undo the change of a receipt; None once it is undone."""
     try:
         for entry in reversed(receipt.entries):
-            get_operation(receipt.change).undo(scene, receipt, entry, clock)
+            get_operation(receipt.change).undo(context, receipt, entry, clock)
     except (ClusterError, AuthoringError, TimeoutError) as problem:
         return Blocked(receipt.group, str(receipt.entries[0].ref) if receipt.entries else "", str(problem))
     return None

@@ -292,7 +292,7 @@ def _build_spec(
     if is_outlived(fault_type, fault, deployed.objects):
         use["rollout"] = {"dropOld": True}
     use |= {name: value for name in ("start", "recurrence", "replicas") if (value := getattr(answers, name))}
-    # A fault without alerts affects nobody: a solver should find it benign.
+    # A fault without alerts affects no user: a solver should find it benign.
     outcome = answers.outcome or ("Incident" if alerts else "Benign")
     if outcome == "NoIncident":
         use["role"] = "Distractor"

@@ -30,7 +30,7 @@ _PLATFORM: Final = "see docs/install.md, What a cluster needs"
 
 
 class PlatformNeeds(Value, frozen=True, kw_only=True):
-    """What a trial needs beside the API server: whatever injects ``chaos``, and the ``metrics`` of Prometheus.
+    """What a trial needs besides the API server: an injector of ``chaos``, and the ``metrics`` of Prometheus.
 
     ``kube_state``: an alert that must fire reads series of kube-state-metrics.
     """

@@ -25,7 +25,7 @@ def locate_listener(lab: LabState) -> tuple[tuple[str, int], ssl.SSLContext] | N
 
 
 def build_configuration(port: int, authority: Path) -> Object:
-    """Build the configuration by which the API server asks the operator; ``authority`` signed its certificate."""
+    """Build the webhook configuration that sends requests to the operator; ``authority`` signed its certificate."""
     bundle = base64.b64encode(authority.read_bytes()).decode()
     client = {"url": f"https://{LOOPBACK}:{port}{PATH}", "caBundle": bundle}
     return build_webhook_configuration(client, get_identity())

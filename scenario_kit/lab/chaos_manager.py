@@ -83,7 +83,7 @@ def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             "CERTS_DIR": str(locate_certificate(Path(state.folder)).parent),
             "WEBHOOK_HOST": LOOPBACK,
             "WEBHOOK_PORT": str(state.ports[WEBHOOK]),
-            # They count kinds of faults, and nothing authenticates who asks; the manager cannot do without.
+            # Metrics count kinds of faults and have no authentication; the manager cannot disable them.
             "METRICS_HOST": UNREACHABLE,
             "METRICS_PORT": str(part.port),
             "CHAOS_DAEMON_SERVICE_PORT": str(daemon.port),

@@ -48,7 +48,7 @@ def remember(state: LabState) -> None:
     try:
         revision = max(etcd.revisions().values())
         found = etcd.under(b"/")
-        # Read first: keys written meanwhile count as changed and are compared again.
+        # Read first: keys written in the meantime count as changed and are compared again.
         baseline.save(Path(state.folder) / FILE, baseline.StoreBaseline(revision, baseline.select_kept(found)))
     finally:
         etcd.close()

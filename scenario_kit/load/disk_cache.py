@@ -61,7 +61,7 @@ def cache_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Cal
         if (found := _read_entry(entry)) is not None:
             return found
     result = make()
-    if len(result) <= MOST_OF_ONE and _make_key(files, more) == key:  # unless a file has changed meanwhile
+    if len(result) <= MOST_OF_ONE and _make_key(files, more) == key:  # unless a file has changed in the meantime
         with contextlib.suppress(OSError):
             _write(entry, result)
     return result

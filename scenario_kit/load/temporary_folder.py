@@ -59,7 +59,7 @@ def remove_abandoned_folders(prefix: str) -> list[Path]:
 
 @contextmanager
 def _hold_abandoned(path: Path) -> Iterator[bool]:
-    """Hold the lock of a folder meanwhile; False where a process has it, or it is none of ours."""
+    """Hold the lock of a folder; yields False if another process holds it or the folder is not ours."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

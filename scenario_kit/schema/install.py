@@ -109,7 +109,7 @@ _APART = ("nodes", "rolebindings", "secrets")
 
 
 def get_identity() -> str:
-    """Get the user as which the API server knows the operator, in a cluster and in a lab."""
+    """Get the operator's user name, in a cluster and in a lab."""
     return f"system:serviceaccount:{NAMESPACE}:{NAME}"
 
 
@@ -118,7 +118,7 @@ def build_operator_access() -> list[dict[str, Any]]:
     home = {"name": NAME, "namespace": NAMESPACE}
     kinds = [each for each in WRITABLE if each.resource not in _APART]
     wide = [each for each in kinds if not each.namespaced]
-    experiments = [each for each in kinds if each.group == _CHAOS]  # they are read and deleted whatever their kind
+    experiments = [each for each in kinds if each.group == _CHAOS]  # all kinds of experiments can be read and deleted
     plain = [each for each in kinds if each.namespaced and each.group != _CHAOS]
     in_cluster = [*_CLUSTER_RULES, *READ_ONLY, *_list_rules(_READ, [*wide, *plain]), *_list_rules(_WRITE, wide)]
     app = [*_APP_RULES, *_list_rules(_WRITE, plain), *_list_rules(("create", "patch"), experiments)]

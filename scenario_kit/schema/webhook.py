@@ -16,7 +16,7 @@ _HTTPS: Final = 443
 
 
 def build_webhook_configuration(client: dict[str, Any], operator: str) -> dict[str, Any]:
-    """Build the configuration by which the API server asks about Scenarios and Validations.
+    """Build the webhook configuration for Scenarios and Validations.
 
     It never stands in the way: what the webhook does not answer is admitted. Asked are only requests that change what
     an object says, and none of the operator's own.

@@ -1,7 +1,7 @@
-"""Step *expectClean*: nothing that the trial made is left, and nothing that it changed is different.
+"""Step *expectClean*: check that nothing the trial created is left, and everything it changed is as before.
 
-A clean room is what the trial touched and the namespaces of its app. What others make, change or remove in the same
-cluster meanwhile is theirs: no trial is judged by it.
+It compares the objects that the trial touched and the namespaces of its app. Objects that others create, change or
+remove in the same cluster in the meantime are ignored.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def snapshot(cluster: Cluster, namespaces: Collection[str]) -> dict[str, str]:
 
 
 def names_any(value: Any, namespaces: Collection[str], key: str = "") -> bool:
-    """Check whether an object names one of these namespaces, wherever objects do."""
+    """Return whether an object refers to one of these namespaces."""
     if isinstance(value, dict):
         return any(names_any(v, namespaces, k) for k, v in value.items() if k not in ("managedFields", "status"))
     if isinstance(value, list):

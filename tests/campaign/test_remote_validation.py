@@ -151,7 +151,7 @@ def test_the_limit_ends_it():
 
 
 def test_one_that_is_deleted_meanwhile_is_told():
-    with pytest.raises(InfrastructureError, match="somebody has deleted the Validation"):
+    with pytest.raises(InfrastructureError, match="was deleted"):
         World(show(RUNNING), lambda world: world.remote.remove()).run()
 
 

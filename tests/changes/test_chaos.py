@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.changes.chaos import parse_content_error
 from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.errors import AuthoringError
@@ -42,8 +42,8 @@ def cluster():
 @pytest.fixture
 def engine(cluster):
     clock = FakeClock()
-    scene = Scene(cluster=cluster, namespace=NS, app=APP, now=clock.now)
-    return Engine(scene, clock, ClusterStore(cluster, "scenario-kit", "t1"), "t1")
+    context = ChangeContext(cluster=cluster, namespace=NS, app=APP, now=clock.now)
+    return Engine(context, clock, ClusterStore(cluster, "scenario-kit", "t1"), "t1")
 
 
 def partition(peer="cart"):
@@ -111,8 +111,8 @@ def test_maintain_with_pods_gone_during_replacement_waits_for_successors(cluster
             return super().wait(until)
 
     clock = Meanwhile()
-    scene = Scene(cluster=cluster, namespace=NS, app=APP, now=clock.now)
-    engine = Engine(scene, clock, ClusterStore(cluster, "scenario-kit", "t1"), "t1")
+    context = ChangeContext(cluster=cluster, namespace=NS, app=APP, now=clock.now)
+    engine = Engine(context, clock, ClusterStore(cluster, "scenario-kit", "t1"), "t1")
     do(engine, partition())
     run(cluster, "cart-2", "cart")
     assert (engine.maintain(["Fault/main"]), cluster.get(LIVE)) == (0, None)

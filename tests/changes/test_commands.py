@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 from scenario_kit.changes import compensation, jobs
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.jobs import JobResult
 from scenario_kit.changes.receipts import ClusterStore, Receipt
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AlreadyExists, AuthoringError, Conflict, InfrastructureError, Unreachable
 from scenario_kit.model import App, Change, Client, Component, Reference
@@ -50,7 +50,9 @@ class World:
         ] + list(objects))  # fmt: skip
         self.due = sorted(at, key=lambda each: each[0])
         self.clock = FakeClock(1000.0, on_advance=self.pass_)
-        self.scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now, others={"stores": STORES})
+        self.context = ChangeContext(
+            cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now, others={"stores": STORES}
+        )
 
     def pass_(self, now):
         while self.due and now >= 1000.0 + self.due[0][0]:
@@ -86,14 +88,14 @@ def test_job_name_is_derived_and_neutral():
 
 @pytest.mark.parametrize(("name", "namespace"), [("cli", NS), ("psql", STORES), ("lost", NS)])
 def test_command_runs_in_namespace_of_its_store(name, namespace):
-    scene = World().scene
-    assert jobs.find_client(scene, name).name == name
-    assert jobs.find_home(scene, name) == namespace
+    context = World().context
+    assert jobs.find_client(context, name).name == name
+    assert jobs.find_home(context, name) == namespace
 
 
 def test_unknown_client_is_refused_with_choices():
     with pytest.raises(AuthoringError, match="shop 1 has no client 'no'; it has cli, psql, lost"):
-        jobs.find_client(World().scene, "no")
+        jobs.find_client(World().context, "no")
 
 
 def test_job_runs_once_and_has_no_marks():
@@ -141,8 +143,8 @@ def test_job_runs_once_and_has_no_marks():
 
 def test_start_twice_returns_same_job():
     world = World()
-    uid = jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
-    assert uid == world.cluster.get(JOB)["metadata"]["uid"] == jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
+    uid = jobs.start(world.context, "cli", ["cli", "SET"], JOB)
+    assert uid == world.cluster.get(JOB)["metadata"]["uid"] == jobs.start(world.context, "cli", ["cli", "SET"], JOB)
     assert len(world.cluster.list("Job", NS)) == 1
 
     def exists(obj):
@@ -151,7 +153,7 @@ def test_start_twice_returns_same_job():
 
     world.cluster.create = exists  # and is gone when it is looked for
     with pytest.raises(AlreadyExists):
-        jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
+        jobs.start(world.context, "cli", ["cli", "SET"], JOB)
 
 
 # --- how it ends
@@ -185,7 +187,7 @@ def terminated(code, **more):
 )  # fmt: skip
 def test_job_result_comes_from_job_and_output_from_pod(conditions, pods, ended):
     world = World(job(*conditions), *pods)
-    assert jobs.await_end(world.scene, world.clock, JOB, "u", 1180.0) == ended
+    assert jobs.await_end(world.context, world.clock, JOB, "u", 1180.0) == ended
     assert world.clock.now() == 1000.0
 
 
@@ -197,10 +199,10 @@ def test_await_end_polls_every_tick_until_deadline(after, deadline, at):
     world = World(job(condition("Complete", "False")), at=[(after, end)])
     if at is None:
         with pytest.raises(InfrastructureError, match="has not ended by its deadline of 180 s: it has no pod"):
-            jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0 + deadline)
+            jobs.await_end(world.context, world.clock, JOB, "u", 1000.0 + deadline)
         assert world.clock.now() == 1180.0
     else:
-        assert jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0 + deadline) == JobResult(True)
+        assert jobs.await_end(world.context, world.clock, JOB, "u", 1000.0 + deadline) == JobResult(True)
         assert world.clock.now() == 1000.0 + at
 
 
@@ -224,7 +226,7 @@ def test_await_end_polls_every_tick_until_deadline(after, deadline, at):
 def test_await_end_timeout_reports_waiting_reason(status, said):
     world = World(job(), pod(status))
     with pytest.raises(InfrastructureError) as reported:
-        jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0)
+        jobs.await_end(world.context, world.clock, JOB, "u", 1000.0)
     assert reported.value.message.endswith(f"180 s: {said}")
 
 
@@ -235,7 +237,7 @@ def test_await_end_timeout_reports_waiting_reason(status, said):
 def test_await_end_of_deleted_job_fails(found):
     world = World(*([found] if found else []))
     with pytest.raises(InfrastructureError, match="was deleted by another client before it ended"):
-        jobs.await_end(world.scene, world.clock, JOB, "u", 1180.0)
+        jobs.await_end(world.context, world.clock, JOB, "u", 1180.0)
 
 
 # --- how it goes
@@ -264,7 +266,7 @@ def released(cluster):
 )
 def test_remove_waits_for_pod(objects, at, uid, left, seconds):
     world = World(*objects, at=at)
-    jobs.remove(world.scene, world.clock, JOB, uid)
+    jobs.remove(world.context, world.clock, JOB, uid)
     assert (world.cluster.get(JOB) is not None) is left
     assert world.clock.now() == 1000.0 + seconds
 
@@ -276,7 +278,7 @@ def test_remove_waits_for_pod(objects, at, uid, left, seconds):
 def test_remove_timeout_names_remaining_object(objects, what):
     world = World(*objects)
     with pytest.raises(TimeoutError) as reported:
-        jobs.remove(world.scene, world.clock, JOB)
+        jobs.remove(world.context, world.clock, JOB)
     assert "is still there 60 s after its deletion" in str(reported.value)
     assert what.rpartition("/")[2] in str(reported.value)
     assert world.clock.now() == 1060.0
@@ -290,7 +292,7 @@ def test_remove_deletes_only_events_of_job_and_pod():
         event("a", "task-1"), event("b", "task-1-x"), event("c", "task-1", "regarding"), event("d", "task-10"),
         event("e", "web"), event("f", None), event("g", "task-1", namespace=STORES),
     )  # fmt: skip
-    jobs.remove(world.scene, world.clock, JOB)
+    jobs.remove(world.context, world.clock, JOB)
     assert [e["metadata"]["name"] for e in world.cluster.list("Event")] == ["d", "e", "f", "g"]
 
 
@@ -322,14 +324,14 @@ STOREPOD = thing("Pod", "store-1", labels={"app": "store"}, spec={})
     ],
 )
 def test_store_without_pods_is_gone_unless_it_has_a_claim(objects, lost):
-    assert jobs.is_store_gone(World(*objects).scene, "cli") is lost
+    assert jobs.is_store_gone(World(*objects).context, "cli") is lost
 
 
 def test_store_in_further_namespace_is_found():
     there = store(kind="StatefulSet", name="db", namespace=STORES)
-    assert jobs.is_store_gone(World(there).scene, "psql") is False
-    assert jobs.is_store_gone(World(store(kind="StatefulSet", name="db")).scene, "psql") is True
-    assert jobs.is_store_gone(World(store()).scene, "lost") is True
+    assert jobs.is_store_gone(World(there).context, "psql") is False
+    assert jobs.is_store_gone(World(store(kind="StatefulSet", name="db")).context, "psql") is True
+    assert jobs.is_store_gone(World(store()).context, "lost") is True
 
 
 # --- what takes it back
@@ -341,7 +343,7 @@ def receipt(*changes, left=None):
 
 def made(world, given):
     store = ClusterStore(world.cluster, "kit", "t")
-    after, problem = compensation.compensate(world.scene, world.clock, store, given)
+    after, problem = compensation.compensate(world.context, world.clock, store, given)
     return after, problem, store.all()
 
 

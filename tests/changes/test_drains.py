@@ -3,9 +3,9 @@
 import pytest
 
 from scenario_kit.changes import nodes
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import send
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
 from scenario_kit.model import App, Change, Reference
 from scenario_kit.testing import FakeClock, FakeCluster
@@ -19,9 +19,9 @@ def node(name="n1", taints=None, **spec):
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec}
 
 
-def scene(*objects):
+def context(*objects):
     cluster = FakeCluster(objects)
-    return Scene(cluster=cluster, namespace="shop", app=APP, now=lambda: 0.0, others={"s": "shop-s"})
+    return ChangeContext(cluster=cluster, namespace="shop", app=APP, now=lambda: 0.0, others={"s": "shop-s"})
 
 
 def taint(key="k", effect="NoSchedule", **more):
@@ -76,7 +76,7 @@ def test_parse_references_of_other_kind_is_refused(text):
     ],
 )  # fmt: skip
 def test_node_operation_writes_and_restores_one_field(operation, before, after):
-    where = scene(node(**before), node("n2"))
+    where = context(node(**before), node("n2"))
     send(where, operation)
     assert where.cluster.get(N1)["spec"] == after
     assert where.cluster.get(Reference("Node", "n2"))["spec"] == {}
@@ -92,7 +92,7 @@ def test_node_operation_writes_and_restores_one_field(operation, before, after):
 
 
 def test_restore_node_keeps_writes_of_others():
-    where = scene(node(taints=[taint("o")]))
+    where = context(node(taints=[taint("o")]))
     send(where, change("taint", **taint()))
     send(where, change("cordon"))
     where.cluster.patch(N1, {"spec": {"taints": [taint("o"), taint(), taint("new")]}})
@@ -101,7 +101,7 @@ def test_restore_node_keeps_writes_of_others():
 
 
 def test_undo_skips_missing_node_and_send_refuses_it():
-    where = scene(node("n2"))
+    where = context(node("n2"))
     for each in (change("cordon"), change("taint", **taint())):
         restore_node(where, each, node())
         with pytest.raises(AuthoringError, match="node n1 does not exist"):
@@ -112,7 +112,7 @@ def test_undo_skips_missing_node_and_send_refuses_it():
 @pytest.mark.parametrize(("others", "refused"), [(0, False), (1, False), (4, False), (5, True)])
 def test_taint_write_has_resource_version(others, refused):
     """Somebody else adds a taint right before each of our writes: five times, and it is told; nothing of it is lost."""
-    where, left = scene(node()), [others]
+    where, left = context(node()), [others]
     patch = where.cluster.patch
 
     def interfering(ref, body, *rest):
@@ -134,7 +134,7 @@ def test_taint_write_has_resource_version(others, refused):
 
 
 def test_taint_of_node_deleted_between_attempts_is_skipped():
-    where = scene(node())
+    where = context(node())
 
     def going(ref, body, *rest):
         where.cluster.delete(N1)
@@ -170,12 +170,12 @@ PODS = (
     [("Node/n1", ["a", "i", "l", "e"]), ("Node/n1,n2", ["a", "b", "i", "l", "e"]), ("Node/n9", [])],
 )
 def test_drain_lists_pods_to_evict(target, names):
-    found = change("drain", target).operation.list_pods(scene(*PODS))
+    found = change("drain", target).operation.list_pods(context(*PODS))
     assert [p["metadata"]["name"] for p in found] == names
 
 
 def test_evict_tries_all_pods_and_returns_refusals():
-    where = scene(*PODS, pod("z", deletionTimestamp="2026-01-01T00:00:00Z"))
+    where = context(*PODS, pod("z", deletionTimestamp="2026-01-01T00:00:00Z"))
     asked = []
 
     def evict(ref):
@@ -203,4 +203,4 @@ def test_evict_tries_all_pods_and_returns_refusals():
     ],
 )
 def test_is_draining_while_a_node_is_cordoned(objects, draining):
-    assert change("drain", "Node/n1,n2").operation.is_draining(scene(*objects).cluster) is draining
+    assert change("drain", "Node/n1,n2").operation.is_draining(context(*objects).cluster) is draining

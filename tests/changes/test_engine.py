@@ -5,7 +5,7 @@ import copy
 
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, NoEffect, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine, NoEffect
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AuthoringError, Unreachable
 from scenario_kit.model import App, Change, Component, FlagStore, Reference
@@ -69,8 +69,8 @@ class Lab:
 
     def start(self, cluster=None):
         cluster = cluster or self.cluster
-        scene = Scene(cluster=cluster, namespace=NS, app=APP, now=self.clock.now)
-        return Engine(scene, self.clock, ClusterStore(cluster, "scenario-kit", "t"), "t")
+        context = ChangeContext(cluster=cluster, namespace=NS, app=APP, now=self.clock.now)
+        return Engine(context, self.clock, ClusterStore(cluster, "scenario-kit", "t"), "t")
 
     def state(self):
         kinds = ("Deployment", "Service", "ConfigMap", "Secret", "NetworkPolicy")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.errors import AuthoringError, Conflict, InfrastructureError, Unreachable
 from scenario_kit.model import App, Change, Client, Component, Reference
 from scenario_kit.testing import FakeClock, FakeCluster
@@ -124,8 +124,8 @@ class Lab:
     def engine(self, cluster=None):
         """A new process: it knows what the cluster knows."""
         cluster = cluster or self.cluster
-        scene = Scene(cluster=cluster, namespace=self.namespace, app=APP, now=self.clock.now)
-        return Engine(scene, self.clock, ClusterStore(cluster, "scenario-kit", self.trial), self.trial)
+        context = ChangeContext(cluster=cluster, namespace=self.namespace, app=APP, now=self.clock.now)
+        return Engine(context, self.clock, ClusterStore(cluster, "scenario-kit", self.trial), self.trial)
 
     def do(self, cluster=None):
         return self.engine(cluster).do(RUN, ordinal=7, group="Fault/f", undo=[BACK])

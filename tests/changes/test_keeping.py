@@ -5,7 +5,7 @@ import copy
 import msgspec
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.changes.operation import NoEffect
 from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.changes.operations.create import Create
@@ -46,9 +46,9 @@ class Lab:
         self.engine = self.start()
 
     def start(self):
-        scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now, others=self.others)
+        context = ChangeContext(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now, others=self.others)
         self.store = ClusterStore(self.cluster, "kit", "t")
-        return Engine(scene, self.clock, self.store, "t")
+        return Engine(context, self.clock, self.store, "t")
 
     def value(self, name="a", kind="ConfigMap"):
         found = self.cluster.get(Reference(kind, name, NS))

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.changes.node_placeholders import resolve_checks
 from scenario_kit.changes.operation import NoEffect
 from scenario_kit.errors import AuthoringError
@@ -74,8 +74,8 @@ class Place:
         self.engine = self.start()
 
     def start(self):
-        scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now)
-        return Engine(scene, self.clock, ClusterStore(self.cluster, "scenario-kit", "t"), "t")
+        context = ChangeContext(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now)
+        return Engine(context, self.clock, ClusterStore(self.cluster, "scenario-kit", "t"), "t")
 
     def do(self, ordinal=1, group="Fault/f", **change):
         return self.engine.do(Change.from_json(change), ordinal=ordinal, group=group)
@@ -95,8 +95,10 @@ def test_drain_covers_further_namespaces():
     spec = {"replicas": 1, "selector": {"matchLabels": {"app": "db"}}, "template": template}
     place.cluster.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
     place.cluster.create(pod("db-a", "n2", {"app": "db"}, f"{NS}-stores"))
-    scene = Scene(cluster=place.cluster, namespace=NS, app=APP, now=place.clock.now, others={"stores": f"{NS}-stores"})
-    place.engine = Engine(scene, place.clock, ClusterStore(place.cluster, "scenario-kit", "t"), "t")
+    context = ChangeContext(
+        cluster=place.cluster, namespace=NS, app=APP, now=place.clock.now, others={"stores": f"{NS}-stores"}
+    )
+    place.engine = Engine(context, place.clock, ClusterStore(place.cluster, "scenario-kit", "t"), "t")
 
     receipt = place.do(drain={"target": "Node/node:host:Deployment:db"})
 

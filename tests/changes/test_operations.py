@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import send
 from scenario_kit.changes.operations.set_flag import read_flag_document
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, FlagStore, Reference
 from scenario_kit.model.kubernetes.reference import make_object_reference
@@ -36,9 +36,9 @@ def workload(kind="Deployment", name="web", namespace=NS, annotations=None, **mo
     return thing(kind, name, namespace, "apps/v1", spec=spec, **more)
 
 
-def scene(*objects, flags=FLAGS, now=NOW):
+def context(*objects, flags=FLAGS, now=NOW):
     cluster = FakeCluster([thing("Namespace", NS, ""), thing("Namespace", STORES, ""), *objects])
-    return Scene(cluster=cluster, namespace=NS, app=app(flags), now=lambda: now, others={"stores": STORES})
+    return ChangeContext(cluster=cluster, namespace=NS, app=app(flags), now=lambda: now, others={"stores": STORES})
 
 
 def do(where, change):
@@ -52,7 +52,9 @@ def get(where, text):
 
 
 def test_scene_lists_namespaces():
-    found = Scene(cluster=None, namespace="a", app=app(), now=None, others={"s": "a-s"}, declared=frozenset({"b"}))
+    found = ChangeContext(
+        cluster=None, namespace="a", app=app(), now=None, others={"s": "a-s"}, declared=frozenset({"b"})
+    )
     assert found.everywhere == ("a", "a-s")
     assert found.reach == {"a", "a-s", "b"}
     assert found.resolve(Reference.parse("s/Deployment/web")) == Reference("Deployment", "web", "a-s")
@@ -83,7 +85,7 @@ def test_reference_of_manifest(manifest, ref):
     ],
 )
 def test_list_targets_of_operations(change, refs):
-    assert Change.from_json(change).operation.list_targets(scene()) == refs
+    assert Change.from_json(change).operation.list_targets(context()) == refs
 
 
 @pytest.mark.parametrize(
@@ -97,12 +99,12 @@ def test_missing_target_is_refused(change, flags, text):
     made = Change.from_json(change)
     for act in (made.operation.list_targets, lambda where: send(where, made)):
         with pytest.raises(AuthoringError, match=text):
-            act(scene(flags=flags))
+            act(context(flags=flags))
 
 
 @pytest.mark.parametrize("operation", ["create", "apply"])
 def test_manifest_has_own_namespace_or_the_apps(operation):
-    where = scene()
+    where = context()
     assert do(where, {operation: thing("ConfigMap", "a", "", data={"k": "v"})}) == [(operation, f"{NS}/ConfigMap/a")]
     assert do(where, {operation: thing("ConfigMap", "a", STORES)}) == [(operation, f"{STORES}/ConfigMap/a")]
     assert get(where, "ConfigMap/a")["data"] == {"k": "v"}
@@ -122,14 +124,14 @@ def test_manifest_has_own_namespace_or_the_apps(operation):
     ],
 )
 def test_patch_is_sent_with_its_type(type_, patch, data):
-    where = scene(thing("ConfigMap", "a", data={"k": "v"}))
+    where = context(thing("ConfigMap", "a", data={"k": "v"}))
     change = {"patch": {"target": "ConfigMap/a", "type": type_, "patch": patch}}
     assert do(where, change) == [("patch", f"{NS}/ConfigMap/a")]
     assert get(where, "ConfigMap/a")["data"] == data
 
 
 def test_delete_and_scale_affect_only_the_target():
-    where = scene(thing("ConfigMap", "a"), thing("ConfigMap", "a", STORES), workload(), workload(namespace=STORES))
+    where = context(thing("ConfigMap", "a"), thing("ConfigMap", "a", STORES), workload(), workload(namespace=STORES))
     assert do(where, {"delete": {"target": "stores/ConfigMap/a"}}) == [("delete", f"{STORES}/ConfigMap/a")]
     assert (get(where, "ConfigMap/a") is None, get(where, "stores/ConfigMap/a")) == (False, None)
     assert do(where, {"scale": {"target": "Deployment/web", "replicas": 5}}) == [("patch", f"{NS}/Deployment/web")]
@@ -147,7 +149,7 @@ def test_delete_and_scale_affect_only_the_target():
     ],
 )
 def test_change_of_missing_object_is_refused(change):
-    where = scene()
+    where = context()
     with pytest.raises(AuthoringError, match=f"/no does not exist in namespace {NS}"):
         do(where, change)
 
@@ -161,7 +163,7 @@ def test_change_of_missing_object_is_refused(change):
     ],
 )
 def test_operation_on_unsupported_kind_is_refused(change, text):
-    where = scene(workload(), workload("DaemonSet"), thing("ConfigMap", "a"))
+    where = context(workload(), workload("DaemonSet"), thing("ConfigMap", "a"))
     with pytest.raises(AuthoringError, match=text):
         do(where, change)
 
@@ -188,7 +190,7 @@ def stamp(at):
     ],
 )
 def test_restart_time_is_the_trials_and_unique(kind, last, now):
-    where = scene(workload(kind, annotations={RESTARTED: last, "own": "x"} if last else None))
+    where = context(workload(kind, annotations={RESTARTED: last, "own": "x"} if last else None))
     do(where, {"restart": {"target": f"{kind}/web"}})
     annotations = get(where, f"{kind}/web")["spec"]["template"]["metadata"]["annotations"]
     assert annotations == ({RESTARTED: now, "own": "x"} if last else {RESTARTED: now})
@@ -197,13 +199,13 @@ def test_restart_time_is_the_trials_and_unique(kind, last, now):
 def test_restart_of_template_without_metadata():
     bare = workload()
     del bare["spec"]["template"]["metadata"]
-    where = scene(bare)
+    where = context(bare)
     do(where, {"restart": {"target": "Deployment/web"}})
     assert get(where, "Deployment/web")["spec"]["template"]["metadata"]["annotations"] == {RESTARTED: stamp(NOW)}
 
 
 def test_restart_of_pod_deletes_it():
-    where = scene(thing("Pod", "a", spec={}))
+    where = context(thing("Pod", "a", spec={}))
     assert do(where, {"restart": {"target": "Pod/a"}}) == [("delete", f"{NS}/Pod/a")]
 
 
@@ -229,7 +231,7 @@ def revision(name, number, owner="u-web", image="", namespace=NS):
     ],
 )
 def test_undo_rollout_restores_previous_revision(sets, image):
-    where = scene(workload(meta={"uid": "u-web"}), *sets)
+    where = context(workload(meta={"uid": "u-web"}), *sets)
     do(where, {"undoRollout": {"target": "Deployment/web"}})
     template = get(where, "Deployment/web")["spec"]["template"]
     assert template == {
@@ -241,7 +243,7 @@ def test_undo_rollout_restores_previous_revision(sets, image):
 def test_undo_rollout_accepts_template_without_labels():
     old = revision("r1", 1)
     del old["spec"]["template"]["metadata"]["labels"]
-    where = scene(workload(meta={"uid": "u-web"}), old, revision("r2", 2))
+    where = context(workload(meta={"uid": "u-web"}), old, revision("r2", 2))
     do(where, {"undoRollout": {"target": "Deployment/web"}})
     assert get(where, "Deployment/web")["spec"]["template"]["metadata"] == {}
 
@@ -249,7 +251,7 @@ def test_undo_rollout_accepts_template_without_labels():
 @pytest.mark.parametrize("sets", [[], [revision("r1", 1)], [revision("r1", 1), revision("r2", 2, "u-other")]])
 def test_undo_rollout_without_earlier_revision_is_refused(sets):
     with pytest.raises(AuthoringError, match="no earlier revision"):
-        do(scene(workload(meta={"uid": "u-web"}), *sets), {"undoRollout": {"target": "Deployment/web"}})
+        do(context(workload(meta={"uid": "u-web"}), *sets), {"undoRollout": {"target": "Deployment/web"}})
 
 
 # --- flags
@@ -264,7 +266,7 @@ def store(doc, **more):
 
 
 def test_set_flag_changes_one_flag_and_restarts_readers():
-    where = scene(store(document(slow="off", odd="off"), other="x"), workload())
+    where = context(store(document(slow="off", odd="off"), other="x"), workload())
     writes = do(where, {"setFlag": {"flag": "slow", "variant": "on"}})
     assert [target.rpartition("/")[2] for _, target in writes] == ["flags", "web"]
     data = get(where, "ConfigMap/flags")["data"]
@@ -282,7 +284,7 @@ def test_set_flag_changes_one_flag_and_restarts_readers():
     ],
 )
 def test_unknown_flag_or_variant_is_refused_with_choices(flag, variant, value, choices):
-    where = scene(store(document(slow="off")), workload())
+    where = context(store(document(slow="off")), workload())
     change = {"flag": flag, "variant": variant} | ({} if value is None else {"value": value})
     with pytest.raises(AuthoringError, match=f"no flag '{flag}' with a variant '{variant}'") as refused:
         do(where, {"setFlag": change})
@@ -291,7 +293,7 @@ def test_unknown_flag_or_variant_is_refused_with_choices(flag, variant, value, c
 
 @pytest.mark.parametrize("data", [{}, None])
 def test_missing_flag_document_is_empty(data):
-    where = scene(thing("ConfigMap", "flags", **({} if data is None else {"data": data})))
+    where = context(thing("ConfigMap", "flags", **({} if data is None else {"data": data})))
     assert read_flag_document(where) == (Reference("ConfigMap", "flags", NS), "f.json", {})
     with pytest.raises(AuthoringError, match="no flag"):
         do(where, {"setFlag": {"flag": "slow", "variant": "on"}})
@@ -299,7 +301,7 @@ def test_missing_flag_document_is_empty(data):
 
 def test_app_without_flags_is_refused():
     with pytest.raises(AuthoringError, match="has no feature flags"):
-        read_flag_document(scene(flags=None))
+        read_flag_document(context(flags=None))
 
 
 # --- chaos
@@ -316,7 +318,7 @@ def experiment(selector, **meta):
 
 
 def test_chaos_is_bound_to_current_pods():
-    where = scene(pod("a"), pod("b", STORES))
+    where = context(pod("a"), pod("b", STORES))
     assert do(where, {"chaos": experiment({"labelSelectors": {"app": "web"}})}) == [("create", f"{NS}/PodChaos/x")]
     made = where.cluster.get(Reference("PodChaos", "x", NS, "chaos-mesh.org"))
     assert made["spec"]["selector"] == {"namespaces": [NS], "pods": {NS: ["a"]}}
@@ -329,7 +331,7 @@ def test_chaos_is_bound_to_current_pods():
     [({"labelSelectors": {"app": "none"}}, "SK111"), ({"namespaces": ["kube-system"]}, "SK150")],
 )
 def test_chaos_without_pods_or_outside_the_app_is_refused(selector, code):
-    where = scene(pod("a"))
+    where = context(pod("a"))
     with pytest.raises(AuthoringError) as refused:
         do(where, {"chaos": experiment(selector)})
     assert [f.code for f in refused.value.findings] == [code]

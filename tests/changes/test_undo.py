@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import Conflict, NotFound, Rejected, Unreachable
 from scenario_kit.model import App, Change, Component, FlagStore, Reference
@@ -29,11 +29,11 @@ class World:
         self.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NS}})
 
     def undo(self, *entries, change=PATCH, state="Done"):
-        scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now)
+        context = ChangeContext(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now)
         receipt = Receipt(
             trial="t", ordinal=1, group="Fault/f", change=Change.from_json(change), state=state, entries=entries
         )
-        return undo(scene, receipt, self.clock)
+        return undo(context, receipt, self.clock)
 
     def get(self, text):
         return self.cluster.get(Reference.parse(text).within(NS))

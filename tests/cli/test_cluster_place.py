@@ -161,7 +161,7 @@ def test_the_operator_resolves_what_is_asked_to_the_same_incident():
     assert [p.purpose for p in found.planned] == [p.purpose for p in plan.planned]
 
 
-class _Grounds:
+class _Platform:
     name, campaign_clock = "a cluster", "Wall"
 
     def offers(self, capability, argument, clock):
@@ -172,7 +172,7 @@ class _Grounds:
 
 
 class _Environment:
-    catalog, grounds = CATALOG, _Grounds()
+    catalog, platform = CATALOG, _Platform()
 
 
 def validation_with(finding, position):

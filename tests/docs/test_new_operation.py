@@ -9,7 +9,7 @@ import yaml
 
 from scenario_kit import load
 from scenario_kit.catalog import Catalog, find_data_root
-from scenario_kit.changes import ClusterStore, Engine, Scene, operations
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine, operations
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file
 from scenario_kit.model import App, Change, Reference
@@ -97,14 +97,14 @@ def test_it_is_sent_and_taken_back(added):
     )  # fmt: skip
     clock = FakeClock(1000.0)
     app = App(name="shop", version="1", namespace="shop", entry="web", components=())
-    scene = Scene(cluster=cluster, namespace="shop", app=app, now=clock.now)
-    engine = Engine(scene, clock, ClusterStore(cluster, "kit", "t"), "t")
+    context = ChangeContext(cluster=cluster, namespace="shop", app=app, now=clock.now)
+    engine = Engine(context, clock, ClusterStore(cluster, "kit", "t"), "t")
     change = Change.from_json({"pauseRollout": {"target": "Deployment/web"}})
 
     assert change.to_json() == {"pauseRollout": {"target": "Deployment/web"}}
     engine.do(change, ordinal=0, group="Fault/f")
     assert cluster.get(WEB)["spec"] == {"replicas": 2, "paused": True}
-    stored = Engine(scene, clock, ClusterStore(cluster, "kit", "t"), "t").list_receipts()
+    stored = Engine(context, clock, ClusterStore(cluster, "kit", "t"), "t").list_receipts()
     assert [(r.change, r.state) for r in stored] == [(change, "Done")]
     assert engine.undo_all() == []
     assert cluster.get(WEB)["spec"] == {"replicas": 2}

@@ -54,7 +54,7 @@ def test_three_interruptions_and_then_the_verdict(lab, tmp_path):
             break  # it was quicker than we are
         assert process.returncode in (130, -how), out
         if how == signal.SIGINT:
-            assert "to continue: give the same command again" in out
+            assert "to continue: run the same command again" in out
         assert {n: uid for n, uid in trials(lab).items() if n in known} == known, "what began goes on"
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     print(f"seed {seed};", "; ".join(reported))

@@ -13,7 +13,7 @@ from tools.image.source import SourceRevision, read_revision, select_files
 
 FILES = {entry.path.removeprefix(f"{PACKAGES}/") for entry in select_files(ROOT, OPERATOR.kit)}
 #: Imported only where the name of a lab is given, which the image refuses with these words.
-WITH_A_LAB = re.compile(r"scenario_kit\.lab|operators\.scenario\.lab_grounds$")
+WITH_A_LAB = re.compile(r"scenario_kit\.lab|operators\.scenario\.lab_platform$")
 
 
 def imports():
@@ -61,7 +61,7 @@ def test_the_image_with_the_lab_has_what_a_wheel_has_but_go_s_modules_and_fakes(
     assert {
         p for p in left if not p.startswith(("scenario_kit/testing", "scenario_kit/lab/toolchain/modules"))
     } == set()
-    assert {"operators/manifests/crds.yaml", "operators/scenario/lab_grounds.py"} <= found
+    assert {"operators/manifests/crds.yaml", "operators/scenario/lab_platform.py"} <= found
 
 
 def test_data_lies_beside_the_modules_that_read_it():

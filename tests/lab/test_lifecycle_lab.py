@@ -14,7 +14,7 @@ import httpx
 import msgspec
 import pytest
 
-from operators.scenario.lab_grounds import Lab
+from operators.scenario.lab_platform import Lab
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ClusterError, Forbidden, LabError, UsageError
 from scenario_kit.judge.platform import PlatformNeeds

@@ -55,7 +55,7 @@ def environment(*objects: Object, scrapes: float = SCRAPES, kube_state: bool = T
         metrics=metrics,
         catalog=CATALOG,
         settings=Settings(),
-        grounds=RealCluster(cluster, metrics),
+        platform=RealCluster(cluster, metrics),
     )
 
 
@@ -80,22 +80,22 @@ def test_where_everything_is_there_it_is_accepted() -> None:
 def test_a_canary_is_asked_again_only_after_a_while() -> None:
     now = [0.0]
     cluster = FakeCluster()
-    grounds = RealCluster(cluster, FakeMetrics(lambda expr, at: []), clock=lambda: now[0])
+    platform = RealCluster(cluster, FakeMetrics(lambda expr, at: []), clock=lambda: now[0])
     netem = next(c for c in list_capabilities(CATALOG) if c.name == "netem")
 
-    assert not grounds.offers(netem, "", "Wall")
+    assert not platform.offers(netem, "", "Wall")
     cluster.put(DAEMON)
-    assert not grounds.offers(netem, "", "Wall")
+    assert not platform.offers(netem, "", "Wall")
     now[0] = 61.0
-    assert grounds.offers(netem, "", "Wall")
+    assert platform.offers(netem, "", "Wall")
 
 
 @pytest.mark.parametrize(("declared", "there"), [((), False), (("node-access",), True)])
 def test_what_no_canary_can_see_is_declared(declared: tuple[str, ...], there: bool) -> None:
-    grounds = RealCluster(FakeCluster(), FakeMetrics(lambda expr, at: []), declared)
+    platform = RealCluster(FakeCluster(), FakeMetrics(lambda expr, at: []), declared)
     access = next(c for c in list_capabilities(CATALOG) if c.name == "node-access")
 
-    assert grounds.offers(access, "", "Wall") is there
+    assert platform.offers(access, "", "Wall") is there
 
 
 def install(workload: Object, **container: object) -> Object:
@@ -148,14 +148,14 @@ def test_a_prometheus_that_has_just_started_is_not_blamed() -> None:
 def test_the_platform_is_asked_once_a_minute() -> None:
     asked, now = [], [0.0]
     metrics = FakeMetrics(lambda expr, at: asked.append(expr) or [({}, SCRAPES)])
-    grounds = RealCluster(FakeCluster(), metrics, clock=lambda: now[0])
-    first = grounds.check_platform()
+    platform = RealCluster(FakeCluster(), metrics, clock=lambda: now[0])
+    first = platform.check_platform()
     count = len(asked)
     now[0] = 59.0
-    assert grounds.check_platform() == first
+    assert platform.check_platform() == first
     assert len(asked) == count
     now[0] = 61.0
-    grounds.check_platform()
+    platform.check_platform()
     assert len(asked) == 2 * count
 
 
@@ -169,10 +169,10 @@ def test_the_platform_is_asked_once_a_minute() -> None:
 )
 def test_evidence_names_the_data_plane_and_the_versions(spec, data_plane) -> None:
     metrics = FakeMetrics(lambda expr, at: [])
-    grounds = RealCluster(FakeCluster([build_node("containerd", **spec), INSTALLED_MANAGER]), metrics)
+    platform = RealCluster(FakeCluster([build_node("containerd", **spec), INSTALLED_MANAGER]), metrics)
 
-    assert grounds.data_plane == data_plane
-    assert grounds.versions == ("v1.33.1", "chaos-mesh v2.8.0")
+    assert platform.data_plane == data_plane
+    assert platform.versions == ("v1.33.1", "chaos-mesh v2.8.0")
 
 
 def test_a_cluster_without_chaos_mesh_has_no_engine() -> None:

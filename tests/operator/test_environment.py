@@ -3,7 +3,7 @@
 import pytest
 
 from operators.scenario.environment import Environment, Settings
-from operators.scenario.lab_grounds import _find_lasting_problem
+from operators.scenario.lab_platform import _find_lasting_problem
 from operators.scenario.platforms import RealCluster
 from scenario_kit.errors import GuardRailError, LabError
 from scenario_kit.judge.platform import PlatformNeeds
@@ -25,7 +25,7 @@ def test_clusters_that_are_not_meant_are_refused(monkeypatch, tmp_path, context,
         Environment.of_cluster(context, allowed, "http://127.0.0.1:1", Settings())
 
 
-def grounds(available, *, down=False):
+def platform(available, *, down=False):
     cluster = FakeCluster()
     for name in ("chaos-mesh",):
         cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
@@ -49,7 +49,7 @@ def grounds(available, *, down=False):
     ("available", "down", "problems"), [(1, False, 0), (0, False, 1), (None, False, 1), (1, True, 1), (0, True, 2)]
 )
 def test_what_is_not_well_is_named(available, down, problems):
-    assert len(grounds(available, down=down).health(PlatformNeeds())) == problems
+    assert len(platform(available, down=down).health(PlatformNeeds())) == problems
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_is_not_well_is_named(available, down, problems):
     ],
 )
 def test_what_a_trial_does_not_need_may_be_missing(chaos, metrics, problems):
-    there = grounds(None, down=True)
+    there = platform(None, down=True)
     needs = PlatformNeeds(chaos=chaos, metrics=metrics)
     for found in (there.health(needs), there.diagnose(needs)):
         assert len(found) == len(problems)
@@ -84,8 +84,8 @@ def test_a_part_is_asked_once_in_five_seconds_however_many_trials_there_are():
 def test_virtual_time_belongs_to_the_lab():
     spec = TrialSpec(scenario="s", digest="d", clock="Virtual", namespace="n", steps=(), resolved="")
     with pytest.raises(LabError, match="virtual time"):
-        grounds(1).open_clock("t", spec)
-    assert grounds(1).has_clock("t")
+        platform(1).open_clock("t", spec)
+    assert platform(1).has_clock("t")
 
 
 @pytest.mark.parametrize(

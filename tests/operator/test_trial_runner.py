@@ -36,7 +36,7 @@ def spec(twin):
 
 
 class NoWorlds:
-    """Grounds that cannot simulate the app."""
+    """TrialPlatform that cannot simulate the app."""
 
     closed = False
 
@@ -56,17 +56,17 @@ class NoWorlds:
 
 
 @pytest.fixture
-def grounds():
+def platform():
     return NoWorlds()
 
 
 @pytest.fixture
-def environment(grounds):
+def environment(platform):
     cluster = FakeCluster()
     for name in (HERE, "shop"):
         cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     metrics = FakeMetrics(lambda expr, at: [])
-    return SimpleNamespace(cluster=cluster, solver=cluster, metrics=metrics, settings=Settings(), grounds=grounds)
+    return SimpleNamespace(cluster=cluster, solver=cluster, metrics=metrics, settings=Settings(), platform=platform)
 
 
 def applied(environment, twin, status=None):
@@ -121,15 +121,15 @@ def test_what_another_version_has_begun_waits_for_it(environment, call):
         getattr(run, call)()
 
 
-def test_it_lets_go_when_it_is_deleted(environment, grounds):
+def test_it_lets_go_when_it_is_deleted(environment, platform):
     assert applied(environment, tiny.DEFINITION).clean() == []
-    assert grounds.closed
+    assert platform.closed
 
 
 @pytest.mark.parametrize(("proof", "again"), [("Held", False), ("Broken", True)])
-def test_what_a_trial_has_proven_to_be_gone_is_not_looked_for_again(environment, grounds, monkeypatch, proof, again):
+def test_what_a_trial_has_proven_to_be_gone_is_not_looked_for_again(environment, platform, monkeypatch, proof, again):
     opened = []
-    monkeypatch.setattr(grounds, "open_clock", lambda trial, spec: opened.append(trial) or WallClock())
+    monkeypatch.setattr(platform, "open_clock", lambda trial, spec: opened.append(trial) or WallClock())
     outcomes = ["Held", "Held", "Held", proof]
     steps = tuple(
         StepStatus(index=i, step=str(step), outcome=outcome, started_at=0.0)
@@ -139,6 +139,6 @@ def test_what_a_trial_has_proven_to_be_gone_is_not_looked_for_again(environment,
     metadata = {"name": "t-evidence", "namespace": HERE, "labels": {TRIAL_LABEL: "t"}}
     environment.cluster.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"document": "{}"}})
     assert run.clean() == []
-    assert grounds.closed
+    assert platform.closed
     assert environment.cluster.list("ConfigMap", HERE) == []
     assert bool(opened) is again

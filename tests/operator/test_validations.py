@@ -49,7 +49,7 @@ def prepared_once():
 
 
 class Fakes:
-    """Grounds of a lab that works, or does not."""
+    """TrialPlatform of a lab that works, or does not."""
 
     name = "the lab"
     campaign_clock = "Virtual"
@@ -74,7 +74,7 @@ class World:
     def __init__(self, **spec):
         self.cluster = FakeCluster()
         self.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HERE}})
-        self.grounds, self.now, self.outcomes = Fakes(), EPOCH, {}
+        self.platform, self.now, self.outcomes = Fakes(), EPOCH, {}
         self.apply(SCENARIO | {"metadata": {"name": NAME, "namespace": HERE}})
         if spec:
             self.validate(**spec)
@@ -89,7 +89,9 @@ class World:
 
     def restart(self):
         """Another operator process: it remembers nothing."""
-        environment = SimpleNamespace(cluster=self.cluster, catalog=CATALOG, settings=Settings(), grounds=self.grounds)
+        environment = SimpleNamespace(
+            cluster=self.cluster, catalog=CATALOG, settings=Settings(), platform=self.platform
+        )
         self.operator = Validations(environment, now=lambda: self.now)
 
     def step(self, times=1):
@@ -259,7 +261,7 @@ def test_what_lint_refuses_fails_without_a_trial():
 def test_what_the_place_lacks_is_nobodys_scenario():
     file = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
     world = World(embedded={"name": "other", "spec": read_document(file).data["spec"]})
-    world.grounds.lacks = True
+    world.platform.lacks = True
     world.through()
     assert (world.status["verdict"], world.trials()) == ("NotEvaluated", [])
 
@@ -268,7 +270,7 @@ def test_nothing_begins_while_infrastructure_is_not_well_and_the_budget_ends_it(
     world = World(scenario=NAME, plan="Quick", maxMinutes=5, parallelism=1)
     world.step(2)
     world.end("repeat-1")
-    world.grounds.problems = ("prometheus is gone",)
+    world.platform.problems = ("prometheus is gone",)
     world.step(3)
     assert len(world.trials()) == 1
     assert world.condition("Ready") == ("False", "InfrastructureTrouble")

@@ -16,7 +16,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
 from scenario_kit.lab.twin.network.endpoints import Network
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model import App, Change, Fault, Object, Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, resolve_options
@@ -310,7 +310,7 @@ def asked() -> tuple[set[str], set[str]]:
         simulated.kinds["Pod"][name]["metadata"].setdefault("annotations", {"workload": ""})
         simulated.version += 1
         simulated.run(15)
-        network = Network(simulated.view(), Census(tiny.DEFINITION))
+        network = Network(simulated.view(), ProcessTable(tiny.DEFINITION))
         network.lookup(one, "gate", 80)
         del simulated.kinds["Pod"][name]
     return of_pods, of_containers

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.errors import MetricsError
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.judge.repair.resolved import EntryTraffic
@@ -106,8 +106,8 @@ class Trial:
             faults=faults, expect=expect, ground_truth=truth,
         )  # fmt: skip
         spec = TrialSpec(scenario="s", digest="d", namespace="shop", steps=steps, resolved="")
-        scene = Scene(cluster=self.cluster, namespace="shop", app=app, now=self.clock.now)
-        engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
+        context = ChangeContext(cluster=self.cluster, namespace="shop", app=app, now=self.clock.now)
+        engine = Engine(context, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
         self.stops = False
         self.context = TrialContext(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.errors import Rejected, Unreachable
 from scenario_kit.model import (
     AlertExpectation,
@@ -92,8 +92,8 @@ class Stage:
 
     def context(self):
         spec = TrialSpec(scenario="s", digest="d", namespace="shop", steps=(), resolved="")
-        scene = Scene(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
-        engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
+        context = ChangeContext(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
+        engine = Engine(context, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
         return TrialContext(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
             metrics=FakeMetrics(lambda *_: []),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.errors import Unreachable
 from scenario_kit.judge.repair import invariants
 from scenario_kit.model import App, Change, Fault, Reference, Runbook, TrialSpec, Windows
@@ -77,11 +77,11 @@ class Stage:
 
     def context(self) -> TrialContext:
         spec = TrialSpec(scenario="s", digest="d", seed=4, namespace="shop", steps=(), resolved="")
-        scene = Scene(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
+        context = ChangeContext(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
         return TrialContext(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
             metrics=FakeMetrics(lambda *_: []),
-            clock=self.clock, engine=Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t"),
+            clock=self.clock, engine=Engine(context, self.clock, ClusterStore(self.cluster, "kit", "t"), "t"),
             evaluator=None, management="kit", health=list, stopping=lambda: False, idle=lambda _: None,
             tell=lambda *_: None,
         )  # type: ignore[arg-type]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.model import App, Reference, Runbook, TrialSpec, Windows
 from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
@@ -43,11 +43,11 @@ def removed(*objects: dict[str, Any]) -> list[str]:
         scenario="s", digest="d", app=APP, namespace="shop", users=5, objects=(), rules=(), windows=WINDOWS,
         faults=(), expect=Expect(), ground_truth=GroundTruth(),
     )  # fmt: skip
-    scene = Scene(cluster=cluster, namespace="shop", app=APP, now=clock.now)
+    context = ChangeContext(cluster=cluster, namespace="shop", app=APP, now=clock.now)
     context = TrialContext(
         name="t", spec=TrialSpec(scenario="s", digest="d", seed=1, namespace="shop", steps=(), resolved=""),
         runbook=runbook, cluster=cluster, solver=cluster, metrics=FakeMetrics(lambda *_: []), clock=clock,
-        engine=Engine(scene, clock, ClusterStore(cluster, "kit", "t"), "t"), evaluator=None, management="kit",
+        engine=Engine(context, clock, ClusterStore(cluster, "kit", "t"), "t"), evaluator=None, management="kit",
         health=list, stopping=lambda: False, idle=lambda _: None, tell=lambda *_: None,
     )  # type: ignore[arg-type]  # fmt: skip
     remove(context, 300.0)

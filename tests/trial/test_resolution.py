@@ -391,9 +391,9 @@ def test_what_was_spared_is_so_only_while_it_is_in_force(role):
     trial.context.engine.do(change, ordinal=29999, group="Fault/d")
     lost = judge_resolution(at(trial, 1400.0).context, REPAIRED).reasons
     assert ("ConfigMap/d no longer has k" in lost) is (role == "Cause")
-    scene = trial.context.engine._scene
-    Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t").undo_group("Fault/d")
-    trial.context.engine = Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t")
+    context = trial.context.engine._context
+    Engine(context, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t").undo_group("Fault/d")
+    trial.context.engine = Engine(context, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t")
     trial.cluster.patch(Reference("ConfigMap", "d", "shop"), {"data": None})
     assert "ConfigMap/d no longer has k" in judge_resolution(trial.context, REPAIRED).reasons
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.errors import Conflict, InfrastructureError, LabError, MetricsError, Unreachable
 from scenario_kit.model import (
     AlertExpectation,
@@ -187,12 +187,12 @@ class Stage:
 
     def context(self):
         clock = Clock(self.clock, self.trouble)
-        scene = Scene(cluster=self.cluster, namespace="shop", app=RUNBOOK.app, now=clock.now)
+        context = ChangeContext(cluster=self.cluster, namespace="shop", app=RUNBOOK.app, now=clock.now)
         return TrialContext(
             name="t",
             spec=TrialSpec(scenario="s", digest="d", namespace="shop", steps=STEPS, resolved=""),
             runbook=RUNBOOK, cluster=self.cluster, solver=self.cluster, metrics=FakeMetrics(self._metrics),
-            clock=clock, engine=Engine(scene, clock, ClusterStore(self.cluster, "kit", "t"), "t"),
+            clock=clock, engine=Engine(context, clock, ClusterStore(self.cluster, "kit", "t"), "t"),
             evaluator=self.evaluator, management="kit", health=list, diagnose=lambda: self.hangs,
             stopping=lambda: False, idle=lambda _: None, tell=lambda *_: None,
         )  # fmt: skip

@@ -20,7 +20,7 @@ from typing import Final
 
 #: Modules that an operator of a lab imports lazily.
 _LATER: Final = (
-    "operators.scenario.lab_grounds", "scenario_kit.lab.lab_cluster", "scenario_kit.changes.operations",
+    "operators.scenario.lab_platform", "scenario_kit.lab.lab_cluster", "scenario_kit.changes.operations",
     "scenario_kit.lab.admission_webhook",
 )  # fmt: skip
 #: Seconds between the end of an operator and the next start.

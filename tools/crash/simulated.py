@@ -226,7 +226,7 @@ def _list(template: Object) -> list[Object]:
     return list(template["spec"]["containers"])
 
 
-class _Grounds:
+class _Platform:
     """Trial worlds with nothing but a clock."""
 
     name = "memory"
@@ -294,7 +294,7 @@ def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome,
         "Environment",
         SimpleNamespace(
             cluster=cluster, solver=cluster, metrics=FakeMetrics(lambda _expr, _at: []), settings=Settings(),
-            grounds=_Grounds(clock), measurements=Measurements(), catalog=catalog,
+            platform=_Platform(clock), measurements=Measurements(), catalog=catalog,
         ),
     )  # fmt: skip
 

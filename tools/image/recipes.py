@@ -114,7 +114,7 @@ OPERATOR: Final = ImageRecipe(
             "scenario_kit/snapshot",
             "scenario_kit/solver",
             "scenario_kit/testing",
-            "operators/scenario/lab_grounds.py",
+            "operators/scenario/lab_platform.py",
         ),
     ),
     entrypoint=("/usr/bin/python3", "-m", "operators.scenario"),

@@ -185,9 +185,9 @@ def complete_from_status(
     status: TrialStatus,
     history: AlertHistory | None,
     injected_at: float | None,
-    trouble: str = "",
+    failure: str = "",
 ) -> TrialResult:
-    """Add the status of a trial to its result; ``trouble`` is why it was given up."""
+    """Add the status of a trial to its result; ``failure`` is why it was abandoned."""
     failed = next((s for s in status.steps if s.outcome in ("Broken", "Infra")), None)
     return msgspec.structs.replace(
         base,
@@ -197,5 +197,5 @@ def complete_from_status(
         steps=status.steps,
         findings=status.findings,
         history=history,
-        message=trouble or (failed.message if failed else ""),
+        message=failure or (failed.message if failed else ""),
     )

@@ -8,9 +8,9 @@ from typing import ClassVar, Final, final
 import msgspec
 
 from scenario_kit.changes import chaos
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.manifests import ManifestOperation
 from scenario_kit.changes.operation import name_field_owner
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object
 from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
@@ -37,13 +37,13 @@ class Chaos(ManifestOperation, frozen=True, kw_only=True):
     def experiment(self) -> Object:
         return self.manifest
 
-    def send(self, scene: Scene) -> None:
-        template = self.place(scene.namespace)
-        pods = chaos.choose_pods(scene.cluster, template, scene.namespace)
+    def send(self, context: ChangeContext) -> None:
+        template = self.place(context.namespace)
+        pods = chaos.choose_pods(context.cluster, template, context.namespace)
         if pods.empty:
             name = f"{template['kind']}/{template['metadata']['name']}"
             raise AuthoringError(*chaos.explain_empty_selection(name), fix="aim the fault at a workload that has pods")
-        scene.cluster.create(chaos.bind(template, pods))
+        context.cluster.create(chaos.bind(template, pods))
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
         kind, spec = self.manifest["kind"], self.manifest.get("spec") or {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.manifests import ManifestOperation
-from scenario_kit.changes.scene import Scene
 
 
 @final
@@ -14,5 +14,5 @@ class Create(ManifestOperation, frozen=True, kw_only=True):
 
     creates: ClassVar[bool] = True
 
-    def send(self, scene: Scene) -> None:
-        scene.cluster.create(self.place(scene.namespace))
+    def send(self, context: ChangeContext) -> None:
+        context.cluster.create(self.place(context.namespace))

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Iterable
 from typing import ClassVar, final
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import TargetOperation
-from scenario_kit.changes.scene import Scene
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.difference import Path
 
@@ -24,9 +24,9 @@ class Delete(TargetOperation, frozen=True, kw_only=True):
     def invert(cls, body: Object, former: Object | None) -> Object | None:
         return None if former is None else {"create": copy.deepcopy(former)}
 
-    def send(self, scene: Scene) -> None:
-        ref, _ = scene.existing(self.target)
-        scene.cluster.delete(ref)
+    def send(self, context: ChangeContext) -> None:
+        ref, _ = context.get_existing(self.target)
+        context.cluster.delete(ref)
 
     def transform(self, obj: Object) -> None:
         return None

@@ -6,10 +6,10 @@ from typing import ClassVar, Final, final
 
 import msgspec
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.nodes import SchedulingOperation
 from scenario_kit.changes.operation import complete, read_uid, send
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import EvictionRefused
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Clock, Cluster
@@ -24,31 +24,31 @@ class Drain(SchedulingOperation, frozen=True, kw_only=True):
     evicts: ClassVar[bool] = True
     stateful: ClassVar[bool] = False
 
-    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
-        send(scene, receipt.change)
-        return complete(scene, store, msgspec.structs.replace(receipt, blocked=self.evict(scene)))
+    def perform(self, context: ChangeContext, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+        send(context, receipt.change)
+        return complete(context, store, msgspec.structs.replace(receipt, blocked=self.evict(context)))
 
-    def list_covered(self, scene: Scene) -> tuple[str, ...]:
-        return tuple(read_uid(pod) for pod in self.list_pods(scene))
+    def list_covered(self, context: ChangeContext) -> tuple[str, ...]:
+        return tuple(read_uid(pod) for pod in self.list_pods(context))
 
-    def repeat(self, scene: Scene) -> str:
-        return self.evict(scene) if self.is_draining(scene.cluster) else ""
+    def repeat(self, context: ChangeContext) -> str:
+        return self.evict(context) if self.is_draining(context.cluster) else ""
 
-    def list_pods(self, scene: Scene) -> list[Object]:
+    def list_pods(self, context: ChangeContext) -> list[Object]:
         """List the app's pods to evict: all on its nodes except those of DaemonSets and mirror pods."""
         drained = {ref.name for ref in self.nodes}
-        pods = [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]
+        pods = [p for namespace in context.everywhere for p in context.cluster.list("Pod", namespace)]
         return [p for p in pods if p["spec"].get("nodeName") in drained and not _is_tied_to_node(p)]
 
-    def evict(self, scene: Scene) -> str:
+    def evict(self, context: ChangeContext) -> str:
         """Evict every such pod; return why some were refused, or empty."""
         refused = []
-        for pod in self.list_pods(scene):
+        for pod in self.list_pods(context):
             if "deletionTimestamp" in pod["metadata"]:
                 continue
             name = pod["metadata"]["name"]
             try:
-                scene.cluster.evict(Reference("Pod", name, pod["metadata"]["namespace"]))
+                context.cluster.evict(Reference("Pod", name, pod["metadata"]["namespace"]))
             except EvictionRefused as error:
                 refused.append(f"Pod/{name}: {error.message}")
         return "; ".join(refused)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final, Literal, final
 
 import jsonpatch
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import TargetOperation
-from scenario_kit.changes.scene import Scene
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.difference import Path, list_leaves
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
@@ -47,9 +47,9 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
     def merged_strategically(self) -> Mapping[str, Any] | None:
         return self.merged if self.type == "Strategic" else None
 
-    def send(self, scene: Scene) -> None:
-        ref, _ = scene.existing(self.target)
-        scene.cluster.patch(ref, self.patch, self.type)
+    def send(self, context: ChangeContext) -> None:
+        ref, _ = context.get_existing(self.target)
+        context.cluster.patch(ref, self.patch, self.type)
 
     def transform(self, obj: Object) -> Object:
         if self.type == "Strategic":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, final
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import ObjectOperation
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.kubernetes.difference import WrittenField
@@ -22,14 +22,14 @@ class RemoveFault(ObjectOperation, frozen=True, kw_only=True):
 
     fault: str
 
-    def list_targets(self, scene: Scene) -> list[Reference]:
+    def list_targets(self, context: ChangeContext) -> list[Reference]:
         raise AuthoringError(
             f"the operation '{self.keyword}' is not executed as a change; trials undo the fault themselves",
             fix="use it in the fix of a cause, or in a solution",
         )
 
-    def send(self, scene: Scene) -> None:
-        self.list_targets(scene)
+    def send(self, context: ChangeContext) -> None:
+        self.list_targets(context)
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
         return tuple(objects)

@@ -13,9 +13,9 @@ from typing import ClassVar, Final, final
 
 import msgspec
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import RolloutOperation
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AuthoringError, LabError
@@ -37,27 +37,27 @@ class Restart(RolloutOperation, frozen=True, kw_only=True):
 
     drop_old: bool = False
 
-    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+    def perform(self, context: ChangeContext, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
         if self.drop_old:
-            return restart_through_zero(scene.cluster, clock, store, receipt)
-        return super().perform(scene, clock, store, receipt)
+            return restart_through_zero(context.cluster, clock, store, receipt)
+        return super().perform(context, clock, store, receipt)
 
-    def send(self, scene: Scene) -> None:
-        ref, live = scene.existing(self.target)
+    def send(self, context: ChangeContext) -> None:
+        ref, live = context.get_existing(self.target)
         if ref.kind == "Pod":
-            scene.cluster.delete(ref)
+            context.cluster.delete(ref)
             return
         if ref.kind not in WORKLOADS:
             raise AuthoringError(f"{self.target} cannot be restarted", fix=f"name one of {', '.join(WORKLOADS)}")
-        annotations = {RESTARTED: _choose_restart_time(live, scene.now())}
-        scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
+        annotations = {RESTARTED: _choose_restart_time(live, context.now())}
+        context.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
 
-    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+    def undo(self, context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
         ref = entry.ref
-        live = scene.cluster.get(ref)
+        live = context.cluster.get(ref)
         replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
         if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
-            scene.cluster.patch(ref, {"spec": {"replicas": replicas}})
+            context.cluster.patch(ref, {"spec": {"replicas": replicas}})
 
     def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
         return [(self.target, self.drop_old)]

@@ -12,9 +12,9 @@ from typing import ClassVar, final
 import msgspec
 
 from scenario_kit.changes import jobs
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import ClusterOperation
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import App, Client, Object, Reference
 from scenario_kit.model.kubernetes.difference import WrittenField
@@ -34,58 +34,58 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
     client: str
     command: list[str]
 
-    def find_home(self, scene: Scene) -> str:
-        return jobs.find_home(scene, self.client)
+    def find_home(self, context: ChangeContext) -> str:
+        return jobs.find_home(context, self.client)
 
-    def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
+    def record(self, context: ChangeContext, job: Reference) -> tuple[ReceiptEntry, ...]:
         return (ReceiptEntry(ref=job),)
 
-    def send(self, scene: Scene) -> None:
+    def send(self, context: ChangeContext) -> None:
         raise AuthoringError(f"the operation '{self.keyword}' takes several requests", fix="execute it with `perform`")
 
-    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+    def perform(self, context: ChangeContext, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
         entry = receipt.entries[0]
         ref = entry.ref
         if receipt.state == "Recorded":
-            entry = msgspec.structs.replace(entry, uid=jobs.start(scene, self.client, self.command, ref))
+            entry = msgspec.structs.replace(entry, uid=jobs.start(context, self.client, self.command, ref))
             receipt = store.save(msgspec.structs.replace(receipt, state="Sent", entries=(entry,)))
         if receipt.state == "Sent":
-            ended = jobs.await_end(scene, clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
+            ended = jobs.await_end(context, clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
             # Save the result before deleting the Job, which holds it.
             failure = "" if ended.succeeded else ended.output or "its Job failed"
             receipt = store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
         try:
-            jobs.remove(scene, clock, ref, entry.uid)
+            jobs.remove(context, clock, ref, entry.uid)
         except TimeoutError as problem:
             raise InfrastructureError(str(problem)) from problem
         return store.save(msgspec.structs.replace(receipt, state="Done"))
 
-    def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
+    def has_arrived(self, context: ChangeContext, receipt: Receipt) -> bool:
         return True  # its Job may have started, so the deadline counts from the first attempt
 
-    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        jobs.remove(scene, clock, entry.ref, entry.uid)
+    def undo(self, context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        jobs.remove(context, clock, entry.ref, entry.uid)
 
-    def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
-        if jobs.is_store_gone(scene, self.client):
-            jobs.remove(scene, clock, job)
+    def compensate(self, context: ChangeContext, clock: Clock, job: Reference) -> None:
+        if jobs.is_store_gone(context, self.client):
+            jobs.remove(context, clock, job)
             return
-        found = scene.cluster.get(job)
+        found = context.cluster.get(job)
         if found is not None and found["metadata"].get("deletionTimestamp"):
-            jobs.remove(scene, clock, job)
-        uid = jobs.start(scene, self.client, self.command, job)
+            jobs.remove(context, clock, job)
+        uid = jobs.start(context, self.client, self.command, job)
         try:
-            ended = jobs.await_end(scene, clock, job, uid, clock.now() + jobs.RUN_DEADLINE)
+            ended = jobs.await_end(context, clock, job, uid, clock.now() + jobs.RUN_DEADLINE)
         except InfrastructureError:
-            jobs.remove(scene, clock, job)
+            jobs.remove(context, clock, job)
             raise
-        jobs.remove(scene, clock, job)
+        jobs.remove(context, clock, job)
         if not ended.succeeded:
             raise AuthoringError(f"the command of client '{self.client}' failed with {ended.output or 'no message'}")
 
-    def describe(self, scene: Scene) -> str:
-        client = scene.app.client(self.client)
-        component = scene.app.component(client.store) if client else None
+    def describe(self, context: ChangeContext) -> str:
+        client = context.app.client(self.client)
+        component = context.app.component(client.store) if client else None
         return component.workload if component else self.client
 
     def explain(self, receipt: Receipt) -> AuthoringError:

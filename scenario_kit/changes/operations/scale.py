@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, final
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import TargetOperation
-from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.workloads import SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Object
@@ -30,11 +30,11 @@ class Scale(TargetOperation, frozen=True, kw_only=True):
             return None
         return {cls.keyword: {"target": body["target"], "replicas": former["spec"].get("replicas", 1)}}
 
-    def send(self, scene: Scene) -> None:
-        ref, _ = scene.existing(self.target)
+    def send(self, context: ChangeContext) -> None:
+        ref, _ = context.get_existing(self.target)
         if ref.kind not in SCALABLE:
             raise AuthoringError(f"{self.target} cannot be scaled", fix=f"name one of {', '.join(SCALABLE)}")
-        scene.cluster.patch(ref, {"spec": {"replicas": self.replicas}})
+        context.cluster.patch(ref, {"spec": {"replicas": self.replicas}})
 
     def transform(self, obj: Object) -> Object:
         scaled: Object = merge(obj, {"spec": {"replicas": self.replicas}})

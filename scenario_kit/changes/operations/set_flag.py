@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, final
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import ObjectOperation
 from scenario_kit.changes.operations.restart import Restart
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, FlagStore, Object, Reference
 from scenario_kit.model.kubernetes.difference import WrittenField
@@ -36,41 +36,42 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
     def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
         return None if flags is None else ("ConfigMap", flags.config_map)
 
-    def list_targets(self, scene: Scene) -> list[Reference]:
-        return [Reference("ConfigMap", _get_store(scene).config_map, scene.namespace)]
+    def list_targets(self, context: ChangeContext) -> list[Reference]:
+        return [Reference("ConfigMap", _get_store(context).config_map, context.namespace)]
 
-    def send(self, scene: Scene) -> None:
-        _, _, document = read_flag_document(scene)
+    def send(self, context: ChangeContext) -> None:
+        _, _, document = read_flag_document(context)
         known = document.get("flags") or {}
         if self.flag not in known or (
             self.value is None and self.variant not in (known[self.flag].get("variants") or {})
         ):
             choices = ", ".join(known.get(self.flag, {}).get("variants") or known)
             raise AuthoringError(
-                f"{scene.app.name} has no flag '{self.flag}' with a variant '{self.variant}'", fix=f"one of: {choices}"
+                f"{context.app.name} has no flag '{self.flag}' with a variant '{self.variant}'",
+                fix=f"one of: {choices}",
             )
         try:
             entry = set_variant(known[self.flag], self.variant, self.value)
         except ValueError as error:
             raise AuthoringError(f"flag '{self.flag}' cannot be set: {error}") from error
-        self._put(scene, entry)
+        self._put(context, entry)
 
-    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        if scene.cluster.get(entry.ref) is None:
+    def undo(self, context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        if context.cluster.get(entry.ref) is None:
             return
-        document = json.loads(((entry.prior or {}).get("data") or {}).get(_get_store(scene).key, "{}"))
-        _, _, now = read_flag_document(scene)
+        document = json.loads(((entry.prior or {}).get("data") or {}).get(_get_store(context).key, "{}"))
+        _, _, now = read_flag_document(context)
         former = document["flags"][self.flag]  # other flags may have changed in the meantime
         if now.get("flags", {}).get(self.flag) != former:
-            self._put(scene, former)
+            self._put(context, former)
 
-    def _put(self, scene: Scene, entry: Object) -> None:
+    def _put(self, context: ChangeContext, entry: Object) -> None:
         """Write the entry of the flag, then restart programs that read the document only at startup."""
-        ref, key, document = read_flag_document(scene)
+        ref, key, document = read_flag_document(context)
         document.setdefault("flags", {})[self.flag] = entry
-        scene.cluster.patch(ref, {"data": {key: json.dumps(document, indent=2)}})
-        for workload in _get_store(scene).restart:
-            Restart(target=workload).send(scene)
+        context.cluster.patch(ref, {"data": {key: json.dumps(document, indent=2)}})
+        for workload in _get_store(context).restart:
+            Restart(target=workload).send(context)
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
         store = app.flags
@@ -109,14 +110,14 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
         return True
 
 
-def read_flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
+def read_flag_document(context: ChangeContext) -> tuple[Reference, str, dict[str, Any]]:
     """Read the document of the app's flags: its ConfigMap, the key, and the content."""
-    store = _get_store(scene)
-    ref, found = scene.existing(Reference("ConfigMap", store.config_map))
+    store = _get_store(context)
+    ref, found = context.get_existing(Reference("ConfigMap", store.config_map))
     return ref, store.key, json.loads((found.get("data") or {}).get(store.key, "{}"))
 
 
-def _get_store(scene: Scene) -> FlagStore:
-    if scene.app.flags is None:
-        raise AuthoringError(f"{scene.app.name} has no feature flags", fix="use an app that declares `flags`")
-    return scene.app.flags
+def _get_store(context: ChangeContext) -> FlagStore:
+    if context.app.flags is None:
+        raise AuthoringError(f"{context.app.name} has no feature flags", fix="use an app that declares `flags`")
+    return context.app.flags

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import ClassVar, Final, final
 
+from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import RolloutOperation
-from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 
 _REVISION: Final = "deployment.kubernetes.io/revision"
@@ -20,12 +20,12 @@ class UndoRollout(RolloutOperation, frozen=True, kw_only=True):
     rolls_back: ClassVar[bool] = True
     predictable: ClassVar[bool] = False
 
-    def send(self, scene: Scene) -> None:
-        ref, workload = scene.existing(self.target)
+    def send(self, context: ChangeContext) -> None:
+        ref, workload = context.get_existing(self.target)
         uid = workload["metadata"]["uid"]
         owned = [
             r
-            for r in scene.cluster.list("ReplicaSet", ref.namespace)
+            for r in context.cluster.list("ReplicaSet", ref.namespace)
             if any(o.get("uid") == uid for o in r["metadata"].get("ownerReferences") or [])
         ]
         revisions = sorted(owned, key=lambda r: int((r["metadata"].get("annotations") or {}).get(_REVISION, 0)))
@@ -33,7 +33,7 @@ class UndoRollout(RolloutOperation, frozen=True, kw_only=True):
             raise AuthoringError(f"{self.target} has no earlier revision to return to")
         template = json.loads(json.dumps(revisions[-2]["spec"]["template"]))
         template["metadata"].get("labels", {}).pop("pod-template-hash", None)
-        scene.cluster.patch(ref, [{"op": "replace", "path": "/spec/template", "value": template}], "Json")
+        context.cluster.patch(ref, [{"op": "replace", "path": "/spec/template", "value": template}], "Json")
 
     def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
         return [(self.target, False)]

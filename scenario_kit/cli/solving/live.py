@@ -67,7 +67,7 @@ class LabStage:
             tell=lambda _now, _history: None,
             show=lambda _answer, _reasons: None,
         )
-        world = environment.grounds.open_clock(trial, spec)
+        world = environment.platform.open_clock(trial, spec)
         context = build_context(environment, trial, spec, world, attended, None)
         incident = LiveIncident(context, time.sleep)
         traces = LabTraces(self._lab, namespace)
@@ -94,7 +94,7 @@ class LabStage:
         """Undo the incident; if that fails, reset the lab."""
         try:
             incident.end()
-            environment.grounds.close_clock(trial)
+            environment.platform.close_clock(trial)
             forget(environment, trial)
         except InfrastructureError as problem:
             self._say(f"cannot undo {trial} ({problem.message}); resetting the lab")

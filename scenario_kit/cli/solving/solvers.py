@@ -38,7 +38,7 @@ from scenario_kit.solver.protocol.messages import (
 if TYPE_CHECKING:
     from scenario_kit.cli.solving.incidents import PlayedIncident
 
-#: The variable that tells a program where the snapshot lies that it may read.
+#: The environment variable with the path of the snapshot.
 SNAPSHOT_VARIABLE: Final = "SNAPSHOT"
 _APART = Isolation("full", "the solver is built in and only uses protocol messages")
 _KNOWING = Isolation("none", "the oracle reads the ground truth")

@@ -69,7 +69,7 @@ class Timeline:
             self._lines(planned, status)
 
     def show_line(self, text: str) -> None:
-        """Show a line of its own, above the table where there is one."""
+        """Print a separate line, above the table if there is one."""
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def _lines(self, planned: PlannedTrial, status: TrialStatus) -> None:

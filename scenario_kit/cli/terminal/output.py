@@ -114,7 +114,7 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     """Format a table with lines of at most ``width`` columns, except for longer words.
 
-    The last column is wrapped. If it would be too narrow, the first cell of each row gets a line of its own.
+    The last column is wrapped. If it would be too narrow, the first cell of each row is printed on a separate line.
     """
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]

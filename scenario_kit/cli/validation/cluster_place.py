@@ -1,7 +1,7 @@
 """``verify --cluster``: campaigns that an operator carries out in a cluster of a kubeconfig.
 
 The cluster is named before anything is sent to it, and so is how long it takes. What is asked for is one Validation; it
-goes on without this process, and the same command finds it again.
+continues without this process, and the same command resumes it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ChosenCluster(NamedTuple):
 
 
 def open_cluster(choice: ClusterChoice, options: ValidationOptions) -> ClusterPlace:
-    """Open the cluster that a person named, or is asked about.
+    """Open the cluster that the user named or chooses interactively.
 
     Raises:
         UsageError: it was not named, or has no operator.
@@ -200,7 +200,7 @@ class ClusterPlace:
         Raises:
             UsageError: the operator does not accept it.
             InfrastructureError: no operator executes it.
-            typer.Abort: the person stopped waiting; the campaign goes on.
+            typer.Abort: the user stopped waiting; the campaign continues.
         """
         options, choice = self._options, self._options.cluster
         plan = plan_case(case, options.seed, options.parallel, choice.timeout if choice else None)
@@ -239,7 +239,7 @@ class ClusterPlace:
 
 
 class _ProgressView(ValidationListener):
-    """Shows a Validation: its trials in the timeline, whatever else in lines."""
+    """Shows a Validation: its trials in the timeline, everything else in lines."""
 
     def __init__(self, timeline: Timeline, digest: str) -> None:
         self._timeline = timeline
@@ -290,7 +290,7 @@ def read_remote_report(text: str) -> Report:
 
 
 def complete_report(report: Report, case: CampaignCase) -> Report:
-    """Complete the operator's report with what only this checkout knows: its file, and places in it."""
+    """Add what the operator does not have to its report: the scenario's file, and positions in it."""
     validation = report.validation
     local = {(f.code, f.message): f for f in case.static}  # these know their lines; the operator's, fields of an object
     findings = tuple(local.pop((f.code, f.message), f) for f in validation.findings)
@@ -302,11 +302,11 @@ def complete_report(report: Report, case: CampaignCase) -> Report:
 
 
 def explain_interruption(remote: RemoteValidation, chosen: ChosenCluster) -> str:
-    """Explain what goes on in the cluster, and how to go on watching or to cancel it."""
+    """Explain what continues in the cluster, and how to resume watching or to cancel it."""
     lines = [
         f"interrupted; the Validation {remote.name} goes on in the cluster of '{chosen.context}'",
         *_describe_trials(remote),
-        "  to continue: give the same command again, here or anywhere else",
+        "  to continue: run the same command again, here or anywhere else",
         f"  to cancel:   kubectl {chosen.options} -n {MANAGEMENT_NAMESPACE} delete validation {remote.name}",
     ]
     return "\n".join(lines)

@@ -171,13 +171,13 @@ class Demo:
             typer.echo(f"       {line[:150]}")
 
     def _fix(self, lab: LabState, runbook: Runbook) -> str:
-        from scenario_kit.changes import Scene
+        from scenario_kit.changes import ChangeContext
         from scenario_kit.changes.operation import send
         from scenario_kit.clients.kube import KubeCluster
 
         procedure = next(p for p in runbook.procedures if p.use == "Solution")
         solver = KubeCluster(kubeconfig=Path(lab.solver_kubeconfig), field_manager="kubectl-edit")
-        scene = Scene(
+        context = ChangeContext(
             cluster=solver,
             namespace=runbook.namespace,
             app=runbook.app,
@@ -186,7 +186,7 @@ class Demo:
             declared=runbook.reach,
         )
         for change in procedure.solution.changes:
-            send(scene, change)
+            send(context, change)
         return procedure.solution.description or procedure.name
 
     def _until_resolved(self, lab: LabState, cluster: KubeCluster, name: str, trial: str) -> bool:

@@ -1,6 +1,6 @@
 """``verify --cluster kind``: a kind cluster of our own, with platform and operator in it (https://kind.sigs.k8s.io).
 
-Its kubeconfig is a file of its own: that of the person is neither changed nor switched. What is there already is left
+Its kubeconfig is a separate file: the user's is neither changed nor switched. What exists already is left
 as it is, so that a second call begins at once.
 """
 
@@ -139,7 +139,7 @@ def bring_up_kind(machine: Machine, kind: KindCluster) -> None:
             text = " ".join(arguments[:3])
             raise InfrastructureError(
                 f"kind {text} ended with {done.code}: {_read_last_line(done)}",
-                fix=f"kind delete cluster --name {kind.name}, then give the same command again",
+                fix=f"kind delete cluster --name {kind.name}, then run the same command again",
             )
         return done.out
 
@@ -246,7 +246,7 @@ def install_chaos(machine: Machine, cluster: Cluster, kind: KindCluster) -> None
     if done.code:
         raise InfrastructureError(
             f"helm upgrade --install chaos-mesh ended with {done.code}: {_read_last_line(done)}",
-            fix="give the same command again; what is there stays",
+            fix="run the same command again; what is there stays",
         )
 
 

@@ -193,7 +193,7 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
     results = []
     prepare_folder(options.runs)
     place = _open_place(options)
-    for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
+    for file in files:  # conclude each at once, so that its result is kept if a later one fails
         report = _validate_one(file, plan, place, catalog)
         results.append(report.validation)
         _conclude(report, options.runs, as_json=options.as_json)
@@ -247,7 +247,7 @@ def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
 
 
 class LabPlace:
-    """The embedded lab: a loop here asks, and its operator executes."""
+    """The embedded lab: a local loop creates trials, and the lab's operator runs them."""
 
     def __init__(self, options: ValidationOptions) -> None:
         self._options = options
@@ -337,14 +337,14 @@ def _explain_interruption(scenario: str, lab: str) -> str:
     named = f" --name {lab}" if lab != "default" else ""
     return (
         "interrupted; trials that have started go on in the lab\n"
-        "  to continue: give the same command again\n"
+        "  to continue: run the same command again\n"
         f'  to cancel:   kubectl --kubeconfig "$(scenario-kit lab kubeconfig{named})" delete trials '
         f"-n {MANAGEMENT_NAMESPACE} -l {CAMPAIGN_LABEL}={scenario}"
     )
 
 
 def list_dead_parts(lab: LabState) -> list[str]:
-    """List parts that died, but for the operator: what it was doing goes on where it stood, so it is started again."""
+    """List components that died, except the operator, which is restarted and resumes its work."""
     from scenario_kit.lab.lifecycle import bring_up
 
     dead = type(lab).load(lab.name).dead_parts()

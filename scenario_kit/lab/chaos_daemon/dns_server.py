@@ -14,7 +14,7 @@ import grpc
 
 from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE
 from scenario_kit.lab.chaos_daemon.grpc_server import listen
-from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, EffectStore
 from scenario_kit.lab.chaos_daemon.protocol import load_name_server_messages
 from scenario_kit.model import ContainerEffect, Object
 
@@ -36,11 +36,11 @@ class ChaosNameServer:
 
     def __init__(
         self,
-        book: LedgerBook,
+        effect_store: EffectStore,
         uid_of: Callable[[str, str], str | None],
         is_manager: Callable[[int, int], bool],
     ) -> None:
-        self._book = book
+        self._effect_store = effect_store
         self._is_manager = is_manager
         self._port = 0
         self._uid_of = uid_of
@@ -95,13 +95,13 @@ class ChaosNameServer:
             self._concerned[request.name] = uids
             for uid in uids:
                 effect = ContainerEffect(pod_uid=uid, container_id="", kind=KIND, arguments=arguments)
-                self._book.put(EffectKey(KIND, uid), effect)
+                self._effect_store.put(EffectKey(KIND, uid), effect)
         return ""
 
     def _cancel(self, request: Any) -> str:
         with self._lock:
             for uid in self._concerned.pop(request.name, ()):
-                self._book.remove(EffectKey(KIND, uid))
+                self._effect_store.remove(EffectKey(KIND, uid))
         return ""
 
 

@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from scenario_kit.lab.chaos_daemon import byteman, io_chaos
-from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook, strip_scheme
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, EffectStore, strip_scheme
 from scenario_kit.lab.chaos_daemon.network import (
     Failed,
     NotSimulated,
@@ -72,8 +72,8 @@ class Programs(Protocol):
 class DaemonHandlers:
     """The sixteen calls. ``kill`` ends a container's process, given the pod's UID and the container ID."""
 
-    def __init__(self, book: LedgerBook, kill: Callable[[str, str], None], programs: Programs) -> None:
-        self._book = book
+    def __init__(self, effect_store: EffectStore, kill: Callable[[str, str], None], programs: Programs) -> None:
+        self._effect_store = effect_store
         self._kill = kill
         self._programs = programs
         # Process IDs keep increasing over restarts of the daemon: an old one must never name a new process.
@@ -103,17 +103,21 @@ class DaemonHandlers:
     def _flush_ip_sets(self, target: CallTarget, request: Any) -> CallOutcome:
         sets = {message.name: parse_address_set(message) for message in request.ipsets}
         # Sets have no effect of their own: neither an injection nor a recovery.
-        return CallOutcome("", lambda: self._book.set_address_sets(target.pod_uid, sets))
+        return CallOutcome("", lambda: self._effect_store.set_address_sets(target.pod_uid, sets))
 
     def _set_iptables_chains(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = [parse_filter_rule(target.pod_uid, message) for message in request.chains]
-        before, _ = self._book.count_rules(target.pod_uid)
-        return CallOutcome(_choose_intent(before, len(rules)), lambda: self._book.set_filters(target.pod_uid, rules))
+        before, _ = self._effect_store.count_rules(target.pod_uid)
+        return CallOutcome(
+            _choose_intent(before, len(rules)), lambda: self._effect_store.set_filters(target.pod_uid, rules)
+        )
 
     def _set_tcs(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = [parse_traffic_rule(target.pod_uid, message) for message in request.tcs]
-        _, before = self._book.count_rules(target.pod_uid)
-        return CallOutcome(_choose_intent(before, len(rules)), lambda: self._book.set_traffic(target.pod_uid, rules))
+        _, before = self._effect_store.count_rules(target.pod_uid)
+        return CallOutcome(
+            _choose_intent(before, len(rules)), lambda: self._effect_store.set_traffic(target.pod_uid, rules)
+        )
 
     def _container_kill(self, target: CallTarget, request: Any) -> CallOutcome:
         _require_action(request, "KILL")
@@ -144,7 +148,7 @@ class DaemonHandlers:
 
         def change() -> None:
             for key, effect in effects:
-                self._book.put(key, effect)
+                self._effect_store.put(key, effect)
 
         return CallOutcome("Apply", change, reply)
 
@@ -155,7 +159,7 @@ class DaemonHandlers:
 
         def change() -> None:
             for number in filter(None, numbers):
-                self._book.remove(EffectKey("Stress", number))
+                self._effect_store.remove(EffectKey("Stress", number))
 
         return CallOutcome("Recover", change)
 
@@ -163,47 +167,47 @@ class DaemonHandlers:
         found = _parse_json_list(request.actions, "actions")
         key = EffectKey("IO", strip_scheme(target.container_id))
         if not found:
-            return CallOutcome("Recover", lambda: self._book.remove(key), {"instance": 0, "startTime": 0})
+            return CallOutcome("Recover", lambda: self._effect_store.remove(key), {"instance": 0, "startTime": 0})
         volume = io_chaos.require_mount(request.volume, self._programs.mounts(target.container_id))
         effect = _build_effect(target, "IO", {"volume": volume, "actions": io_chaos.parse_actions(found)})
-        return CallOutcome("Apply", lambda: self._book.put(key, effect), self._process(request))
+        return CallOutcome("Apply", lambda: self._effect_store.put(key, effect), self._process(request))
 
     def _apply_http(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = _parse_json_list(request.rules, "rules")
         key = EffectKey("HTTP", strip_scheme(target.container_id))
         reply = {**self._process(request), "statusCode": 200}
         if not rules:
-            return CallOutcome("Recover", lambda: self._book.remove(key), reply)
+            return CallOutcome("Recover", lambda: self._effect_store.remove(key), reply)
         arguments = {"rules": rules, "proxyPorts": list(request.proxy_ports), "tls": bool(request.tls)}
         effect = _build_effect(target, "HTTP", arguments)
-        return CallOutcome("Apply", lambda: self._book.put(key, effect), reply)
+        return CallOutcome("Apply", lambda: self._effect_store.put(key, effect), reply)
 
     def _apply_block(self, target: CallTarget, request: Any) -> CallOutcome:
         number = next(self._numbers) % 2**31
         delay = {name: getattr(request.delay, name) for name in ("delay", "jitter", "correlation")}
         effect = _build_effect(target, "Block", {"volume": request.volume_path, "delay": delay})
         return CallOutcome(
-            "Apply", lambda: self._book.put(EffectKey("Block", str(number)), effect), {"injection_id": number}
+            "Apply", lambda: self._effect_store.put(EffectKey("Block", str(number)), effect), {"injection_id": number}
         )
 
     def _recover_block(self, _: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._book.remove(EffectKey("Block", str(request.injection_id))))
+        return CallOutcome("Recover", lambda: self._effect_store.remove(EffectKey("Block", str(request.injection_id))))
 
     def _set_dns_server(self, target: CallTarget, request: Any) -> CallOutcome:
         key = EffectKey("DNS", strip_scheme(target.container_id))
         if not request.enable:
-            return CallOutcome("Recover", lambda: self._book.remove(key))
+            return CallOutcome("Recover", lambda: self._effect_store.remove(key))
         ip_address(request.dns_server)
         effect = _build_effect(target, "DNS", {"server": request.dns_server})
-        return CallOutcome("Apply", lambda: self._book.put(key, effect))
+        return CallOutcome("Apply", lambda: self._effect_store.put(key, effect))
 
     def _set_time_offset(self, target: CallTarget, request: Any) -> CallOutcome:
         clocks = [clock for clock in range(64) if request.clk_ids_mask >> clock & 1]
         effect = _build_effect(target, "Time", {"seconds": request.sec, "nanoseconds": request.nsec, "clocks": clocks})
-        return CallOutcome("Apply", lambda: self._book.put(_make_time_key(request), effect))
+        return CallOutcome("Apply", lambda: self._effect_store.put(_make_time_key(request), effect))
 
     def _recover_time_offset(self, _: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._book.remove(_make_time_key(request)))
+        return CallOutcome("Recover", lambda: self._effect_store.remove(_make_time_key(request)))
 
     def _install_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
         if barred := self._programs.explain_attach_failure(target.container_id):
@@ -213,10 +217,10 @@ class DaemonHandlers:
         if unknown := self._programs.unknown(target.container_id, rules):
             raise NotSimulated(unknown)
         effect = _build_effect(target, "JVM", {"port": request.port, "rules": rules})
-        return CallOutcome("Apply", lambda: self._book.put(_make_jvm_key(target, request), effect))
+        return CallOutcome("Apply", lambda: self._effect_store.put(_make_jvm_key(target, request), effect))
 
     def _uninstall_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._book.remove(_make_jvm_key(target, request)))
+        return CallOutcome("Recover", lambda: self._effect_store.remove(_make_jvm_key(target, request)))
 
     def _process(self, request: Any) -> dict[str, Any]:
         """Return the helper process of an HTTP or IO call, which may already exist."""

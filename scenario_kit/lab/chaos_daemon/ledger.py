@@ -31,7 +31,7 @@ class _Network:
         self.traffic: tuple[NetworkRule, ...] = ()
 
 
-class LedgerBook:
+class EffectStore:
     """All effects of a lab; thread-safe.
 
     ``on_change`` is called with the pod's UID after every change of active effects, in the thread that made it and
@@ -142,21 +142,21 @@ class LedgerBook:
 class _Change:
     """Hold the lock; increment the version and notify if the pod's active effects have changed."""
 
-    def __init__(self, book: LedgerBook, pod_uid: str) -> None:
-        self._book = book
+    def __init__(self, effect_store: EffectStore, pod_uid: str) -> None:
+        self._effect_store = effect_store
         self._pod_uid = pod_uid
 
     def __enter__(self) -> None:
-        self._book._lock.acquire()
-        self._before = self._book._list_active(self._pod_uid)
+        self._effect_store._lock.acquire()
+        self._before = self._effect_store._list_active(self._pod_uid)
 
     def __exit__(self, *_: object) -> None:
-        changed = self._book._list_active(self._pod_uid) != self._before
+        changed = self._effect_store._list_active(self._pod_uid) != self._before
         if changed:
-            self._book._version += 1
-        self._book._lock.release()
-        if changed and self._book._on_change is not None:
-            self._book._on_change(self._pod_uid)
+            self._effect_store._version += 1
+        self._effect_store._lock.release()
+        if changed and self._effect_store._on_change is not None:
+            self._effect_store._on_change(self._pod_uid)
 
 
 def strip_scheme(container_id: str) -> str:

@@ -15,7 +15,7 @@ from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon.fault_injection import Knobs
 from scenario_kit.lab.chaos_daemon.grpc_server import listen
 from scenario_kit.lab.chaos_daemon.handlers import CallTarget, DaemonHandlers, Handler, Programs
-from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectStore
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 from scenario_kit.lab.chaos_daemon.protocol import Call, Messages
 
@@ -67,12 +67,12 @@ class ChaosDaemonServer:
     def __init__(
         self,
         messages: Messages,
-        book: LedgerBook,
+        effect_store: EffectStore,
         tls: ServerTls,
         containers: ContainerRuntime,
         knobs: Knobs | None = None,
     ) -> None:
-        handlers = DaemonHandlers(book, containers.kill, containers.programs).handlers()
+        handlers = DaemonHandlers(effect_store, containers.kill, containers.programs).handlers()
         if missing := sorted(set(handlers) - set(messages.calls)):
             raise ToolchainError(
                 f"the installed Chaos Mesh does not have the calls {', '.join(missing)}",

@@ -30,7 +30,7 @@ PEER = "etcd-peer"
 TARGETS, ADMISSION = "chaos-targets", "admission-webhook"
 WEBHOOKS = (TARGETS, ADMISSION)
 _CONTROLLERS = ("kube-controller-manager", "kube-scheduler")
-#: Nothing but health is told to everybody; kwokctl would add metrics.
+#: Anonymous requests may only read health; kwokctl would add metrics.
 _OPEN_PATHS = "/healthz,/readyz,/livez"
 #: The address in the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
 _ADVERTISED = "10.0.1.10"

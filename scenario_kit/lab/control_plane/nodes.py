@@ -89,7 +89,7 @@ def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             f"--config={config}",
             "--node-ip=",
             "--node-name=localhost",
-            # It has pages for logs and metrics, which ask nobody who they are: it listens nowhere.
+            # Its pages for logs and metrics have no authentication, so it listens nowhere.
             "--node-port=0",
             "--server-address=",
             f"--node-lease-duration-seconds={_LEASE_SECONDS}",

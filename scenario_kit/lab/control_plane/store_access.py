@@ -15,7 +15,7 @@ def locate_store_tls(pki: Path) -> MutualTls:
 
 
 def build_store_flags(pki: Path) -> Mapping[str, str]:
-    """Build what etcd is told, beside its own flags."""
+    """Build the access flags of etcd."""
     tls = locate_store_tls(pki)
     return {
         "cert-file": str(tls.server_certificate),
@@ -42,7 +42,7 @@ def build_store_addresses(port: int, peer_port: int) -> Mapping[str, str]:
 
 
 def build_client_flags(pki: Path) -> Mapping[str, str]:
-    """Build what the API server is told about its store."""
+    """Build the API server's etcd flags."""
     tls = locate_store_tls(pki)
     return {
         "etcd-cafile": str(tls.authority),

@@ -1,4 +1,4 @@
-"""Mutual TLS of one server of a lab: an authority that signs for nobody else, one certificate for each side.
+"""Mutual TLS of one server of a lab: a dedicated authority, and one certificate for each side.
 
 Another authority would not do: the cluster's signs certificates of solvers, who may reach whatever listens on loopback.
 """
@@ -27,7 +27,7 @@ class MutualTls(NamedTuple):
 
     @property
     def authority(self) -> Path:
-        """The certificate by which each side knows the other."""
+        """The certificate by which each side verifies the other."""
         return self._locate("-ca", _CERTIFICATE)
 
     @property

@@ -96,7 +96,7 @@ def holds_connection(pid: int, own_port: int, peer_port: int) -> bool:
             if str(descriptor.readlink()) in inodes:
                 return True
         except OSError:
-            continue  # closed meanwhile
+            continue  # closed in the meantime
     return False
 
 

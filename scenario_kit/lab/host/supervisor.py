@@ -129,7 +129,7 @@ def _has_ended(pid: int) -> bool:
 
 
 def _create_client(certificate: str) -> httpx.Client:
-    """Create a client that shows its certificate, where there is one, and asks for none."""
+    """Create a client that presents its certificate if it has one, and verifies none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

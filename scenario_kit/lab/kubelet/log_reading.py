@@ -84,7 +84,7 @@ def read_lines(file: Path) -> list[bytes]:
 
 
 class LogTail:
-    """Reads what is new in a log each time, also where its older half was cut off meanwhile.
+    """Reads the new lines of a log on each call, even if its older half was truncated in between.
 
     Args:
         file: the log of a container instance.

@@ -76,7 +76,7 @@ class PageSource:
 
     @classmethod
     def of_lab(cls, name: str, *, spoilers: bool = True) -> PageSource:
-        """Open the lab of that name. It may be reset and repaired meanwhile: its ports stay."""
+        """Open the lab of that name. Resets and repairs of the lab keep its ports."""
 
         def worlds() -> list[Object]:
             state = LabState.load(name)
@@ -140,7 +140,7 @@ class PageSource:
                     try:
                         lines += self._eyes.logs(pod, since=found["now"] - _LOGS)
                     except NotFound:
-                        continue  # deleted meanwhile
+                        continue  # deleted in the meantime
         return document.merge_lines(lines)
 
     def _look(self, found: Object, trial: Object, known: _World) -> Object:

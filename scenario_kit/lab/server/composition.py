@@ -16,7 +16,7 @@ from scenario_kit.lab import chaos_manager
 from scenario_kit.lab.chaos_daemon import dns_server
 from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
-from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectStore
 from scenario_kit.lab.chaos_daemon.protocol import load_daemon_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
 from scenario_kit.lab.control_plane import apiservice, log_access, store_access
@@ -80,7 +80,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     kubeconfig = Path(state.kubeconfig)
     cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
     stack.callback(cluster.close)
-    store, book, worlds, requeuer = ObjectStore(), LedgerBook(), Worlds(), Requeuer(cluster)
+    store, effect_store, worlds, requeuer = ObjectStore(), EffectStore(), Worlds(), Requeuer(cluster)
     recordings = Recordings(Path(state.folder) / "recordings")
     cleaner = ConflictEventCleaner(cluster)
     threads.on_stop = store.wake
@@ -90,7 +90,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     metrics_gate = MetricsGate(store, worlds.read_tick)
     stack.callback(metrics_gate.close)
     stack.callback(barrier.close)
-    containers = RunningContainers(book)
+    containers = RunningContainers(effect_store)
     logs = LogFolder(Path(state.folder) / "pods", listener=recordings.add_lines)
     kubelet = _build_kubelet(state, store, worlds, cluster, logs, stack)
     worlds.attach(
@@ -99,7 +99,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             settler=Settler(store, barrier, requeuer),
             metrics_gate=metrics_gate,
             nodes=kubelet,
-            effects=book,
+            effects=effect_store,
             cluster=cluster,
             twin_of=_build_twin,
             sink_of=partial(create_writer, state),
@@ -137,7 +137,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
 
     if state.chaos_daemon is not None:
         runtime = _build_container_runtime(containers, kubelet, worlds, store)
-        _start_chaos_daemon(state.chaos_daemon, state, cluster, store, book, runtime, stack)
+        _start_chaos_daemon(state.chaos_daemon, state, cluster, store, effect_store, runtime, stack)
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
     threads.spawn("cleaner", partial(cleaner.run, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
@@ -230,21 +230,23 @@ def _start_chaos_daemon(
     state: LabState,
     cluster: KubeCluster,
     store: ObjectStore,
-    book: LedgerBook,
+    effect_store: EffectStore,
     runtime: ContainerRuntime,
     stack: ExitStack,
 ) -> None:
     tls = ServerTls(_read_file(where.server_certificate), _read_file(where.server_key), _read_file(where.ca))
-    daemon = ChaosDaemonServer(load_daemon_messages(Path(where.proto)), book, tls, runtime)
+    daemon = ChaosDaemonServer(load_daemon_messages(Path(where.proto)), effect_store, tls, runtime)
     daemon.start(where.address, where.port)
     stack.callback(daemon.stop)
     nodes = state.nodes or tuple(store.names("", "Node"))
     cluster.apply(build_endpoint_slice(nodes, where.address, where.port))
     if chaos_manager.NAMES in state.ports:
-        _name_server(state, cluster, store, book, stack)
+        _name_server(state, cluster, store, effect_store, stack)
 
 
-def _name_server(state: LabState, cluster: KubeCluster, store: ObjectStore, book: LedgerBook, stack: ExitStack) -> None:
+def _name_server(
+    state: LabState, cluster: KubeCluster, store: ObjectStore, effect_store: EffectStore, stack: ExitStack
+) -> None:
     """Serve the Chaos Mesh DNS server, and publish its address to the manager."""
 
     def uid_of(namespace: str, name: str) -> str | None:
@@ -255,7 +257,7 @@ def _name_server(state: LabState, cluster: KubeCluster, store: ObjectStore, book
         part = LabState.load(state.name).part(chaos_manager.PART)  # it starts, and is started again, after this server
         return part is not None and state.alive(part) and procfs.holds_connection(part.pid, own_port, peer_port)
 
-    server = ChaosNameServer(book, uid_of, is_manager)
+    server = ChaosNameServer(effect_store, uid_of, is_manager)
     server.start(LOOPBACK, state.ports[chaos_manager.NAMES])
     stack.callback(server.stop)
     service, pod = dns_server.build_objects(CHAOS_NAMESPACE)

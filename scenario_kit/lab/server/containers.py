@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectStore
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.status import list_container_statuses
 
@@ -20,8 +20,8 @@ class _ContainerPlace(NamedTuple):
 class RunningContainers:
     """A store listener: containers by ID, and cleanup of the ledger."""
 
-    def __init__(self, book: LedgerBook) -> None:
-        self._book = book
+    def __init__(self, effect_store: EffectStore) -> None:
+        self._effect_store = effect_store
         self._lock = threading.Lock()
         self._pods: dict[str, frozenset[str]] = {}
         self._where: dict[str, _ContainerPlace] = {}
@@ -44,9 +44,9 @@ class RunningContainers:
             else:
                 self._pods[uid] = running
         for container_id in sorted(ended):
-            self._book.forget_container(uid, container_id)
+            self._effect_store.forget_container(uid, container_id)
         if type_ == "DELETED":
-            self._book.forget_pod(uid)
+            self._effect_store.forget_pod(uid)
 
     def pod_of(self, container_id: str) -> str | None:
         """Return the pod UID of a running container."""

@@ -1,6 +1,6 @@
-"""The logs of containers at ``/containerLogs/{namespace}/{pod}/{container}``, where the API server asks a kubelet.
+"""The logs of containers at ``/containerLogs/{namespace}/{pod}/{container}``, a path of the kubelet API.
 
-Only the API server may ask, by its certificate: it decides who may read which log.
+Only the API server's certificate is accepted: the API server decides who may read which log.
 """
 
 from __future__ import annotations

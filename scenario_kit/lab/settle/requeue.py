@@ -96,7 +96,7 @@ class Requeuer:
             for value in ("true", None):
                 self._cluster.patch(ref, {"metadata": {"annotations": {ANNOTATION: value}}})
         except NotFound:
-            pass  # deleted meanwhile
+            pass  # deleted in the meantime
 
 
 def _is_refusal(event: Object) -> bool:

@@ -1,6 +1,6 @@
 """Who may talk to the Prometheus of a lab: the lab, its operator and its user, over mutual TLS.
 
-It takes samples by remote write and has an API for its administrator: whoever may reach it may rewrite an incident.
+It takes samples by remote write and has an API for its administrator: unrestricted access could rewrite an incident.
 
 Format of the file: https://prometheus.io/docs/prometheus/latest/configuration/https/.
 """

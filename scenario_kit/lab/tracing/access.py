@@ -1,4 +1,4 @@
-"""Who may read the traces of a world: whoever has its address, which a key makes impossible to guess.
+"""Access to the traces of a world: the address contains a key, which makes it impossible to guess.
 
 The key of one world opens no other: clients such as Grafana take an address and nothing else.
 """

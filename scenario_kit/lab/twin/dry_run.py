@@ -15,7 +15,7 @@ from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.numeric.random_streams import Streams
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, list_containers
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
@@ -50,17 +50,19 @@ def find_misses(app: App, parameters: TwinDefinition, objects: Sequence[Object])
     Components without a workload in the manifests are ignored, since options may exclude them.
     """
     view = _view(app.namespace, objects)
-    census = Census(parameters)
-    census.observe(view, 0.0)
-    network = Network(view, census)
-    stage = _DryRun(app, parameters, view, census, network)
+    process_table = ProcessTable(parameters)
+    process_table.observe(view, 0.0)
+    network = Network(view, process_table)
+    stage = _DryRun(app, parameters, view, process_table, network)
     return (*stage.find_unclaimed(), *stage.find_unmet(), *stage.find_unready(), *stage.find_unused())
 
 
 class _DryRun:
-    def __init__(self, app: App, parameters: TwinDefinition, view: View, census: Census, network: Network) -> None:
+    def __init__(
+        self, app: App, parameters: TwinDefinition, view: View, process_table: ProcessTable, network: Network
+    ) -> None:
         self._app, self._parameters = app, parameters
-        self._view, self._census, self._network = view, census, network
+        self._view, self._process_table, self._network = view, process_table, network
 
     def find_unclaimed(self) -> Iterator[Miss]:
         """Find workloads without a container that runs their component."""
@@ -71,7 +73,7 @@ class _DryRun:
             pod = pods.get((home, ref.kind, ref.name))
             if pod is None or component.name not in self._parameters.components:
                 continue
-            if not any(p.component == component.name for p in self._census.processes.values() if p.pod is pod):
+            if not any(p.component == component.name for p in self._process_table.processes.values() if p.pod is pod):
                 runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in list_containers(pod))
                 place = ("components", component.name, "image")
                 said = f"no container of {component.workload} runs it; its containers are {runs}"
@@ -80,9 +82,9 @@ class _DryRun:
     def find_unmet(self) -> Iterator[Miss]:
         """Find calls that reach nothing, or another component."""
         for edge, place, what in self._calls():
-            if edge.callee not in self._parameters.components or not self._census.of(edge.callee):
+            if edge.callee not in self._parameters.components or not self._process_table.of(edge.callee):
                 continue  # reported already, or not deployed
-            for caller in self._census.of(edge.caller)[:1]:
+            for caller in self._process_table.of(edge.caller)[:1]:
                 address = read_address(edge.address, self._giver(edge) or caller)
                 if not address.host:
                     if not edge.optional and edge.address.component == "":
@@ -106,7 +108,7 @@ class _DryRun:
                 yield _Call(edge, ("components", name, "telemetry"), what)
 
     def _giver(self, edge: Edge) -> Process | None:
-        return next(iter(self._census.of(edge.address.component)), None) if edge.address.component else None
+        return next(iter(self._process_table.of(edge.address.component)), None) if edge.address.component else None
 
     def _why(self, edge: Edge, address: Address, lane: ConnectionLane | None) -> str:
         at = f"{address.host}:{address.port}"
@@ -145,14 +147,14 @@ class _DryRun:
             return f"Service/{name} has " + (", ".join(f"port {p['port']}" for p in ports) or "no port")
         if not any(_is_selected(service, pod) for pod in self._view.list_all("Pod")):
             return f"Service/{name} selects no pod"
-        open_ports = sorted({listener.number for p in self._census.of(callee) for listener in p.listeners})
+        open_ports = sorted({listener.number for p in self._process_table.of(callee) for listener in p.listeners})
         there = ", ".join(map(str, open_ports)) or "no port"
         return f"Service/{name} forwards to port {chosen.get('targetPort', port)}, but '{callee}' listens on {there}"
 
     def find_unused(self) -> Iterator[Miss]:
         """Find a number of users that the load generator's environment does not set and that has no default."""
         load = self._parameters.load
-        for process in self._census.of(load.component)[:1]:
+        for process in self._process_table.of(load.component)[:1]:
             for field, setting in (("users", load.users), ("connections", load.connections)):
                 if setting is not None and setting.env and setting.env not in process.env and not setting.default:
                     where = f"container '{process.spec['name']}' has no variable {setting.env}"
@@ -161,10 +163,10 @@ class _DryRun:
 
     def find_unready(self) -> Iterator[Miss]:
         """Find probes that a healthy process fails: its pod would never be ready, or restart forever."""
-        probes = Probes(self._parameters, self._census, Streams(0))
+        probes = Probes(self._parameters, self._process_table, Streams(0))
         for pod in self._view.list_all("Pod"):
             for spec in list_containers(pod):
-                process = self._census.find(pod["metadata"]["uid"], spec["name"])
+                process = self._process_table.find(pod["metadata"]["uid"], spec["name"])
                 if process is None or process.model is None:
                     continue
                 for kind in _PROBES:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from scenario_kit.lab.twin.call_tree.spans import SpanBook
+from scenario_kit.lab.twin.call_tree.spans import SpanMetrics
 from scenario_kit.lab.twin.call_tree.tree import TreeBuilder
 from scenario_kit.lab.twin.cluster.cluster_view import Telemetry, View
 from scenario_kit.lab.twin.network import network_io
@@ -17,9 +17,9 @@ from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process import exporters, time_chaos
-from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, holds
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.requests.broker import Queues
 from scenario_kit.lab.twin.requests.load_generator import LoadGenerators
 from scenario_kit.lab.twin.requests.request_executor import Flow, Moment
@@ -31,7 +31,7 @@ from scenario_kit.lab.twin.startup.client_commands import Sessions
 from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.lab.twin.startup.process_start import Startup
 from scenario_kit.lab.twin.traces.assembly import develop
-from scenario_kit.lab.twin.traces.hung_calls import HangBook
+from scenario_kit.lab.twin.traces.hung_calls import HungCallTracker
 from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
@@ -59,23 +59,23 @@ class Twin:
             raise ValueError(f"{app.name} {app.version} has no twin; it runs on real clusters only")
         self._parameters = _add_telemetry(app.twin.with_assumptions(assumptions) if assumptions else app.twin)
         self._streams = Streams(seed)
-        self._census = Census(self._parameters)
+        self._process_table = ProcessTable(self._parameters)
         self._registries = ServiceRegistries(self._parameters)
         self._connections = Connections(
             self._parameters.edges, self._parameters.constants, self._streams, self._registries
         )
         self._flags = Flags(self._parameters.flags)
         self._sessions = Sessions(app.clients)
-        self._startup = Startup(self._parameters, app.images, self._census, self._sessions)
-        self._probes = Probes(self._parameters, self._census, self._streams)
+        self._startup = Startup(self._parameters, app.images, self._process_table, self._sessions)
+        self._probes = Probes(self._parameters, self._process_table, self._streams)
         self._java = Java(app, self._parameters)
         self._disks = Disks(self._parameters, self._streams)
         self._resources = Resources(self._parameters.constants, self._streams)
         planter = TreeBuilder(self._parameters)
         self._routes, self._consumers = planter.routes(), planter.consumers()
-        self._spans = SpanBook()
-        self._hangs = HangBook(self._parameters.constants.tcp_timeout_seconds)
-        self._logs = LogBook()
+        self._spans = SpanMetrics()
+        self._hangs = HungCallTracker(self._parameters.constants.tcp_timeout_seconds)
+        self._logs = LogBuffer()
         self._span_buffer = SpanBuffer(seed)
         self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs, self._span_buffer)
         crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.user_classes.items()}
@@ -85,7 +85,7 @@ class Twin:
         for number, edge in enumerate(self._parameters.edges):
             self._by_caller.setdefault(edge.caller, []).append(number)
         self._view = _NOTHING
-        self._network = Network(_NOTHING, self._census)
+        self._network = Network(_NOTHING, self._process_table)
         self._effects: dict[ProcessKey, tuple[Active, ...]] = {}
         self._collectors: set[ProcessKey] = set()
         self._tick = 0
@@ -94,11 +94,11 @@ class Twin:
     def observe(self, view: View) -> None:
         """Update to a view without advancing time, for questions about processes."""
         self._view = view
-        if self._census.observe(view, self._now):
-            self._network = Network(view, self._census)
-            self._connections.forget(self._census)
-            self._queues.forget(self._census)
-            self._registries.forget(self._census)
+        if self._process_table.observe(view, self._now):
+            self._network = Network(view, self._process_table)
+            self._connections.forget(self._process_table)
+            self._queues.forget(self._process_table)
+            self._registries.forget(self._process_table)
 
     def step(self, view: View, t: float, dt: float) -> Telemetry:
         """Simulate the ``dt`` seconds up to ``t`` with the namespaces as in ``view``."""
@@ -107,19 +107,21 @@ class Twin:
         self._streams.at(self._tick)
         self.observe(view)
         decided, failed = self._startup.run(self._network, t)
-        changed, ended = self._sessions.advance(view, self._network, self._census, t, dt)
+        changed, ended = self._sessions.advance(view, self._network, self._process_table, t, dt)
         if changed or decided:
             self._connections.redial()
         self._announce(t)
         links = self._links(start, t)
         self._spare(links, start)
-        self._disks.begin(self._census.processes.values(), view.ledger, start)
-        time_chaos.note(self._census.processes.values(), view.ledger, start)
-        self._hangs.release(links, self._census.processes, start, self._spans)
+        self._disks.begin(self._process_table.processes.values(), view.ledger, start)
+        time_chaos.note(self._process_table.processes.values(), view.ledger, start)
+        self._hangs.release(links, self._process_table.processes, start, self._spans)
         self._flow.at(Moment(start, t, links, self._effects))
-        self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)
-        self._queues.run(self._census, self._flow)
-        processes = [p for group in self._census.by_component.values() for p in group]
+        self._load.run(
+            self._process_table.of(self._parameters.load.component), self._flow, links, self._effects, start, t
+        )
+        self._queues.run(self._process_table, self._flow)
+        processes = [p for group in self._process_table.by_component.values() for p in group]
         connected = self._count_connections(links)
         self._disks.end(processes, t, dt, self._logs)
         for process in processes:
@@ -183,7 +185,7 @@ class Twin:
         links: dict[LinkKey, Link] = {}
         effects: dict[ProcessKey, tuple[Active, ...]] = {}
         flags = self._parameters.flags
-        for process in self._census.processes.values():
+        for process in self._process_table.processes.values():
             numbers = self._by_caller.get(process.component, ())
             way: Link | None = None
             redirects: dict[str, str] = {}
@@ -205,7 +207,7 @@ class Twin:
                         process.others_export[edge.service] = link.works
                     elif self._is_collector(callee):
                         process.exports = link.works
-        for process in self._census.processes.values():
+        for process in self._process_table.processes.values():
             if rules := self._java.effects(process, self._view.ledger, start, self._logs):
                 effects[process.key] = (*effects.get(process.key, ()), *rules)
         self._effects = effects
@@ -213,17 +215,23 @@ class Twin:
         return links
 
     def _link(self, process: Process, number: int, start: float, end: float, redirect: str) -> Link:
-        return self._connections.link(process, number, NetworkTick(self._network, self._census, start, end), redirect)
+        return self._connections.link(
+            process, number, NetworkTick(self._network, self._process_table, start, end), redirect
+        )
 
     def _handed_out(self, edge: Edge) -> str:
         """Return the address that another component hands out; empty if the caller has its own."""
         source = edge.address
-        giver = next((p for p in self._census.of(source.component) if not p.ended), None) if source.component else None
+        giver = (
+            next((p for p in self._process_table.of(source.component) if not p.ended), None)
+            if source.component
+            else None
+        )
         return giver.env.get(source.env, "") if giver is not None else ""
 
     def _announce(self, t: float) -> None:
         """Announce newly started processes, once, in the registries they reach."""
-        for process in self._census.processes.values():
+        for process in self._process_table.processes.values():
             if process.model is None or process.registered or process.ready_at > t:
                 continue
             process.registered = True
@@ -236,7 +244,7 @@ class Twin:
 
     def _spare(self, links: Mapping[LinkKey, Link], start: float) -> None:
         """Cancel the pending crash of a process if its callee is back in time."""
-        for process in self._census.processes.values():
+        for process in self._process_table.processes.values():
             crash = process.crash
             if crash is not None and crash.at > start and not process.ended:
                 link = links.get(LinkKey(process.key, crash.edge))
@@ -270,7 +278,9 @@ class Twin:
         """Collect the collector's series; none without a collector, and from zero after it was replaced."""
         collector = self._parameters.collector
         alive = (
-            [p for p in self._census.of(collector.component) if p.ready_at <= now and not p.ended] if collector else []
+            [p for p in self._process_table.of(collector.component) if p.ready_at <= now and not p.ended]
+            if collector
+            else []
         )
         present = {p.key for p in alive}
         if not present:
@@ -282,8 +292,8 @@ class Twin:
         self._collectors = present
         self._spans.flush(now)
         samples = self._spans.samples(view.namespace)
-        samples.update(self._queues.client_samples(self._census, view.namespace, now))
-        samples.update(self._java.samples(self._census.processes.values(), view.namespace, now))
+        samples.update(self._queues.client_samples(self._process_table, view.namespace, now))
+        samples.update(self._java.samples(self._process_table.processes.values(), view.namespace, now))
         samples.update(self._read_stores(alive[0], connected, view.namespace, now))
         return samples
 
@@ -297,13 +307,13 @@ class Twin:
                 samples.update(exporters.build_samples(exporter, process, connected, memory, namespace, now))
         for queue in self._parameters.queues:
             for process in self._reachable(collector, queue.component, queue.port, now):
-                samples.update(self._queues.samples(queue, process, self._census, namespace, now))
+                samples.update(self._queues.samples(queue, process, self._process_table, namespace, now))
         return samples
 
     def _reachable(self, collector: Process, component: str, port: int, now: float) -> Sequence[Process]:
         return [
             process
-            for process in self._census.of(component)
+            for process in self._process_table.of(component)
             if process.ready_at <= now
             and not process.ended
             and process.listener(port) is not None

@@ -75,7 +75,7 @@ class Nodes(Protocol):
 
 
 class Effects(Protocol):
-    """Active chaos effects; ``lab.chaos_daemon.LedgerBook`` is one."""
+    """Active chaos effects; ``lab.chaos_daemon.EffectStore`` is one."""
 
     def snapshot(self, pod_uids: Iterable[str]) -> Ledger:
         """Return the active effects on these pods."""

@@ -23,7 +23,7 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.yaml.comments import OpenQuestion, find_questions
 from scenario_kit.load.yaml.modeline import Modeline, find_modeline
 from scenario_kit.load.yaml.nodes import UNDECIDED, Composer, TextLimits, Unbounded, mark_undecided
-from scenario_kit.load.yaml.syntax_errors import Mark, Trouble, find_cause
+from scenario_kit.load.yaml.syntax_errors import Mark, ParseError, find_cause
 from scenario_kit.load.yaml.yaml11 import explain_yaml11
 from scenario_kit.model import Finding, Position, Severity
 
@@ -231,7 +231,7 @@ def _read_nodes(text: str, path: str, most: int) -> list[yaml.Node]:
     except yaml.MarkedYAMLError as error:
         since = _locate(error.context_mark) if error.context_mark else None
         at = _locate(error.problem_mark or error.context_mark)
-        found = find_cause(text, Trouble(str(error.problem), at, str(error.context or ""), since))
+        found = find_cause(text, ParseError(str(error.problem), at, str(error.context or ""), since))
         _refuse(path, found.at, f"the file is not YAML: {found.message}", found.fix, found.opened)
     except yaml.reader.ReaderError as error:
         _refuse_character(path, text, chr(error.character))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 Mark = tuple[int, int]
 
 
-class Trouble(NamedTuple):
+class ParseError(NamedTuple):
     """An error of libyaml: the problem and its place, the context and where it began. Marks begin at 0."""
 
     problem: str
@@ -34,7 +34,7 @@ _UNSPACED: Final = re.compile(r"\s*(?:- +)*(?P<key>[A-Za-z][\w.-]*):(?P<value>[^
 _GENERIC: Final = "correct the YAML at this place"
 
 
-def find_cause(text: str, trouble: Trouble) -> SyntaxCause:
+def find_cause(text: str, error: ParseError) -> SyntaxCause:
     """Find the cause of an error in the text around it; else return libyaml's message."""
     lines = text.split("\n")
     for look in (
@@ -51,14 +51,14 @@ def find_cause(text: str, trouble: Trouble) -> SyntaxCause:
         _explain_entry,
         _explain_word,
     ):
-        found = look(lines, trouble)
+        found = look(lines, error)
         if found is not None:
             return found
-    return _explain_indentation(lines, trouble) or SyntaxCause(trouble.at, _simplify(trouble), _GENERIC)
+    return _explain_indentation(lines, error) or SyntaxCause(error.at, _simplify(error), _GENERIC)
 
 
-def _simplify(trouble: Trouble) -> str:
-    return f"{trouble.problem} {trouble.context}".rstrip()
+def _simplify(error: ParseError) -> str:
+    return f"{error.problem} {error.context}".rstrip()
 
 
 def _get_line(lines: list[str], number: int) -> str:
@@ -73,95 +73,95 @@ def _format_place(at: Mark) -> str:
     return f"line {at[0] + 1}, column {at[1] + 1}"
 
 
-def _explain_tab(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _get_line(lines, trouble.at[0])
+def _explain_tab(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    line = _get_line(lines, error.at[0])
     before = line[: len(line) - len(line.lstrip())]
-    if "\t" not in before and _get_char(lines, trouble.at) != "\t":
+    if "\t" not in before and _get_char(lines, error.at) != "\t":
         return None
-    column = before.index("\t") if "\t" in before else trouble.at[1]
-    return SyntaxCause((trouble.at[0], column), "a tab is used where YAML allows only spaces", "indent with spaces")
+    column = before.index("\t") if "\t" in before else error.at[1]
+    return SyntaxCause((error.at[0], column), "a tab is used where YAML allows only spaces", "indent with spaces")
 
 
-def _explain_template(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _get_line(lines, trouble.at[0])
-    column = line.find("{{", max(0, trouble.at[1] - 2))
-    if column < 0 and line[: trouble.at[1]].rstrip().endswith("}}"):  # text continues after it
-        column = line.rfind("{{", 0, trouble.at[1])
+def _explain_template(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    line = _get_line(lines, error.at[0])
+    column = line.find("{{", max(0, error.at[1] - 2))
+    if column < 0 and line[: error.at[1]].rstrip().endswith("}}"):  # text continues after it
+        column = line.rfind("{{", 0, error.at[1])
     ends = line.find("}}", column)
-    if column < 0 or column > trouble.at[1] + 1 or _is_inside_quotes(line[:column]):
+    if column < 0 or column > error.at[1] + 1 or _is_inside_quotes(line[:column]):
         return None
     written = line[column : ends + 2] if ends > 0 else "{{ … }}"
     return SyntaxCause(
-        (trouble.at[0], column), "`{{` opens two mappings instead of a text", f'put the text in quotes: "{written}"'
+        (error.at[0], column), "`{{` opens two mappings instead of a text", f'put the text in quotes: "{written}"'
     )
 
 
-def _explain_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    if "quoted scalar" not in trouble.context or "end of stream" not in trouble.problem or trouble.since is None:
+def _explain_quote(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    if "quoted scalar" not in error.context or "end of stream" not in error.problem or error.since is None:
         return None
-    sign = _get_char(lines, trouble.since)
-    message = f"the quote {sign} opened in {_format_place(trouble.since)} is never closed"
-    return SyntaxCause(trouble.since, message, f"close it with {sign} at the end of the text", trouble.since)
+    sign = _get_char(lines, error.since)
+    message = f"the quote {sign} opened in {_format_place(error.since)} is never closed"
+    return SyntaxCause(error.since, message, f"close it with {sign} at the end of the text", error.since)
 
 
-def _explain_bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    if "flow" not in trouble.context or trouble.since is None:
+def _explain_bracket(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    if "flow" not in error.context or error.since is None:
         return None
-    opened = _get_char(lines, trouble.since)
+    opened = _get_char(lines, error.since)
     if opened not in _CLOSING:
         return None
-    closing, found = _CLOSING[opened], _get_char(lines, trouble.at)
+    closing, found = _CLOSING[opened], _get_char(lines, error.at)
     if found in (*_CLOSING.values(),) and found != closing:
-        message = f"`{found}` does not close `{opened}`, which opens in {_format_place(trouble.since)}"
-        return SyntaxCause(trouble.at, message, f"write `{closing}`, or close what is open in between", trouble.since)
-    if trouble.at[0] == trouble.since[0] and trouble.at[1] < len(_get_line(lines, trouble.at[0]).rstrip()):
-        message = f"a `,` or `{closing}` is missing here: `{opened}` opens in {_format_place(trouble.since)}"
+        message = f"`{found}` does not close `{opened}`, which opens in {_format_place(error.since)}"
+        return SyntaxCause(error.at, message, f"write `{closing}`, or close what is open in between", error.since)
+    if error.at[0] == error.since[0] and error.at[1] < len(_get_line(lines, error.at[0]).rstrip()):
+        message = f"a `,` or `{closing}` is missing here: `{opened}` opens in {_format_place(error.since)}"
         fix = "add a comma between the entries, or quote the text if it contains `: `, `,`, a bracket or a quote"
-        return SyntaxCause(trouble.at, message, fix, trouble.since)
-    message = f"the bracket `{opened}` opened in {_format_place(trouble.since)} is not closed"
-    return SyntaxCause(trouble.at, message, f"close it with `{closing}` before the next field", trouble.since)
+        return SyntaxCause(error.at, message, fix, error.since)
+    message = f"the bracket `{opened}` opened in {_format_place(error.since)} is not closed"
+    return SyntaxCause(error.at, message, f"close it with `{closing}` before the next field", error.since)
 
 
-def _explain_sign(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    if "cannot start any token" not in trouble.problem:
+def _explain_sign(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    if "cannot start any token" not in error.problem:
         return None
-    sign, rest = _get_char(lines, trouble.at), _get_line(lines, trouble.at[0])[trouble.at[1] :].rstrip()
-    return SyntaxCause(trouble.at, f"an unquoted text cannot begin with `{sign}`", f"write {_quote_text(rest)}")
+    sign, rest = _get_char(lines, error.at), _get_line(lines, error.at[0])[error.at[1] :].rstrip()
+    return SyntaxCause(error.at, f"an unquoted text cannot begin with `{sign}`", f"write {_quote_text(rest)}")
 
 
-def _explain_alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _get_line(lines, trouble.at[0])
-    if "undefined alias" not in trouble.problem and "alias" not in trouble.context and "anchor" not in trouble.context:
+def _explain_alias(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    line = _get_line(lines, error.at[0])
+    if "undefined alias" not in error.problem and "alias" not in error.context and "anchor" not in error.context:
         return None
-    rest = line[trouble.at[1] :].rstrip()
-    reported = f"{trouble.problem}: `*` refers to an anchor `&…`, but there is none of that name"
-    if "undefined alias" not in trouble.problem:
+    rest = line[error.at[1] :].rstrip()
+    reported = f"{error.problem}: `*` refers to an anchor `&…`, but there is none of that name"
+    if "undefined alias" not in error.problem:
         reported = "an unquoted text cannot begin with `*` or `&`"
-        start = trouble.since or trouble.at
+        start = error.since or error.at
         return SyntaxCause(start, reported, f"write {_quote_text(_get_line(lines, start[0])[start[1] :].rstrip())}")
-    return SyntaxCause(trouble.at, reported, f"write {_quote_text(rest)} if it is text; else define the anchor")
+    return SyntaxCause(error.at, reported, f"write {_quote_text(rest)} if it is text; else define the anchor")
 
 
-def _explain_escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    if "escape" not in trouble.problem:
+def _explain_escape(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    if "escape" not in error.problem:
         return None
-    line, at = _get_line(lines, trouble.at[0]), trouble.at
+    line, at = _get_line(lines, error.at[0]), error.at
     written = line[at[1] : at[1] + 2] if _get_char(lines, at) == "\\" else "\\" + _get_char(lines, at)
     fix = "use single quotes, where a backslash is literal, or double the backslash"
     return SyntaxCause(at, f"`{written}` is not an escape sequence in double quotes", fix)
 
 
-def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+def _explain_colon(lines: list[str], error: ParseError) -> SyntaxCause | None:
     """Explain a colon in a text, a field indented below a value, or a colon without a space above."""
-    if "mapping values are not allowed" not in trouble.problem:
+    if "mapping values are not allowed" not in error.problem:
         return None
-    number, column = trouble.at
+    number, column = error.at
     line = _get_line(lines, number)
     found = _FIELD.match(line)
     if found and found["value"] and found.end("key") < column:
         key, value = found["key"], found["value"].rstrip()
         reported = f"the text of `{key}` contains a colon and a space, which begin another field"
-        return SyntaxCause(trouble.at, reported, f"put it in quotes: {key}: {_quote_text(value)}")
+        return SyntaxCause(error.at, reported, f"put it in quotes: {key}: {_quote_text(value)}")
     above = next(
         (i for i in range(number - 1, -1, -1) if lines[i].strip() and not lines[i].lstrip().startswith("#")), -1
     )
@@ -179,24 +179,24 @@ def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     return SyntaxCause((number, start), f"`{key}` is indented deeper than {whose}", f"indent `{key}` like its siblings")
 
 
-def _explain_after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    before = _get_line(lines, trouble.at[0])[: trouble.at[1]].rstrip()
-    if "did not find expected" not in trouble.problem or before[-1:] not in ("'", '"'):
+def _explain_after_quote(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    before = _get_line(lines, error.at[0])[: error.at[1]].rstrip()
+    if "did not find expected" not in error.problem or before[-1:] not in ("'", '"'):
         return None
     sign, start = before[-1], before[:-1].rfind(before[-1])
     if start < 0:
-        opened = _find_odd_quote(lines, trouble.at[0], sign)
+        opened = _find_odd_quote(lines, error.at[0], sign)
         if opened is None:
             return None
-        reported = f"the quote {sign} opened in {_format_place(opened)} is closed only in line {trouble.at[0] + 1}"
-        return SyntaxCause(trouble.at, reported, f"close it with {sign} at the end of the text", opened)
-    rest = _get_line(lines, trouble.at[0])[start:].rstrip()
+        reported = f"the quote {sign} opened in {_format_place(opened)} is closed only in line {error.at[0] + 1}"
+        return SyntaxCause(error.at, reported, f"close it with {sign} at the end of the text", opened)
+    rest = _get_line(lines, error.at[0])[start:].rstrip()
     meant = rest[1:-1] if sign == "'" and rest.endswith(sign) else rest
     other = '"' if sign == "'" else "'"
     fix = (
         f"write {other}{meant}{other}" if other not in meant else f"quote the whole text, and double each {sign} in it"
     )
-    return SyntaxCause(trouble.at, f"text continues after the closing quote {sign}", fix)
+    return SyntaxCause(error.at, f"text continues after the closing quote {sign}", fix)
 
 
 def _find_odd_quote(lines: list[str], below: int, sign: str) -> Mark | None:
@@ -204,47 +204,47 @@ def _find_odd_quote(lines: list[str], below: int, sign: str) -> Mark | None:
     return next(((i, lines[i].rindex(sign)) for i in range(below - 1, -1, -1) if lines[i].count(sign) % 2), None)
 
 
-def _explain_closing(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    sign = _get_char(lines, trouble.at)
-    if "did not find expected" not in trouble.problem or sign not in _CLOSING.values():
+def _explain_closing(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    sign = _get_char(lines, error.at)
+    if "did not find expected" not in error.problem or sign not in _CLOSING.values():
         return None
-    return SyntaxCause(trouble.at, f"`{sign}` has no opening bracket", "remove it, or add the opening bracket")
+    return SyntaxCause(error.at, f"`{sign}` has no opening bracket", "remove it, or add the opening bracket")
 
 
-def _explain_entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _get_line(lines, trouble.at[0])
+def _explain_entry(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    line = _get_line(lines, error.at[0])
     listed = re.match(r"\s*- ", line + " ") is not None
-    if trouble.problem.endswith("expected key") and listed and "block mapping" in trouble.context:
+    if error.problem.endswith("expected key") and listed and "block mapping" in error.context:
         return SyntaxCause(
-            trouble.at,
+            error.at,
             "a list entry is used where a field is expected",
             "indent it below the field whose list it belongs to",
         )
-    if trouble.problem.endswith("'-' indicator") and not listed and trouble.since is not None:
-        reported = f"a field is used where an entry of the list that begins in line {trouble.since[0] + 1} is expected"
-        return SyntaxCause(trouble.at, reported, "begin it with `- `, or indent it like the field of the list")
+    if error.problem.endswith("'-' indicator") and not listed and error.since is not None:
+        reported = f"a field is used where an entry of the list that begins in line {error.since[0] + 1} is expected"
+        return SyntaxCause(error.at, reported, "begin it with `- `, or indent it like the field of the list")
     return None
 
 
-def _explain_word(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    if "expected ':'" not in trouble.problem or trouble.since is None:
+def _explain_word(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    if "expected ':'" not in error.problem or error.since is None:
         return None
-    written = _get_line(lines, trouble.since[0])[trouble.since[1] :].rstrip()
+    written = _get_line(lines, error.since[0])[error.since[1] :].rstrip()
     reported = f"`{written[:40]}` is neither a field nor part of the text above: it contains no `: `"
-    return SyntaxCause(trouble.since, reported, "write `name: value`, or put a multi-line text in quotes or below `|`")
+    return SyntaxCause(error.since, reported, "write `name: value`, or put a multi-line text in quotes or below `|`")
 
 
-def _explain_indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _get_line(lines, trouble.at[0])
+def _explain_indentation(lines: list[str], error: ParseError) -> SyntaxCause | None:
+    line = _get_line(lines, error.at[0])
     own = len(line) - len(line.lstrip())
-    if "did not find expected" not in trouble.problem or trouble.at[1] != own:
+    if "did not find expected" not in error.problem or error.at[1] != own:
         return None
-    levels = sorted({len(each) - len(each.lstrip(" ")) for each in lines[: trouble.at[0]] if each.strip()})
+    levels = sorted({len(each) - len(each.lstrip(" ")) for each in lines[: error.at[0]] if each.strip()})
     if own in levels:
         return None
     reported = f"this line is indented by {own}, but no line above is ({', '.join(map(str, levels))})"
     near = min(levels, key=lambda level: abs(level - own)) if levels else 0
-    return SyntaxCause(trouble.at, reported, f"indent it by {near}, or deeper than its parent")
+    return SyntaxCause(error.at, reported, f"indent it by {near}, or deeper than its parent")
 
 
 def _is_inside_quotes(before: str) -> bool:

@@ -94,7 +94,7 @@ class Edge(Value, frozen=True, kw_only=True):
         float,
         describe(
             "How much longer a call takes to fail when the callee refuses, or without `connectTimeoutSeconds` cannot "
-            "be reached. A callee that comes up meanwhile is waited for.",
+            "be reached. A callee that starts in the meantime is waited for.",
             unit=SECONDS,
             group="Failures",
             ge=0,

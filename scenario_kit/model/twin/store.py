@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from scenario_kit.model.base import Value
 from scenario_kit.model.twin.fields import EXIT_CODE, SECONDS, describe
 
-#: What a program asks of a file system, as FUSE counts it: a path is looked up part by part, and closing is a flush.
+#: File system operations as FUSE counts them: a path is looked up component by component, and closing is a flush.
 Method = Literal[
     "lookup", "getattr", "setattr", "mkdir", "unlink", "rmdir", "rename", "link", "open", "create", "read", "write",
     "flush", "fsync", "opendir", "readdir", "statfs", "access",
@@ -35,7 +35,7 @@ class Login(Value, frozen=True, kw_only=True):
 
 
 class Database(Value, frozen=True, kw_only=True):
-    """A database that a store has. A store without any has whichever a client asks for."""
+    """A database of a store. A store without any has every database that a client requests."""
 
     name: Annotated[str, describe("Name of the database.")] = ""
     env: Annotated[tuple[str, ...], describe("Variables of the store; the first one that is set holds the name.")] = ()
@@ -58,8 +58,8 @@ class Access(Value, frozen=True, kw_only=True):
     queue: Annotated[
         Literal["Free", "File", "Group"],
         describe(
-            "Who else is waited for: nobody (`Free`); those who came to the file before (`File`); or the round before, "
-            "the next being shared by all who come meanwhile, as in a group commit (`Group`)."
+            "Which operations are waited for: none (`Free`), earlier ones on the file (`File`), or the previous round, "
+            "the next round being shared by all that arrive in the meantime, as in a group commit (`Group`)."
         ),
     ] = "Free"
     error_response: Annotated[str, describe("What callers read when a method fails.", group="Failures")] = "{error}"

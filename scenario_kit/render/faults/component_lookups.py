@@ -30,7 +30,7 @@ def list_dependants(app: App, component: str) -> list[str]:
     A component that reports no spans, or none with errors, also contributes its own dependants: the effect shows there.
     """
     found, silent = [component], list_untraced(app) | list_without_error_status(app)
-    for name in found:  # it grows meanwhile
+    for name in found:  # the list grows during the loop
         if name == component or name in silent:
             found += [caller for caller in app.dependants(name) if caller not in found]
     return found[1:]

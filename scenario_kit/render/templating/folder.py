@@ -19,7 +19,7 @@ class Folder(BaseLoader):
         self._root = root
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:  # noqa: ARG002
-        """Return a template's text, its path, and a function that tells whether it is up to date."""
+        """Return a template's text, its path, and a function that returns whether it is up to date."""
         text = self.text(template)
         path = self._root / template
         time = path.stat().st_mtime_ns

@@ -1,4 +1,4 @@
-"""The score of a handover to somebody else: whether it was needed, went to the right owners, and said what is known."""
+"""The score of an escalation: whether it was needed, went to the right owners, and said what is known."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class ToolAnswer(Value, frozen=True, kw_only=True):
 
 
 class BadCall(ValueError):
-    """Invalid arguments of a tool; ``fix`` tells what is valid."""
+    """Invalid arguments of a tool; ``fix`` says what is valid."""
 
     def __init__(self, problem: str, fix: str = "") -> None:
         super().__init__(problem)

@@ -282,7 +282,7 @@ def _check_format(value: str) -> None:
 
 
 def _make_finite(arguments: list[str]) -> list[str]:
-    """Add the options with which kubectl returns immediately, since the incident's clock stops meanwhile."""
+    """Add the options with which kubectl returns immediately, since the incident's clock stops during the call."""
     verb = arguments[0]
     given = {word.partition("=")[0] for word in arguments}
     if verb == "delete" and "--wait" not in given:

@@ -17,7 +17,7 @@ class UnusableLine(NamedTuple):
 
 
 class SolverGone(Exception):
-    """The solver exited; the message tells how."""
+    """The solver exited; the message has the exit status."""
 
 
 class SolverSilent(Exception):

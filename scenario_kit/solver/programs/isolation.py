@@ -77,7 +77,7 @@ def wrap_command(command: Sequence[str], isolation: Isolation, view: SolverView)
 def _build_script(view: SolverView) -> str:
     """Build the set-up script: hide folders, mount a private /proc, and drop the privileges to undo that.
 
-    Folders visible below a hidden one are kept open meanwhile, as file descriptors from 3 on.
+    Folders visible below a hidden one are kept open as file descriptors from 3 on.
     """
     kept = dict(enumerate((view.home, *view.readable), start=3))
     lines = ["mount -t proc proc /proc"]

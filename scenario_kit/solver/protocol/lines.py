@@ -17,7 +17,7 @@ _SOLVER: Final = msgspec.json.Decoder(SolverMessage)
 
 
 class BadLine(ValueError):
-    """A line that is not a message; ``fix`` tells what is expected."""
+    """A line that is not a message; ``fix`` says what is expected."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from scenario_kit.clients.certificates import Authority, KeyPair, issue
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
-from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectStore
 from scenario_kit.lab.chaos_daemon.protocol import Messages, load_daemon_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
 from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
@@ -52,7 +52,7 @@ class Client:
 
 class Running(NamedTuple):
     daemon: ChaosDaemonServer
-    book: LedgerBook
+    effect_store: EffectStore
     call: Client
     killed: list[tuple[str, str]]
     port: int
@@ -100,15 +100,15 @@ def connect(authority: Authority) -> Iterator[Callable[[int, KeyPair | None], gr
 def running(
     authority: Authority, messages: Messages, connect: Callable[[int, KeyPair | None], grpc.Channel]
 ) -> Iterator[Running]:
-    book = LedgerBook()
+    effect_store = EffectStore()
     killed: list[tuple[str, str]] = []
     server = issue(authority, SERVER_NAME, hosts=[SERVER_NAME])
     daemon = ChaosDaemonServer(
         messages,
-        book,
+        effect_store,
         ServerTls(server.certificate, server.key, pem(authority)),
         ContainerRuntime(CONTAINERS.get, lambda pod, container: killed.append((pod, container)), Java()),
     )
     port = daemon.start("127.0.0.1")
-    yield Running(daemon, book, Client(connect(port, issue(authority, "manager")), messages), killed, port)
+    yield Running(daemon, effect_store, Client(connect(port, issue(authority, "manager")), messages), killed, port)
     daemon.stop()

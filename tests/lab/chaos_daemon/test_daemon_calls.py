@@ -47,7 +47,7 @@ def network(running: Any, sets: Any = (), chains: Any = (), tcs: Any = ()) -> No
 
 
 def in_force(running: Any) -> Any:
-    return running.book.snapshot(["pod-1", "pod-2"])
+    return running.effect_store.snapshot(["pod-1", "pod-2"])
 
 
 def only_effect(running: Any) -> Any:
@@ -121,7 +121,7 @@ def test_what_the_real_daemon_refuses_is_refused(running: Any, call: str, fields
         running.call(call, **{"container_id": C1, **fields})
     assert refused.value.code().name == code
     assert refused.value.details()
-    assert in_force(running) == running.book.snapshot([])
+    assert in_force(running) == running.effect_store.snapshot([])
     assert running.daemon.records[-1].answer == refused.value.details()
 
 
@@ -259,7 +259,7 @@ class TestKnobs:
         network(running, PEERS, tcs=[{**DELAY, "ipset": "all_tgt"}])
         assert running.call("ExecStressors", target=C1, cpuStressors="--cpu 1").cpuInstance
         running.call("ContainerKill", container_id=C1, action={"action": "KILL"})
-        assert in_force(running) == running.book.snapshot([])
+        assert in_force(running) == running.effect_store.snapshot([])
         assert running.killed == []
 
     def test_effect_outlives_its_recovery(self, running: Any) -> None:
@@ -355,7 +355,7 @@ def test_a_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:
     server = issue(authority, SERVER_NAME, hosts=[SERVER_NAME])
     second = ChaosDaemonServer(
         running.call.messages,
-        running.book,
+        running.effect_store,
         ServerTls(server.certificate, server.key, pem(authority)),
         ContainerRuntime({}.get, lambda pod, container: None, Java()),
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
-from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, EffectStore
 from scenario_kit.lab.chaos_daemon.network import AddressSet, NetworkRule, list_members
 from scenario_kit.lab.chaos_daemon.units import parse_rate
 from scenario_kit.model import ContainerEffect, NetworkEffect
@@ -17,78 +17,78 @@ def effect(pod: str, container: str, kind: str = "Stress") -> ContainerEffect:
     return ContainerEffect(pod_uid=pod, container_id=container, kind=kind)
 
 
-def filled() -> LedgerBook:
-    book = LedgerBook()
-    book.set_traffic("p1", [delay("p1")])
-    book.put(EffectKey("Stress", "1"), effect("p1", "containerd://a"))
-    book.put(EffectKey("DNS", "b"), effect("p1", "containerd://b", "DNS"))
-    book.put(EffectKey("Stress", "2"), effect("p2", "containerd://c"))
-    return book
+def filled() -> EffectStore:
+    effect_store = EffectStore()
+    effect_store.set_traffic("p1", [delay("p1")])
+    effect_store.put(EffectKey("Stress", "1"), effect("p1", "containerd://a"))
+    effect_store.put(EffectKey("DNS", "b"), effect("p1", "containerd://b", "DNS"))
+    effect_store.put(EffectKey("Stress", "2"), effect("p2", "containerd://c"))
+    return effect_store
 
 
 def test_a_snapshot_holds_the_pods_asked_for() -> None:
-    book = filled()
-    assert [e.container_id for e in book.snapshot(["p2"]).containers] == ["containerd://c"]
-    assert book.snapshot(["p2"]).network == ()
-    assert len(book.snapshot(["p2", "p1"]).containers) == 3
+    effect_store = filled()
+    assert [e.container_id for e in effect_store.snapshot(["p2"]).containers] == ["containerd://c"]
+    assert effect_store.snapshot(["p2"]).network == ()
+    assert len(effect_store.snapshot(["p2", "p1"]).containers) == 3
 
 
 @pytest.mark.parametrize("name", ["a", "containerd://a"])
 def test_a_restarted_container_loses_its_effects_and_keeps_the_network(name: str) -> None:
-    book = filled()
-    book.forget_container("p1", name)
-    ledger = book.snapshot(["p1"])
+    effect_store = filled()
+    effect_store.forget_container("p1", name)
+    ledger = effect_store.snapshot(["p1"])
     assert [e.kind for e in ledger.containers] == ["DNS"]
     assert len(ledger.network) == 1
 
 
 def test_a_pod_takes_everything_with_it() -> None:
-    book = filled()
-    book.forget_pod("p1")
-    ledger = book.snapshot(["p1", "p2"])
+    effect_store = filled()
+    effect_store.forget_pod("p1")
+    ledger = effect_store.snapshot(["p1", "p2"])
     assert ledger.network == ()
     assert [e.pod_uid for e in ledger.containers] == ["p2"]
 
 
 def test_the_version_grows_with_what_is_in_force_and_only_then() -> None:
     changed: list[str] = []
-    book = LedgerBook(changed.append)
+    effect_store = EffectStore(changed.append)
     steps = [
-        (lambda: book.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))}), 0),
-        (lambda: book.set_traffic("p", []), 0),
-        (lambda: book.set_traffic("p", [delay("p")._replace(sets=("s",))]), 1),
-        (lambda: book.set_traffic("p", [delay("p")._replace(sets=("s",))]), 1),
-        (lambda: book.set_address_sets("p", {"s": AddressSet(("10.0.0.2/32",))}), 2),
-        (lambda: book.put(EffectKey("IO", "c"), effect("p", "c", "IO")), 3),
-        (lambda: book.remove(EffectKey("IO", "unknown")), 3),
-        (lambda: book.remove(EffectKey("IO", "c")), 4),
-        (lambda: book.forget_container("p", "c"), 4),
-        (lambda: book.forget_pod("p"), 5),
+        (lambda: effect_store.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))}), 0),
+        (lambda: effect_store.set_traffic("p", []), 0),
+        (lambda: effect_store.set_traffic("p", [delay("p")._replace(sets=("s",))]), 1),
+        (lambda: effect_store.set_traffic("p", [delay("p")._replace(sets=("s",))]), 1),
+        (lambda: effect_store.set_address_sets("p", {"s": AddressSet(("10.0.0.2/32",))}), 2),
+        (lambda: effect_store.put(EffectKey("IO", "c"), effect("p", "c", "IO")), 3),
+        (lambda: effect_store.remove(EffectKey("IO", "unknown")), 3),
+        (lambda: effect_store.remove(EffectKey("IO", "c")), 4),
+        (lambda: effect_store.forget_container("p", "c"), 4),
+        (lambda: effect_store.forget_pod("p"), 5),
     ]
     for number, (step, expected) in enumerate(steps):
         step()
-        assert book.snapshot([]).version == expected, number
+        assert effect_store.snapshot([]).version == expected, number
     assert changed == ["p"] * 5
 
 
 def test_the_order_does_not_tell_who_came_first() -> None:
-    one, two = LedgerBook(), LedgerBook()
-    for book, order in ((one, ["a", "b"]), (two, ["b", "a"])):
+    one, two = EffectStore(), EffectStore()
+    for effect_store, order in ((one, ["a", "b"]), (two, ["b", "a"])):
         for name in order:
-            book.put(EffectKey("Stress", name), effect("p", name))
+            effect_store.put(EffectKey("Stress", name), effect("p", name))
     assert one.snapshot(["p"]) == two.snapshot(["p"])
 
 
 def test_sets_stay_while_rules_name_them() -> None:
-    book = LedgerBook()
-    book.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))})
-    book.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
-    book.set_address_sets("p", {})
-    assert book.snapshot(["p"]).network[0].peers == ("10.0.0.1/32",)
-    book.set_filters("p", [])
-    book.set_address_sets("p", {})
+    effect_store = EffectStore()
+    effect_store.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))})
+    effect_store.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
+    effect_store.set_address_sets("p", {})
+    assert effect_store.snapshot(["p"]).network[0].peers == ("10.0.0.1/32",)
+    effect_store.set_filters("p", [])
+    effect_store.set_address_sets("p", {})
     with pytest.raises(ValueError, match="no ipset s"):
-        book.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
+        effect_store.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
 
 
 def test_sets_of_sets_that_hold_each_other() -> None:

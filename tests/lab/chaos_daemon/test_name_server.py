@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer, build_objects, build_status
-from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectStore
 from scenario_kit.lab.chaos_daemon.protocol import load_name_server_messages
 from scenario_kit.lab.host.procfs import holds_connection
 
@@ -41,54 +41,54 @@ class Manager:
 
 
 @pytest.fixture
-def book() -> LedgerBook:
-    return LedgerBook()
+def effect_store() -> EffectStore:
+    return EffectStore()
 
 
 @pytest.fixture
-def manager(book: LedgerBook) -> Iterator[Manager]:
+def manager(effect_store: EffectStore) -> Iterator[Manager]:
     mine = partial(holds_connection, os.getpid())
-    server = ChaosNameServer(book, lambda namespace, name: UIDS.get((namespace, name)), mine)
+    server = ChaosNameServer(effect_store, lambda namespace, name: UIDS.get((namespace, name)), mine)
     manager = Manager(server.start("127.0.0.1", 0))
     yield manager
     manager.close()
     server.stop()
 
 
-def _held(book: LedgerBook) -> dict[str, Any]:
-    return {e.pod_uid: e.arguments for e in book.snapshot(["u1", "u2"]).containers}
+def _held(effect_store: EffectStore) -> dict[str, Any]:
+    return {e.pod_uid: e.arguments for e in effect_store.snapshot(["u1", "u2"]).containers}
 
 
-def test_rules_are_kept_by_pod_and_taken_back_by_experiment(manager: Manager, book: LedgerBook) -> None:
+def test_rules_are_kept_by_pod_and_taken_back_by_experiment(manager: Manager, effect_store: EffectStore) -> None:
     assert manager.set("one", "cart-1", "random", ("cart.*",)).result
     assert manager.set("two", "cart-2").result
-    assert _held(book) == {
+    assert _held(effect_store) == {
         "u1": {"action": "random", "patterns": ["cart.*"]},
         "u2": {"action": "error", "patterns": []},
     }
     assert manager.call("CancelDNSChaos", name="one").result
-    assert set(_held(book)) == {"u2"}
+    assert set(_held(effect_store)) == {"u2"}
     assert manager.call("CancelDNSChaos", name="one").result, "a second time, too"
 
 
-def test_the_last_rules_of_a_pod_hold(manager: Manager, book: LedgerBook) -> None:
+def test_the_last_rules_of_a_pod_hold(manager: Manager, effect_store: EffectStore) -> None:
     manager.set("one", "cart-1", "random")
     manager.set("two", "cart-1", "error")
-    assert _held(book) == {"u1": {"action": "error", "patterns": []}}
+    assert _held(effect_store) == {"u1": {"action": "error", "patterns": []}}
 
 
-def test_a_pod_that_nobody_knows_is_refused(manager: Manager, book: LedgerBook) -> None:
+def test_a_pod_that_nobody_knows_is_refused(manager: Manager, effect_store: EffectStore) -> None:
     answer = manager.set("one", "gone")
     assert (answer.result, answer.msg) == (False, "no such pod: shop/gone")
-    assert _held(book) == {}
+    assert _held(effect_store) == {}
 
 
-def test_the_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, book: LedgerBook) -> None:
+def test_the_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, effect_store: EffectStore) -> None:
     manager.set("one", "cart-1")
-    book.forget_container("u1", "containerd://a")
-    assert set(_held(book)) == {"u1"}
-    book.forget_pod("u1")
-    assert _held(book) == {}
+    effect_store.forget_container("u1", "containerd://a")
+    assert set(_held(effect_store)) == {"u1"}
+    effect_store.forget_pod("u1")
+    assert _held(effect_store) == {}
 
 
 def test_the_manager_finds_it_by_a_service_and_its_pod() -> None:
@@ -97,13 +97,13 @@ def test_the_manager_finds_it_by_a_service_and_its_pod() -> None:
     assert build_status("127.0.0.1")["podIP"] == "127.0.0.1"
 
 
-def test_a_call_of_another_process_changes_nothing(book: LedgerBook) -> None:
+def test_a_call_of_another_process_changes_nothing(effect_store: EffectStore) -> None:
     parent = partial(holds_connection, os.getppid())
-    server = ChaosNameServer(book, lambda namespace, name: UIDS.get((namespace, name)), parent)
+    server = ChaosNameServer(effect_store, lambda namespace, name: UIDS.get((namespace, name)), parent)
     stranger = Manager(server.start("127.0.0.1", 0))
     with pytest.raises(grpc.RpcError) as refused:
         stranger.set("one", "cart-1")
     assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
-    assert _held(book) == {}
+    assert _held(effect_store) == {}
     stranger.close()
     server.stop()

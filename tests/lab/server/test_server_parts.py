@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, EffectStore
 from scenario_kit.lab.informers import reflector as informers_module
 from scenario_kit.lab.informers.reflector import Informers
 from scenario_kit.lab.informers.store import ObjectStore
@@ -166,19 +166,19 @@ def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
 
 
 def test_effects_end_with_their_container_and_everything_with_the_pod() -> None:
-    book = LedgerBook()
-    containers = RunningContainers(book)
+    effect_store = EffectStore()
+    containers = RunningContainers(effect_store)
     containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))
     assert containers.pod_of("containerd://a") == "pod"
     assert containers.namespace_of("containerd://a") == "shop"
     for name in ("a", "b"):
         effect = ContainerEffect(pod_uid="pod", container_id=f"containerd://{name}", kind="Stress")
-        book.put(EffectKey("Stress", name), effect)
+        effect_store.put(EffectKey("Stress", name), effect)
     containers.on_event("MODIFIED", "Pod", running("containerd://b", ended=("containerd://a",)))
     assert containers.pod_of("containerd://a") is None
-    assert [e.container_id for e in book.snapshot(["pod"]).containers] == ["containerd://b"]
+    assert [e.container_id for e in effect_store.snapshot(["pod"]).containers] == ["containerd://b"]
     containers.on_event("DELETED", "Pod", running("containerd://b"))
-    assert book.snapshot(["pod"]).containers == ()
+    assert effect_store.snapshot(["pod"]).containers == ()
     assert containers.pod_of("containerd://b") is None
 
 
@@ -204,7 +204,7 @@ class _Java:
     ],
 )
 def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world: object, mounts: list[str]) -> None:
-    containers = RunningContainers(LedgerBook())
+    containers = RunningContainers(EffectStore())
     pod = running("containerd://a")
     parts = [{"name": "x", "mountPath": "/own"}, {"name": "x", "mountPath": "/own/file", "subPath": "file"}]
     pod["spec"]["containers"][0]["volumeMounts"] = parts
@@ -223,7 +223,7 @@ def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world:
     ],
 )
 def test_the_world_of_a_container_knows_whether_it_runs_java(container: str, world: object, barred: str) -> None:
-    containers = RunningContainers(LedgerBook())
+    containers = RunningContainers(EffectStore())
     containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))
     worlds = SimpleNamespace(get_processes={"shop": world}.get)
     programs = RunningPrograms(containers, worlds)  # type: ignore[arg-type]

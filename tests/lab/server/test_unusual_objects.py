@@ -18,7 +18,7 @@ from scenario_kit.lab.settle.settled import Facts, list_unsettled, pending_sched
 from scenario_kit.lab.telemetry.kube_state import KubeState
 from scenario_kit.lab.twin.cluster.network_policy import is_inside
 from scenario_kit.lab.twin.network.endpoints import Network
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model import Object, Reference
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
@@ -87,7 +87,7 @@ def flow(simulated: Little, *objects: Object) -> None:
         for obj in objects:
             simulated.put(obj)
         simulated.version += 1
-        net = Network(simulated.view(), Census(tiny.DEFINITION))
+        net = Network(simulated.view(), ProcessTable(tiny.DEFINITION))
         pods = list(simulated.kinds["Pod"].values())
         for source in pods:
             for name in simulated.kinds["Service"]:

@@ -70,7 +70,7 @@ class Surroundings:
         self.connections = Connections((of,), TwinConstants(), Streams(1), self.registries)
         self.network: Network | None = None
 
-    def census(self) -> Any:
+    def process_table(self) -> Any:
         known = {p.key: p for p in (self.caller, *self.processes)}
         return SimpleNamespace(get=known.get)
 
@@ -93,7 +93,7 @@ class Surroundings:
         """What the caller meets in a tick of 15 s, after everything may have changed."""
         now = self.change() if changed or self.network is None else self.network
         end = start + 15.0 if end is None else end
-        return self.connections.link(self.caller, 0, NetworkTick(now, self.census(), start, end), redirect)
+        return self.connections.link(self.caller, 0, NetworkTick(now, self.process_table(), start, end), redirect)
 
     def lane(self, start: float, end: float | None = None, redirect: str = "") -> ConnectionLane:
         """The only way that calls may take."""

@@ -225,7 +225,7 @@ def test_a_store_that_is_not_there(shop, harm, text):
 def test_a_client_is_no_store(shop):
     client(shop, words(LOCK, table="others"))
     shop.run(30)
-    assert len(shop.twin._census.of("box")) == 1
+    assert len(shop.twin._process_table.of("box")) == 1
     assert not shop.twin.answers(shop.kinds["Pod"]["c"], "psql", 7000, None, shop.now)
 
 

@@ -393,17 +393,17 @@ def test_what_is_remembered_of_a_caller_goes_with_it() -> None:
     around, there = between("udp", text=f"{IP}:{PORT}")
     around.link(0.0)
     assert around.connections._resolves
-    around.connections.forget(around.census())
+    around.connections.forget(around.process_table())
     assert around.connections._resolves
     stored, _ = between()
     stored.lane(0.0)
-    stored.connections.forget(stored.census())
+    stored.connections.forget(stored.process_table())
     stored.behind.clear()
     assert stored.lane(15.0).outcome == ConnectionOutcome.OK
     for one in (around, stored):
         one.processes.clear()
         one.caller.key = there.key
-        one.connections.forget(one.census())
+        one.connections.forget(one.process_table())
     assert not around.connections._resolves
     assert not stored.connections._states
 

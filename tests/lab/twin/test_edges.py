@@ -296,7 +296,7 @@ def test_a_channel_uses_one_replica_and_a_pool_all() -> None:
     cluster.scale("api", 2)
     cluster.scale("gate", 2)
     cluster.run(120.0)
-    apis, gates = cluster.twin._census.of("api"), cluster.twin._census.of("gate")
+    apis, gates = cluster.twin._process_table.of("api"), cluster.twin._process_table.of("gate")
     first = [p.calls for p in (*apis, *gates)]
     cluster.run(60.0)
     used = [now.calls - before for now, before in zip((*apis, *gates), first, strict=True)]

@@ -230,7 +230,7 @@ def test_a_store_that_is_only_briefly_away_ends_nobody(cluster: Callable[..., Li
     hotel.run(TICK)
     hotel.scale("mongodb-reservation", 1)
     hotel.run(60.0)
-    assert not any(p for p in hotel.twin._census.of("reservation") if p.ended)
+    assert not any(p for p in hotel.twin._process_table.of("reservation") if p.ended)
 
 
 @pytest.mark.parametrize("component", ["geo", "user"])

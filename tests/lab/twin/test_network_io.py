@@ -46,7 +46,7 @@ def test_what_is_lost_is_sent_again() -> None:
 
 def test_containers_of_one_pod_share_its_interface() -> None:
     cluster = tiny.started()
-    process = next(p for p in cluster.twin._census.processes.values() if p.component == "api")
+    process = next(p for p in cluster.twin._process_table.processes.values() if p.component == "api")
     process.sent_bytes = 30.0
     assert drain([process, process], 15.0)[process.key.pod_uid] == NetworkUsage(0.0, 2.0)
     assert process.sent_bytes == 0.0, "and counting starts again"

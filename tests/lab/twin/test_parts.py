@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scenario_kit.lab.twin import View
 from scenario_kit.lab.twin.address import Address, parse
-from scenario_kit.lab.twin.call_tree.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.call_tree.spans import SpanMetrics, SpanName
 from scenario_kit.lab.twin.cluster.environment import build_environment
 from scenario_kit.lab.twin.cluster.network_policy import Party, is_allowed, matches
 from scenario_kit.lab.twin.engine import Twin
@@ -276,22 +276,22 @@ def test_streams_depend_on_the_key_and_nothing_else() -> None:
 
 
 def test_spans_are_counted_when_they_end_and_in_their_buckets() -> None:
-    book = SpanBook()
+    metrics = SpanMetrics()
     name = SpanName("a", "s", "SERVER")
-    book.record(name, np.array([10.0, 20.0, 40.0]), np.array([0.002, 0.009, 12.0]), np.array([False, True, False]))
-    book.flush(30.0)
+    metrics.record(name, np.array([10.0, 20.0, 40.0]), np.array([0.002, 0.009, 12.0]), np.array([False, True, False]))
+    metrics.flush(30.0)
     samples = {
         (metric, dict(labels).get("le"), dict(labels)["status_code"]): v
-        for (metric, labels), v in book.samples("n").items()
+        for (metric, labels), v in metrics.samples("n").items()
     }
     bucket, calls = "traces_span_metrics_duration_milliseconds_bucket", "traces_span_metrics_calls_total"
     assert samples[calls, None, "STATUS_CODE_UNSET"] == 1
     assert samples[bucket, "2", "STATUS_CODE_UNSET"] == 1, "bounds are inclusive"
     assert samples[bucket, "8", "STATUS_CODE_ERROR"] == 0
     assert samples[bucket, "10", "STATUS_CODE_ERROR"] == samples[bucket, "+Inf", "STATUS_CODE_ERROR"] == 1
-    book.flush(45.0)
-    assert sum(v for (metric, _), v in book.samples("n").items() if metric == calls) == 3
-    _, labels = next(iter(book.samples("n")))
+    metrics.flush(45.0)
+    assert sum(v for (metric, _), v in metrics.samples("n").items() if metric == calls) == 3
+    _, labels = next(iter(metrics.samples("n")))
     assert list(labels) == sorted(labels)
     assert ("namespace", "n") in labels
 

@@ -55,7 +55,7 @@ def _slow_to_start(limit: str) -> Little:
 def test_a_program_comes_up_no_sooner_than_its_limit_gives_it_the_cpu(limit: str, seconds: float) -> None:
     cluster = _slow_to_start(limit)
     cluster.run(TICK)
-    (api,) = cluster.twin._census.of("api")
+    (api,) = cluster.twin._process_table.of("api")
     assert seconds <= api.ready_at - api.started_at < seconds + 1  # until the store has answered
 
 

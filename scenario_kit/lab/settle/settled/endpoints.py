@@ -44,7 +44,7 @@ def _is_given_up(facts: Facts, service: Object) -> bool:
     """Return whether the controller is stuck on a Service because a label was removed from one of its slices.
 
     It no longer finds that slice by its labels, takes its own cache for stale, and retries forever (``StaleSlices`` in
-    ``endpointslice/util``). The Service's endpoints do not change meanwhile.
+    ``endpointslice/util``). The Service's endpoints do not change in the meantime.
     """
     uid, name = service["metadata"]["uid"], service["metadata"]["name"]
     for obj in facts.of("EndpointSlice").values():

@@ -40,7 +40,7 @@ class _Batch(NamedTuple):
     failed: Flags
 
 
-class SpanBook:
+class SpanMetrics:
     """Collect spans that end now or later, and maintain the collector's counters."""
 
     def __init__(self) -> None:

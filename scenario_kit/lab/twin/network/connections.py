@@ -18,7 +18,7 @@ from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text, mix
 from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.definition import TwinConstants
 from scenario_kit.model.twin.edge import Edge
@@ -46,7 +46,7 @@ class NetworkTick(NamedTuple):
     """The reachable processes during a tick from ``start`` to ``end``."""
 
     network: Network
-    census: Census
+    process_table: ProcessTable
     start: float
     end: float
 
@@ -126,10 +126,12 @@ class Connections:
         """Invalidate cached dials: a process has ended."""
         self._dialled.clear()
 
-    def forget(self, census: Census) -> None:
+    def forget(self, process_table: ProcessTable) -> None:
         """Drop the state of ended callers."""
-        self._states = {key: state for key, state in self._states.items() if census.get(key[0].process) is not None}
-        self._resolves = {key: ip for key, ip in self._resolves.items() if census.get(key.process) is not None}
+        self._states = {
+            key: state for key, state in self._states.items() if process_table.get(key[0].process) is not None
+        }
+        self._resolves = {key: ip for key, ip in self._resolves.items() if process_table.get(key.process) is not None}
 
     def link(
         self,
@@ -199,8 +201,8 @@ class Connections:
     def _live(self, state: _State, caller: Process, edge: Edge, tick: NetworkTick) -> ConnectionLane | None:
         if state.peer is None:
             return None
-        network, census, start, end = tick
-        peer = census.get(state.peer)
+        network, process_table, start, end = tick
+        peer = process_table.get(state.peer)
         if peer is None or peer.ended:
             state.peer = None
             state.broken_at = state.cut_since if state.cut_since is not None else start
@@ -257,7 +259,7 @@ class Connections:
         return chosen._replace(ready_at=opens)
 
     def _pool(self, link: Link, state: _State, caller: Process, edge: Edge, tick: NetworkTick) -> Link:
-        network, census, start, _ = tick
+        network, process_table, start, _ = tick
         now = tuple(
             (lane.target.key, lane.port, lane.wire.rules if lane.wire is not None else ())
             for lane in link.lanes
@@ -269,7 +271,7 @@ class Connections:
         for place in state.pool:
             peer, port, met = place
             # A proxy does not affect older connections; those through it end with it.
-            process = census.get(peer) if place not in now and not met else None
+            process = process_table.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port)._replace(rules=())
                 outcome = ConnectionOutcome.CONNECTION_TIMEOUT if wire.cut else _greets(edge, process, port, network)

@@ -24,7 +24,7 @@ from scenario_kit.lab.twin.cluster.network_policy import (
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
 from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, NetworkEffect
 
@@ -82,9 +82,9 @@ class Wire(NamedTuple):
 class Network:
     """The pod network of one view."""
 
-    def __init__(self, view: View, census: Census) -> None:
+    def __init__(self, view: View, process_table: ProcessTable) -> None:
         self._view = view
-        self._census = census
+        self._process_table = process_table
         self._policies = sorted(view.list_all("NetworkPolicy"), key=lambda p: str(p["metadata"]["name"]))
         self._labels = {name: _read_namespace_labels(view.within(name)) for name in (view.namespace, *view.others)}
         self._slices: dict[tuple[str, str], list[Object]] = {}
@@ -164,11 +164,13 @@ class Network:
 
     def listener(self, destination: Destination) -> Process | None:
         """Return the process that listens at a destination, started or starting."""
-        return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
+        return next(
+            (p for p in self._process_table.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None
+        )
 
     def program(self, component: str) -> str:
         """Return a component's program; empty if no other component runs the same."""
-        return self._census.program(component)
+        return self._process_table.program(component)
 
     def _home(self, obj: Object) -> str:
         return str(obj["metadata"].get("namespace", self._view.namespace))
@@ -187,7 +189,7 @@ class Network:
         """Return why no name of the cluster resolves from a pod; None if its DNS server responds."""
         policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
         if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
-            return ConnectionOutcome.NXDOMAIN  # the node's DNS server knows no names of the cluster
+            return ConnectionOutcome.NXDOMAIN  # the node's DNS server does not resolve cluster names
         if policy == "None":
             return ConnectionOutcome.DNS_TIMEOUT
         server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})

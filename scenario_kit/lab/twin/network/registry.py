@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scenario_kit.lab.twin.network.endpoints import Destination
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model.twin.definition import TwinDefinition
 
 
@@ -62,7 +62,7 @@ class ServiceRegistries:
         watch.known = tuple(self._content.get(registry.key, {}).get(name, ()))
         return watch.known
 
-    def forget(self, census: Census) -> None:
+    def forget(self, process_table: ProcessTable) -> None:
         """Drop the state of ended processes."""
-        self._content = {key: content for key, content in self._content.items() if census.get(key) is not None}
-        self._watches = {key: watch for key, watch in self._watches.items() if census.get(key[0]) is not None}
+        self._content = {key: content for key, content in self._content.items() if process_table.get(key) is not None}
+        self._watches = {key: watch for key, watch in self._watches.items() if process_table.get(key[0]) is not None}

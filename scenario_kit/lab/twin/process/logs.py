@@ -13,7 +13,7 @@ ERRORS_PER_TICK = 4
 CHATTER_PER_TICK = 2
 
 
-class LogBook:
+class LogBuffer:
     """The log lines of one tick."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class LogBook:
         self._lines.append(LogRecord(process.name, process.key.container, t, text))
 
     def take(self) -> list[LogRecord]:
-        """Return the lines in order of time, and clear the book."""
+        """Return the lines in order of time, and clear the buffer."""
         lines = sorted(self._lines, key=lambda record: record.t)
         self._lines = []
         self._counts.clear()

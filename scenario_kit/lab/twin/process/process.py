@@ -32,7 +32,7 @@ class ProcessKey(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """A listening port; ``asks`` are callees that some of its paths depend on."""
+    """A listening port; ``asks`` are callees on which some of its paths depend."""
 
     number: int
     protocol: str

@@ -20,7 +20,7 @@ from scenario_kit.model.twin.definition import TwinDefinition
 NO_LOGIN: Final = ("\0", "")
 
 
-class Census:
+class ProcessTable:
     """Track processes across views, from the first view that shows a process to the first that does not.
 
     The configuration is read when the kubelet requests the start, or else at the first view that shows the process.

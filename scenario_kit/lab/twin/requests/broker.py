@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin.call_tree.spans import SpanBook
+from scenario_kit.lab.twin.call_tree.spans import SpanMetrics
 from scenario_kit.lab.twin.call_tree.tree import CallNode, ConsumerNode
 from scenario_kit.lab.twin.network import network_io
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
@@ -17,7 +17,7 @@ from scenario_kit.lab.twin.numeric.batches import REQUEST
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.requests.producer import Published
 from scenario_kit.lab.twin.requests.request_executor import Flow
 from scenario_kit.lab.twin.traces.span_buffer import SpanBatch
@@ -89,7 +89,7 @@ class _Member(NamedTuple):
 class Queues:
     """All brokers of a world."""
 
-    def __init__(self, parameters: TwinDefinition, consumers: tuple[ConsumerNode, ...], spans: SpanBook) -> None:
+    def __init__(self, parameters: TwinDefinition, consumers: tuple[ConsumerNode, ...], spans: SpanMetrics) -> None:
         self._models = parameters.queues
         self._message_bytes = parameters.constants.message_bytes
         self._edges = parameters.edges
@@ -100,14 +100,14 @@ class Queues:
         self._closed: dict[ProcessKey, float] = {}
         self._transit: Transit[bool] = Transit()
 
-    def run(self, census: Census, flow: Flow) -> None:
+    def run(self, process_table: ProcessTable, flow: Flow) -> None:
         """Append the records published during the tick, and run the consumers."""
         self._brokers = {
-            p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
+            p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in process_table.of(m.component)
         }
         arrivals = self._take_arrivals(flow.publishing.records, flow.moment.end)
         for model in self._models:
-            for process in census.of(model.component):
+            for process in process_table.of(model.component):
                 broker = self._brokers[process.key]
                 serving = _ServingBroker(model, process, broker, dict(broker.ends))
                 for topic in model.topics:
@@ -118,7 +118,7 @@ class Queues:
                     if node.model.queue == model.component:
                         come = arrivals.get((process.key, node.model.topic), ())
                         new = np.array([record.time for record in come])
-                        self._consume(node, serving, new, census, flow)
+                        self._consume(node, serving, new, process_table, flow)
 
     def _take_arrivals(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
         """Return the records that reach a broker by the end of the tick, and whether each is a duplicate."""
@@ -128,7 +128,9 @@ class Queues:
         }
         return self._transit.arrived(sent, end)
 
-    def _consume(self, node: ConsumerNode, serving: _ServingBroker, new: Floats, census: Census, flow: Flow) -> None:
+    def _consume(
+        self, node: ConsumerNode, serving: _ServingBroker, new: Floats, process_table: ProcessTable, flow: Flow
+    ) -> None:
         model, process, broker, before = serving
         start, end, links = flow.moment.start, flow.moment.end, flow.moment.links
         topic, name = node.model.topic, node.model.group
@@ -136,7 +138,7 @@ class Queues:
         if group is None:
             first = broker.ends[topic] if node.model.start_at_latest else 0
             group = broker.groups[name] = _Group(position=first, committed=first)
-        worker = self._worker(node, process, census, links, start)
+        worker = self._worker(node, process, process_table, links, start)
         if worker is None:
             group.worker = None
             return
@@ -238,11 +240,16 @@ class Queues:
         group.under_way = group.under_way[done:]
 
     def _worker(
-        self, node: ConsumerNode, broker: Process, census: Census, links: Mapping[LinkKey, Link], start: float
+        self,
+        node: ConsumerNode,
+        broker: Process,
+        process_table: ProcessTable,
+        links: Mapping[LinkKey, Link],
+        start: float,
     ) -> Process | None:
         """Return the member with the partition: the oldest one connected to this broker."""
         connected = None
-        for process in census.of(node.component):
+        for process in process_table.of(node.component):
             link = links.get(LinkKey(process.key, self._edge(node)))
             if (
                 link is not None
@@ -263,14 +270,14 @@ class Queues:
         return next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == desired)
 
     def samples(
-        self, model: QueueModel, process: Process, census: Census, namespace: str, end: float
+        self, model: QueueModel, process: Process, process_table: ProcessTable, namespace: str, end: float
     ) -> dict[SeriesId, float]:
         """Return the series of the collector's receiver for a broker that it reaches."""
         broker = self._brokers.get(process.key)
         if broker is None:
             return {}
         result: dict[SeriesId, float] = {
-            _make_series_id(namespace, "kafka_brokers"): float(len(census.of(model.component)))
+            _make_series_id(namespace, "kafka_brokers"): float(len(process_table.of(model.component)))
         }
         for topic in model.topics:
             place = {"topic": topic, "partition": "0"}
@@ -288,7 +295,7 @@ class Queues:
             lag = float(broker.ends.get(node.model.topic, 0) - group.committed)
             names = {"group": node.model.group, "topic": node.model.topic}
             result[_make_series_id(namespace, "kafka_consumer_group_members", group=node.model.group)] = self._members(
-                node, model, group, census, end
+                node, model, group, process_table, end
             )
             result[_make_series_id(namespace, "kafka_consumer_group_lag_sum_ratio", **names)] = lag
             result[_make_series_id(namespace, "kafka_consumer_group_lag_ratio", **names, partition="0")] = lag
@@ -300,11 +307,11 @@ class Queues:
             )
         return result
 
-    def client_samples(self, census: Census, namespace: str, end: float) -> dict[SeriesId, float]:
+    def client_samples(self, process_table: ProcessTable, namespace: str, end: float) -> dict[SeriesId, float]:
         """Return the series of consumers with client metrics."""
         result: dict[SeriesId, float] = {}
         for node in self._consumers:
-            for process in census.of(node.component) if node.model.client_metrics else ():
+            for process in process_table.of(node.component) if node.model.client_metrics else ():
                 if process.exports and process.ready_at <= end:
                     closing = end - self._closed.get(process.key, -_CLOSE_SECONDS * 2) <= _CLOSE_SECONDS
                     job = f"{namespace}/{node.component}"
@@ -313,15 +320,17 @@ class Queues:
                     )
         return result
 
-    def forget(self, census: Census) -> None:
+    def forget(self, process_table: ProcessTable) -> None:
         """Drop the state of ended processes."""
-        self._seen = {key: at for key, at in self._seen.items() if census.get(key[0]) is not None}
-        self._closed = {key: at for key, at in self._closed.items() if census.get(key) is not None}
+        self._seen = {key: at for key, at in self._seen.items() if process_table.get(key[0]) is not None}
+        self._closed = {key: at for key, at in self._closed.items() if process_table.get(key) is not None}
 
-    def _members(self, node: ConsumerNode, model: QueueModel, group: _Group, census: Census, end: float) -> float:
+    def _members(
+        self, node: ConsumerNode, model: QueueModel, group: _Group, process_table: ProcessTable, end: float
+    ) -> float:
         if group.left and end - group.polled_at > node.model.max_poll_interval_seconds:
             return 0.0  # it left the group because it was too slow
-        seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
+        seen = (self._seen.get((p.key, node.model.group), -1e18) for p in process_table.of(node.component))
         return float(sum(end - at <= model.session_timeout_seconds for at in seen))
 
 

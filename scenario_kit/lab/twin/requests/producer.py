@@ -1,7 +1,7 @@
 """Records that callers append to topics, and those waiting in a connection.
 
 A cut connection buffers what is written to it. So does one to a slow broker: Kafka handles the requests of a connection
-in sequence, and mutes the channel meanwhile.
+in sequence, and mutes the channel in between.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Publishing:
         line = self._lines.pop(connection, _Line(np.empty(0), 0.0))
         arrived = np.concatenate([line.arrived, arrived])
         done = compute_sequence(np.maximum(arrived, line.free_at), np.full(arrived.size, each))
-        if line.arrived.size:  # earlier requests are not done before, whatever has become of the delay
+        if line.arrived.size:  # a shorter delay now does not let later requests overtake earlier ones
             done = np.maximum(done, self._start)
         now = int(np.searchsorted(done, self._end, side="right"))
         if now < done.size:
@@ -93,7 +93,7 @@ class Publishing:
     def release(self, calls: CallBatch, broker: Process) -> None:
         """Send what is buffered in a connection that works again, at its next retransmission.
 
-        The buffer of a connection that was given up meanwhile is lost.
+        The buffer of a connection that was closed in the meantime is lost.
         """
         held = calls.caller.unsent.pop(calls.node.edge, ())
         waiting = [unsent for unsent in held if unsent.peer == broker.key]

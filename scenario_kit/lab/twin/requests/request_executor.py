@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin.call_tree.spans import SpanBook
+from scenario_kit.lab.twin.call_tree.spans import SpanMetrics
 from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.network import http_chaos, network_io
 from scenario_kit.lab.twin.network.calls import CallBatch
@@ -33,7 +33,7 @@ from scenario_kit.lab.twin.numeric.batches import (
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.numeric.serial_queue import Gate
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
-from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.response_mixup import Turns
 from scenario_kit.lab.twin.requests import caches
@@ -42,7 +42,7 @@ from scenario_kit.lab.twin.requests.rejections import LONGEST_SECONDS, Rejection
 from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
 from scenario_kit.lab.twin.runtime import process_faults
 from scenario_kit.lab.twin.runtime.flags import Active
-from scenario_kit.lab.twin.traces.hung_calls import HangBook
+from scenario_kit.lab.twin.traces.hung_calls import HungCallTracker
 from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, SpanBuffer
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -68,9 +68,9 @@ class Flow:
         self,
         parameters: TwinDefinition,
         streams: Streams,
-        spans: SpanBook,
-        hangs: HangBook,
-        logs: LogBook,
+        spans: SpanMetrics,
+        hangs: HungCallTracker,
+        logs: LogBuffer,
         span_buffer: SpanBuffer,
     ) -> None:
         self._edges = parameters.edges

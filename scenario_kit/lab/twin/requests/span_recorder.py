@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scenario_kit.lab.twin.call_tree.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.call_tree.spans import SpanMetrics, SpanName
 from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.client_errors.by_language import (
     describe_answer,
@@ -16,9 +16,9 @@ from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
 from scenario_kit.lab.twin.numeric.batches import Batch, Result
 from scenario_kit.lab.twin.outcome import UNCONNECTED, ConnectionOutcome
-from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
-from scenario_kit.lab.twin.traces.hung_calls import HangBook
+from scenario_kit.lab.twin.traces.hung_calls import HungCallTracker
 from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, SpanBuffer
 from scenario_kit.model.twin.edge import Edge
 
@@ -30,7 +30,12 @@ class SpanRecorder:
     """Record spans and logs of a world."""
 
     def __init__(
-        self, spans: SpanBook, hangs: HangBook, logs: LogBook, span_buffer: SpanBuffer, edges: tuple[Edge, ...]
+        self,
+        spans: SpanMetrics,
+        hangs: HungCallTracker,
+        logs: LogBuffer,
+        span_buffer: SpanBuffer,
+        edges: tuple[Edge, ...],
     ) -> None:
         self._spans = spans
         self._hangs = hangs

@@ -17,7 +17,7 @@ from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import Batch
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text, mix
 from scenario_kit.lab.twin.numeric.serial_queue import compute_wait
-from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Crash, Process, identify, list_injected
 from scenario_kit.lab.twin.process.toda_volume import IoRule, parse_rules
 from scenario_kit.model.base import Object
@@ -60,7 +60,7 @@ class Disks:
             if process.volume.saved_at is None:
                 process.volume.saved_at = max(start, process.ready_at)
 
-    def end(self, processes: Iterable[Process], end: float, dt: float, logs: LogBook) -> None:
+    def end(self, processes: Iterable[Process], end: float, dt: float, logs: LogBuffer) -> None:
         """End the tick: remaining file work, and background snapshots."""
         for process in processes:
             volume, model = process.volume, process.model
@@ -74,7 +74,7 @@ class Disks:
             for number, upkeep in enumerate(model.disk.maintenance):
                 self._keep(process, number, upkeep, end, logs)
 
-    def _keep(self, process: Process, number: int, upkeep: Upkeep, end: float, logs: LogBook) -> None:
+    def _keep(self, process: Process, number: int, upkeep: Upkeep, end: float, logs: LogBuffer) -> None:
         calls = _calls(process, upkeep.operations)
         last, before, lately = process.volume.kept.get(number, (process.ready_at, 0.0, 0.0))
         due = end - last >= upkeep.every_seconds
@@ -90,7 +90,7 @@ class Disks:
                 return
 
     def _snapshot(
-        self, process: Process, disk: DiskModel, model: Snapshots, start: float, end: float, logs: LogBook
+        self, process: Process, disk: DiskModel, model: Snapshots, start: float, end: float, logs: LogBuffer
     ) -> None:
         volume = process.volume
         changes = _calls(process, model.operations) - volume.counted
@@ -120,7 +120,7 @@ class Disks:
         return _describe_errno(disk, int(met.errors[0])) if met is not None and met.errors[0] else ""
 
 
-def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBook) -> None:
+def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBuffer) -> None:
     """Apply the effects on an operation's file accesses."""
     volume, model = process.volume, process.model
     if model is None or not (volume.rules or volume.failing):
@@ -141,7 +141,7 @@ def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams:
 
 
 def _fail(
-    process: Process, node: OperationNode, access: Access, met: _DiskImpact, batch: Batch, who: Ints, logs: LogBook
+    process: Process, node: OperationNode, access: Access, met: _DiskImpact, batch: Batch, who: Ints, logs: LogBuffer
 ) -> None:
     """Draw errors and wrong data of one access, made by ``who`` of the batch."""
     hit, when = met.errors > 0, batch.now[who]
@@ -158,7 +158,7 @@ def _fail(
         logs.error(process, access.corrupt_log, when[lies], access.corrupt_log)
 
 
-def _end(process: Process, access: Access, error: int, times: Floats, logs: LogBook) -> str:
+def _end(process: Process, access: Access, error: int, times: Floats, logs: LogBuffer) -> str:
     """Process failed accesses at these times: log, and exit if the program cannot handle them; return the error."""
     words = _describe_errno(process.model.disk if process.model is not None else DiskModel(), error)
     for line in access.log.replace("{error}", words).splitlines():
@@ -222,6 +222,6 @@ def _describe_errno(disk: DiskModel, number: int) -> str:
     return disk.errors.get(str(number)) or os.strerror(number)
 
 
-def _print(process: Process, logs: LogBook, at: float, text: str) -> None:
+def _print(process: Process, logs: LogBuffer, at: float, text: str) -> None:
     for line in text.splitlines():
         logs.line(process, at, line)

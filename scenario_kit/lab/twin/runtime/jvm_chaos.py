@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Process, identify, list_injected
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.model.authored.app import App, Jvm
@@ -70,7 +70,7 @@ class Java:
                 return f"the effect of {rule['method']} returning {min(values) or 'at once'} is not simulated"
         return ""
 
-    def effects(self, process: Process, ledger: Ledger, start: float, logs: LogBook) -> tuple[Active, ...]:
+    def effects(self, process: Process, ledger: Ledger, start: float, logs: LogBuffer) -> tuple[Active, ...]:
         """Return the effects of rules in a process during the tick that starts at ``start``."""
         jvm, model = self._jvms.get(process.component), process.model
         if jvm is None or model is None:
@@ -182,7 +182,7 @@ def _build_failure(share: float, model: JavaModel, exception: str, class_name: s
     return Active(share=share, error_share=1.0, thrown=exception, answer=model.exception_response, log=log)
 
 
-def _announce(process: Process, rule: Rule, port: int, met: _JvmImpact | None, at: float, logs: LogBook) -> None:
+def _announce(process: Process, rule: Rule, port: int, met: _JvmImpact | None, at: float, logs: LogBuffer) -> None:
     """Print the agent's output at the installation of a rule and its first trigger; Chaos Mesh enables verbose mode."""
     name = rule["name"]
     lines = [] if process.agent else [f"TransformListener() : accepting requests on localhost:{port}"]

@@ -12,7 +12,7 @@ from scenario_kit.lab.twin.numeric.arrays import Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import Batch, Result
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
-from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Crash, Process
 from scenario_kit.lab.twin.runtime import io_chaos
 from scenario_kit.lab.twin.runtime.flags import Active
@@ -29,7 +29,7 @@ def impair(
     batch: Batch,
     effects: Sequence[Active],
     streams: Streams,
-    logs: LogBook,
+    logs: LogBuffer,
     span_buffer: SpanBuffer,
 ) -> None:
     """Apply background errors, unreachable flags, active effects, and IOChaos."""
@@ -77,7 +77,7 @@ def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -
         process.crash = Crash(float(ends.min()), node.edge, node.step.code)
 
 
-def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
+def miss(process: Process, need: Need, at: Floats, logs: LogBuffer) -> Result:
     """Crash the process at the first call of a dependency that was missing at its start."""
     process.crash = Crash(min(process.crash_at, float(at.min())), -1, need.code)
     for line in need.text.splitlines():

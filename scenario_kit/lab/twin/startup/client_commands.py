@@ -21,7 +21,7 @@ from scenario_kit.lab.twin.network.connections import dial
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model import Client, StoreEffect
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import normalize_image
@@ -111,29 +111,31 @@ class Sessions:
             return ProcessStart(0.0)
         return ProcessStart(SECONDS, Exit(process.key.pod_uid, process.key.container, 0, "Completed"))
 
-    def advance(self, view: View, network: Network, census: Census, now: float, dt: float) -> tuple[bool, list[Exit]]:
+    def advance(
+        self, view: View, network: Network, process_table: ProcessTable, now: float, dt: float
+    ) -> tuple[bool, list[Exit]]:
         """Run what is due by ``now``; return whether new connections may be affected, and the commands that ended."""
         there = {pod["metadata"]["uid"] for pod in view.list_all("Pod")}
         self._sessions = {key: s for key, s in self._sessions.items() if key[0] in there}
         changed = False
-        for store in _list_stores(census):
+        for store in _list_stores(process_table):
             store.store_state.most = store.model.max_connections if store.model else 0
-        before = {p.key: (set(p.store_state.locked), p.store_state.full) for p in _list_stores(census)}
-        for store in _list_stores(census):
+        before = {p.key: (set(p.store_state.locked), p.store_state.full) for p in _list_stores(process_table)}
+        for store in _list_stores(process_table):
             store.store_state.locked, store.store_state.held = set(), 0.0
         ended: list[Exit] = []
         for key, session in list(self._sessions.items()):
             if not session.does.lasts:
                 if session.due <= now:
-                    changed |= self._do(session, census)
+                    changed |= self._do(session, process_table)
                     del self._sessions[key]
-            elif any(p.key[:2] == key for p in census.processes.values()):
-                ended += self._last(session, network, census, now, dt)
-        after = {p.key: (set(p.store_state.locked), p.store_state.full) for p in _list_stores(census)}
+            elif any(p.key[:2] == key for p in process_table.processes.values()):
+                ended += self._last(session, network, process_table, now, dt)
+        after = {p.key: (set(p.store_state.locked), p.store_state.full) for p in _list_stores(process_table)}
         return changed or before != after, ended
 
-    def _do(self, session: Session, census: Census) -> bool:
-        target = census.get(session.target) if session.target else None
+    def _do(self, session: Session, process_table: ProcessTable) -> bool:
+        target = process_table.get(session.target) if session.target else None
         if target is None or target.ended:
             return False
         does = session.does
@@ -154,8 +156,10 @@ class Sessions:
         target.logins = tuple(logins.items())
         return True
 
-    def _last(self, session: Session, network: Network, census: Census, now: float, dt: float) -> list[Exit]:
-        target = census.get(session.target) if session.target else None
+    def _last(
+        self, session: Session, network: Network, process_table: ProcessTable, now: float, dt: float
+    ) -> list[Exit]:
+        target = process_table.get(session.target) if session.target else None
         if target is None or target.ended or network.wire(session.process, target.pod, session.port).cut:
             lost = session.target is not None
             session.target = None
@@ -201,8 +205,8 @@ class Sessions:
         return Exit(process.key.pod_uid, process.key.container, code, "Error", text)
 
 
-def _list_stores(census: Census) -> Iterator[Process]:
-    return (p for p in census.processes.values() if p.component)
+def _list_stores(process_table: ProcessTable) -> Iterator[Process]:
+    return (p for p in process_table.processes.values() if p.component)
 
 
 def _read_words(spec: Object) -> list[str]:

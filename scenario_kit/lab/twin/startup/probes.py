@@ -14,7 +14,7 @@ from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Listener, Process, ProcessKey
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import Lag
@@ -27,11 +27,11 @@ _HANDSHAKE_SECONDS = 1.0
 class Probes:
     """Probe results from the last view, and from the calls of the last tick."""
 
-    def __init__(self, parameters: TwinDefinition, census: Census, streams: Streams) -> None:
+    def __init__(self, parameters: TwinDefinition, process_table: ProcessTable, streams: Streams) -> None:
         self._constants = parameters.constants
         self._edges = parameters.edges
         self._links: Mapping[LinkKey, Link] | None = None
-        self._census = census
+        self._process_table = process_table
         self._streams = streams
 
     def note(self, links: Mapping[LinkKey, Link]) -> None:
@@ -48,7 +48,7 @@ class Probes:
         now: float,
     ) -> bool:
         """Return whether a probe of a running container succeeds without a timeout."""
-        process = self._census.find(pod["metadata"]["uid"], container)
+        process = self._process_table.find(pod["metadata"]["uid"], container)
         if process is None or process.ended or now < process.ready_at:
             return False
         if path is not None and path.startswith("exec:"):
@@ -69,7 +69,7 @@ class Probes:
 
         Chaos on all of a pod's traffic applies to the node's as well; policies always allow a node to reach its pods.
         """
-        process = self._census.find(pod["metadata"]["uid"], container)
+        process = self._process_table.find(pod["metadata"]["uid"], container)
         queued = process.queued if process is not None else 0.0
         if path is not None and path.startswith("exec:"):
             return Lag(0.0, queued)

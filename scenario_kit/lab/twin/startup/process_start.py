@@ -10,7 +10,7 @@ import msgspec
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.process.process import Process
-from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.startup.client_commands import Sessions
 from scenario_kit.lab.twin.startup.debug_pods import run_command
 from scenario_kit.lab.twin.startup.init_wait import read_script, waits
@@ -27,10 +27,12 @@ _KILLED_AFTER = 1.0
 class Startup:
     """Answer the kubelet from the last view. ``lines`` collects the output of starting processes."""
 
-    def __init__(self, parameters: TwinDefinition, images: Sequence[str], census: Census, sessions: Sessions) -> None:
+    def __init__(
+        self, parameters: TwinDefinition, images: Sequence[str], process_table: ProcessTable, sessions: Sessions
+    ) -> None:
         self._parameters = parameters
         self._images = {normalize_image(image) for image in (*images, *parameters.images)}
-        self._census = census
+        self._process_table = process_table
         self._sessions = sessions
         self._dependencies = StartupDependencies(parameters)
         self.lines: list[LogRecord] = []
@@ -47,7 +49,7 @@ class Startup:
     def start(self, view: View, network: Network, pod: Object, container: str, now: float) -> ProcessStart:
         """Return how a container's process that starts now comes up."""
         spec = _find_container(pod, container)
-        process = self._census.start_process(view, pod, spec, now)
+        process = self._process_table.start_process(view, pod, spec, now)
         if self._sessions.concern(spec):
             return self._sessions.start(process, network, now)
         if not process.component and is_tool(process.image):
@@ -72,7 +74,7 @@ class Startup:
 
     def init(self, view: View, network: Network, pod: Object, container: str, now: float) -> InitState:
         """Return the state of an init container; one that waits for a port or a name runs until that is available."""
-        self._census.files(view, pod)
+        self._process_table.files(view, pod)
         spec = _find_container(pod, container)
         if any(fnmatchcase(normalize_image(spec["image"]), pattern) for pattern in self._parameters.idle_images):
             return InitState("Running")
@@ -86,7 +88,7 @@ class Startup:
     def run(self, network: Network, now: float) -> tuple[bool, list[Exit]]:
         """Advance waiting processes to ``now``; return whether any started, and those that exited."""
         exits = []
-        decided = list(self._dependencies.run(self._census.processes, network, now))
+        decided = list(self._dependencies.run(self._process_table.processes, network, now))
         for process, state in decided:
             if state.up:
                 self._up(process, state.at)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin.call_tree.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.call_tree.spans import SpanMetrics, SpanName
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.process.process import ProcessKey
@@ -32,7 +32,7 @@ class EndedSpans(NamedTuple):
     failed: bool
 
 
-class HangBook:
+class HungCallTracker:
     """Track hanging calls until their link changes, or they time out.
 
     ``ended`` are those exported by the last ``release``.
@@ -49,7 +49,7 @@ class HangBook:
             self._held.append(_Held(link, owner, name, began))
 
     def release(
-        self, links: Mapping[LinkKey, Link], alive: Mapping[ProcessKey, object], start: float, spans: SpanBook
+        self, links: Mapping[LinkKey, Link], alive: Mapping[ProcessKey, object], start: float, spans: SpanMetrics
     ) -> None:
         """Export spans that ended by ``start``: successful if the link works again, otherwise errors.
 
@@ -69,7 +69,7 @@ class HangBook:
                 self._export(held, start, link is None or not link.works, spans)
         self._held = [held for held in remaining if held.began.size]
 
-    def _export(self, held: _Held, now: float, failed: bool, spans: SpanBook) -> None:
+    def _export(self, held: _Held, now: float, failed: bool, spans: SpanMetrics) -> None:
         began = held.began
         if began.size:
             self.ended.append(EndedSpans(held.owner, held.name, began, now, failed))

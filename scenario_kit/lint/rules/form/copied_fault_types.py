@@ -65,7 +65,7 @@ def _find_same(
     texts = tuple(dict.fromkeys([*_find_texts(done), *_find_texts(use.parameters)]))
     kind = use.target.kind
     for name in catalog.faults():
-        if name == use.type:  # another version of the same type, which SK108 tells
+        if name == use.type:  # another version of the same type, which SK108 reports
             continue
         known = _load(catalog, name)
         if known is None or kind not in known.targets or _ends(known) != _ends(rendered):

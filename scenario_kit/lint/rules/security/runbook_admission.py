@@ -1,6 +1,6 @@
 """Check what a resolved scenario would write, before the operator creates anything.
 
-A runbook contains everything that a trial may execute, whoever wrote it: the app's objects, the changes of faults,
+A runbook contains everything that a trial may execute, from any author: the app's objects, the changes of faults,
 their undo and fixes, solutions, decoys and noise. `admission_findings` checks files by the same functions.
 """
 

@@ -11,7 +11,7 @@ from scenario_kit.ports import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ChangeContext:
     """The target environment of changes: cluster, the app's real namespace, the app, and the trial's time.
 
     ``others`` are the real names of the app's further namespaces, by symbolic name; ``declared`` are foreign
@@ -39,7 +39,7 @@ class Scene:
         """Return a reference of a change, with the real namespace filled in."""
         return ref.within(self.namespace, self.others)
 
-    def existing(self, named: Reference) -> tuple[Reference, Object]:
+    def get_existing(self, named: Reference) -> tuple[Reference, Object]:
         """Return the object that a change names.
 
         Raises:

@@ -42,15 +42,15 @@ class Lab:
         self._started: Container[str] = ()
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
-        """See ``Grounds``."""
+        """See ``TrialPlatform``."""
         return lab_capabilities.offers_capability(capability, argument, clock=clock)
 
     def check_platform(self) -> Sequence[PlatformCheck]:
-        """See ``Grounds``: a lab brings its own parts, as its trials need them."""
+        """See ``TrialPlatform``: a lab brings its own parts, as its trials need them."""
         return ()
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
-        """See ``Grounds``."""
+        """See ``TrialPlatform``."""
         runbook = spec.runbook()
         world = WorldSpec(
             trial=trial,
@@ -63,11 +63,11 @@ class Lab:
         return open_world(self._state.server_url, self._state.server_token, world)
 
     def has_clock(self, trial: str) -> bool:
-        """See ``Grounds``."""
+        """See ``TrialPlatform``."""
         return has_world(self._state.server_url, self._state.server_token, trial)
 
     def close_clock(self, trial: str) -> None:
-        """See ``Grounds``."""
+        """See ``TrialPlatform``."""
         close_world(self._state.server_url, self._state.server_token, trial)
 
     def health(self, needs: PlatformNeeds) -> Sequence[str]:
@@ -81,7 +81,7 @@ class Lab:
             return dead + _find_missing_engine(self._started, needs)
 
     def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
-        """See ``Grounds``: a stopped process is alive but does not answer."""
+        """See ``TrialPlatform``: a stopped process is alive but does not answer."""
         state = LabState.load(self._state.name)
         dead = [str(p) for p in state.dead_parts() if _is_needed(p.name, needs)]
         if dead := dead + _find_missing_engine(state.list_started(), needs):

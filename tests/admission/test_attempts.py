@@ -28,7 +28,7 @@ def test_the_page_lists_them_all() -> None:
 
 
 @EVERY
-def test_lint_and_the_operator_refuse_it_with_the_same_code_and_reason(attempt: Attempt) -> None:
+def test_lint_and_operator_refuse_with_same_code_and_reason(attempt: Attempt) -> None:
     document = scenario(attempt.changes)
     said = by_lint(document, CATALOG)
 

@@ -32,7 +32,7 @@ def with_fault(runbook: Runbook, **fields: Any) -> Runbook:
     return msgspec.structs.replace(runbook, faults=(msgspec.structs.replace(runbook.faults[0], **fields),))
 
 
-def test_every_scenario_of_the_catalogue_is_admitted_in_a_namespace_of_a_trial() -> None:
+def test_catalogue_scenarios_are_admitted_in_trial_namespace() -> None:
     for path in sorted((find_data_root() / "catalog/scenarios").glob("*/scenario.yaml")):
         found = list_refusals(resolve(load_scenario(path).scenario, CATALOG, "app-x1", beside=path), "app-x1")
         assert [f.message for f in found] == [], path
@@ -85,7 +85,7 @@ def test_a_runbook_runs_only_where_it_was_resolved_for(runbook: Runbook, namespa
     assert [f.code for f in list_refusals(runbook, namespace)] == ["SK236"]
 
 
-def test_a_json_patch_that_only_the_live_object_would_take_is_refused(runbook: Runbook) -> None:
+def test_json_patch_valid_only_on_live_object_is_refused(runbook: Runbook) -> None:
     hidden = [{"op": "test", "path": "/metadata/uid", "value": "live"}, {"op": "add", "path": "/spec/a", "value": 1}]
     made = change({"patch": {"target": "Service/cart", "type": "Json", "patch": hidden}})
 

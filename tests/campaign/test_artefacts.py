@@ -44,7 +44,7 @@ def test_each_object_without_a_label_is_put_back_alone(fault, runbook_of, change
     assert [name for names in undone for name in names] == expected
 
 
-def test_causes_of_other_faults_are_repaired_before_and_their_alerts_are_not_asked_about(fault, runbook_of):
+def test_causes_of_other_faults_are_repaired_first_without_their_alerts(fault, runbook_of):
     runbook = runbook_of(made(fault("a"), LABELLED, OTHER), fault("b"))
     steps = next(t.steps for t in plan_trials(QUICK, runbook, 1) if t.purpose == "label-artefact-1")
     reported = [(s.kind, s.use, s.name, s.faults) for s in steps if s.use]
@@ -55,7 +55,7 @@ def test_causes_of_other_faults_are_repaired_before_and_their_alerts_are_not_ask
     ]
 
 
-def test_an_alternative_is_an_answer_and_a_hidden_experiment_has_its_workload(fault, runbook_of):
+def test_alternative_is_accepted_and_hidden_experiment_maps_to_workload(fault, runbook_of):
     either = made(fault("a", causes=2, join="Conjunctive"), *(
         {"delete": {"target": f"ConfigMap/a-{i}"}} for i in range(2)
     ))  # fmt: skip
@@ -63,7 +63,7 @@ def test_an_alternative_is_an_answer_and_a_hidden_experiment_has_its_workload(fa
     assert find_artefacts(runbook_of(made(fault("a"), LABELLED, CHAOS, visibility="Hidden"))) == []
 
 
-def test_a_trigger_is_looked_at_and_a_distractor_is_left_out_as_a_whole(fault, runbook_of):
+def test_triggers_are_checked_and_distractors_left_out(fault, runbook_of):
     trigger, distractor = (made(fault(role, role=role), OTHER) for role in ("Trigger", "Distractor"))
     assert [a.fault for a in find_artefacts(runbook_of(fault("a"), trigger, distractor))] == ["Trigger"]
 

@@ -87,7 +87,7 @@ def ran(outcome, **assumed):
         ),
     ],
 )
-def test_an_assumption_is_blamed_where_it_tells_broken_repeats_from_the_others(book, repeats, blamed):
+def test_assumption_is_blamed_if_it_separates_broken_repeats(book, repeats, blamed):
     findings = find_decisive_assumptions(repeats, book.app)
     assert [f.code for f in findings] == (["SK512"] if blamed else [])
     assert not blamed or blamed.replace("and 1 more", "1 more") in findings[0].observed

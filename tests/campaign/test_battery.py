@@ -160,7 +160,7 @@ def restart(name):
         ("ad", "ConfigMap/a", None),
     ],
 )
-def test_a_rollback_where_the_fault_made_a_revision_and_did_not_change_it(fault, runbook_of, restarted, cause, rolled):
+def test_rollback_cheat_needs_a_revision_made_by_the_fault(fault, runbook_of, restarted, cause, rolled):
     broken = msgspec.structs.replace(
         fault("a"), changes=(restart(restarted),), entities=(Entity(ref=Reference.parse(cause)),)
     )
@@ -210,7 +210,7 @@ def test_a_restart_is_no_cheat_where_it_is_the_repair(fault, runbook_of, persist
     assert ("restart-everything" in battery(book_of(runbook_of, broken, procedures=(again,)))) is tried
 
 
-def test_a_restart_of_everything_leaves_the_load_and_other_namespaces_alone(fault, runbook_of):
+def test_restart_of_all_spares_load_and_other_namespaces(fault, runbook_of):
     found = restart_everything(book_of(runbook_of, fault("a")))
     assert (found.use, found.name, found.solution.name) == ("Cheat", "restart-everything", "restart-everything")
     assert [spelled(c) for c in found.solution.changes] == EVERY

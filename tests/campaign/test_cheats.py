@@ -62,14 +62,14 @@ def test_limits_grow_beyond_what_an_honest_repair_needs(wrong_port):
                 assert value.startswith(f"{int(number) * 100}")
 
 
-def test_a_fault_that_ends_with_its_pods_is_not_cheated_by_a_restart():
+def test_restart_is_no_cheat_for_pod_bound_fault():
     book = runbook("payment-pod-failure")
     restartable = any(f.persistence in ("Pod", "OneShot", "Expires", "SelfHeals") for f in book.faults)
     assert ("restart-everything" in by_name(book)) is not restartable
 
 
 @pytest.mark.parametrize(("role", "tried"), [("Cause", False), ("Trigger", True), ("Distractor", True)])
-def test_only_a_cause_that_ends_with_its_pods_makes_restarts_a_repair(wrong_port, role, tried):
+def test_restart_is_a_repair_only_for_pod_bound_causes(wrong_port, role, tried):
     over = msgspec.structs.replace(wrong_port.faults[0], name="over", persistence="OneShot", role=role)
     book = msgspec.structs.replace(wrong_port, faults=(*wrong_port.faults, over))
     assert "restart-everything" in by_name(book)  # nothing says that somebody restarts something
@@ -79,7 +79,7 @@ def test_only_a_cause_that_ends_with_its_pods_makes_restarts_a_repair(wrong_port
     assert ("restart-everything" in by_name(book)) is tried
 
 
-def test_a_chaos_object_is_no_cheat_where_removing_it_is_the_repair():
+def test_deleting_chaos_object_is_no_cheat_if_it_is_the_repair():
     book = runbook("valkey-cart-network-delay")
     native = all(f.mitigation == "Native" for f in book.faults)
     chaos = by_name(book).get("delete-chaos", ())
@@ -107,7 +107,7 @@ def test_a_repair_that_only_restarts_cannot_be_taken_back(name, reverts):
     assert any(s.name == REVERT for s in planned.steps) is reverts
 
 
-def test_what_acts_on_new_pods_only_is_there_again_when_its_repair_is_taken_back():
+def test_fault_on_new_pods_returns_when_its_repair_is_undone():
     book = runbook("hotel-tips-not-secure-enough")
     (planned,) = [t for t in plan_trials(STANDARD, book, 1) if t.purpose == "cheats"]
     last = [(s.kind, s.name) for s in planned.steps if s.use in ("Cheat", "Solution", "Fix")][-4:]

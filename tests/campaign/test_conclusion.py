@@ -99,7 +99,7 @@ def test_an_alert_that_comes_only_sometimes_is_proposed_as_such():
     assert [r.code for r in make_remarks(numbers(*repeats))] == ["SK322"]
 
 
-def test_what_nobody_declared_is_shown_as_such_and_what_came_after_the_repair_is_not():
+def test_undeclared_alerts_are_marked_and_late_ones_left_out():
     seen = numbers(a_repeat(1, alert("Errors", "Deployment/web", 50), alert("Late", "", 700), alert("Other", "", 60)))
     assert [(a.alert, a.declared) for a in seen.alerts] == [
         ("Errors on Deployment/web", "MustFire"),
@@ -178,7 +178,7 @@ def test_what_is_said_to_pass_through_who_raises_no_alert(during, signs, traces,
     assert {r.code for r in make_remarks(seen)} & {"SK415"} == codes
 
 
-def test_who_raises_an_alert_in_one_repeat_is_not_asked_for_another_trace():
+def test_entity_with_alert_in_one_repeat_needs_no_other_trace():
     passage = Passage(entity="Deployment/api", before=HEALTHY, during=HEALTHY)
     assert numbers(msgspec.structs.replace(held(1), passages=(passage,)), held(2)).passages == ()
 

@@ -83,7 +83,7 @@ def test_loudness_counts_alerts_and_their_time_until_somebody_acts():
     assert measure_loudness(seen) == {"Deployment/web": 900.0 + 100.0}
 
 
-def test_what_alerts_off_the_causal_path_in_half_of_the_repeats_is_named(book):
+def test_frequent_alerts_off_causal_path_are_named(book):
     noisy = repeat(alert("Deployment/web", 300.0), alert("StatefulSet/db", 300.0))
     assert measure_difficulty(book, [noisy, repeat(alert("Deployment/web", 300.0), number=2)]).off_path == (
         "StatefulSet/db",
@@ -138,7 +138,7 @@ def test_the_shortest_repair_counts(book, steps, least, value, band):
 @pytest.mark.parametrize(
     ("start", "end", "seconds"), [(50.0, None, 900.0), (950.0, 960.0, 10.0), (990.0, 1500.0, 10.0), (50.0, 150.0, 50.0)]
 )
-def test_an_alert_is_loud_for_as_long_as_it_fires_from_the_injection_to_the_repair(start, end, seconds):
+def test_alert_loudness_is_firing_time_between_injection_and_repair(start, end, seconds):
     assert measure_loudness(repeat(alert("Deployment/web", start, end))) == {"Deployment/web": seconds}
     assert measure_loudness(repeat(alert("", start, end))) == {}
     assert measure_loudness(repeat(alert("Deployment/web", 20.0, 100.0), alert("Deployment/ad", 1001.0))) == {}
@@ -180,7 +180,7 @@ def test_parts_of_one_component_are_one_thing(one, other, same):
 @pytest.mark.parametrize(
     ("role", "technologies"), [("Store", 2), ("Queue", 2), ("Flags", 2), ("App", 1), ("Platform", 1)]
 )
-def test_stores_queues_and_flag_services_are_understood_by_themselves(fault, runbook_of, role, technologies):
+def test_stores_queues_and_flag_services_are_inferred(fault, runbook_of, role, technologies):
     parts = (
         Component(name="one", workload=Reference("StatefulSet", "one"), role=role), Component(name="two",
         workload=Reference("StatefulSet", "two")),

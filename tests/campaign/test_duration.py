@@ -22,7 +22,7 @@ def step(kind, **more):
 
 
 @pytest.mark.parametrize("kind", StepKind.__args__)
-def test_every_step_takes_some_time_and_no_longer_than_its_deadline(kind):
+def test_every_step_takes_time_within_its_deadline(kind):
     found = step(kind)
     assert 0 < found.expected <= found.longest
 
@@ -66,7 +66,7 @@ def test_trials_side_by_side_take_as_long_as_the_fullest_place(parallel, expecte
     assert found == Duration(expected, expected)
 
 
-def test_the_longest_campaign_needs_every_repeat_that_the_plan_may_ask_for():
+def test_longest_campaign_uses_every_planned_repeat():
     found = estimate_campaign(get_plan("standard"), plan(10, 10, 10, 10, 10), SAMPLE, 1)
     assert found == Duration(50, 100)
 

@@ -62,7 +62,7 @@ def repeat(number, *entities, signs=(), outcome="Held"):
     )  # fmt: skip
 
 
-def test_a_fingerprint_has_the_alerts_of_each_repeat_and_the_signs_of_most(fault, runbook_of):
+def test_fingerprint_has_alerts_per_repeat_and_common_signs(fault, runbook_of):
     book = runbook_of(fault("f"), solutions={"s": ["f"]})
     repeats = [repeat(1, "a", signs=("x", "y")), repeat(2, "a", "b", signs=("x",)), repeat(3, "a", signs=("x",))]
     found = take_fingerprint(book, [*repeats, repeat(4, "c", outcome="Broken")])

@@ -53,7 +53,7 @@ def test_repairs_that_suffice_and_repairs_that_leave_a_cause(fault, runbook_of, 
     assert left(runbook) == leave_one_out
 
 
-def test_what_is_not_labelled_is_a_trigger_a_distractor_or_a_forgotten_cause(fault, runbook_of):
+def test_unlabelled_fault_is_trigger_distractor_or_missing_label(fault, runbook_of):
     runbook = runbook_of(
         fault("spark", role="Trigger"), fault("fuel", role="Sustaining"), fault("noise", role="Distractor"),
         fault("two", causes=2), labels=["ConfigMap/fuel", "ConfigMap/two-0"],
@@ -64,7 +64,7 @@ def test_what_is_not_labelled_is_a_trigger_a_distractor_or_a_forgotten_cause(fau
     ]
 
 
-def test_what_joins_conjunctively_with_a_label_has_to_end_it_as_well(fault, runbook_of):
+def test_cause_conjunctive_with_label_must_also_end_it(fault, runbook_of):
     inside = runbook_of(fault("a", causes=2, join="Conjunctive"), labels=["ConfigMap/a-1"])
     across = runbook_of(fault("a"), fault("b"), labels=["ConfigMap/a"], join="Conjunctive")
     assert label_interventions.list_unlabelled(inside) == label_interventions.list_unlabelled(across) == []
@@ -76,7 +76,7 @@ def test_what_joins_conjunctively_with_a_label_has_to_end_it_as_well(fault, runb
     ]
 
 
-def test_a_cause_beside_a_labelled_one_of_its_fault_is_no_answer_for_another_fault_being_one(fault, runbook_of):
+def test_unlabelled_cause_does_not_answer_for_another_fault(fault, runbook_of):
     runbook = runbook_of(fault("a", causes=2), fault("b"), labels=["ConfigMap/a-0", "ConfigMap/b"], join="Conjunctive")
     assert names([label_interventions.list_unlabelled(runbook)]) == [["a:1"]]
 
@@ -102,7 +102,7 @@ def steps(runbook, purpose):
     return [(s.kind, s.name, s.faults) for s in planned.steps if s.kind not in _ASIDE][4:]
 
 
-def test_two_independent_causes_make_four_interventions_less_the_one_that_does_nothing(fault, runbook_of):
+def test_two_independent_causes_make_three_interventions(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]})
     purposes = [t.purpose for t in plan_trials(QUICK, runbook, 1)]
     assert purposes == ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]
@@ -119,7 +119,7 @@ def test_decoys_are_tried_again_where_one_cause_is_left(fault, runbook_of):
     ]  # fmt: skip
 
 
-def test_decoys_are_tried_apart_where_the_repair_of_the_last_cause_would_roll_back_to_them(fault, runbook_of):
+def test_decoys_run_separately_if_last_repair_would_roll_back_to_them(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"one": ["a"], "both": ["a", "b"]}, decoys=["d"])
     made = {"one": {"undoRollout": {"target": "Deployment.apps/web"}}, "d": {"restart": {"target": "Deployment/web"}}}
     runbook = remade(runbook, made)
@@ -131,7 +131,7 @@ def test_decoys_are_tried_apart_where_the_repair_of_the_last_cause_would_roll_ba
     assert len(set(seeds)) == len(seeds)
 
 
-def test_a_solution_of_one_cause_is_carried_out_where_it_is_the_last(fault, runbook_of):
+def test_partial_solution_runs_as_last_repair(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"one": ["a"], "both": ["a", "b"]})
     assert steps(runbook, "leave-out-1")[2:] == [("change", "one", ()), ("expectCleared", "one", ())]
     assert steps(runbook, "leave-out-2")[2:] == []
@@ -160,7 +160,7 @@ def test_each_of_two_conjunctive_causes_ends_it(fault, runbook_of):
     assert steps(runbook, "label-2") == [("change", "a:1", ()), ("expectCleared", "a:1", ())]
 
 
-def test_removing_the_trigger_must_not_help_and_removing_what_sustains_must(fault, runbook_of):
+def test_removing_sustaining_fault_helps_and_trigger_does_not(fault, runbook_of):
     runbook = runbook_of(fault("spark", role="Trigger"), fault("fuel", role="Sustaining"), solutions={"s": ["fuel"]})
     assert steps(runbook, "label") == [("change", "fuel:0", ()), ("expectCleared", "fuel:0", ())]
     assert steps(runbook, "label-rest") == [("change", "spark:0", ()), ("expectStillFiring", "spark:0", ())]

@@ -223,7 +223,7 @@ def test_the_first_onset_on_an_entity(entity, until, rule, onset):
     assert find_first_onset(msgspec.structs.replace(seen, injected_at=None), entity) == float("inf")
 
 
-def test_signs_of_half_of_the_repeats_and_fields_make_a_fingerprint(fault, runbook_of):
+def test_fingerprint_has_frequent_signs_and_fields(fault, runbook_of):
     entities = (
         Entity(ref=Reference("ConfigMap", "f"), field="data.k"), Entity(ref=Reference("Deployment", "v"),
         role="Victim"),

@@ -21,7 +21,7 @@ def runbook(request):
     return resolve(load_scenario(request.param).scenario, Catalog(), "otel-demo-bcdf", beside=request.param)
 
 
-def test_the_quick_plan_has_a_repeat_a_control_and_what_the_outcome_asks_for(runbook):
+def test_quick_plan_has_repeat_control_and_outcome_trials(runbook):
     planned = plan_trials(QUICK, runbook, 1)
     purposes = [p.purpose for p in planned]
     assert purposes[0] == "repeat-1"
@@ -31,7 +31,7 @@ def test_the_quick_plan_has_a_repeat_a_control_and_what_the_outcome_asks_for(run
     assert len({p.seed for p in planned}) == len(planned)
 
 
-def test_a_repeat_of_an_incident_tries_every_decoy_and_then_repairs_it(runbook):
+def test_repeat_tries_every_decoy_then_repairs(runbook):
     repeat = [s.kind for s in plan_trials(QUICK, runbook, 1)[0].steps]
     if runbook.outcome != "Incident":
         assert not {"expectStillFiring", "undoChange"} & set(repeat)
@@ -105,7 +105,7 @@ ROLLED = {"undoRollout": {"target": "Deployment.apps/web"}}
     ],
     ids=["restart", "patch", "scale", "another workload", "no rollback"],
 )
-def test_a_decoy_is_tried_apart_where_the_repair_would_roll_back_to_it(repair, decoy, apart, fault, runbook_of):
+def test_decoy_runs_separately_if_repair_would_roll_back_to_it(repair, decoy, apart, fault, runbook_of):
     runbook = runbook_of(fault("a"), solutions={"back": ["a"]}, decoys=["again"])
     changes = {"back": repair, "again": decoy}
     procedures = [with_changes(p, changes[p.name]) if p.name in changes else p for p in runbook.procedures]

@@ -89,7 +89,7 @@ def test_repeats_stop_when_they_are_settled():
 
 
 @given(st.lists(st.sampled_from("HBI"), max_size=25))
-def test_infrastructure_never_fails_a_scenario_and_never_passes_one(outcomes):
+def test_infrastructure_neither_fails_nor_passes_a_scenario(outcomes):
     """Whatever infrastructure does, the answer is what the valid repeats say, or none."""
     ended = trials("".join(outcomes))
     valid = [t for t in ended if t.outcome != "Infra"]

@@ -50,7 +50,7 @@ def test_what_injecting_rolls(runbook_of, fault, restarts):
     assert [(c.operation.target, c.operation.drop_old) for c in (found.solution.changes if found else ())] == restarts
 
 
-def test_it_follows_the_control_of_the_standard_plan_and_can_be_executed(runbook_of):
+def test_sham_control_follows_control_and_is_executable(runbook_of):
     book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
     (quick,) = [t for t in plan_trials(QUICK, book, 1) if t.purpose == "control"]
     assert [s.kind for s in quick.steps] == ["deploy", "expectQuiet", "teardown", "expectClean"]

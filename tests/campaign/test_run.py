@@ -170,7 +170,7 @@ def test_five_then_five_is_run_as_far_as_it_is_needed(cluster, repeats, ended, v
     assert operator.trials() == []
 
 
-def test_infrastructure_is_given_a_second_chance_unless_it_is_still_broken(cluster):
+def test_infra_trial_is_repeated_once_unless_still_broken(cluster):
     outcomes = {"control": {"control-again": "Held", "": "Infra"}}
     results = campaign(cluster, Operator(cluster, outcomes))
     assert [(r.purpose, r.outcome) for r in results][1:] == [("control", "Infra"), ("control-again", "Held")]

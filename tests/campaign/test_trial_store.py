@@ -103,7 +103,7 @@ def test_a_trial_is_created_with_everything_inside(cluster, book):
     ("more", "varied"),
     [({}, 3.0), ({"clock": "Wall"}, 2.0), ({"plan": msgspec.structs.replace(STANDARD, assumptions=False)}, 2.0)],
 )
-def test_assumptions_vary_where_the_plan_says_so_and_time_is_simulated(cluster, book, more, varied):
+def test_assumptions_vary_by_plan_in_virtual_time(cluster, book, more, varied):
     campaign = campaign_of(cluster, book, **more)
     campaign.begin(PLANNED)
     made = campaign.find(PLANNED)

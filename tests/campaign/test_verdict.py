@@ -301,7 +301,7 @@ def test_what_trials_that_held_have_shown(results, said):
     assert list_shown(results) == said
 
 
-def test_a_correction_is_the_fix_of_the_first_finding_with_its_place():
+def test_correction_is_the_first_findings_fix_with_position():
     at = Position(path="s.yaml", line=3, column=1)
     assert name_correction(Verdict.FAIL, [finding(fix="do", position=at), finding()]) == f"SK322: do ({at})"
     assert name_correction(Verdict.FAIL, [finding(fix="do")]) == "SK322: do"

@@ -101,7 +101,7 @@ def test_maintain_without_pods_on_a_side_replaces_nothing(engine, cluster):
     assert cluster.get(LIVE)["metadata"]["uid"] == before
 
 
-def test_maintain_with_pods_gone_during_replacement_waits_for_successors(cluster):
+def test_maintain_waits_for_successors_of_replaced_pods(cluster):
     class Meanwhile(FakeClock):
         """Nobody is left of one side as soon as time passes."""
 

@@ -273,7 +273,7 @@ def test_undo_runs_in_reverse_order(lab):
     assert lab.get("Deployment/web")["spec"]["replicas"] == 2
 
 
-def test_an_earlier_change_waits_until_a_later_one_of_the_same_object_is_undone(lab):
+def test_earlier_change_is_undone_after_later_one_of_same_object(lab):
     for ordinal, replicas in ((1, 0), (2, 7)):
         change = Change.from_json({"scale": {"target": "Deployment/web", "replicas": replicas}})
         lab.engine.do(change, ordinal=ordinal, group=f"Fault/{ordinal}")

@@ -143,7 +143,7 @@ def test_receipts_are_deleted_from_the_last_change_to_the_first(cluster):
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_the_first_receipts_of_an_object_that_is_undone_find_no_residue(number):
+def test_first_receipts_of_undone_object_find_no_residue(number):
     """As after a crash while they were deleted: a taint that was set, taken off, and undone."""
     taint = {"key": "k", "effect": "NoSchedule"}
     bare = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "spec": {}}

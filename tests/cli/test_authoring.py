@@ -226,7 +226,7 @@ def _raising(error: BaseException) -> typer.Typer:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_module_of_commands_registers_the_commands_that_it_is_said_to(name: str) -> None:
+def test_every_command_module_registers_its_declared_commands(name: str) -> None:
     whole = typer.main.get_command(build())
     (first, *_) = COMMANDS[name]
     part = typer.main.get_command(build([first]))

@@ -67,7 +67,7 @@ def test_nothing_is_overwritten(folder, capsys):
         (["Bad_Name", "--app", "otel-demo", "--target", "cart", "--fault", "pod-failure"], "cannot be the name"),
     ],
 )  # fmt: skip
-def test_an_answer_that_does_not_fit_is_an_error_that_lists_what_does(folder, capsys, arguments, said):
+def test_invalid_answer_is_an_error_listing_valid_ones(folder, capsys, arguments, said):
     assert run(["new", *arguments]) == 3
     assert said in capsys.readouterr().err
     assert list(folder.iterdir()) == []
@@ -167,7 +167,7 @@ def test_faults_are_grouped_by_family_and_say_what_they_raise(folder, asked):
     assert "Deployment/cart: raises HighRequestErrorRate on " in output[at : at + 300]
 
 
-def test_a_part_of_a_word_narrows_the_choice_and_a_refused_answer_is_asked_again(folder, asked):
+def test_partial_answer_narrows_choice_and_invalid_answer_is_repeated(folder, asked):
     result = asked(
         "otel", "2.2", "valkey-c", "zzzz", "Deployment/valkey-cart delay", "latencyMilliseconds=999999", "latency=3000",
         "latencyMilliseconds=3000", "Bad Name", "slow-store", "nothing", "", "0", "20", "nope", "itbench", "n", "y",
@@ -248,7 +248,7 @@ class Counting(Catalog):
     ("parameters", "looked_through"),
     [(["port=8080"], False), (["port=9"], False), ([], False), (None, True)],
 )
-def test_other_faults_are_looked_through_only_to_list_them_and_once(parameters, looked_through):
+def test_other_faults_are_scanned_once_for_listing(parameters, looked_through):
     catalog = Counting()
     fault = "" if parameters is None else "service-target-port-wrong"
     target = "Service/cart" if parameters is None else "cart"
@@ -282,7 +282,7 @@ def test_the_list_keeps_apart_what_the_lab_cannot_judge(folder, capsys):
     assert "pod-failure" not in beyond
 
 
-def test_what_cannot_be_judged_is_said_of_a_file_that_is_only_printed(folder, capsys):
+def test_printed_draft_lists_missing_capabilities(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "clock-skew", "--dry-run"]) == 0
     reported = capsys.readouterr()
     assert "warning:" not in reported.out

@@ -74,7 +74,7 @@ def test_what_would_not_work_is_refused(capsys, options, text):
     assert not streams.out
 
 
-def test_a_kubeconfig_of_a_solver_has_a_token_and_one_name_to_act_as():
+def test_solver_kubeconfig_has_token_and_impersonates_one_user():
     endpoint = {"server": "https://a:1", "certificate-authority-data": "Yw=="}
     document = build_solver_kubeconfig(endpoint, "t", "shop")
     assert document["clusters"] == [{"name": "oncall", "cluster": endpoint}]

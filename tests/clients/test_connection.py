@@ -97,7 +97,7 @@ def test_server_with_unknown_authority_is_refused(tmp_path: Path, server: str) -
 
 
 @pytest.mark.parametrize("server", ["192.0.2.1"], indirect=True)
-def test_a_server_with_a_certificate_for_another_address_is_refused(tmp_path: Path, server: str) -> None:
+def test_server_certificate_for_other_address_is_refused(tmp_path: Path, server: str) -> None:
     with pytest.raises(Unreachable, match="IP address mismatch"):
         Transport(written(tmp_path, document(server))).json("GET", "/who")
 

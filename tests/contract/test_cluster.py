@@ -198,7 +198,7 @@ def test_a_strategic_patch_merges_lists_by_their_keys(cluster: Cluster, namespac
 
 
 @pytest.mark.parametrize(("how", "names"), [("patch", ["new", "main"]), ("apply", ["main", "new"])])
-def test_new_items_of_a_list_come_first_in_a_patch_and_last_in_an_apply(
+def test_new_list_items_come_first_in_patch_and_last_in_apply(
     cluster: Cluster, namespace: str, how: str, names: list[str]
 ) -> None:
     cluster.create(deployment(namespace))

@@ -146,7 +146,7 @@ def test_scenarios_may_be_elsewhere():
     assert report_missing_scenario("a", scenarios="incidents/").message == "incidents/a/ has no scenario.yaml"
 
 
-def test_everything_that_is_wrong_inside_of_the_folder_is_told_at_once():
+def test_all_problems_of_the_folder_are_reported_together():
     broken = changes(ONE + "a", ONE + "b", mode="120000") + changes(ONE + "evidence.json", status="A")
     assert [f.code for f in shape(broken).findings] == ["SK002", "SK002", "SK006"]
 

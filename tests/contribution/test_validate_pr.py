@@ -219,7 +219,7 @@ def test_all_static_layers_are_told_at_once(checkout):
     assert "- fix: " in summary
 
 
-def test_every_verdict_leaves_a_report_and_nothing_of_an_earlier_one(checkout):
+def test_verdict_replaces_earlier_report(checkout):
     out = checkout.parent / "out"
     (out / "runs" / "old").mkdir(parents=True)
     (out / "runs" / "old" / "report.json").write_text("{}")

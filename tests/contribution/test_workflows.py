@@ -75,7 +75,7 @@ def test_the_oldest_and_the_newest_python_are_tested():
     assert {"ci/test --fast", "ci/demo"} <= set(commands)
 
 
-def test_the_job_that_publishes_runs_no_code_and_what_builds_may_only_read():
+def test_publish_job_runs_no_code_and_build_job_only_reads():
     found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "pages.yml").read_text())
     jobs = found["jobs"]
     assert "permissions" not in jobs["build"]

@@ -44,7 +44,7 @@ def test_which_requests_are_writes_of_a_trial(method, path, query, counts):
     assert is_write(method, path, query) is counts
 
 
-def test_there_is_a_cell_for_each_write_and_disturbance_but_creations_never_conflict():
+def test_each_write_has_a_cell_per_disturbance_without_create_conflicts():
     cells = build_cells({DEPLOY: [POST, PUT]})
     assert len([cell for cell in cells if cell.number != EVERY]) == 2 * len(DISTURBANCES) - 1
     assert Cell(operation=DEPLOY, disturbance="conflict", number=1) not in cells
@@ -58,7 +58,7 @@ def test_writes_of_installing_the_app_are_disturbed_once():
     ]  # fmt: skip
 
 
-def test_one_write_is_disturbed_or_each_one_once_and_its_repetition_passes():
+def test_write_is_disturbed_once_and_its_retry_passes():
     first, second = (Write(method="PATCH", path=PATCHED, digest=digest) for digest in "ab")
     made = [first, POST, first, second, POST, second]
     heads = [made[:n] for n in range(1, len(made) + 1)]
@@ -71,7 +71,7 @@ def test_one_write_is_disturbed_or_each_one_once_and_its_repetition_passes():
     assert [is_disturbed(refused, head) for head in heads] == [True, False, False, True, False, False]
 
 
-def test_what_differs_whenever_it_is_repeated_is_written_in_the_end():
+def test_write_that_differs_on_each_retry_succeeds_eventually():
     every = Cell(operation="scale", disturbance="killed-before", number=EVERY)
     made = [Write(method="PATCH", path=PATCHED, digest=str(n)) for n in range(40)]
     assert not is_disturbed(every, made)

@@ -36,7 +36,7 @@ def test_a_sample_of_all_cells_holds(writes):
 
 
 @pytest.mark.parametrize("disturbance", ["killed-before", "killed-after"])
-def test_an_operator_that_is_killed_at_each_write_of_a_trial_runs_its_command_once(disturbance):
+def test_operator_killed_at_each_write_runs_command_once(disturbance):
     outcome = disturb_simulated(Cell(operation="run", disturbance=disturbance, number=EVERY), CATALOG)
     assert (outcome.defect, outcome.jobs) == ("", 1)
     assert outcome.times > 30

@@ -126,7 +126,7 @@ def test_the_whole_app_of_the_page_lints_and_its_twin_is_short(pair):
     assert len(PAIR[1].splitlines()) <= 32
 
 
-def test_every_call_in_the_whole_app_of_the_page_reaches_its_callee(pair):
+def test_every_call_of_the_page_reaches_its_callee(pair):
     catalog = Catalog([pair, find_data_root()])
     app = catalog.app("pair", "1.0")
     templates = catalog.templates("pair")
@@ -143,7 +143,7 @@ def test_every_call_in_the_whole_app_of_the_page_reaches_its_callee(pair):
         ("env: USERS", "env: VUS", "load.users"),
     ],
 )
-def test_a_twin_that_contradicts_the_manifests_is_reported_with_the_place(pair, before, after, missed):
+def test_twin_contradicting_manifests_is_reported_with_position(pair, before, after, missed):
     path = pair / "catalog" / "apps" / "pair" / "app.yaml"
     twin = path.with_name("twin.yaml")
     twin.write_text(twin.read_text().replace(before, after))

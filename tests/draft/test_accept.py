@@ -118,12 +118,12 @@ def test_a_class_that_was_too_bold_is_lowered():
     ],
     ids=["nothing else lasts", "it does not last either", "something else lasts"],
 )
-def test_what_only_may_fire_is_promised_where_nothing_else_would_be(seen, frontend):
+def test_may_fire_alert_is_expected_if_no_other_is(seen, frontend):
     reported = alerts(write_accepted(TEXT, SPEC, seen, ()))
     assert ("HighRequestErrorRate", "Deployment/frontend", frontend) in reported
 
 
-def test_where_only_the_cause_alerts_no_edge_is_left_that_leads_nowhere():
+def test_no_dangling_edge_if_only_the_cause_alerts():
     (cause,) = SPEC.ground_truth.root_causes
     plain = "".join(line for line in TEXT.splitlines(keepends=True) if "MayFire" not in line)
     must = tuple(a for a in SPEC.expect.alerts if a.alert_class != "MayFire")
@@ -151,7 +151,7 @@ def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
 
 
 @pytest.mark.parametrize(("onset", "within"), [(100, "480"), (480, "480"), (600, "1200")])
-def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(onset, within):
+def test_short_deadline_is_extended_as_the_finding_suggests(onset, within):
     text = write_accepted(TEXT, SPEC, [seen_after(onset)], ())
     reported = {
         a["entity"]: a.get("withinSeconds") for a in document(text)["spec"]["expect"]["alerts"] if "entity" in a
@@ -167,7 +167,7 @@ def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(o
         ("", "480"),  # without `after` deadlines count from the last injection
     ],
 )
-def test_a_deadline_counts_from_the_injection_that_the_alert_comes_after(after, within):
+def test_deadline_counts_from_the_injection_named_by_after(after, within):
     alert = AlertExpectation(
         name="HighRequestErrorRate", entity=Reference("Deployment", "shipping"), after=after, within_seconds=480
     )

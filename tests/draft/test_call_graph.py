@@ -65,7 +65,7 @@ def numb():
     return with_component(SHOP, "cart", unset_status=True)
 
 
-def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):
+def test_errors_behind_silent_caller_show_at_its_callers(numb):
     reported = [c.query.expr for c in aimed(numb, "deployment-scaled-to-zero").effect if c.query]
     assert any("cart|frontend|checkout" in expr for expr in reported)
     found = alerts(numb, "deployment-scaled-to-zero", "Deployment/valkey-cart", "valkey-cart")
@@ -84,13 +84,13 @@ def drawn(place: str, **alerting: str) -> set[tuple[str, str]]:
     return {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component(place), seen)}
 
 
-def test_what_is_asked_less_through_one_that_shows_nothing_is_reached_through_it():
+def test_reduced_traffic_propagates_through_silent_component():
     edges = drawn("valkey-cart", HighRequestErrorRate="checkout", NoRequestsReceived="quote")
     assert ("Deployment/shipping", "Deployment/quote") in edges
     assert ("Service/valkey-cart", "Deployment/quote") not in edges
 
 
-def test_of_several_who_ask_less_the_one_nearest_to_the_cause_is_the_reason():
+def test_caller_nearest_to_the_cause_explains_reduced_traffic():
     edges = drawn("payment", HighRequestErrorRate="frontend", NoRequestsReceived="email")
     assert ("Deployment/checkout", "Deployment/email") in edges
     edges = drawn("payment", HighRequestErrorRate="frontend", NoRequestsReceived="quote")
@@ -105,7 +105,7 @@ def test_only_those_give_less_work_who_give_any():
     assert ("Deployment/frontend", "Deployment/currency") not in edges
 
 
-def test_who_reads_a_queue_has_less_to_do_because_of_who_writes_into_it():
+def test_queue_reader_traffic_drops_with_its_writer():
     edges = drawn("cart", HighRequestErrorRate="checkout", NoRequestsReceived="accounting")
     assert {("Deployment/checkout", "Deployment/kafka"), ("Deployment/kafka", "Deployment/accounting")} <= edges
     assert not any(end == "Deployment/accounting" and start != "Deployment/kafka" for start, end in edges)
@@ -155,7 +155,7 @@ def test_what_is_asked_less_is_reached_through_its_caller():
     assert ("Service/currency", "Deployment/payment") not in edges
 
 
-def test_messages_that_are_not_read_trouble_the_broker_and_its_producers():
+def test_unread_messages_affect_broker_and_producers():
     fault = aimed(SHOP, "deployment-scaled-to-zero", "Deployment/accounting")
     fired = [
         AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", n)) for n in ("kafka", "checkout")

@@ -64,7 +64,7 @@ def test_silence_and_no_effect_are_told():
     assert list_warnings(row((*SLOW, 195.0))) == ()
 
 
-def test_drafts_promise_what_fired_with_the_defaults_and_predict_otherwise():
+def test_draft_uses_matrix_for_defaults_and_predicts_otherwise():
     catalog = Catalog()
     tried = find_row(catalog.matrix(catalog.app("otel-demo", "2.2.0")), "pod-failure", "Deployment/ad")
     assert tried is not None
@@ -76,7 +76,7 @@ def test_drafts_promise_what_fired_with_the_defaults_and_predict_otherwise():
     assert "predicted from the fault" in other.text
 
 
-def test_a_draft_says_that_its_prediction_did_not_come_true_in_a_trial():
+def test_draft_reports_failed_prediction():
     catalog = Catalog()
     app = catalog.app("hotel-reservation", "6ecb097")
     row = next(r for r in catalog.matrix(app, "cpu-stress") if r.outcome == "Ran" and not r.alerts)

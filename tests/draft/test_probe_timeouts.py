@@ -108,7 +108,7 @@ def test_the_faults_of_the_catalogue_are_understood(type_: str) -> None:
     ],
     ids=["never ready", "nobody waits", "late, but ready"],
 )
-def test_old_pods_outlive_a_wrong_configuration_where_the_rollout_waits(type: str, probes: Any, drops: bool) -> None:
+def test_old_pods_survive_wrong_configuration_during_stuck_rollout(type: str, probes: Any, drops: bool) -> None:
     fault_type = Catalog().fault(type)
     patch = {"target": "Deployment/web", "type": "Merge", "patch": {}}
     made = Fault(

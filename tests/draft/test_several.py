@@ -18,7 +18,7 @@ CATALOG = Catalog()
 VERSION = CATALOG.versions("otel-demo")[0]
 
 
-def test_a_cause_that_acts_through_another_leads_to_where_that_one_leads() -> None:
+def test_indirect_cause_propagates_as_its_intermediate() -> None:
     edges = [
         PropagationEdge(
             from_=Reference("Deployment", "cart"), to=Reference("Deployment", "front"), because="it asks cart"
@@ -39,7 +39,7 @@ def test_each_of_several_causes_has_an_edge() -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_draft_of_two_faults_of_which_one_leads_to_the_other_has_no_findings(order: int, tmp_path: Path) -> None:
+def test_draft_of_two_dependent_faults_has_no_findings(order: int, tmp_path: Path) -> None:
     answers = [
         Answers(app="otel-demo", version=VERSION, fault="deployment-scaled-to-zero", target="Deployment/cart"),
         Answers(app="otel-demo", version=VERSION, fault="network-delay", target="Deployment/valkey-cart"),

@@ -71,7 +71,7 @@ def test_records_survive_and_infrastructure_is_tried_again(tmp_path):
         ("deployment-scaled-to-zero", "Deployment/otel-collector", ""),  # not drafted there at all
     ],
 )
-def test_extremes_are_bounds_and_choices_that_a_draft_does_not_have(fault, target, expected):
+def test_extremes_are_bounds_and_choices_except_defaults(fault, target, expected):
     assert (
         list(extremes(Catalog(), Pair("otel-demo", "2.2.0", fault, 1, "", Reference.parse(target)))) == expected.split()
     )

@@ -127,7 +127,7 @@ def patched(lab):
     eventually(lambda: lab.cluster.get(PATCHED) is None, 120, "the scenario is not gone")
 
 
-def test_a_service_patch_plays_without_a_chaos_manager_and_says_what_is_missing(lab, patched, tmp_path):
+def test_service_patch_runs_without_chaos_manager(lab, patched, tmp_path):
     kill(lab, "chaos-controller-manager")
     apply_virtual(lab, patched, tmp_path)
     eventually(lambda: condition(lab, "SymptomsPresent", patched).get("status") == "True", 120, "no symptoms")

@@ -117,7 +117,7 @@ def test_the_operator_is_refused(name: str, operator: KubeCluster, home: str) ->
     assert "forbidden" in str(refusal.value) or "denied" in str(refusal.value)
 
 
-def test_the_operator_reads_no_secrets_of_others_and_labels_no_namespace(operator: KubeCluster) -> None:
+def test_operator_reads_no_other_secrets_and_labels_no_namespace(operator: KubeCluster) -> None:
     with pytest.raises(ClusterError):
         operator.list("Secret", "kube-system")
     with pytest.raises(ClusterError):
@@ -140,7 +140,7 @@ def test_the_operator_writes_in_a_namespace_of_its_own(operator: KubeCluster, ho
     operator.delete(Reference("ValidatingWebhookConfiguration", "attempt", "", "admissionregistration.k8s.io"))
 
 
-def test_the_operator_tells_whom_to_trust_in_its_own_webhook_and_nothing_else(lab: Lab, operator: KubeCluster) -> None:
+def test_operator_may_only_change_its_webhooks_ca_bundle(lab: Lab, operator: KubeCluster) -> None:
     ref = Reference("ValidatingWebhookConfiguration", WEBHOOK_NAME, "", "admissionregistration.k8s.io")
     before = lab.cluster.get(ref)
     assert before is not None
@@ -229,7 +229,7 @@ def test_the_role_of_the_operator_ends_where_it_says(operator: KubeCluster, home
     assert ask(operator, "patch", "apps", "deployments", "kube-system")
 
 
-def test_a_printed_kubeconfig_makes_its_holder_the_solver_and_nobody_else(
+def test_printed_kubeconfig_grants_exactly_solver_rights(
     lab: Lab, kit: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for each in build_solver_account("scenario-kit"):

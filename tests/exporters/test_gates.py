@@ -65,7 +65,7 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     assert run(["gates", str(tmp_path / "nothing")]) == 3
 
 
-def test_the_right_answer_names_each_root_once_and_how_the_trouble_travels() -> None:
+def test_right_answer_has_each_root_once_and_the_propagation() -> None:
     truth = IncidentTruth(
         incident="one",
         groups=(

@@ -69,7 +69,7 @@ def test_the_oracle_scores_1_and_nothing_0(tasks: Path, tmp_path: Path) -> None:
     assert grade(tasks / "scenario-1", tmp_path / "missed", nothing) == 0.0
 
 
-def test_a_solver_cannot_tell_the_twins_apart_by_what_they_are_given(tasks: Path) -> None:
+def test_incident_and_control_inputs_are_indistinguishable(tasks: Path) -> None:
     """The same text, the same kinds of files; nothing that only an injection leaves."""
     one, other = tasks / "scenario-1", tasks / "scenario-2"
     assert (one / "instruction.md").read_bytes() == (other / "instruction.md").read_bytes()

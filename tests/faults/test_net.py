@@ -306,7 +306,7 @@ def test_an_open_load_surges_by_its_rate():
     assert int(after_["REQUESTS_PER_SECOND"]) == 4 * int(before["REQUESTS_PER_SECOND"])
 
 
-def test_where_a_flag_sets_the_users_a_surge_gives_the_flag_another_variant_and_names_its_store():
+def test_surge_changes_user_flag_variant_and_names_its_store():
     app = CATALOG.app("otel-demo", "3.0.0")
     objects = render_app(app, {}, 50, NAMESPACE)
     use = FaultUse(

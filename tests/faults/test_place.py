@@ -234,7 +234,7 @@ def test_what_cannot_bite_is_refused(name, use, parameters, part):
         ("RatePort", "Deployment/frontend"),  # nothing tells whose it is
     ],
 )
-def test_the_workload_that_takes_a_wrong_field_is_one_that_reads_it(field, workload):
+def test_wrong_field_affects_workload_that_reads_it(field, workload):
     made = rendered("configmap-field-wrong", *SETTINGS, field=field)
     assert made.changes[-1].operation.target == workload
 

@@ -34,13 +34,13 @@ def imports():
 IMPORTS = imports()
 
 
-def test_all_that_the_operator_imports_of_the_project_is_in_the_image():
+def test_image_contains_all_modules_the_operator_imports():
     own = {m.replace(".", "/") for m in IMPORTS if m.split(".")[0] in ("scenario_kit", "operators")}
     assert len(own) > 300
     assert [m for m in sorted(own) if not {f"{m}.py", f"{m}/__init__.py"} & FILES] == []
 
 
-def test_what_the_image_goes_without_is_imported_by_nothing_but_a_comparison_that_does_without():
+def test_excluded_requirements_are_only_imported_optionally():
     names = {"protobuf": "google", "grpcio": "grpc"}
     assert {m for m in OPERATOR.without if names.get(m, m) in IMPORTS} == {"numpy"}
 
@@ -52,7 +52,7 @@ def test_the_operator_s_image_has_the_catalogue_and_no_lab():
     assert not any(f.endswith((".go", "go.mod", ".pyc")) for f in FILES)
 
 
-def test_the_image_with_the_lab_has_what_a_wheel_has_but_go_s_modules_and_fakes():
+def test_lab_image_has_wheel_files_except_go_modules_and_fakes():
     """A lab installs the kinds from the manifests, and the command line prints them."""
     there = {p.relative_to(ROOT).as_posix() for top in ("scenario_kit", "operators") for p in (ROOT / top).rglob("*")}
     expected = {p for p in there if p.endswith((".py", ".yaml", ".json", ".html", ".css", ".js"))}
@@ -128,7 +128,7 @@ def test_containers_run_as_a_user_that_no_machine_has():
         assert image.labels["org.opencontainers.image.revision"] == "abc"
 
 
-def test_the_time_of_an_image_is_that_of_the_commit_or_the_one_that_is_set(monkeypatch, tmp_path):
+def test_image_time_is_commit_time_or_source_date_epoch(monkeypatch, tmp_path):
     monkeypatch.delenv(source.VARIABLE, raising=False)
     with pytest.raises(source.UsageError, match="not a git checkout"):
         read_revision(tmp_path)

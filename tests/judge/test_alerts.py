@@ -79,7 +79,7 @@ def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, reported):
     assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(reported)
 
 
-def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_background():
+def test_quiet_distinguishes_expected_chronic_and_background_alerts():
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     noisy = history(
         alert("HighRequestErrorRate", "Deployment/frontend", (50.0, 90.0)),
@@ -137,7 +137,7 @@ def test_held_and_still_firing():
     ]
 
 
-def test_one_of_several_symptoms_is_enough_for_a_decoy_to_have_failed():
+def test_one_remaining_symptom_proves_decoy_failed():
     other = AlertExpectation(name="NoRequestsReceived")
     seen = history(FRONTEND, alert("NoRequestsReceived", "Deployment/cart", (1200.0, 1500.0)))
     assert (

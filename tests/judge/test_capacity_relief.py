@@ -61,7 +61,7 @@ def test_numbers_that_are_sizes(was, now, factor):
     assert measure_capacity_factor([sized(other=1)], [Write(was, now)]) == factor
 
 
-def test_what_the_healthy_object_of_that_kind_and_name_has_is_no_rise():
+def test_values_of_the_healthy_object_are_no_increase():
     write = Write(sized(size=1), sized(size=4))
     assert measure_capacity_factor([sized(size=4), sized("Service", size=1), sized(name="ad", size=1)], [write]) == 1.0
     assert measure_capacity_factor([sized("Service", size=4), sized(name="ad", size=4)], [write]) == 4.0

@@ -116,7 +116,7 @@ def test_what_a_fault_changed_may_be_anything(kind, name, edit, reported):
     assert find_alterations(APP, BEFORE, objects, [write], {"Deployment/web"}) == []
 
 
-def test_what_a_fault_created_or_deleted_is_its_own_matter_and_what_is_gone_others_tell():
+def test_created_and_deleted_objects_are_left_to_other_checks():
     objects = [o for o in BEFORE if o["kind"] != "Ingress"]
     assert find_alterations(APP, BEFORE, objects, []) == []
     made = now("Ingress", "door", lambda o: o["spec"].update(rules=[]))
@@ -142,7 +142,7 @@ def test_what_a_secret_holds_is_not_told():
 
 
 @pytest.mark.parametrize("kind", ["Job", "Pod", "Namespace"])
-def test_what_ends_by_itself_or_is_filled_in_by_controllers_may_differ(kind):
+def test_transient_and_controller_fields_may_differ(kind):
     was, is_ = of(kind, "x", spec={"a": 1}), of(kind, "x", spec={"a": 2})
     assert find_alterations(APP, [was], [is_], []) == []
     assert find_alterations(APP, [{**was, "kind": "Ingress"}], [{**is_, "kind": "Ingress"}], []) != []
@@ -162,7 +162,7 @@ def test_tokens_of_an_account_are_made_by_a_controller(kind, reported):
     assert bool(find_alterations(APP, [was], [is_], [])) == bool(reported)
 
 
-def test_whoever_has_a_part_in_the_incident_may_run_otherwise_and_not_without_probes():
+def test_involved_workloads_may_change_but_keep_their_probes():
     def probe(obj):
         container(obj)["readinessProbe"].update(periodSeconds=99)
 
@@ -233,7 +233,7 @@ def test_what_a_service_selects(labels, namespace, names):
     assert list_selected(service, BEFORE) == names
 
 
-def test_a_service_that_selects_others_than_before_is_told_unless_a_fault_made_it_so():
+def test_changed_service_selection_is_reported_unless_a_fault_made_it():
     moved = now("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"]["labels"].update(app="web"))
     assert "Service/web also selects the pods of Deployment/ad" in find_alterations(APP, BEFORE, moved, [])
     write = Write(BEFORE[1], moved[1])

@@ -105,14 +105,14 @@ def test_a_control_run_says_what_was_done(more, message):
     ("expect", "sham", "background"),
     [(Expect(), False, True), (Expect(), True, False), (Expect(alerts=(WEB,)), False, False)],
 )
-def test_only_what_the_healthy_app_raises_and_nobody_promised_may_become_background(expect, sham, background):
+def test_only_unexpected_alerts_of_the_healthy_app_become_background(expect, sham, background):
     seen = history(alert("Errors", "Deployment/web", (150.0, None)))
     (found,) = control_runs.check_control(seen, expect, 100.0, 400.0, sham=sham)
     assert ("expect.background" in found.fix) is background
 
 
 @pytest.mark.parametrize(("entity", "found"), [("Deployment/web", []), ("Deployment/ad", ["SK307"])])
-def test_what_a_distractor_is_declared_to_raise_may_fire_on_its_object(entity, found):
+def test_declared_distractor_alert_may_fire_on_its_object(entity, found):
     own = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), alert_class="MayFire", after="calm")
     seen = history(alert("Errors", entity, (150.0, None)))
     reported = control_runs.check_control(seen, Expect(alerts=(own,)), 100.0, 400.0, harmless=["calm"], own=[own])

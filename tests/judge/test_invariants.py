@@ -187,7 +187,7 @@ def test_of_two_resources_each_is_looked_at():
     ]
 
 
-def test_what_is_gone_is_told_and_the_rest_is_looked_at_all_the_same():
+def test_missing_objects_are_reported_and_others_still_checked():
     before = [workload(name="a"), workload(name="b"), workload("StatefulSet", "b"), workload(name="c", replicas=2)]
     assert broken(before, [workload(name="b"), workload(name="c")]) == [
         "Deployment/a is gone",

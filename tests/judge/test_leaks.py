@@ -56,7 +56,7 @@ def test_names_are_found_however_they_are_joined(word, text, read):
     assert bool(found([Token(text=word, what="a name")], text)) is read
 
 
-def test_the_tokens_of_a_scenario_are_its_names_and_its_author_s_sentences(wrong_port):
+def test_leak_tokens_are_names_and_author_sentences(wrong_port):
     said = {t.text: t.what for t in list_tokens(wrong_port)}
     assert said["product-catalog-wrong-target-port"] == "the name of the scenario"
     assert said["service-target-port-wrong"] == "the type of a fault"
@@ -64,7 +64,7 @@ def test_the_tokens_of_a_scenario_are_its_names_and_its_author_s_sentences(wrong
     assert "new connections to the catalogue are refused" in said
 
 
-def test_the_healthy_app_says_nothing_in_any_scenario_of_the_catalogue():
+def test_healthy_app_raises_no_alert_in_any_scenario():
     for file in sorted((find_data_root() / "catalog" / "scenarios").glob("*/scenario.yaml")):
         book = resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
         assert find_leaks((r for obj in book.objects for r in list_readable(obj)), list_tokens(book)) == [], (
@@ -154,7 +154,7 @@ def test_three_places_are_named(places, observed):
     assert find_leaks([*read, read[0]], [Token(text="cart-delay", what="a name")])[0].observed == observed
 
 
-def test_tokens_are_told_in_their_order_and_only_those_that_are_read():
+def test_leaked_tokens_are_reported_in_order():
     sought = [Token(text=text, what="a name") for text in ("one-a", "two-b", "three-c")]
     read = [ReadableText(where="x", text="three-c"), ReadableText(where="y", text="ONE-A, three-c")]
     assert [f.observed for f in find_leaks(read, sought)] == ["y", "x; y"]

@@ -44,7 +44,7 @@ def test_a_node_is_as_before_when_it_takes_the_same_pods(spec, same):
     assert (leftovers.digest(node) == leftovers.digest(before)) is same
 
 
-def test_residue_is_an_error_that_names_twelve_differences_and_counts_the_rest():
+def test_residue_error_lists_twelve_differences_and_counts_the_rest():
     def reported(number):
         (found,) = leftovers.compare({}, {f"A/{i:02}": "1" for i in range(number)}, [])
         assert (found.code, found.severity) == ("SK306", Severity.ERROR)

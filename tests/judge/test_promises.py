@@ -223,7 +223,7 @@ def test_without_promises_nothing_can_be_cleared():
         ("", [(1200.0, 1300.0)], False),
     ],
 )
-def test_an_alert_that_counts_from_a_fault_fires_while_that_is_left(after, spans, missing):
+def test_alert_counted_from_fault_fires_while_it_remains(after, spans, missing):
     counted = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), after=after)
     seen = history(alert("Errors", "Deployment/web", *spans))
     found = brief(incident_alerts.check_left_firing(seen, Expect(alerts=(counted,)), 1800.0, ["left", "other"]))

@@ -92,7 +92,7 @@ def test_what_may_fire_after_a_repair(span, expect, benign, may):
     ],
     ids=["raised", "raised and gone", "raised by the repair", "on since before", "on before, and raised again"],
 )
-def test_what_the_fault_raised_and_nobody_promised_is_left_by_a_repair(spans, left):
+def test_undeclared_alerts_of_fault_must_clear_after_repair(spans, left):
     seen = history(*spans, name="Other")
     assert bool(resolved.find_lingering(seen, EXPECT, 1000.0, 1500.0)) is left
 
@@ -222,7 +222,7 @@ def test_a_service_still_leads_where_somebody_listens(live, problems):
 
 
 @pytest.mark.parametrize(("users", "fine"), [("60", True), ("50", True), ("40", False)])
-def test_a_repair_may_bring_back_the_load_of_this_trial_or_of_the_scenario(users, fine):
+def test_repair_may_restore_load_of_trial_or_scenario(users, fine):
     baseline = invariants.take_baseline(
         [workload(users="60"), flags("60", **{"60": 60, "40": 40})], app(), usual(users="50")
     )

@@ -83,7 +83,7 @@ def test_the_packs_of_the_catalogue_become_rule_files() -> None:
     assert (folder / "prometheus.yml").stat().st_mode & 0o777 == 0o600
 
 
-def test_an_unknown_pack_is_a_usage_error_that_names_the_one_that_is_meant() -> None:
+def test_unknown_pack_is_a_usage_error_with_suggestion() -> None:
     prometheus.check(["default", "itbench"])
     with pytest.raises(UsageError, match="no alert pack 'defualt'") as caught:
         prometheus.check(["itbench", "defualt"])
@@ -100,7 +100,7 @@ def test_virtual_time_is_in_order_as_long_as_a_lab_lives() -> None:
     assert prometheus.RETENTION_DAYS > prometheus.HEAD_DAYS
 
 
-def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> None:
+def test_solver_has_no_rights_on_kit_groups_or_across_namespaces() -> None:
     roles = {o["metadata"]["name"]: o for o in bootstrap_manifests.build_access() if o["kind"] == "ClusterRole"}
     groups = {group for role in roles.values() for rule in role["rules"] for group in rule["apiGroups"]}
     assert not {"scenariokit.io", "chaos-mesh.org", "kwok.x-k8s.io", "*", "rbac.authorization.k8s.io"} & groups
@@ -153,7 +153,7 @@ def test_the_path_of_a_definition_follows_from_its_file() -> None:
     assert bootstrap_client.build_definition_path("chaos-mesh.org_podchaos.json") == path
 
 
-def test_the_solvers_certificate_is_signed_by_the_cluster_and_names_the_user(tmp_path: Path) -> None:
+def test_solver_certificate_is_signed_by_cluster_and_has_user(tmp_path: Path) -> None:
     pki = tmp_path / "pki"
     write_cluster_keys(pki)
     kubeconfigs.write_solver(tmp_path / "config", "https://127.0.0.1:1", pki)

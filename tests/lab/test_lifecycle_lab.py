@@ -101,7 +101,7 @@ def test_a_bound_solver_can_change_the_app(lab: LabState) -> None:
     admin.delete(Reference("Namespace", "otel-demo", ""))
 
 
-def test_prometheus_has_the_rules_and_takes_samples_of_the_virtual_past(lab: LabState) -> None:
+def test_prometheus_has_rules_and_accepts_past_samples(lab: LabState) -> None:
     rules = ask_prometheus(lab, "rules")["groups"]
     assert "HighRequestErrorRate" in {rule["name"] for group in rules for rule in group["rules"]}
     status = ask_prometheus(lab, "status/config")["yaml"]
@@ -186,7 +186,7 @@ def test_a_second_lab_runs_beside_and_leaves_nothing(lab: LabState) -> None:
     assert not lifecycle.take_down("second")
 
 
-def test_ending_a_half_started_lab_takes_its_processes_and_files_along(lab: LabState) -> None:
+def test_taking_down_half_started_lab_removes_processes_and_files(lab: LabState) -> None:
     half = find_lab_folder("half")
     half.mkdir(parents=True)
     (half / "lab.json").write_text("{")

@@ -178,7 +178,7 @@ def test_a_sweep_makes_the_store_what_it_was(lab: LabState, store: Etcd) -> None
     assert reset.sweep(store, before, thorough=True) == 0
 
 
-def test_a_reset_refuses_while_a_campaign_runs_and_has_changed_nothing(lab: LabState, store: Etcd) -> None:
+def test_reset_during_campaign_is_refused_without_changes(lab: LabState, store: Etcd) -> None:
     store.write([], {NODE: b"up"})
     reset.remember(lab)
     store.write([], dict([trial("a", CAMPAIGN)]))

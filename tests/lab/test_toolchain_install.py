@@ -96,7 +96,7 @@ def test_everything_is_built_once_and_then_used(go: Path) -> None:
     assert not cache.locate_scratch().exists() or list(cache.locate_scratch().iterdir()) == []
 
 
-def test_install_without_engine_leaves_the_chaos_engine_to_a_later_call(go: Path) -> None:
+def test_install_without_engine_defers_chaos_engine(go: Path) -> None:
     paths = toolchain.install(Told(), unreachable(), engine=False)
     assert {*paths, ENGINE} == {p.name for p in PARTS}
     assert ENGINE not in paths
@@ -149,7 +149,7 @@ def test_what_parts_share_is_compiled_by_one_call(go: Path) -> None:
     assert "promtool" not in cluster + prometheus
 
 
-def test_a_failed_build_names_part_cause_and_variable_and_leaves_nothing(go: Path) -> None:
+def test_failed_build_names_cause_and_leaves_nothing(go: Path) -> None:
     (go / "broken").touch()
     with pytest.raises(ToolchainError, match=r"(?s)etcd 3\.6\.4.*`go build`.*does not compile") as caught:
         toolchain.install(Told(), unreachable())

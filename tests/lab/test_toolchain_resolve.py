@@ -67,7 +67,7 @@ def test_kubectl_on_path_counts_in_any_version(tmp_path: Path) -> None:
     assert look_up(get_part("kubectl")).path == found
 
 
-def test_a_variable_that_names_no_program_is_an_error_even_when_the_cache_has_one(
+def test_variable_with_missing_program_is_an_error_despite_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(cache.locate_binary(get_part("kwok")), "cached")

@@ -131,7 +131,7 @@ def test_the_program_refuses_what_is_not_in_the_catalogue():
     assert "no scenario no-such-scenario" in done.stderr
 
 
-def test_the_references_of_the_committed_records_are_as_they_must_be():
+def test_committed_reference_records_are_valid():
     found = read_outcomes(ROOT / "docs" / "leaderboard.jsonl")
     assert find_failed_checks(found) == []
     assert {each.solver for each in found} >= {"oracle", "nop", "runbook", "recent-change"}

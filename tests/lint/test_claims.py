@@ -85,9 +85,7 @@ def test_what_a_scenario_claims(change: Callable[[Spec], Any], code: str, words:
 
 
 @pytest.mark.parametrize(("target", "reported"), [("Deployment/cart", 1), ("Deployment/ad", 0)])
-def test_a_distractor_at_the_labelled_object_makes_the_label_a_guess(
-    target: str, reported: int, tmp_path: Path
-) -> None:
+def test_distractor_on_labelled_object_is_refused(target: str, reported: int, tmp_path: Path) -> None:
     def change(spec: Spec) -> None:
         second_fault(spec)
         distractor(spec, target)
@@ -176,7 +174,7 @@ def test_a_missing_solution_is_described_by_what_its_fault_does(tmp_path):
     assert reported.endswith(", restart Deployment/quote)")
 
 
-def test_edges_between_root_causes_are_told_once_and_cycles_of_others_to_be_cut(tmp_path):
+def test_root_cause_edges_are_reported_once_and_other_cycles_cut(tmp_path):
     def both_ways(spec: Spec) -> None:
         second_fault(spec)
         one, other = (f"Fault/{use['name']}" for use in spec["faults"])

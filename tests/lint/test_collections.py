@@ -56,7 +56,7 @@ def test_a_demand_that_cannot_be_read_is_told(text: str, tmp_path: Path) -> None
     assert "`scenarios: Merged` or `scenarios: Draft`" in reported.value.fix
 
 
-def test_whoever_merges_demands_a_complete_scenario_wherever_it_lies(tmp_path: Path) -> None:
+def test_merging_requires_a_complete_scenario(tmp_path: Path) -> None:
     assert [f.code for f in lint_file(incomplete(tmp_path), Catalog(merging=True)) if f.code != "SK216"] == ["SK603"]
 
 
@@ -80,9 +80,7 @@ def test_a_collection_is_found_from_its_files_upwards(tmp_path: Path) -> None:
     assert find_collections([path])[0] == tmp_path / "incidents"
 
 
-def test_a_collection_is_found_from_the_folder_of_the_command_upwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_collection_is_found_in_parent_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = own_collection(tmp_path / "incidents")
     monkeypatch.chdir(path.parent)
     assert "replicas-gone" in Catalog().faults()
@@ -90,6 +88,6 @@ def test_a_collection_is_found_from_the_folder_of_the_command_upwards(
     assert "replicas-gone" not in Catalog().faults()
 
 
-def test_a_folder_called_catalog_with_something_else_is_no_collection(tmp_path: Path) -> None:
+def test_unrelated_catalog_folder_is_no_collection(tmp_path: Path) -> None:
     (tmp_path / "catalog" / "books").mkdir(parents=True)
     assert find_collections([tmp_path / "catalog" / "books" / "scenario.yaml"]) == (find_data_root(),)

@@ -42,7 +42,7 @@ def reported(found: list[Finding]) -> list[tuple[str, str]]:
     return [(finding.code, str(finding.severity)) for finding in found]
 
 
-def test_the_same_incident_under_another_name_is_a_duplicate_and_nothing_else(tmp_path: Path) -> None:
+def test_only_renamed_copies_are_duplicates(tmp_path: Path) -> None:
     path = put(base(), tmp_path, "shop-pages-broken", title="Shop pages", description="A port is closed.")
 
     found = lint_file(path, CATALOG)
@@ -66,7 +66,7 @@ def renamed(name: str) -> dict[str, Any]:
     return document
 
 
-def test_a_copy_of_a_fault_type_under_another_name_makes_no_other_incident(tmp_path: Path) -> None:
+def test_renamed_fault_type_copy_is_the_same_incident(tmp_path: Path) -> None:
     path = put(
         renamed("door-moved"), tmp_path, "shop-pages-broken", title="Shop pages", description="A port is closed."
     )
@@ -75,14 +75,14 @@ def test_a_copy_of_a_fault_type_under_another_name_makes_no_other_incident(tmp_p
     assert ("SK216", "Error") in reported(lint_file(path, CATALOG))
 
 
-def test_a_fault_type_that_does_something_else_makes_another_incident(tmp_path: Path) -> None:
+def test_different_fault_type_is_another_incident(tmp_path: Path) -> None:
     path = put(renamed("door-moved"), tmp_path, "shop-pages-broken")
     own_type(path, "door-moved", rollout={"reconnect": "None"})
 
     assert "SK216" not in {code for code, _ in reported(lint_file(path, CATALOG))}
 
 
-def test_the_same_fault_type_of_their_own_makes_two_scenarios_the_same(tmp_path: Path) -> None:
+def test_scenarios_with_equal_own_fault_type_are_duplicates(tmp_path: Path) -> None:
     paths = [put(renamed(f"door-{name}"), tmp_path, name, title=f"{name} and only {name}") for name in ("one", "two")]
     for path in paths:
         own_type(path, f"door-{path.parent.name}", rollout={"reconnect": "None"})
@@ -156,7 +156,7 @@ def test_the_same_cause_in_other_surroundings_is_near(more: dict[str, Any], tmp_
     assert "cosine" not in found[0].message, "the texts have nothing in common"
 
 
-def test_the_texts_of_another_scenario_with_one_number_changed_are_near_and_nothing_else(tmp_path: Path) -> None:
+def test_only_copied_texts_with_one_changed_number_are_near(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"][0]["parameters"]["targetPort"] = 9998
     path = put(document, tmp_path, "shop-pages-broken")
@@ -295,7 +295,7 @@ def drafts(fault_names: list[str], folder: Path) -> list[IndexEntry]:
     return made
 
 
-def test_drafts_of_other_faults_or_targets_are_not_near_each_other_nor_anything_shipped(tmp_path: Path) -> None:
+def test_drafts_of_other_faults_or_targets_are_not_near_duplicates(tmp_path: Path) -> None:
     """All pairs: what a fault's own text says is no likeness. A draft of what is shipped already may be near that."""
     own = [build_entry(path, load_scenario(path).scenario, CATALOG) for path in CATALOG.scenarios()]
     made = drafts(CATALOG.faults()[::8], tmp_path)
@@ -355,7 +355,7 @@ def test_copied_texts_are_near_where_the_same_breaks(fault: dict[str, Any], near
         pytest.param({"second": "Deployment/email"}, False, id="one more fault"),
     ],
 )
-def test_the_same_fields_with_other_values_are_another_incident_by_what_they_show(
+def test_same_fields_with_other_values_are_distinguished_by_signs(
     edit: dict[str, Any], near: bool, tmp_path: Path
 ) -> None:
     document = base()

@@ -79,7 +79,7 @@ def test_what_is_no_evidence_is_an_error(scenario: Path, text: str) -> None:
         read_evidence(scenario)
 
 
-def test_a_fault_that_cannot_be_found_is_told_by_its_own_rule_alone(scenario: Path) -> None:
+def test_unknown_fault_is_reported_by_its_rule_only(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("type: service-target-port-wrong", "type: no-such-fault"))
 
     assert [f.code for f in lint_file(scenario, CATALOG)] == ["SK108"]

@@ -155,7 +155,7 @@ def test_a_decoy_that_does_more_than_a_solution_is_none() -> None:
     assert codes(study(f"{first}  decoys:\n{again}{last}")) == {"SK433"}
 
 
-def test_a_decoy_may_not_be_a_solution_that_comes_with_the_fault_either() -> None:
+def test_decoy_must_not_be_a_solution_of_the_fault_type() -> None:
     text = (find_data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").read_text()
     decoy = "  - {name: again, description: x, changes: [{delete: {target: Deployment/batch-mgfgb}}]}\n"
     assert codes(study(text + decoy)) - codes(study(text)) == {"SK433"}

@@ -146,7 +146,7 @@ def test_what_nothing_acts_on_is_needless(obj: Object) -> None:
     assert judged(obj)
 
 
-def test_a_configmap_that_a_pod_mounts_may_not_say_more_than_settings() -> None:
+def test_mounted_configmap_must_not_contain_hints() -> None:
     volume = {"name": "settings", "configMap": {"name": "settings-bcdfg"}}
     reader = put(job(), f"{POD}/volumes", [volume])
 

@@ -95,9 +95,7 @@ def test_faults_that_reach_further_leave_less_room(
     ],
     ids=["another flag", "the flag service"],
 )
-def test_where_the_load_is_a_flag_it_does_not_change_while_flags_are_broken(
-    fault: dict[str, Any], tmp_path: Path
-) -> None:
+def test_flag_controlled_load_is_constant_while_flags_are_broken(fault: dict[str, Any], tmp_path: Path) -> None:
     (message,) = found(tmp_path, [LOAD], fault, solutions=[], app={"name": "otel-demo", "version": "3.0.0"})
 
     assert "both change feature flags: otel-demo 3.0.0 sets the number of users by a flag" in message

@@ -152,7 +152,7 @@ def test_thresholds_of_zero(expr: str, wrong: bool, tmp_path: Path) -> None:
     assert ("SK312" in {f.code for f in found(pack([own_pack(expr=expr)], tmp_path))}) is wrong
 
 
-def test_a_pack_for_apps_without_errors_may_have_thresholds_of_zero(tmp_path: Path) -> None:
+def test_zero_threshold_is_allowed_without_background_errors(tmp_path: Path) -> None:
     rule = own_pack(expr="sum(increase(http_errors_total[2m])) > 0")
 
     assert found(pack([rule], tmp_path, assumes=["NoBackgroundErrors"])) == []

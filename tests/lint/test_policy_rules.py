@@ -69,7 +69,7 @@ def test_a_violation_of_a_fault_is_found_and_nothing_else(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", given.REPAIRED)
-def test_a_violation_of_a_fault_is_corrected_and_nothing_else_changes(code: str) -> None:
+def test_fix_of_fault_violation_changes_nothing_else(code: str) -> None:
     wrong = apply_edits(given.FAULT, given.FAULTS[code])
 
     result = fix_text(wrong, study_fault)
@@ -158,7 +158,7 @@ def test_a_violation_of_a_pack_is_found_and_nothing_else(code: str, own: Path) -
     assert {mistake.finding.code for mistake in found} == {code}
 
 
-def test_every_rule_has_a_violation_for_every_kind_of_file_that_it_judges() -> None:
+def test_every_rule_has_a_violation_per_file_kind() -> None:
     judged = {(code, kind) for code, checks in CHECKS.items() for kind in checks}
     shown = {(code, "Scenario") for code in VIOLATIONS}
     shown |= {(code, "Fault") for code in given.FAULTS}
@@ -205,7 +205,7 @@ def test_an_option_that_declares_its_privilege_is_allowed(tmp_path: Path) -> Non
     assert lint_file(definition, CATALOG) == []
 
 
-def test_a_scenario_in_a_namespace_that_solvers_read_is_found_and_corrected() -> None:
+def test_scenario_in_solver_visible_namespace_is_fixed() -> None:
     path = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
     text = path.read_text()
     wrong = apply_edits(text, [Put(("metadata", "namespace"), "otel-demo")])

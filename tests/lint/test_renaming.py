@@ -95,7 +95,7 @@ def test_both_names_are_a_finding_that_says_so() -> None:
     assert found.fix == "remove `on`"
 
 
-def test_other_mistakes_of_the_file_are_told_as_of_one_with_present_names() -> None:
+def test_file_with_former_names_reports_its_other_mistakes() -> None:
     text = GOOD.read_text().replace("entity: Deployment/frontend,", "on: deployment frontend,", 1)
 
     codes = [mistake.finding.code for mistake in lint_text(text, GOOD, CATALOG)]

@@ -44,7 +44,7 @@ def test_every_entry_says_all_that_its_page_shows() -> None:
         assert entry.unjudged or (entry.bad and entry.good and entry.fix), code
 
 
-def test_a_finding_has_what_its_rule_says_unless_it_says_more_itself() -> None:
+def test_finding_defaults_come_from_its_rule() -> None:
     rule_entry = load_rules()["SK452"]
     plain = build_finding("SK452", "m")
     own = build_finding("SK452", "m", why="", fix="f", severity=Severity.ERROR)

@@ -282,7 +282,7 @@ def test_labelling_the_target_of_a_chaos_fault_labels_a_victim(tmp_path: Path) -
     assert finding.fix.startswith("remove `entity`")  # what the file would name, another version may call otherwise
 
 
-def test_an_edge_between_root_causes_is_dropped_and_not_turned_round(tmp_path: Path) -> None:
+def test_edge_between_root_causes_is_dropped_not_reversed(tmp_path: Path) -> None:
     document = base()
     spec = document["spec"]
     spec["faults"].append({"name": "pages", "type": "deployment-scaled-to-zero", "target": "Deployment/frontend"})
@@ -317,7 +317,7 @@ def test_findings_are_complete_and_sorted_worst_first(tmp_path: Path) -> None:
     assert line[position.column - 1 :] == "HighRequestErorRate"
 
 
-def test_an_alert_of_another_pack_is_told_with_the_packs_that_have_it(tmp_path: Path) -> None:
+def test_alert_of_unused_pack_is_reported_with_its_packs(tmp_path: Path) -> None:
     """itbench has rules of the same names as default, so it takes its place; otherwise SK313 would refuse the fix."""
     document = base()
     document["spec"]["expect"]["alerts"].append({"name": "HighKafkaConsumerLag", "class": "MayFire"})

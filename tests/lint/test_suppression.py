@@ -55,7 +55,7 @@ def suppressed(tmp_path: Path) -> Finding:
     return finding
 
 
-def test_a_suppressed_finding_is_a_note_that_says_why_and_until_when(tmp_path: Path) -> None:
+def test_suppressed_finding_is_a_note_with_reason_and_expiry(tmp_path: Path) -> None:
     finding = suppressed(tmp_path)
 
     assert (finding.code, finding.severity) == ("SK432", Severity.NOTE)

@@ -576,7 +576,7 @@ def test_a_solution_of_a_fault_type_that_only_takes_it_back(tmp_path: Path) -> N
     assert "SK413" in codes(path.parent / "faults" / "own" / "fault.yaml")
 
 
-def test_a_solution_that_only_takes_back_gets_the_changes_of_the_fault(tmp_path: Path) -> None:
+def test_undo_solution_gets_the_changes_of_the_fault(tmp_path: Path) -> None:
     def remove(spec: Spec) -> None:
         spec["solutions"][0]["changes"] = [{"removeFault": {"fault": "catalog-port"}}]
 

@@ -68,7 +68,7 @@ def test_what_the_pack_records_exists(recorded: str, count: int, tmp_path: Path)
     assert len(reported(write(tmp_path, {"groups": [{"name": "own", "rules": rules}]}))) == count
 
 
-def test_a_recording_rule_is_judged_too_and_so_is_an_object_of_the_operator(tmp_path: Path) -> None:
+def test_recording_rules_and_prometheus_rule_objects_are_checked(tmp_path: Path) -> None:
     rules = [{**RECORDED, "expr": "sum(rate(nothing_total[5m]))"}]
     groups = [{"name": "own", "rules": rules}]
     document = {

@@ -121,7 +121,7 @@ def a_pipe(path: Path) -> None:
         lambda path: path.chmod(0o620),
     ],
 )  # fmt: skip
-def test_an_entry_that_others_could_have_written_or_that_is_damaged_is_made_again(
+def test_untrusted_or_damaged_cache_entry_is_rebuilt(
     harm: Callable[[Path], None], folder: Path, asked: Callable[..., Any]
 ) -> None:
     asked()

@@ -86,7 +86,7 @@ def _list_types() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("kind", "old"), [(kind, old) for kind, names in RENAMED_TWIN_FIELDS.items() for old in names])
-def test_the_table_names_fields_that_are_there_and_none_that_is_a_former_name(kind: str, old: str) -> None:
+def test_renamed_fields_table_maps_to_current_fields(kind: str, old: str) -> None:
     fields = _list_types()[kind]["properties"]
     assert RENAMED_TWIN_FIELDS[kind][old] in fields
     assert old not in fields

@@ -63,7 +63,7 @@ def found(source=SOURCE, mutated=MUTATED):
     return list(in_module(PATH, source, mutated))
 
 
-def test_mutants_have_the_name_of_their_function_and_the_line_of_the_change_in_the_source():
+def test_mutants_have_function_name_and_source_line():
     assert [(m.function, m.line) for m in found()] == [
         ("judge.repair.invariants.ready", 5),
         ("judge.repair.invariants.ready", 7),
@@ -156,7 +156,7 @@ def test_mutmut_makes_mutants_of_this_project(tmp_path):
         assert [(m.function, m.line) for m in mutants(folder, "judge")] == [("judge.small.ready", 2)]
 
 
-def test_mutants_that_mutmut_made_are_read_until_their_source_changes(tmp_path):
+def test_generated_mutants_are_reused_until_source_changes(tmp_path):
     with workspace("judge", tmp_path / "work") as folder:
         module = small_project(folder)
         made = folder / "mutants" / "scenario_kit" / "judge" / "small.py"

@@ -18,7 +18,7 @@ KNOWN = {
 }
 
 
-def test_what_survives_or_is_not_covered_is_not_killed_and_what_was_not_tried_does_not_count():
+def test_only_tried_mutants_count_and_survivors_are_not_killed():
     found = rate("judge", [ONE, TWO, THREE, FOUR], [ONE, TWO, THREE, FOUR], KNOWN, {TWO.key: "the same"})
     assert found == Rate("judge", mutants=4, tried=3, killed=1, accepted=1, date="2026-11-25")
     assert round(found.percent, 1) == 33.3

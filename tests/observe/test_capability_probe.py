@@ -105,7 +105,7 @@ def test_a_canary_sings_where_its_capability_is(need: str, objects: list[Object]
     assert has_capability(capability.canary, argument, FakeCluster(objects)) is there
 
 
-def test_an_api_server_that_does_not_answer_says_nothing_about_capabilities() -> None:
+def test_silent_api_server_leaves_capabilities_unknown() -> None:
     cluster = FakeCluster()
 
     def down(verb: str, what: str) -> None:

@@ -173,7 +173,7 @@ def config(name: str = "c", namespace: str = "shop", **data: str) -> Object:
 POD = Reference("Pod", "web-1", "shop")
 
 
-def test_in_a_new_namespace_the_role_is_bound_to_the_operator_alone(world: World) -> None:
+def test_app_role_in_new_namespace_is_bound_to_operator_only(world: World) -> None:
     world.make_namespace()
     binding = world.fake.get(Reference("RoleBinding", APP_ROLE, "shop", RBAC)) or {}
 
@@ -182,7 +182,7 @@ def test_in_a_new_namespace_the_role_is_bound_to_the_operator_alone(world: World
     assert world.cluster.create(config())
 
 
-def test_where_the_binding_is_missing_it_is_made_when_something_is_refused(world: World) -> None:
+def test_missing_binding_is_created_after_a_refusal(world: World) -> None:
     """A namespace of an earlier version, of a process that was killed, or one whose binding somebody removed."""
     world.fake.put(thing("Namespace", "v1", "shop", metadata={"labels": dict([OWNED])}))
 

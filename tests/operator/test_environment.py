@@ -69,7 +69,7 @@ def test_what_a_trial_does_not_need_may_be_missing(chaos, metrics, problems):
         assert all(part in problem.lower() for part, problem in zip(problems, found, strict=True)), found
 
 
-def test_a_part_is_asked_once_in_five_seconds_however_many_trials_there_are():
+def test_component_health_is_cached_for_five_seconds():
     now = [0.0]
     cluster = FakeCluster()
     there = RealCluster(cluster, FakeMetrics(lambda expr, at: []), clock=lambda: now[0])

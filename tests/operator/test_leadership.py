@@ -82,7 +82,7 @@ def held_by(cluster):
     return read_record(cluster.get(LEASE)).holder
 
 
-def test_a_second_candidate_waits_a_whole_lease_after_the_first_fell_silent():
+def test_second_candidate_waits_a_full_lease_after_last_renewal():
     cluster, machine = start(FakeCluster), Machine()
     assert LeaderElector(cluster, "pod-1", machine.timing()).acquire()
     assert LeaderElector(cluster, "pod-2", machine.timing()).acquire()
@@ -132,7 +132,7 @@ def test_a_holder_that_cannot_renew_ends_before_its_lease_does():
     assert 10 <= machine.now < 15
 
 
-def test_a_holder_in_a_lab_outlasts_any_silence_and_ends_when_another_one_has_the_lease():
+def test_lab_leader_survives_outage_and_exits_when_lease_is_taken():
     cluster, machine = start(Silent), Machine()
     pauses = []
 

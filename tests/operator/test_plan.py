@@ -144,7 +144,7 @@ def ended(outcome, attempt=1, codes=()):
         ("Infra", 1, ("SK303",), 10),
     ],
 )
-def test_a_trial_that_infrastructure_ended_starts_again_after_a_while(outcome, attempt, codes, pause):
+def test_infra_trial_restarts_after_delay(outcome, attempt, codes, pause):
     there = ended(outcome, attempt, codes)
     assert compute_restart(there) == (None if pause is None else OVER + pause)
     before = plan("s", 3, WANTED, [there], now=OVER + (pause or 0) - 1)

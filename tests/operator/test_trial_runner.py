@@ -127,7 +127,7 @@ def test_it_lets_go_when_it_is_deleted(environment, platform):
 
 
 @pytest.mark.parametrize(("proof", "again"), [("Held", False), ("Broken", True)])
-def test_what_a_trial_has_proven_to_be_gone_is_not_looked_for_again(environment, platform, monkeypatch, proof, again):
+def test_proven_clean_trial_is_not_checked_again(environment, platform, monkeypatch, proof, again):
     opened = []
     monkeypatch.setattr(platform, "open_clock", lambda trial, spec: opened.append(trial) or WallClock())
     outcomes = ["Held", "Held", "Held", proof]

@@ -205,7 +205,7 @@ def test_verdicts(outcomes, verdict, succeeded):
     assert (world.status["verdict"], world.condition("Succeeded")) == (verdict, succeeded)
 
 
-def test_no_more_than_asked_for_run_at_once_and_a_custom_plan_is_followed():
+def test_parallelism_is_limited_and_custom_plan_followed():
     custom = {
         "name": "mine",
         "looks": [{"repeats": 2, "accept": 0, "reject": 1}],
@@ -266,7 +266,7 @@ def test_what_the_place_lacks_is_nobodys_scenario():
     assert (world.status["verdict"], world.trials()) == ("NotEvaluated", [])
 
 
-def test_nothing_begins_while_infrastructure_is_not_well_and_the_budget_ends_it():
+def test_unhealthy_infrastructure_blocks_trials_until_budget_ends():
     world = World(scenario=NAME, plan="Quick", maxMinutes=5, parallelism=1)
     world.step(2)
     world.end("repeat-1")
@@ -280,7 +280,7 @@ def test_nothing_begins_while_infrastructure_is_not_well_and_the_budget_ends_it(
     assert "the budget of 5 min was spent" in world.status["headline"]
 
 
-def test_who_reaches_beyond_the_app_waits_for_others_and_they_for_it():
+def test_cluster_scoped_trials_run_alone():
     beyond = read_document(find_data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").data[
         "spec"
     ]

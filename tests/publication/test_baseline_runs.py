@@ -37,7 +37,7 @@ def test_records_are_those_of_the_format(tmp_path):
     assert (silent.state, nop.state, nop.stop) == ("Empty", "Missing", "error")
 
 
-def test_outcomes_of_other_versions_and_of_scenarios_that_are_gone_are_left_out():
+def test_outcomes_of_other_versions_and_removed_scenarios_are_dropped():
     given = outcomes({"digest": "old"}, {"scenario": "gone"}, {})
     assert [record["run_id"] for record in convert_outcomes(given, {"down": "d"})] == ["down-loudest-alert-1"]
 

@@ -47,7 +47,7 @@ def test_solvers_that_would_hide_each_other_share_a_mark():
     assert [number for number, *_ in plot.legend] == ["1", "2", "3"]
 
 
-def test_tokens_stand_in_where_no_run_has_a_price_and_who_recorded_none_is_named():
+def test_tokens_replace_missing_prices_and_unrecorded_runs_are_named():
     plot = draw_costs(board(("a", 0.5, 12_500.0), ("b", 0.5, None), key="tokens.total"))
     assert (plot.axis, plot.missing) == ("tokens of a run", ("b",))
     assert draw_costs(board(("a", 0.5, 7.0), key="turns")).axis == "turns of a run"

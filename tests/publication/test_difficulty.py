@@ -39,7 +39,7 @@ def test_a_solver_counts_once_however_often_it_ran():
     assert found.solved_by == ("c", "eager")
 
 
-def test_the_interval_is_wilsons_over_solvers_and_settles_the_band_only_within_it():
+def test_band_is_conclusive_only_if_it_contains_the_wilson_interval():
     few = measure_solved(FACTS, {"a": (True,), "b": (True,)})
     assert (few.band, few.conclusive) == ("Easy", False)
     many = measure_solved(FACTS, {str(i): (True,) for i in range(10)})

@@ -26,12 +26,12 @@ def test_cells_count_targets(rows, text, state):
     assert (found.text, found.state) == (text, state)
 
 
-def test_the_commonest_alerts_come_first_and_recoveries_are_counted():
+def test_most_frequent_alerts_come_first_with_recovery_counts():
     found = summarise_rows([row(alerts=LOUD, recovered=True), row(alerts=LOUD[1:], recovered=False)])
     assert found.detail == "B (2), A (1); 1 of 2 recovered"
 
 
-def test_every_type_has_a_cell_for_each_app_and_the_scenarios_that_use_it():
+def test_every_fault_type_has_a_cell_per_app_and_its_scenarios():
     (family,) = tabulate_faults({"a 1": [row("x"), row("y")], "b 1": [row("x")]}, {"x": ["two", "one"]})
     assert family.title == "Workload specification"
     assert [(each.fault, len(each.cells), each.scenarios) for each in family.rows] == [

@@ -61,7 +61,7 @@ FILES = hostile_site()
 PAGES = {name: text for name, text in FILES.items() if name.endswith(".html")}
 
 
-def test_there_is_a_page_for_each_scenario_and_the_same_for_programs():
+def test_each_scenario_has_a_page_and_json():
     assert set(FILES) == {
         "index.html", "faults.html", "leaderboard.html", "scenarios/down.html", "scenarios/up.html",
         f"scenarios/{HASHED}.html", "catalogue.json", "leaderboard.json", MARK,
@@ -98,7 +98,7 @@ def test_pages_can_be_walked_by_keyboard_and_read_aloud(name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_loaded_and_only_our_own_style_and_script_are_allowed(name):
+def test_pages_load_nothing_and_allow_only_own_style_and_script(name):
     page = Page(PAGES[name])
     (policy,) = [a["content"] for a, _ in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
     directives = dict(each.strip().split(" ", 1) for each in policy.split(";"))
@@ -144,7 +144,7 @@ def test_without_a_script_all_scenarios_are_there_and_no_filter_is():
     assert not [attributes for attributes in cards if "hidden" in attributes]
 
 
-def test_the_truth_of_a_public_scenario_is_behind_a_disclosure_and_nowhere_else():
+def test_public_truth_is_only_inside_the_disclosure():
     given = entry("up")
     page = Page(PAGES["scenarios/up.html"])
     ((attributes, text),) = page.all("details")
@@ -155,7 +155,7 @@ def test_the_truth_of_a_public_scenario_is_behind_a_disclosure_and_nowhere_else(
         assert not [name for name, other in FILES.items() if secret in other and not name.startswith("scenarios/")]
 
 
-def test_of_what_is_held_out_nothing_but_the_hash_the_brief_and_alert_names_go_out():
+def test_held_out_scenarios_publish_only_hash_brief_and_alert_names():
     given = entry("secret-cause", hashed=HASHED)
     page = PAGES[f"scenarios/{HASHED}.html"]
     assert "secret-cause" not in "".join(FILES.values())
@@ -181,14 +181,14 @@ def test_the_same_content_gives_the_same_bytes():
     assert hostile_site() == FILES
 
 
-def test_without_runs_difficulty_is_unmeasured_and_the_leaderboard_says_so():
+def test_difficulty_without_runs_is_unmeasured():
     files = render_site(content(entry(), solvers=()))
     assert "There are no runs of solvers yet." in files["leaderboard.html"]
     assert "unmeasured: there are no runs (n = 0)" in files["scenarios/down.html"]
     assert "leaderboard.json" not in files
 
 
-def test_runs_that_are_missing_are_no_failures_in_the_table_of_incidents():
+def test_missing_runs_are_no_failures_in_incident_table():
     whole = content(entry("down"), entry("up"))
     partly = msgspec.structs.replace(whole, outcomes={"down": whole.outcomes["down"]})
     page = render_site(partly)["leaderboard.html"]

@@ -47,7 +47,7 @@ def test_every_app_family_and_stratum_has_its_share_to_within_one(percent, seed)
             assert abs(held[stratum] - size * percent / 100) < 1, stratum
 
 
-def test_the_same_key_and_seed_draw_the_same_in_whatever_order_and_others_draw_others():
+def test_draw_depends_on_key_and_seed_but_not_on_order():
     first = draw_held_out(candidates(), KEY, 0, 30)
     assert draw_held_out(reversed(candidates()), KEY, 0, 30) == first
     assert draw_held_out(candidates(), KEY, 1, 30) != first
@@ -145,7 +145,7 @@ def test_a_finding_names_hash_text_and_file():
     assert found.fix
 
 
-def test_public_scenarios_have_no_secrets_and_held_out_ones_name_all_they_have():
+def test_public_scenarios_have_no_secrets_and_held_out_list_theirs():
     assert find_published_secrets({"a.html": "secret-cause"}, [entry("secret-cause")]) == []
     whats = {each.what for each in list_secrets(held_out())}
     assert {"the name", "the title", "a root cause", "a fault", "a repair"} <= whats
@@ -176,7 +176,7 @@ def list_files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_nothing_of_what_is_held_out_is_published_and_every_file_has_the_canary(folder):
+def test_no_held_out_content_is_published_and_files_have_the_canary(folder):
     kept, published = read_kept(folder), list_files(folder / "out" / "published")
     held = kept["heldOut"]
     assert len(held) + len(kept["public"]) == len(CHOSEN)
@@ -210,7 +210,7 @@ def test_what_is_kept_is_private_whole_and_bears_the_hash(folder):
         assert json.loads((kept / "scenarios" / hashed / "evidence.json").read_text())["scenario"] == hashed
 
 
-def test_the_same_call_writes_the_same_bytes_and_never_over_another_split(folder, capsys):
+def test_split_is_reproducible_and_never_overwrites(folder, capsys):
     assert run_command([*split(folder), "--out", str(folder / "again"), "--percent", "50"]) == 0
     assert list_files(folder / "again") == list_files(folder / "out")
     before = list_files(folder / "out")

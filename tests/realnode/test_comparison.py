@@ -31,7 +31,7 @@ def measured(onset=90.0, recovery=45.0, seconds=240.0):
     return Measurement(onset=onset, recovery=recovery, seconds=seconds)
 
 
-def test_onset_counts_from_the_injection_and_recovery_from_the_repair():
+def test_onset_counts_from_injection_and_recovery_from_repair():
     found = measure(Episode(100, 300, history((190, 345))))
     assert found == {("High", "Deployment/desk"): Measurement(onset=90, recovery=45, seconds=155)}
 

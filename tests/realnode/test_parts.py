@@ -144,7 +144,7 @@ def test_stages_that_failed_are_not_counted():
     assert format_stages(watch.stages).splitlines()[2:] == ["| a build | 4 |"]
 
 
-def test_the_manifest_of_chaos_mesh_names_what_the_operator_looks_for():
+def test_chaos_mesh_manifest_has_names_expected_by_operator():
     found = {(obj["kind"], obj["metadata"]["name"]) for obj in yaml.safe_load_all(MANIFEST.read_text())}
     assert {("Deployment", "chaos-controller-manager"), ("DaemonSet", "chaos-daemon")} <= found
 

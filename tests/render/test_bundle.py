@@ -109,7 +109,7 @@ def test_nothing_but_namespace_and_types_is_added(capsys: pytest.CaptureFixture[
     assert bundled == {k: v for k, v in parse(SHIPPED.read_text(), "").data.items() if k != "metadata"}
 
 
-def test_a_type_that_is_the_same_in_the_catalogue_is_the_catalogues(capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_bundled_type_is_the_catalogues(capsys: pytest.CaptureFixture[str]) -> None:
     bundled = yaml.safe_load(print_bundle(capsys, SHIPPED))
 
     assert CATALOG.extend(bundled["spec"]["faultTypes"]) is CATALOG

@@ -225,7 +225,7 @@ def _numbers(node):
 
 
 @pytest.mark.parametrize(("against", "anew"), [("Itself", True), ("Companion", False)])
-def test_pods_that_exclude_each_other_go_before_their_successors_come(catalog, app, objects, against, anew):
+def test_mutually_exclusive_pods_end_before_successors_start(catalog, app, objects, against, anew):
     kind = "pod-anti-affinity-unsatisfiable"
     use = FaultUse(name="main", type=kind, target=Reference("Deployment", "ad"), parameters={"against": against})
     result = render_fault(catalog.fault(kind), use, app, objects, NAMESPACE, "s")

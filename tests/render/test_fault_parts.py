@@ -113,7 +113,7 @@ def test_the_first_precondition_that_does_not_hold_is_reported(make):
     assert fail(make, **parts).message == "fault 'a': 2"
 
 
-def test_preconditions_about_the_target_hold_before_defaults_are_worked_out(make):
+def test_target_preconditions_are_checked_before_defaults(make):
     parameters = {"properties": {"first": {"type": "integer", "default": "{{ refuse('too late') }}"}}}
     about_target = {"condition": "{{ listening }}", "message": "it listens on no port"}
     variables = {"listening": "{{ [] }}"}

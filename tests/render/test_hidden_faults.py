@@ -30,7 +30,7 @@ def rendered(
     return render_fault(CATALOG.fault(type), desired, APP, objects, namespace, "s")
 
 
-def test_the_object_lies_in_the_management_namespace_and_selects_the_app() -> None:
+def test_hidden_object_is_in_management_namespace_and_selects_app() -> None:
     (change,) = rendered("network-delay").changes
     assert change.operation.experiment is not None
 

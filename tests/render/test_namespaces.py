@@ -95,7 +95,7 @@ def test_without_the_option_nothing_is_spelled_otherwise() -> None:
     assert locate_components(app, objects, HOME) is app
 
 
-def test_a_reference_without_a_namespace_finds_the_object_wherever_it_is() -> None:
+def test_reference_without_namespace_matches_any_namespace() -> None:
     _, objects = apart("hotel-reservation", "6ecb097")
     find = make_finder(objects, HOME)
 
@@ -193,7 +193,7 @@ def _in(namespace: str | None) -> Change:
         ("kube-system", "kube-system", "kube-system"),
     ],
 )
-def test_an_object_that_an_author_copies_belongs_to_the_app_wherever_it_runs(
+def test_copied_object_belongs_to_app_in_any_namespace(
     copied: str | None, written: str | None, real: str | None
 ) -> None:
     app, _ = apart("otel-demo", "2.2.0")

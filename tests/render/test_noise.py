@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_noise_wherever_it_begins() -> None:
 
 @pytest.mark.parametrize("source", [RESTART, SCALE, LOAD], ids=["restart", "scale", "load"])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_comes_once_a_period_on_the_grid_and_is_over_before_the_next(source: NoiseSource, seed: int) -> None:
+def test_noise_occurs_once_per_period_without_overlap(source: NoiseSource, seed: int) -> None:
     found = list_events([source], seed, 0.0, 60_000.0)
 
     assert 99 <= len(found) <= 100

@@ -120,7 +120,7 @@ def test_who_only_asks_others_is_not_cut_off_from_them(app):
     assert offer(catalog.fault("network-policy-deny-egress"), app, objects, LOAD).fault.effect
 
 
-def test_who_is_asked_by_somebody_without_telemetry_cannot_show_that_answers_come_late(apps):
+def test_callee_of_untraced_caller_has_no_latency_alert(apps):
     hotel, catalog = apps["hotel-reservation"], Catalog()
     objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
     assert offer(catalog.fault("http-abort"), hotel, objects, Reference("Deployment", "frontend")).fault.effect

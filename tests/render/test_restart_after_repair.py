@@ -65,7 +65,7 @@ def test_a_fault_without_a_fix_is_taken_back_first(shop: App) -> None:
     assert done(broken(KAFKA), shop)[0] == [[{"removeFault": {"fault": "f"}}, RESTART]]
 
 
-def test_causes_that_nobody_can_repair_alone_and_victims_get_no_fix(shop: App) -> None:
+def test_inseparable_causes_and_victims_get_no_fix(shop: App) -> None:
     assert done(broken(KAFKA, causes=2), shop)[0] == [[], []]
     assert done(broken(KAFKA, (BACK,), victim=CART), shop)[0] == [[BACK, RESTART], [BACK]]
 

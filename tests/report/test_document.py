@@ -30,7 +30,7 @@ def test_a_disk_that_is_full_leaves_no_half_a_report(tmp_path):
     assert list((tmp_path / "s").iterdir()) == []
 
 
-def test_a_place_where_nothing_can_be_kept_is_told_before_anything_begins(tmp_path):
+def test_unwritable_report_folder_is_reported_before_start(tmp_path):
     (tmp_path / "runs").write_text("a file")
     with pytest.raises(InfrastructureError, match="cannot write a report"):
         prepare_folder(tmp_path / "runs")

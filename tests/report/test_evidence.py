@@ -157,7 +157,7 @@ def test_a_data_plane_that_nobody_knows_is_no_evidence():
         build_evidence(report(data_plane="Moon"), "d1", KEY)
 
 
-def test_a_run_of_the_twin_does_not_replace_what_real_containers_showed():
+def test_simulated_run_does_not_replace_reproduced_evidence():
     twin, real = (build_evidence(report(data_plane=plane), "d1", KEY) for plane in ("Twin", "RealNode"))
     with pytest.raises(UsageError, match="reproduced on RealNode"):
         keep_reproduced(real, twin)

@@ -111,7 +111,7 @@ def test_it_says_what_is_in_the_report(report):
 
 
 @pytest.mark.parametrize(("traces", "said"), [(("errors 0.0% → 9.1%",), "errors 0.0% → 9.1%"), ((), "as before")])
-def test_the_graph_tells_how_the_work_of_who_raised_no_alert_changed(report, traces, said):
+def test_graph_shows_traffic_changes_of_silent_components(report, traces, said):
     row = PassageSummary(entity="Deployment/gate", n=2, requests=900, traces=traces)
     edges = (
         PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "gate")),
@@ -142,7 +142,7 @@ def test_repeats_are_aligned_at_injection():
     assert "repeat-1: Errors on Deployment/web firing from +1:00 to +6:40" in {b.text for b in firing}
 
 
-def test_what_must_fire_comes_first_and_what_was_only_starting_is_left_out():
+def test_must_fire_rows_come_first_without_pending_alerts():
     chart = timeline.build_chart([a_trial()], EXPECT)
     assert [(r.name, r.declared) for r in chart.rows] == [("Errors", "MustFire"), ("Other", "undeclared")]
 
@@ -177,7 +177,7 @@ def test_a_circle_ends():
     assert len(propagation.draw_graph(GroundTruth(propagation=edges), {}).boxes) == 2
 
 
-def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
+def test_missing_expected_alert_is_drawn_until_deadline():
     silent = AlertExpectation(name="Silent", entity=Reference("Deployment", "web"), within_seconds=300)
     steps = (StepStatus(index=0, step="expectAlerts", outcome="Broken", started_at=0.0, finished_at=900.0),)
     trial = msgspec.structs.replace(a_trial(), steps=steps)

@@ -41,7 +41,7 @@ def test_a_sample_strikes_every_part_in_every_way_first():
     assert len(sample(every, 10_000, 1)) == len(every)
 
 
-def test_the_table_has_a_row_for_what_was_struck_and_names_what_is_wrong():
+def test_table_has_rows_of_struck_components_and_defects():
     text = table(
         [
             outcome(),

@@ -33,7 +33,7 @@ def test_every_action_has_an_end_and_happens_at_every_step():
     assert len(set(build_live_cells())) == len(ACTIONS) * len(LIVE_STAGES)
 
 
-def test_the_table_has_a_row_for_what_was_done_and_names_what_is_wrong():
+def test_table_has_rows_of_actions_and_defects():
     lines = tell([outcome(), outcome("", cell=LiveCell(action="trial-deleted", stage="deploy"))]).splitlines()
     assert lines[0].split() == ["action", *LIVE_STAGES]
     assert lines[1].split() == ["scenario-edited", "31", "s"]

@@ -49,7 +49,7 @@ def test_kills_are_drawn_by_the_seed():
     assert 4 <= min(pauses) < max(pauses) <= 40
 
 
-def test_a_part_that_holds_more_and_more_is_a_defect_and_one_that_warms_up_is_not():
+def test_growing_memory_is_a_defect_and_warm_up_is_not():
     warm = [sample(n, 150, 300 if n < 3 else 500) for n in range(16)]
     assert list_defects([], warm, []) == []
     leaky = [sample(n, 150, 300 + 20 * n) for n in range(16)]

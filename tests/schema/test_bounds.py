@@ -43,7 +43,7 @@ def test_no_rule_is_about_every_group_or_every_verb() -> None:
         assert not (rule["apiGroups"] == [""] and "*" in rule["resources"]), rule
 
 
-def test_it_binds_nothing_but_the_roles_for_apps_and_for_the_solver() -> None:
+def test_operator_only_binds_app_and_solver_roles() -> None:
     special = {
         (verb, *rule["resourceNames"]) for rule in rules() for verb in rule["verbs"] if verb in ("bind", "impersonate")
     }
@@ -114,7 +114,7 @@ def list_parts(found: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     ]
 
 
-def test_what_a_fault_or_an_app_may_be_given_is_held_where_it_is_given() -> None:
+def test_grantable_rights_are_held_by_the_granting_role() -> None:
     """The API server refuses whoever grants more than he holds."""
     of_app: dict[str, Any] = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
 
@@ -122,7 +122,7 @@ def test_what_a_fault_or_an_app_may_be_given_is_held_where_it_is_given() -> None
         assert find_uncovered(rule, (*rules(), *rules(APP_ROLE))) == []
 
 
-def test_nothing_is_watched_but_what_a_fault_may_be_given_and_our_kinds() -> None:
+def test_only_grantable_and_kit_kinds_are_watched() -> None:
     watched = {part[1:3] for name in (NAME, APP_ROLE) for part in list_parts(rules(name)) if part[0] == "watch"}
     granted = {
         pair
@@ -161,7 +161,7 @@ def list_needed() -> set[tuple[str, str]]:
     return asked | {pair for r in rules for pair in product(r.get("apiGroups") or (), r.get("resources") or ())}
 
 
-def test_it_reads_what_it_may_write_what_canaries_ask_and_what_a_fault_may_be_given() -> None:
+def test_operator_may_list_written_canary_and_grantable_kinds() -> None:
     for group, resource in list_needed():
         assert allowed("list", group, resource), (group, resource)
     assert not [p for r in list_most_rules("ClusterRole") for p in find_uncovered(r, rules()) if not p.url]
@@ -186,7 +186,7 @@ def test_getting_into_pods_is_a_matter_of_namespaces(resource: str) -> None:
     assert any(resource in rule["resources"] for rule in solver["rules"])
 
 
-def test_every_policy_is_bound_and_about_the_operator_or_about_scenarios() -> None:
+def test_every_policy_is_bound_and_covers_operator_or_scenarios() -> None:
     policies = [o for o in OBJECTS if o["kind"] == "ValidatingAdmissionPolicy"]
     bindings = {o["spec"]["policyName"] for o in OBJECTS if o["kind"] == "ValidatingAdmissionPolicyBinding"}
     mine = [p for p in policies if p["metadata"]["name"].startswith("operator-bounds-")]

@@ -197,7 +197,7 @@ def test_fault_types_are_kept_in_a_validation_as_they_are(server: KubeCluster, k
     assert stored["spec"]["embedded"]["spec"]["faultTypes"] == bundle["spec"]["faultTypes"]
 
 
-def test_the_former_place_of_fault_types_is_refused_with_the_new_one(server: KubeCluster, kube_namespace: str) -> None:
+def test_former_fault_types_field_is_refused_with_new_one(server: KubeCluster, kube_namespace: str) -> None:
     former = {"name": "cart", "spec": read_document(GOOD).data["spec"], "faults": [{"name": "own", "definition": "a"}]}
     with pytest.raises(Rejected, match=r"`embedded\.faults` is now `embedded\.spec\.faultTypes`"):
         server.create(validation(kube_namespace, embedded=former))

@@ -122,7 +122,7 @@ def test_what_is_stored_is_kept_under_a_second_version(
 
 
 @pytest.mark.lab
-def test_a_validation_with_the_former_place_of_fault_types_keeps_it_and_its_status_is_written(
+def test_validation_with_former_fault_types_keeps_them_and_gets_status(
     kube: KubeCluster, kube_namespace: str, kubectl: Kubectl
 ) -> None:
     """It was stored when `embedded.faults` was valid: the operator reads it, and says what to do in its status."""

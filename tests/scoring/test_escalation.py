@@ -80,7 +80,7 @@ def test_nor_where_the_app_is_repaired() -> None:
     assert values(escalate(CART, right, resolved=False))["score"] == 1.0
 
 
-def test_other_runs_have_the_rate_alone_and_runs_without_a_record_nothing() -> None:
+def test_other_runs_only_have_escalation_rate() -> None:
     finished = RunRecord(incident="down", trial="1", answer=BOTH, state="Answered", stop="finish")
     assert values(finished) == {"rate": 0.0}
     assert values(RunRecord(incident="down", trial="1")) == {}

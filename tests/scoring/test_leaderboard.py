@@ -123,9 +123,7 @@ def test_what_is_not_there_is_said(tmp_path, capsys, scenario, what):
 @pytest.mark.parametrize(
     ("text", "code", "said"), [('{"run_id": "x",', 1, "SK101"), ('{"entities": []}', 3, "is no record of a run")]
 )
-def test_a_file_that_is_no_record_is_an_error_and_no_solver_without_a_name(
-    tmp_path, capsys, scenario, text, code, said
-):
+def test_leaderboard_rejects_invalid_records(tmp_path, capsys, scenario, text, code, said):
     (tmp_path / "x.json").write_text(text)
     assert run_command(["leaderboard", scenario, str(tmp_path / "x.json")]) == code
     assert said in capsys.readouterr().err

@@ -99,7 +99,7 @@ def test_a_second_claim(claims: tuple[str, ...], expected: str) -> None:
     assert verdict(ALIASED, *claims)[0] == expected
 
 
-def test_a_schedule_and_the_experiment_that_it_spawned_answer_for_each_other() -> None:
+def test_schedule_and_its_experiment_match_each_other() -> None:
     chaos = group("c", "chaos-mesh/NetworkChaos", "cart-delay-.*", root=True)
     experiment = IncidentTruth(incident="i", groups=(chaos,))
     assert verdict(experiment, "chaos-mesh/Schedule/cart-delay") == ("RootCause", "Schedule")

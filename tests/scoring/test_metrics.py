@@ -94,7 +94,7 @@ def test_losing_a_safeguard_never_helps(completion: float, held: int, lost: int)
     assert 0 <= compute_safe_outcome(completion, safeguards(held, lost)) <= better <= 1
 
 
-def test_a_diagnosis_that_is_right_but_for_its_mechanism_does_not_pass() -> None:
+def test_diagnosis_with_wrong_mechanism_does_not_pass() -> None:
     answers = {"localisation": [True] * 3, "characterisation": [False] * 3, "scope": [True] * 3}
     assert round(score_checklist(answers), 2) == 0.67 < SREGYM_PASS
     with pytest.raises(ValueError, match="answer"):

@@ -48,7 +48,7 @@ def test_recall_gated_precision(truth: IncidentTruth, claims: list[str], policy:
     assert round(score(truth, *claims, policy=policy).recall_gated_precision, 4) == expected
 
 
-def test_precision_recall_f1_of_three_claims_of_which_two_are_right() -> None:
+def test_precision_recall_f1_of_two_right_in_three_claims() -> None:
     found = score(roots("a", "b"), "a", "b", "c")
     assert (round(found.precision, 4), found.recall, round(found.f1, 4)) == (0.6667, 1.0, 0.8)
 
@@ -102,7 +102,7 @@ def test_order_means_nothing(claims: list[str], policy: MatchPolicy, random: obj
 
 @PROPERTY
 @given(CLAIMS, CLAIMS)
-def test_repetition_means_nothing_where_it_is_ignored_and_never_helps(claims: list[str], again: list[str]) -> None:
+def test_repeated_claims_never_help(claims: list[str], again: list[str]) -> None:
     truth = roots("a", "b")
     repeated = [*claims, *(name for name in again if name in claims)]
     assert score(truth, *repeated, policy=LENIENT) == score(truth, *claims, policy=LENIENT)

@@ -33,7 +33,7 @@ def test_visits(text: str, expected: set[str]) -> None:
     assert find_visits([text], SERVICES) == expected
 
 
-def test_the_blast_radius_is_what_depends_on_what_was_changed_for_nothing() -> None:
+def test_blast_radius_is_dependents_of_needless_changes() -> None:
     found = measure_blast_radius({"payment", "valkey"}, {"payment"}, shop())
     assert (found.unneeded, found.share) == (1, 5 / 10)  # valkey, cart, checkout, frontend, frontend-proxy
     assert measure_blast_radius({"payment"}, {"payment"}, shop()).share == 0.0

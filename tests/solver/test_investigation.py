@@ -30,7 +30,7 @@ IDENTITY = RunIdentity(
 )  # fmt: skip
 
 
-def test_a_turn_costs_its_seconds_and_waiting_costs_what_it_asks_for(investigate, clock):
+def test_turn_and_wait_cost_their_seconds(investigate, clock):
     run = investigate()
     run.start()
     run.handle(NoteMessage(text="hm"))

@@ -115,7 +115,7 @@ def test_what_was_changed_since_the_app_came(objects, blamed):
     assert consult(objects=objects)[0] == blamed
 
 
-def test_what_is_wrong_elsewhere_comes_behind_what_concerns_the_alert():
+def test_findings_about_the_alert_come_first():
     pods = swap(pod("db", ended=("OOMKilled",)))
     workloads = (workload("cart", 0, 0), workload("db"), workload("web"), workload("other", 0, 0))
     services = (*HEALTHY.services, service("other"))

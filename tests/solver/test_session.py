@@ -94,7 +94,7 @@ def test_the_last_turn_may_be_the_answer():
     assert action == EndRun(reason="finish")
 
 
-def test_a_submission_is_kept_with_its_time_and_the_stages_are_apart():
+def test_submission_is_recorded_with_time_per_stage():
     state, _ = say(SubmitMessage(answer={"x": 1}))
     assert (state.answer, state.answered_at, state.mitigated_at, state.stage_name) == (
         {"x": 1},

@@ -87,7 +87,7 @@ def test_restarts_carry_a_change_to_what_runs(drop, reconnect, callers, restarte
     assert context.injected_at("a") == 1000.0
 
 
-def test_what_a_command_did_is_taken_back_where_the_first_command_stands():
+def test_command_is_undone_where_first_command_is_recorded():
     undo = (Change.from_json({"scale": {"target": "Deployment/web", "replicas": 2}}),)
     scale = Change.from_json({"scale": {"target": "Deployment/web", "replicas": 0}})
     stage = Stage(fault("a"))
@@ -201,7 +201,7 @@ def test_an_effect_has_so_long_to_show(turns, codes, end):
     assert (progress.step, progress.injected_at) == (0, 1000.0)
 
 
-def test_each_effect_that_does_not_show_is_told_and_those_that_did_are_kept():
+def test_missing_effects_are_reported_and_shown_ones_kept():
     broken = msgspec.structs.replace(fault("a"), effect=(key("worse", 30), key("bad", 30), key("worst", 60)))
     stage = Stage(broken)
     findings, checks = stage.run()
@@ -242,7 +242,7 @@ def injected(stage, at):
 
 
 @pytest.mark.parametrize(("well", "blamed"), [(True, "SK304"), (False, "")])
-def test_without_an_effect_the_injector_has_to_be_well_before_the_author_is_blamed(well, blamed):
+def test_missing_effect_blames_author_only_if_injector_is_healthy(well, blamed):
     stage = injected(Stage(chaos_fault()), 1000)
     stage.cluster.put(config("a"))
     stage.cluster.put(POD)
@@ -256,7 +256,7 @@ def test_without_an_effect_the_injector_has_to_be_well_before_the_author_is_blam
         assert [f.code for f in findings] == [blamed]
 
 
-def test_a_fault_without_chaos_is_the_authors_whatever_else_is_not_well():
+def test_fault_without_chaos_is_blamed_despite_unhealthy_injector():
     stage = Stage(fault("a", desired="worse"))
     context = stage.context()
     context.health = lambda: [] if stage.clock.now() < 1060 else ["the chaos daemon died"]
@@ -362,7 +362,7 @@ def test_what_fires_instead_is_told():
     assert found.observed == "firing after 120 s: nothing"
 
 
-def test_an_alert_is_looked_for_every_minute_of_virtual_time_and_each_tick_of_a_wall_clock():
+def test_alerts_are_checked_every_virtual_minute_or_wall_clock_tick():
     for clock, end in (("Virtual", 1120.0), ("Wall", 1105.0)):
         stage = Stage(fault("a"), waiting(600), alert_after=95.0)
         context = stage.context()

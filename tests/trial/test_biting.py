@@ -46,7 +46,7 @@ def biting(join="Independent", injected=True, holds=(True,), **fields):
     ],
     ids=str,
 )
-def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, reported):
+def test_cause_with_unchanged_checks_is_not_repaired(case, reported):
     found = biting(**case)
     assert [(f.code, f.severity) for f in found] == ([("SK412", Severity.ERROR)] if reported else [])
     if reported:
@@ -65,7 +65,7 @@ def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, repor
         ({"paused": False}, None, "its pods do not start, or do not stay up, within 600 s"),
     ],
 )
-def test_what_a_workload_says_of_a_rollout_that_does_not_get_through(spec, conditions, why):
+def test_stuck_rollout_is_explained(spec, conditions, why):
     reported = [{"type": t, "status": s, "message": m} for t, s, m in conditions or ()]
     workload = {"spec": spec} | ({} if conditions is None else {"status": {"conditions": reported}})
     assert durability._explain_rollout(workload) == why

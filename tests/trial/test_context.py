@@ -102,7 +102,7 @@ def test_when_what_was_injected():
 # --- what it writes down
 
 
-def test_what_is_written_down_is_read_by_the_next_process_and_labelled():
+def test_saved_baseline_and_progress_are_labelled_and_read_again():
     stage = Stage(effective("a"))
     first, second = stage.context(), stage.context()
     assert (first.baseline(), first.progress()) == (None, InjectionProgress())
@@ -129,7 +129,7 @@ def test_whoever_watches_is_told_the_history_and_the_time():
 # --- how time passes
 
 
-def test_a_wait_ends_at_once_where_it_is_stopped_or_something_is_not_well():
+def test_wait_ends_when_stopped_or_unhealthy():
     trial = Trial()
     trial.context.health = lambda: ["a", "b"]
     with pytest.raises(InfrastructureError, match="a; b"):
@@ -349,7 +349,7 @@ def test_what_went_through_silent_components_before_and_after():
     assert isinstance(found[0], Passage)
 
 
-def test_a_component_that_fell_silent_did_nothing_and_one_that_was_is_not_compared():
+def test_newly_silent_component_did_nothing_and_silent_one_is_skipped():
     context = passing_trial(x=(2.0, None), y=(None, 3.0))
     found = measure_passages(context, INJECTED + 600)
     assert reported(found) == [("Deployment/x", 600.0, 300.0, 0.0, 600.0)]
@@ -369,7 +369,7 @@ def test_of_whom_an_alert_spoke_is_not_silent(firing, silent):
     assert [p.entity for p in measure_passages(context, INJECTED + 600)] == silent
 
 
-def test_whom_a_fault_touches_is_not_asked_and_nothing_before_a_fault():
+def test_touched_entities_and_times_before_fault_are_skipped():
     touched = msgspec.structs.replace(fault("a"), entities=(), target=Reference("Deployment", "x"))
     context = passing_trial(x=(1.0, 1.0), y=(1.0, 1.0))
     context.runbook = msgspec.structs.replace(context.runbook, faults=(touched,))

@@ -78,7 +78,7 @@ def test_deploy_polls_more_often_in_wall_time():
     assert 1004.0 <= app.clock.now() <= 1006.0
 
 
-def test_namespaces_and_access_come_first_and_bindings_after_their_roles():
+def test_manifests_order_namespaces_access_then_bindings():
     app = App(config("c"), others={"stores": "shop-stores"})
     app.cluster.requests.clear()
     assert deploy(app.context) == []
@@ -100,7 +100,7 @@ def visible(visibility="Visible"):
                  changes=(Change.from_json({"chaos": chaos}),), entities=())  # fmt: skip
 
 
-def test_a_solver_may_read_and_delete_chaos_that_the_scenario_shows():
+def test_solver_may_read_and_delete_visible_chaos():
     app = App(config("c"), faults=(visible(),))
     assert deploy(app.context) == []
     role = app.cluster.get(Reference("Role", "oncall-extra", "shop", RBAC))
@@ -218,7 +218,7 @@ def binding(name, namespace):
     return thing("ClusterRoleBinding", name, "", f"{RBAC}/v1", subjects=subjects, roleRef=ref)
 
 
-def test_a_snapshot_holds_what_names_the_app_outside_of_its_namespaces():
+def test_snapshot_contains_cluster_objects_naming_the_app():
     cluster = FakeCluster([
         thing("Node", "n", "", spec={"unschedulable": True}), config("c"), thing("Namespace", "extra", ""),
         thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5), binding("ours", "shop"),

@@ -116,7 +116,7 @@ def test_damage_that_shows_only_at_the_next_start_is_found(changed, observed):
     assert "after solution 's', Deployment/" in found[0].message
 
 
-def test_everybody_starts_again_where_pods_were_governed_that_do_not_name_it():
+def test_workloads_governed_implicitly_are_all_restarted():
     found, _ = solved(quota("budget"))
     assert [f.message.rpartition("/")[2].split()[0] for f in found] == ["ad", "cart", "web"]
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}, "imagePullSecrets": []}

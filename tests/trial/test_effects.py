@@ -108,7 +108,7 @@ def test_a_check_that_fails_is_weighed_against_what_happens(checks, broken, pods
     assert all("; but " in f.observed for f in findings if f.code == "SK332")
 
 
-def test_trouble_of_a_component_that_the_fault_cannot_reach_is_no_effect():
+def test_failure_of_unreachable_component_is_no_effect():
     stage = Play(proven_by(ASKED, target="Deployment/billing"), broken={"front": "failing"})
     assert [f.code for f in stage.run()[0]] == ["SK304"]
 
@@ -125,7 +125,7 @@ def test_one_of_two_faults_may_hide_the_other(broken, codes):
     assert all("is hidden by 'a'" in f.message for f in findings if f.code == "SK333")
 
 
-def test_two_faults_do_not_hide_each_other_where_neither_takes_effect():
+def test_two_ineffective_faults_are_both_reported():
     """Trouble that comes from elsewhere proves neither of two faults whose checks fail."""
     pair = proven_by(ASKED, name="a"), proven_by({**ASKED, "withinSeconds": 600})
     stage = Play(*pair, broken={"front": "failing"})

@@ -266,7 +266,7 @@ def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drop
     assert ("add `rollout: {dropOld: true}` to fault 'a': new pods of Deployment/web" in finding.fix) == reported
 
 
-def test_what_an_earlier_fault_made_true_is_not_held_against_a_later_one():
+def test_checks_made_true_by_earlier_fault_do_not_fail_later_one():
     later = msgspec.structs.replace(fault("b", FaultStart(after_fault="a")), effect=fault("a").effect)
     findings, checks = Stage(fault("a"), later).run()
     assert not findings
@@ -299,7 +299,7 @@ def test_deadlines_of_alerts_count_from_their_fault(after, alert_after, codes):
     assert [f.code for f in expect_alerts(stage.context(), stage.clock.now())] == codes
 
 
-def test_nothing_is_demanded_of_the_alert_of_a_fault_that_is_not_injected():
+def test_alert_of_uninjected_fault_is_not_required():
     expect = Expect(alerts=(AlertExpectation(name="Other", after="b", within_seconds=150),))
     stage = Stage(fault("a"), LATER, expect=expect)
     stage.run(faults=("a",))
@@ -372,7 +372,7 @@ def test_an_expected_check_is_asked_before_the_fault(value, stays, reported):
 
 
 @pytest.mark.parametrize(("stays", "reported"), [(False, 0), (True, 1)])
-def test_what_nobody_knows_before_the_fault_is_only_held_against_what_is_to_stay(stays, reported):
+def test_unknown_check_before_fault_only_fails_a_lasting_check(stays, reported):
     document = {"query": {"expr": "up", "is": "AtLeast", "value": 1}, "withinSeconds": 0, "stays": stays}
     stage = Stage(fault("a"), expect=Expect(checks=(Check.from_json(document),)))
     findings, _ = stage.run()

@@ -120,14 +120,14 @@ def test_what_a_fault_really_left_is_judged_by_what_acts_on_it():
     assert (finding.code, finding.observed) == ("SK443", "yes")
 
 
-def test_what_a_process_of_the_fault_wrote_at_run_time_is_judged_as_well():
+def test_runtime_writes_of_fault_processes_are_checked():
     before, noted = config("settings", level="info"), config("settings", level="info", solution="restart it")
     found = expect_no_leaks(Stage(noted, app=[before]))
     assert {f.code for f in found} == {"SK443"}
     assert all("solution" in f.message for f in found)
 
 
-def test_what_the_api_server_adds_to_a_created_object_is_not_the_faults():
+def test_api_server_defaults_are_not_changes_of_the_fault():
     keys = ("deprecated.daemonset.template.generation", "deployment.kubernetes.io/revision")
     made = config("settings", level="info")
     made["metadata"] = {**made["metadata"], "annotations": dict.fromkeys(keys, "1")}
@@ -197,7 +197,7 @@ def test_experiments_that_the_scenario_shows_are_read_by_design(visibility, obje
     assert bool(expect_no_leaks(stage)) is reported
 
 
-def test_only_the_namespaces_of_the_app_and_what_is_outside_of_all_are_read():
+def test_only_app_namespaces_and_cluster_scope_are_read():
     stage = Stage(config("cart-delay", "elsewhere"))
     assert expect_no_leaks(stage) == []
     stage.everywhere = ("shop", "elsewhere")
@@ -207,7 +207,7 @@ def test_only_the_namespaces_of_the_app_and_what_is_outside_of_all_are_read():
 
 
 @pytest.mark.parametrize(("namespace", "reported"), [("shop", True), ("elsewhere", False)])
-def test_what_a_fault_wrote_beside_the_app_is_judged_where_a_solver_reads(namespace, reported):
+def test_writes_outside_app_are_checked_where_solvers_read(namespace, reported):
     before, noted = config("extra", namespace, note="x"), config("extra", namespace, note="x")
     noted["metadata"]["annotations"] = {"ops/culprit": "yes"}
     patch = {"patch": {"target": "ConfigMap/extra", "type": "Json", "patch": []}}

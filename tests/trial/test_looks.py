@@ -39,7 +39,7 @@ class Waits(FakeClock):
 
 
 @pytest.mark.parametrize(("clock", "ends", "looks"), [("Virtual", [40.0], 0), ("Wall", [15.0, 30.0, 40.0], 3)])
-def test_a_stretch_of_time_is_looked_at_on_the_way_only_by_a_wall_clock(clock, ends, looks):
+def test_only_wall_clock_checks_during_a_wait(clock, ends, looks):
     trial, reported = on(Trial(), clock), []
     trial.context.clock = Waits(INJECTED)
     trial.context.tell = lambda now, history: reported.append(now)
@@ -159,7 +159,7 @@ def test_a_sham_is_a_control_that_remembers_nothing():
 
 
 @pytest.mark.parametrize(("seconds", "end"), [(None, 300), (700, 700)])
-def test_a_hold_is_as_long_as_its_window_and_remembers_what_was_new(seconds, end):
+def test_hold_lasts_its_window_and_records_new_alerts(seconds, end):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing=ALWAYS)
     trial.context.save_baseline(Baseline(namespace_uid="u", signs=("old",)))
     waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}

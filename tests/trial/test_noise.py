@@ -245,7 +245,7 @@ def written(**flags: tuple[str, dict[str, int]]) -> dict[str, Any]:
     }
 
 
-def test_where_a_flag_sets_the_users_a_swing_sets_the_flag_and_nothing_else_is_allowed_by_it() -> None:
+def test_load_swing_may_only_set_the_user_flag() -> None:
     flags = written(users=("50", {"50": 50}), traffic=("on", {"on": 1, "off": 0}))
     objects = (*OBJECTS, flags)
     load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40, "forSeconds": 240}})

@@ -68,7 +68,7 @@ def test_alerts_have_to_be_clear_for_the_whole_window(now, answer, reason):
     assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
 
 
-def test_what_the_fault_raised_may_fire_on_and_what_the_repair_raised_may_not():
+def test_alerts_of_fault_may_continue_but_not_those_of_repair():
     other = ("Latency", "Deployment/ad")
     assert (
         judge_resolution(at(repaired(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED).answer

@@ -124,7 +124,7 @@ def shrinking(role, replicas, *, probe, limits):
         ),
     ],
 )  # fmt: skip
-def test_what_a_distractor_took_off_is_not_owed_while_something_is_left(role, replicas, probe, limits, reasons):
+def test_removals_by_distractor_need_no_repair_while_it_is_active(role, replicas, probe, limits, reasons):
     trial = Trial()
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     trial.cluster.apply(workload())

@@ -41,7 +41,7 @@ def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
         ("Distractor", ("b",), "SK121", ["SK121"]),
     ],
 )
-def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role, left_out, code, reported):
+def test_fault_may_be_silent_without_trigger_but_not_without_distractor(role, left_out, code, reported):
     trial = Trial(fault("a"))
     trial.context.runbook = trial.with_fault(fault("b", role))
     finding = Finding(code=code, severity=Severity.ERROR, message="a")
@@ -49,7 +49,7 @@ def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role
 
 
 @pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])
-def test_only_the_alert_of_what_is_left_out_counts_from_another_fault(after, expected):
+def test_only_alert_of_left_out_fault_counts_from_another(after, expected):
     """An alert that belongs to a fault that was never injected is not demanded; that of what is left out is."""
     expectation = AlertExpectation(
         name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=300

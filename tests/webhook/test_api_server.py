@@ -109,7 +109,7 @@ def test_a_dry_run_says_what_is_wrong(apply: Apply) -> None:
     assert (tried.code, "SK605 spec.brief: " in tried.said) == (1, True)
 
 
-def test_an_object_that_is_stored_may_be_labelled_and_mended_but_not_broken(apply: Apply, kube: KubeCluster) -> None:
+def test_stored_object_may_be_labelled_and_fixed_but_not_broken(apply: Apply, kube: KubeCluster) -> None:
     ref = Reference("Scenario", "mended", "scenario-kit", GROUP)
     obj = spoil(lambda spec: None)
     obj["metadata"]["name"] = ref.name
@@ -131,7 +131,7 @@ def test_a_webhook_that_fails_is_in_nobodys_way(apply: Apply, webhook: Switch, m
     assert apply(broken).code == 0
 
 
-def test_a_bundle_is_stored_as_it_is_and_its_mistakes_are_told_by_field(apply: Apply, kube: KubeCluster) -> None:
+def test_bundle_is_stored_and_mistakes_reported_by_field(apply: Apply, kube: KubeCluster) -> None:
     """The API server keeps what a fault type holds, although its schema does not look inside."""
     folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
     own = read_document(folder / "faults" / "registry-restarted" / "fault.yaml").data

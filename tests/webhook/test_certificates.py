@@ -107,7 +107,7 @@ def cluster() -> FakeCluster:
     return made
 
 
-def test_two_operators_serve_with_one_secret_and_the_api_server_trusts_it(cluster: FakeCluster) -> None:
+def test_two_operators_share_a_trusted_webhook_certificate(cluster: FakeCluster) -> None:
     for _ in range(2):
         CertificateKeeper(cluster, NAMESPACE, create_context()).keep()
     stored = WebhookKeys.parse((cluster.get(SECRET) or {})["data"])

@@ -96,7 +96,7 @@ def validation(**spec: Any) -> dict[str, Any]:
     return {"kind": "Validation", "metadata": {"name": "v", "namespace": HERE}, "spec": spec}
 
 
-def test_a_validation_is_refused_for_its_plan_and_warned_of_its_scenario() -> None:
+def test_validation_is_refused_for_plan_and_warned_about_scenario() -> None:
     broken = spoil(lambda spec: spec["faults"][0].update(type="pod-failur"))["spec"]
     embedded = {"name": "mine", "spec": broken}
 
@@ -110,7 +110,7 @@ def test_a_validation_is_refused_for_its_plan_and_warned_of_its_scenario() -> No
     assert "(NamespaceVisible)" in judge(elsewhere)[0]
 
 
-def test_a_fault_type_that_comes_with_a_validation_is_known_and_judged() -> None:
+def test_validations_own_fault_type_is_loaded_and_checked() -> None:
     folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
     bundle = bundle_scenario(folder / "scenario.yaml", CATALOG)
 

@@ -51,7 +51,7 @@ def test_a_deletion_is_let_go_and_a_dry_run_is_answered_alike() -> None:
     assert answer_review(review(dryRun=True), refuse) == answer_review(review(dryRun=False), refuse)
 
 
-def test_the_namespace_of_the_request_counts_where_the_object_has_none() -> None:
+def test_request_namespace_is_used_if_object_has_none() -> None:
     nameless = {"kind": "Scenario", "metadata": {"generateName": "x-"}, "spec": {}}
     answer = answer_review(review(object=nameless, namespace="scenario-kit"), refuse)
 

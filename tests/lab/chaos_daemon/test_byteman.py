@@ -61,7 +61,7 @@ def test_helpers(helper: str, do: str, action: dict[str, Any]) -> None:
     assert rule["actions"] == [action]
 
 
-def test_a_script_of_several_rules_with_comments_and_a_condition_that_is_false() -> None:
+def test_byteman_script_with_comments_and_false_condition() -> None:
     never = _SIMPLE.format(do="return 1").replace("IF true", "IF FALSE").replace("test\n", "never\n", 1)
     found = parse_rules("# what for\n" + _SIMPLE.format(do="delay(1)") + never)
     assert [(rule["name"], len(rule["actions"])) for rule in found] == [("test", 1), ("never", 0)]

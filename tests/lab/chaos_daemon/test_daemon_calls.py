@@ -130,7 +130,7 @@ def test_network_calls_fall_back_to_the_pod(running: Any) -> None:
     assert [effect.pod_uid for effect in in_force(running).network] == ["pod-2"]
 
 
-def test_stress_answers_with_process_numbers_and_is_cancelled_by_them(running: Any) -> None:
+def test_stress_returns_pids_and_is_cancelled_by_them(running: Any) -> None:
     flags = " --cpu-load-slice 10 --cpu-method sqrt --cpu 2 --cpu-load 80"
     reply = running.call(
         "ExecStressors", target=C1, cpuStressors=flags, memoryStressors=" --workers 1 --size 64MB", oomScoreAdj=-5

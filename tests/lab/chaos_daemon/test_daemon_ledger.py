@@ -34,7 +34,7 @@ def test_a_snapshot_holds_the_pods_asked_for() -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "containerd://a"])
-def test_a_restarted_container_loses_its_effects_and_keeps_the_network(name: str) -> None:
+def test_restarted_container_loses_effects_but_keeps_network(name: str) -> None:
     effect_store = filled()
     effect_store.forget_container("p1", name)
     ledger = effect_store.snapshot(["p1"])

@@ -109,5 +109,5 @@ def test_the_installed_file(messages: object) -> None:
 
 
 @pytest.mark.lab
-def test_the_committed_descriptors_are_those_of_the_installed_files() -> None:
+def test_committed_descriptors_match_installed_files() -> None:
     assert describe_protocols(chaos_assets()) == DATA.read_text()

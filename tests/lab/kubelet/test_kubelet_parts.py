@@ -164,7 +164,7 @@ class TestRecorder:
 
 
 class TestLogFolder:
-    def test_lines_are_in_cri_format_and_a_restart_keeps_the_log_before(self, tmp_path: Path) -> None:
+    def test_log_lines_are_cri_and_survive_restart(self, tmp_path: Path) -> None:
         logs = LogFolder(tmp_path)
         logs.add(POD)
         assert logs.append("app", "p", "main", [(T0, "one"), (T0 + 1, "two\nthree")])
@@ -194,7 +194,7 @@ class TestLogFolder:
         assert list(tmp_path.iterdir()) == []
         assert not logs.append("app", "p", "main", [(T0, "late")])
 
-    def test_a_new_pod_of_the_same_name_survives_the_end_of_the_old_one(self, tmp_path: Path) -> None:
+    def test_new_pod_of_same_name_survives_removal_of_old_one(self, tmp_path: Path) -> None:
         logs = LogFolder(tmp_path)
         logs.add(POD)
         logs.add({**POD, "metadata": {**POD["metadata"], "uid": "v"}})

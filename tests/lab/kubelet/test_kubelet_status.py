@@ -155,7 +155,7 @@ class TestCrashes:
         # One second of life each; the first restart does not wait, the others are made when the pod is looked at.
         assert starts == [0, 1, 15, 40, 89, 174, 343, 644, 945, 1246, 1547, 1848]
 
-    def test_the_back_off_is_that_of_a_pod_whose_image_another_one_brought_meanwhile(self, bench: Any) -> None:
+    def test_image_pull_back_off_continues_if_another_pod_pulled_the_image(self, bench: Any) -> None:
         b = bench(cached=False)
         b.processes.starts["main"] = crash(1)
         b.to(0)

@@ -40,7 +40,7 @@ def test_a_program_that_ignores_its_end_is_killed_after_the_grace(
     assert b.container()["ready"] is False
 
 
-def test_a_pod_whose_containers_never_started_is_not_ready_when_it_goes(bench: Any, make_container: Any) -> None:
+def test_pod_without_started_containers_ends_unready(bench: Any, make_container: Any) -> None:
     b = bench(make_container(readinessProbe={"tcpSocket": {"port": 1}}))
     b.to(0)
     b.pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:01:00Z"

@@ -109,7 +109,7 @@ def test_why_a_pod_is_not_ready(pod, expected) -> None:
     assert health.find_reason(pod) == expected
 
 
-def test_pods_are_counted_for_the_workload_after_which_they_are_named(shop) -> None:
+def test_pods_count_for_the_workload_in_their_name(shop) -> None:
     def workload(name: str, replicas: int) -> dict:
         return {"kind": "Deployment", "metadata": {"name": name}, "spec": {"replicas": replicas}}
 

@@ -90,7 +90,7 @@ def test_it_listens_on_loopback_only(little: Lab) -> None:
         server.server_close()
 
 
-def test_what_is_broken_below_is_told_and_not_what_is_wrong_with_us(little: Lab) -> None:
+def test_lab_errors_are_shown_and_own_bugs_are_not(little: Lab) -> None:
     def broken() -> list:
         raise LabError("the lab server does not answer", fix="scenario-kit lab up")
 
@@ -106,7 +106,7 @@ def test_what_is_broken_below_is_told_and_not_what_is_wrong_with_us(little: Lab)
     assert site.answer(request).status == 500
 
 
-def test_the_page_is_one_document_that_loads_nothing_and_runs_only_its_own_script() -> None:
+def test_page_is_self_contained_and_runs_only_its_script() -> None:
     html, policy = render_page('x"><script>alert(1)</script>')
     text = html.decode()
     assert "<script>alert(1)" not in text

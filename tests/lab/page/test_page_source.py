@@ -104,7 +104,7 @@ def test_a_world_is_put_together(stage: Stage) -> None:
     assert [line["text"] for line in source.logs("shop-x1y2", "db")] == ["the disk is full"]
 
 
-def test_alerts_go_as_far_as_samples_are_stored_and_are_not_asked_for_twice(stage: Stage) -> None:
+def test_alerts_cover_stored_samples_and_are_queried_once(stage: Stage) -> None:
     source = stage.source()
     (before,) = source.alerts()
     assert before["namespaces"] == ["shop-x1y2"]

@@ -236,7 +236,7 @@ def test_the_api_server_hands_on_what_is_asked(scene: Scene, kube: KubeCluster) 
     }
 
 
-def test_it_grows_by_doubling_once_per_tick_and_shrinks_after_its_window(scene: Scene, kube: KubeCluster) -> None:
+def test_hpa_doubles_per_tick_and_shrinks_after_its_window(scene: Scene, kube: KubeCluster) -> None:
     assert scene.advance(2) == [2, 2]
     scene.twin.cores = 0.4  # 200 % of what two pods ask for
     # Measured at the end of the first tick; at most double, or four, per look.

@@ -64,7 +64,7 @@ def scene() -> Iterator[Scene]:
         scene.metrics_gate.close()
 
 
-def test_the_first_look_is_answered_and_the_second_waits_for_new_metrics(scene: Scene) -> None:
+def test_second_hpa_query_waits_for_new_metrics(scene: Scene) -> None:
     assert scene.metrics_gate.list_unfinished("shop")
     scene.ask().result(5)
     again = scene.ask()

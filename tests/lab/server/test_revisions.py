@@ -105,7 +105,7 @@ def followed(gateway: Gateway, keys: tuple[str, ...], upto: int) -> bool:
         revisions.close()
 
 
-def test_every_place_is_watched_although_the_gateway_reads_one_request_of_a_body(gateway: Gateway) -> None:
+def test_all_paths_are_watched_with_one_request_per_stream(gateway: Gateway) -> None:
     assert followed(gateway, WATCHED, len(WATCHED))
     assert sorted(gateway.asked) == sorted(WATCHED)
 

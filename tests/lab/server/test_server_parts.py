@@ -93,7 +93,7 @@ def test_a_nudge_of_what_is_gone_is_fine() -> None:
     Requeuer(FakeCluster()).requeue("shop", reasons)
 
 
-def test_the_scheduler_is_woken_by_the_claims_of_a_pod_for_which_there_is_room() -> None:
+def test_claims_of_schedulable_pod_wake_the_scheduler() -> None:
     cluster = FakeCluster()
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     for name in ("data", "other"):
@@ -149,7 +149,7 @@ def test_an_experiment_without_targets_is_known_by_its_event(message: str, refus
         ({"pods": "5"}, "error looking up service account shop/x: serviceaccount not found", True),
     ],
 )  # fmt: skip
-def test_a_refusal_by_limits_that_a_quota_no_longer_has_is_no_answer(hard, message, counts):
+def test_refusal_by_former_quota_limits_is_ignored(hard, message, counts):
     requeuer = Requeuer(FakeCluster())
     requeuer.on_event("ADDED", "ResourceQuota", obj("q", 5, spec={"hard": hard}))
     requeuer.on_event(
@@ -165,7 +165,7 @@ def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
     return {"metadata": meta("p", "pod"), "spec": {"containers": specs}, "status": {"containerStatuses": entries}}
 
 
-def test_effects_end_with_their_container_and_everything_with_the_pod() -> None:
+def test_effects_end_with_container_and_pod() -> None:
     effect_store = EffectStore()
     containers = RunningContainers(effect_store)
     containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))

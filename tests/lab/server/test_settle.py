@@ -138,7 +138,7 @@ def node(store: ObjectStore, revision: int, **spec: object) -> None:
     store.put("Node", {"kind": "Node", "metadata": metadata, "spec": spec, "status": status})
 
 
-def test_room_for_a_refused_pod_unsettles_until_the_scheduler_had_its_time(
+def test_free_capacity_unsettles_until_scheduler_has_had_time(
     settler: Settler, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused(store)

@@ -61,7 +61,7 @@ def test_one_difference_is_one_reason(path: str, value: Any, expected: str | Non
     assert expected in found if expected else found == set()
 
 
-def test_nobody_judges_a_pod_that_names_a_scheduler_that_is_not_there() -> None:
+def test_pod_with_unknown_scheduler_is_not_evaluated() -> None:
     kinds = world()
     put(kinds, "Pod/cart-1/spec/nodeName", None)
     put(kinds, "Pod/cart-1/spec/schedulerName", "another")
@@ -96,7 +96,7 @@ def test_a_port_name_that_no_container_has_yields_no_port() -> None:
     assert codes(world() | by_kind(s, endpoints)) == set()
 
 
-def test_a_terminating_pod_within_its_grace_period_is_counted_by_nobody() -> None:
+def test_terminating_pod_in_grace_period_is_not_counted() -> None:
     kinds = world()
     put(kinds, "Pod/cart-1/metadata/deletionTimestamp", NOW)
     kinds["Pod"]["cart-2"] = pod("cart-2", kinds["ReplicaSet"]["cart-r1"], "10.244.0.2")
@@ -136,7 +136,7 @@ def refused() -> dict[str, dict[str, Any]]:
         (110, {"uid-cart-r1": 120}, set()),
     ],
 )
-def test_a_refusal_counts_only_if_it_is_newer_than_what_could_lift_it(
+def test_refusal_counts_only_if_newer_than_its_remedy(
     quota_revision: int, refusals: dict[str, int], expected: set[str]
 ) -> None:
     kinds = refused()

@@ -40,7 +40,7 @@ def wait_until_removed(prometheus: str, count: int) -> None:
 
 
 @pytest.mark.lab
-def test_ended_series_leave_memory_and_nothing_that_is_asked_changes(prometheus: str) -> None:
+def test_ended_series_leave_memory_without_changing_queries(prometheus: str) -> None:
     metrics = PrometheusMetrics(prometheus)
     over, past = SeriesWriter(prometheus), in_memory(prometheus)[1]
     goes_on = SeriesWriter(prometheus)

@@ -15,7 +15,7 @@ CHANNELS = ["grpc", "sql", "redis", "mongodb", "kafka", "tcp"]
 
 
 @pytest.mark.parametrize("protocol", CHANNELS)
-def test_a_channel_stays_with_its_peer_whatever_becomes_of_the_service(protocol: str) -> None:
+def test_channel_keeps_its_peer_despite_service_changes(protocol: str) -> None:
     around, there = between(protocol)
     opened = around.lane(0.0)
     around.behind.clear()
@@ -80,7 +80,7 @@ def test_a_peer_that_ended_is_dialled_again() -> None:
     assert around.lane(45.0).ready_at == 0.0
 
 
-def test_a_process_that_says_it_ended_is_no_peer_even_while_it_is_listed() -> None:
+def test_ended_process_is_no_peer_while_still_listed() -> None:
     around, there = between("sql")
     around.lane(0.0)
     there.ended = True
@@ -89,7 +89,7 @@ def test_a_process_that_says_it_ended_is_no_peer_even_while_it_is_listed() -> No
 
 
 @pytest.mark.parametrize(("outage", "longest"), [(30.0, 30.0), (60.0, 60.0), (900.0, 120.0)])
-def test_a_channel_of_grpc_comes_back_within_the_length_of_the_outage(outage: float, longest: float) -> None:
+def test_grpc_channel_recovers_within_outage_duration(outage: float, longest: float) -> None:
     """Its back-off is as long as the outage was, two minutes at most (docs/fidelity.md)."""
     found = set()
     for ordinal in range(60):
@@ -142,7 +142,7 @@ def test_a_channel_that_was_never_open_backs_off_as_well() -> None:
     assert max(opened) <= 60.0
 
 
-def test_the_back_off_begins_when_the_callee_is_back_and_not_at_each_look() -> None:
+def test_back_off_starts_when_callee_returns() -> None:
     """Looked at more often, the same channel comes back at the same time."""
     at = []
     for step in (5.0, 15.0):
@@ -244,7 +244,7 @@ def test_a_peer_that_ended_behind_a_cut_broke_when_the_cut_began() -> None:
     assert lane.ready_at == same.ready_at
 
 
-def test_a_channel_of_grpc_that_cannot_be_opened_hangs_for_20_s_and_then_fails_at_once() -> None:
+def test_grpc_channel_hangs_for_20_s_then_fails_fast() -> None:
     around, _ = between()
     around.cut()
     for start in (0.0, 15.0, 30.0):
@@ -262,7 +262,7 @@ def test_other_dials_hang_for_as_long_as_their_callers_like() -> None:
     assert around.lane(0.0).fails_at == around.lane(15.0).fails_at == float("inf")
 
 
-def test_a_dial_hangs_on_the_backend_whose_packets_are_lost_while_others_refuse() -> None:
+def test_dial_hangs_on_lossy_backend_while_others_refuse() -> None:
     around = Surroundings(edge("sql"), process("one", IP, port=0), process("two", "10.0.0.9", protocol="sql"))
     around.processes.pop()
     assert around.lane(0.0).outcome == ConnectionOutcome.CONNECTION_TIMEOUT
@@ -331,7 +331,7 @@ def test_a_foreign_program_on_the_port(component: str, protocol: str, stays: boo
     )
 
 
-def test_a_port_that_another_program_takes_over_is_foreign_to_connections_that_stand() -> None:
+def test_port_taken_over_is_foreign_to_open_connections() -> None:
     around, there = between()
     around.lane(0.0)
     there.component = "other"

@@ -89,7 +89,7 @@ def test_an_empty_database_refuses_no_order(cluster: Callable[..., Little]) -> N
     assert shop.run(120.0).calls("accounting", span="postgresql", error=True) == 0
 
 
-def test_a_broker_handles_the_requests_of_a_connection_one_after_another(cluster: Callable[..., Little]) -> None:
+def test_broker_handles_requests_of_a_connection_sequentially(cluster: Callable[..., Little]) -> None:
     """A method that takes ten seconds lets one order in ten seconds through, and nobody who publishes one notices."""
     shop = cluster()
     slow = {"name": "r", "class": "kafka.server.KafkaApis", "method": "handleProduceRequest"}

@@ -36,7 +36,7 @@ def test_which_names_are_meant(host: str, patterns: list[str], error: bool, rand
     assert WrongAnswers(True, tuple(patterns)).misleads(host, "shop") is random
 
 
-def test_a_name_with_few_dots_is_sought_in_the_domains_of_the_namespace_first() -> None:
+def test_name_with_few_dots_is_looked_up_in_search_domains_first() -> None:
     assert list_attempts("cart", "shop") == (f"{FULL}.", "cart.svc.cluster.local.", "cart.cluster.local.", "cart.")
     assert list_attempts("a.b.c.d.e.f", "shop")[0] == "a.b.c.d.e.f."
     assert list_attempts("cart.", "shop") == ("cart.",)
@@ -69,7 +69,7 @@ def _remembering(remembers: bool) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("remembers", "failing"), [(False, 1.0), (True, 0.0)])
-def test_new_connections_fail_unless_the_caller_goes_on_with_what_it_knew(remembers: bool, failing: float) -> None:
+def test_new_connections_fail_unless_caller_has_cached_addresses(remembers: bool, failing: float) -> None:
     cluster = tiny.started(edges=_remembering(remembers))
     _mislead(cluster, "users", "error")
     cluster.run(90.0)
@@ -113,7 +113,7 @@ def _aliased(cluster: Little, ip: str, *names: str) -> None:
 @pytest.mark.parametrize(
     ("names", "failing"), [(["API", "other"], 1.0), (["api.shop.svc.cluster.local"], 0.0), (["other"], 0.0)]
 )
-def test_the_hosts_file_of_a_pod_goes_before_name_servers_for_the_name_as_it_is_spelled(names, failing) -> None:
+def test_hosts_file_precedes_name_servers_for_the_exact_name(names, failing) -> None:
     cluster = tiny.started()
     _aliased(cluster, "192.0.2.7", *names)
     assert cluster.run(60.0).share("gate", kind="CLIENT") == failing
@@ -128,7 +128,7 @@ def test_an_entry_of_the_hosts_file_needs_no_name_server() -> None:
     assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0
 
 
-def test_what_a_program_says_of_a_name_server_that_fails_is_not_that_there_is_no_such_name() -> None:
+def test_failing_name_server_is_not_reported_as_unknown_name() -> None:
     cluster = tiny.started()
     _mislead(cluster, "api", "error")
     cluster.restart("box")

@@ -48,7 +48,7 @@ def _external(cluster: Little) -> None:
 
 
 @pytest.mark.parametrize("fault", [_port, _named_port, _selector, _no_service, _external])
-def test_live_channels_survive_what_changes_in_services_until_the_caller_restarts(
+def test_open_channels_survive_service_changes_until_caller_restarts(
     little: Little, fault: Callable[[Little], None]
 ) -> None:
     fault(little)
@@ -77,7 +77,7 @@ def test_the_fix_heals_at_once_after_the_caller_restarts(little: Little, fault: 
     assert little.run(120.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_a_channel_comes_back_by_itself_within_two_minutes_of_the_repair(little: Little) -> None:
+def test_grpc_channel_recovers_within_two_minutes(little: Little) -> None:
     _port(little)
     little.restart("gate")
     little.run(600.0)
@@ -142,7 +142,7 @@ def test_a_changed_environment_waits_for_a_restart(little: Little) -> None:
     assert little.run(120.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_a_pod_that_does_not_ask_the_cluster_for_names_finds_nobody(little: Little) -> None:
+def test_pod_without_cluster_dns_resolves_no_service(little: Little) -> None:
     little.change("Deployment", "gate", lambda d: d["spec"]["template"]["spec"].update(dnsPolicy="Default"))
     little.restart("gate")
     # It cannot find the collector either, so only the users' side tells.
@@ -258,7 +258,7 @@ def test_a_rotated_password_acts_on_new_connections_only(little: Little) -> None
     assert little.run(60.0).share("api", span="GET", kind="CLIENT") == 1.0
 
 
-def test_a_pod_of_another_component_behind_the_service_answers_wrongly(little: Little) -> None:
+def test_foreign_pod_behind_service_answers_wrongly(little: Little) -> None:
     little.change(
         "Service",
         "api",

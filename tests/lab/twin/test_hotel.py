@@ -126,7 +126,7 @@ def test_services_of_go_programs_carry_no_traffic(cluster: Callable[..., Little]
     assert hotel.run(120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_the_registry_takes_all_services_with_it_until_they_restart(cluster: Callable[..., Little]) -> None:
+def test_registry_outage_affects_services_until_restart(cluster: Callable[..., Little]) -> None:
     hotel = cluster()
     hotel.scale("consul", 0)
     assert hotel.run(300.0).share("frontend", kind="SERVER") == 0.0, "old addresses are kept"
@@ -184,7 +184,7 @@ def test_a_slow_cache_is_a_lost_one_beyond_the_timeout(cluster: Callable[..., Li
     assert live(hotel, 120.0).share("frontend", kind="SERVER") > 0.5
 
 
-def test_a_store_behind_a_warm_cache_is_not_missed_and_a_cold_one_shows_it(cluster: Callable[..., Little]) -> None:
+def test_store_outage_shows_behind_cold_but_not_warm_cache(cluster: Callable[..., Little]) -> None:
     hotel = cluster()
     hotel.scale("mongodb-rate", 0)
     assert live(hotel, 300.0).share("frontend", kind="SERVER") == 0.0
@@ -349,7 +349,7 @@ def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Calla
     assert first != story(cluster(seed=8))
 
 
-def test_a_service_that_resolves_no_names_goes_on_with_the_addresses_it_has(cluster: Callable[..., Little]) -> None:
+def test_service_without_dns_keeps_its_known_addresses(cluster: Callable[..., Little]) -> None:
     hotel = cluster(warm=60.0)
     (pod,) = hotel.pods("frontend")
     uid = pod["metadata"]["uid"]

@@ -68,7 +68,7 @@ def test_a_delay_is_the_callers_and_not_the_callees(target: str) -> None:
     assert late.quantile(0.5, "users") > 1000 > 100 > late.quantile(0.95, "gate")
 
 
-def test_older_connections_escape_for_a_while_and_the_end_is_at_once() -> None:
+def test_older_connections_escape_briefly_and_end_is_immediate() -> None:
     cluster = tiny.started()
     _intercept(cluster, _rule(abort=True))
     assert 0.0 < cluster.run(30.0).share("users", kind="CLIENT") < 0.8
@@ -78,7 +78,7 @@ def test_older_connections_escape_for_a_while_and_the_end_is_at_once() -> None:
     assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0
 
 
-def test_only_plain_http_can_be_taken_apart_and_the_proxy_ends_with_its_container() -> None:
+def test_http_proxy_handles_plain_http_and_ends_with_container() -> None:
     cluster = tiny.started()
     _intercept(cluster, _rule(selector={"port": 9000}, abort=True), (9000,), "api")
     cluster.run(90.0)

@@ -163,7 +163,7 @@ def test_upkeep_follows_what_was_called() -> None:
         ("3.0.0", "astronomy-db", "/var/lib/postgresql/18/docker", "/var/lib/postgresql"),
     ],
 )
-def test_commits_of_the_shop_wait_for_the_log_and_reads_for_lengths_only(
+def test_commits_wait_for_log_writes_and_reads_for_lengths(
     version: str, store: str, directory: str, volume: str
 ) -> None:
     shop = rendered(version, 10, {}, "steady", 120.0)
@@ -181,7 +181,7 @@ def test_commits_of_the_shop_wait_for_the_log_and_reads_for_lengths_only(
     assert shop.run(120.0).quantile(0.5, "product-catalog") > 100
 
 
-def test_a_log_that_cannot_be_written_ends_the_database_of_the_shop() -> None:
+def test_unwritable_log_stops_the_database() -> None:
     shop = rendered("2.2.0", 10, {}, "steady", 180.0)
     _meet(shop, "postgresql", "/var/lib/postgresql/data", {**_EIO, "methods": ["fsync"]})
     for _ in range(4):

@@ -93,7 +93,7 @@ def test_a_program_that_is_no_java_has_no_rules() -> None:
     assert cluster.twin.explain_attach_failure(spec["api"]) == "NoShell"
 
 
-def test_the_exception_stands_in_the_log_in_the_span_and_in_what_callers_read() -> None:
+def test_exception_appears_in_log_span_and_response() -> None:
     cluster = _started()
     _install(cluster, _rule(_FAILURE))
     cluster.logs.clear()
@@ -155,7 +155,7 @@ def test_a_collection_stops_the_program_once_and_is_counted() -> None:
     assert _collections(cluster) == 4.0, "put in again, it collects again"
 
 
-def test_busy_threads_take_cores_and_a_full_heap_takes_memory_and_fails_requests() -> None:
+def test_busy_threads_use_cores_and_full_heap_fails_requests() -> None:
     cluster = _started(heapUsedMib=20, heapMib=100)
     assert _usage(cluster)[0] < 0.2
     _install(cluster, _rule({"threads": 2}, at=_TRIGGER))

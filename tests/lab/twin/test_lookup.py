@@ -164,7 +164,7 @@ FAILING = {"ready": False, "serving": False, "terminating": False}
         ([DRAINING], "None", ConnectionOutcome.NXDOMAIN),
     ],
 )
-def test_where_all_endpoints_end_those_that_still_serve_get_connections(
+def test_terminating_serving_endpoints_get_connections(
     conditions: list[dict[str, bool]], cluster_ip: str, expected: Any
 ) -> None:
     listed = [{"addresses": [f"10.0.1.{i}"], "conditions": each} for i, each in enumerate(conditions, 1)]
@@ -182,7 +182,7 @@ def test_where_all_endpoints_end_those_that_still_serve_get_connections(
         (READY, DRAINING, ["10.0.1.1"]),
     ],
 )
-def test_a_node_that_keeps_its_traffic_uses_what_still_serves_on_it(here: Any, away: Any, expected: Any) -> None:
+def test_local_traffic_policy_uses_terminating_local_endpoints(here: Any, away: Any, expected: Any) -> None:
     caller = pod("caller", "10.0.0.9", node="n1")
     listed = [
         {"addresses": [f"10.0.1.{i}"], "conditions": each, "nodeName": f"n{i}"}
@@ -228,9 +228,7 @@ def _web(**spec: Any) -> dict[str, Any]:
     ("ready", "outcome"),
     [({"ready": True}, ConnectionOutcome.CONNECTION_TIMEOUT), ({"ready": False}, ConnectionOutcome.CONNECTION_REFUSED)],
 )
-def test_a_node_without_local_endpoints_drops_what_a_service_without_any_refuses(
-    ready: Any, outcome: ConnectionOutcome
-) -> None:
+def test_node_without_local_endpoints_drops_instead_of_refusing(ready: Any, outcome: ConnectionOutcome) -> None:
     found = endpoints("web", endpoint("10.0.0.3", node="n2", **ready), http=8080)
     net = network(CLIENT, service(**_web(internalTrafficPolicy="Local")), found)
     assert net.lookup(CLIENT, "web", 80) == DialLookup(outcome, (), "10.96.0.1")
@@ -306,7 +304,7 @@ DNS_POD = {**SYSTEM, "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}
         ([{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}], ConnectionOutcome.DNS_TIMEOUT),
     ],
 )
-def test_a_policy_for_egress_decides_whether_the_name_server_is_heard(egress: Any, outcome: ConnectionOutcome) -> None:
+def test_egress_policy_controls_dns(egress: Any, outcome: ConnectionOutcome) -> None:
     net = network(CLIENT, *WEB, policy("out", "client", policyTypes=["Egress"], egress=egress))
     assert net.lookup(CLIENT, "web", 80).outcome == outcome
     assert net.lookup(CLIENT, "10.96.0.1", 80).outcome == ConnectionOutcome.OK, "an address needs no name server"
@@ -377,7 +375,7 @@ def test_what_the_clusters_name_server_is_configured_to_say(
     assert network(*objects, dns=ClusterDns(corefile, runs)).lookup(CLIENT, host, 80) == expected
 
 
-def test_the_clusters_name_server_does_not_matter_to_a_pod_that_asks_another_one() -> None:
+def test_pod_with_own_name_server_ignores_cluster_dns() -> None:
     net = network(CLIENT, *WEB, containers=misled("client", "error", "x.*"), dns=ClusterDns("", False))
     assert net.lookup(CLIENT, "web", 80).outcome == ConnectionOutcome.OK
     assert net.lookup(pod("b", "10.0.0.8"), "web", 80).outcome == ConnectionOutcome.DNS_TIMEOUT

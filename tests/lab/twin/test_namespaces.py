@@ -82,7 +82,7 @@ def test_a_policy_acts_in_its_own_namespace_only(hotel: Little, namespace: str, 
     assert hotel.twin._network.wire(geo, store, 27017).cut == cut
 
 
-def test_a_peer_without_a_namespace_selector_is_of_the_policys_namespace() -> None:
+def test_peer_without_namespace_selector_is_in_policy_namespace() -> None:
     here = {"kubernetes.io/metadata.name": STORES}
     db, web = Party({"app": "db"}, here), Party({"app": "web"}, {"kubernetes.io/metadata.name": "shop"})
     rule = policy("a", STORES, policyTypes=["Ingress"], ingress=[{"from": [{"podSelector": {}}]}])

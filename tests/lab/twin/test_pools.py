@@ -44,7 +44,7 @@ def test_a_pool_keeps_what_the_present_state_offers_still() -> None:
 
 
 @pytest.mark.parametrize("refused", [True, False])
-def test_the_connections_of_a_pool_outlive_the_service_and_not_their_process(refused: bool) -> None:
+def test_pooled_connections_outlive_service_but_not_process(refused: bool) -> None:
     around, there = between("http")
     around.link(0.0)
     around.behind.clear()
@@ -163,7 +163,7 @@ def test_a_caller_of_a_registry_that_lists_nobody_has_no_address(registry: TwinD
     assert around.link(0.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
 
 
-def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: TwinDefinition) -> None:
+def test_dead_registered_peers_are_skipped_while_others_live(registry: TwinDefinition) -> None:
     around, _, those = listed(registry, "one", "two")
     around.link(0.0)
     around.end(those[0])
@@ -188,20 +188,20 @@ def test_a_registry_is_asked_once_it_listens(registry: TwinDefinition) -> None:
     assert around.link(30.0).lanes[0].outcome == ConnectionOutcome.OK
 
 
-def test_a_connection_that_stands_soon_is_used_where_none_stands_yet(registry: TwinDefinition) -> None:
+def test_pending_connection_is_used_if_none_is_established(registry: TwinDefinition) -> None:
     around, _, (one, two) = listed(registry, "one", "two")
     one.ready_at, two.ready_at = 5.0, 10.0
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [5.0, 10.0]
     assert [lane.ready_at for lane in around.link(15.0).lanes] == [0.0, 0.0]
 
 
-def test_of_connections_that_stand_soon_those_that_stand_already_are_used(registry: TwinDefinition) -> None:
+def test_established_connections_precede_pending_ones(registry: TwinDefinition) -> None:
     around, _, (_, two) = listed(registry, "one", "two")
     two.ready_at = 10.0
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [0.0]
 
 
-def test_a_connection_to_what_is_registered_is_given_up_when_nothing_comes(registry: TwinDefinition) -> None:
+def test_connection_to_registered_address_times_out(registry: TwinDefinition) -> None:
     around, _, (one,) = listed(registry, "one", keepalive_timeout_seconds=45.0)
     around.link(0.0)
     around.effects = (NetworkEffect(pod_uid="one", direction="INPUT", drop=True),)
@@ -216,7 +216,7 @@ def test_each_registry_is_asked_for_the_name_of_the_edge(registry: TwinDefinitio
     assert around.link(0.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
 
 
-def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry: TwinDefinition) -> None:
+def test_new_registry_is_trusted_after_a_while(registry: TwinDefinition) -> None:
     around, consul, those = listed(registry, "one")
     around.link(0.0)
     around.end(consul)

@@ -33,7 +33,7 @@ def test_usually_they_do_not(path: str | None) -> None:
         ({"direction": "OUTPUT", "loss": 100.0}, float("inf"), float("inf")),
     ],
 )
-def test_what_befalls_all_packets_of_a_pod_befalls_those_of_its_probes(effect: dict, tcp: float, http: float) -> None:
+def test_network_effects_on_a_pod_apply_to_its_probes(effect: dict, tcp: float, http: float) -> None:
     cluster = tiny.started(60.0)
     cluster.chaos("api", **effect)
     assert _lag(cluster, TCP) == Lag(tcp, tcp)
@@ -56,7 +56,7 @@ def test_loss_hits_some_and_the_same_ones_under_the_same_seed() -> None:
     assert 10 < late < 30, "half of the answers to a handshake are lost, and repeated after a second"
 
 
-def test_who_waits_for_the_cpu_answers_late_but_the_kernel_still_connects() -> None:
+def test_cpu_starved_process_answers_late_but_accepts_connections() -> None:
     cluster = tiny.started(60.0)
     (pod,) = cluster.pods("api")
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
@@ -93,7 +93,7 @@ def _answers(cluster: Little, path: str) -> bool:
     return cluster.twin.answers(pod, "gate", 80, path, cluster.now)
 
 
-def test_a_health_page_fails_while_a_callee_behind_it_does_not_answer() -> None:
+def test_health_page_fails_while_callee_is_down() -> None:
     cluster = _asking("api")
     assert _answers(cluster, "/ready")
     cluster.scale("api", 0)

@@ -67,9 +67,7 @@ def test_starts_that_fail(
 
 
 @pytest.mark.parametrize("workload", ["product-catalog", "payment", "cart"])
-def test_without_the_number_of_its_port_a_program_runs_and_nobody_reaches_it(
-    cluster: Callable[..., Little], workload: str
-) -> None:
+def test_program_without_port_variable_runs_but_is_unreachable(cluster: Callable[..., Little], workload: str) -> None:
     shop = cluster(warm=60.0)
     shop.env(workload, f"{workload.replace('-', '_').upper()}_PORT", None)
     shop.run(30.0)

@@ -52,7 +52,7 @@ def _slow_to_start(limit: str) -> Little:
 @pytest.mark.parametrize(
     ("limit", "seconds"), [("", 2.0), ("0", 2.0), ("2", 2.0), ("100m", 30.0), ("10m", 300.0), ("1m", 300.0)]
 )
-def test_a_program_comes_up_no_sooner_than_its_limit_gives_it_the_cpu(limit: str, seconds: float) -> None:
+def test_cpu_limit_delays_program_start(limit: str, seconds: float) -> None:
     cluster = _slow_to_start(limit)
     cluster.run(TICK)
     (api,) = cluster.twin._process_table.of("api")
@@ -71,7 +71,7 @@ def test_coming_up_uses_the_cpu_and_is_throttled() -> None:
     assert next(u for (_, name), u in cluster.last.usage.items() if name == "api").cpu_cores < 0.05
 
 
-def test_users_bring_no_more_than_the_cpu_can_serve_and_queue_for_it() -> None:
+def test_user_load_is_limited_by_cpu_and_queues() -> None:
     cluster = _with_api(cpuMs=3)
     usual = cluster.run(300.0)
     needed = next(u.cpu_cores for (_, name), u in cluster.last.usage.items() if name == "api") if cluster.last else 0.0
@@ -87,7 +87,7 @@ def test_users_bring_no_more_than_the_cpu_can_serve_and_queue_for_it() -> None:
 
 
 @pytest.mark.parametrize("dt", [1.0, 15.0])
-def test_a_queue_for_the_cpu_grows_with_what_is_left_over_and_drains(dt: float) -> None:
+def test_cpu_queue_grows_with_backlog_and_drains(dt: float) -> None:
     waiting, grown = 0.0, []
     for _ in range(40):
         waiting = compute_wait(waiting, 1.5, dt)

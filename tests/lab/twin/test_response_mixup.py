@@ -21,7 +21,7 @@ def test_each_has_its_own_answer_while_nothing_fails() -> None:
 
 
 @pytest.mark.parametrize(("failures", "missing"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (10, 4), (45, 9)])
-def test_another_reader_takes_every_failure_that_finds_it_first_in_line(failures: int, missing: int) -> None:
+def test_leaked_readers_delay_every_later_call(failures: int, missing: int) -> None:
     turns = Turns()
     _calls(turns, 0.0, failures, failed=True)
     assert turns.waiting == missing
@@ -37,7 +37,7 @@ def test_batches_continue_each_other() -> None:
     assert (apart.waiting, apart.ahead) == (at_once.waiting, at_once.ahead)
 
 
-def test_orders_stay_late_after_an_outage_of_the_broker_until_checkout_restarts(cluster: Callable[..., Little]) -> None:
+def test_orders_stay_late_after_broker_outage_until_checkout_restarts(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     shop.scale("kafka", 0)
     down = shop.run(300.0)
@@ -66,7 +66,7 @@ def test_a_short_outage_costs_a_little(cluster: Callable[..., Little]) -> None:
     assert after.share("frontend-proxy", kind="SERVER") < 0.01
 
 
-def test_orders_do_not_notice_a_broker_that_cannot_be_reached_any_more(cluster: Callable[..., Little]) -> None:
+def test_orders_do_not_notice_unreachable_broker(cluster: Callable[..., Little]) -> None:
     """Nothing acknowledges them: they are written into the connection, and come when it works again."""
     shop = cluster()
     shop.chaos("kafka", drop=True, direction="INPUT")
@@ -87,7 +87,7 @@ def test_orders_do_not_notice_a_slow_way_to_the_broker(cluster: Callable[..., Li
     assert shop.run(120.0).quantile(0.95, "checkout") < 100
 
 
-def test_a_producer_that_gave_its_connection_up_waits_for_a_new_one(cluster: Callable[..., Little]) -> None:
+def test_producer_waits_for_reconnection(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     shop.chaos("kafka", drop=True, direction="INPUT")
     shop.run(330.0)

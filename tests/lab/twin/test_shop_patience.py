@@ -8,7 +8,7 @@ from tests.lab.twin.little import Little
 from tests.lab.twin.test_traces import spans, traces
 
 
-def test_a_proxy_that_cannot_connect_answers_503_after_five_seconds(cluster: Callable[..., Little]) -> None:
+def test_proxy_answers_503_after_five_seconds(cluster: Callable[..., Little]) -> None:
     """15 s are for requests on connections; those break within a minute."""
     shop = cluster()
     shop.chaos("frontend", loss=100.0)
@@ -37,7 +37,7 @@ def test_a_store_behind_silence_holds_carts_up_until_it_answers(cluster: Callabl
     assert after.share("load-generator") == 0.0
 
 
-def test_a_mail_that_cannot_be_sent_holds_an_order_up_for_half_a_minute(cluster: Callable[..., Little]) -> None:
+def test_unsendable_mail_delays_order_by_half_a_minute(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     shop.chaos("email", loss=100.0)
     shop.run(150.0)

@@ -192,7 +192,7 @@ def test_a_slow_store_shows_in_durations(cluster: Callable[..., Little]) -> None
         assert not trace.errors
 
 
-def test_a_process_without_collector_is_missing_and_its_callees_are_orphans(cluster: Callable[..., Little]) -> None:
+def test_process_without_collector_is_missing_and_orphans_callees(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     shop.env("cart", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://nobody:4317")
     shop.run(120.0)

@@ -78,7 +78,7 @@ def test_a_kubelet_that_is_always_due_does_not_stop_time(
     assert wait(world, 15).now == EPOCH + 15
 
 
-def test_processes_that_end_are_told_to_the_kubelet_before_the_samples(lab: LittleLab, world: LabWorld) -> None:
+def test_kubelet_sees_process_exits_before_samples(lab: LittleLab, world: LabWorld) -> None:
     end = Exit("uid", "c", 137, "OOMKilled")
     lab.twin.exits[EPOCH + 15] = [end]
     wait(world, 15)

@@ -129,7 +129,7 @@ def test_virtual_worlds_are_not_exposed(lab: LittleLab) -> None:
     assert TICKS not in lab.worlds.collect_exposed()
 
 
-def test_a_wait_in_a_wall_world_settles_and_does_not_sleep_for_the_past(lab: LittleLab) -> None:
+def test_wall_world_wait_settles_without_sleeping_for_the_past(lab: LittleLab) -> None:
     world = lab.worlds.open(spec(mode="Wall"))
     waited = world.wait(0.0, stride=None, seconds=5.0, should_continue=lambda: True)
     assert waited.settled

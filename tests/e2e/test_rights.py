@@ -19,7 +19,7 @@ from scenario_kit.schema.solver import build_solver_account
 from scenario_kit.schema.webhook import WEBHOOK_NAME, build_service_client, build_webhook_configuration
 from scenario_kit.schema.writable import OWNED
 from tests.e2e.conftest import Done, Lab
-from tools.admission.tried import in_a_lab
+from tools.admission.tried import try_in_lab
 
 RBAC = "rbac.authorization.k8s.io"
 WHO = [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}]
@@ -40,7 +40,7 @@ def home(operator: KubeCluster) -> Iterator[str]:
 
 
 def test_no_attempt_is_accepted(lab: Lab) -> None:
-    tried = list(in_a_lab(lab.name))
+    tried = list(try_in_lab(lab.name))
 
     assert len(tried) >= 40
     assert [(each.attempt.name, each.said) for each in tried if not each.refused] == []

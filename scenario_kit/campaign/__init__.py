@@ -3,9 +3,9 @@
 from scenario_kit.campaign.planning.plan_file import choose_plan
 from scenario_kit.campaign.planning.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, get_plan, plan_trials
 from scenario_kit.campaign.results.result import TrialResult, Validation
-from scenario_kit.campaign.results.verdict import CatalogEvidence, ValidationSubject, conclude, reach_verdict
+from scenario_kit.campaign.results.verdict import CatalogEvidence, ValidationSubject, conclude
 from scenario_kit.campaign.run import Polling, run
-from scenario_kit.campaign.trial_store import Campaign, read_status
+from scenario_kit.campaign.trial_store import Campaign
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 
 __all__ = [
@@ -26,7 +26,5 @@ __all__ = [
     "conclude",
     "get_plan",
     "run",
-    "read_status",
     "plan_trials",
-    "reach_verdict",
 ]

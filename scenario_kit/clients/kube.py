@@ -185,12 +185,6 @@ class KubeCluster:
         served = self._discovery.find(kind, group)
         return follow(self._transport, Collection(served), _build_collection_path(served, namespace), stop)
 
-    def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
-        """Return the version of a collection; it differs after any write to the cluster's store."""
-        served = self._discovery.find(kind, group)
-        answer = self._transport.json("GET", _build_collection_path(served, namespace), {"limit": "1"})
-        return str(answer["metadata"]["resourceVersion"])
-
     def _kind_of(self, obj: Object) -> Kind:
         group, _, version = obj["apiVersion"].rpartition("/")
         served = self._discovery.find(obj["kind"], group, core=not group)

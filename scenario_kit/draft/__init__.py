@@ -1,15 +1,13 @@
 """Draft a complete scenario from a few answers. Pure; the command ``new`` does the I/O."""
 
 from scenario_kit.draft.accept import draw_edges, select_observed, write_accepted
-from scenario_kit.draft.answers import Aimed, Answers, BreakableEntity, aim_fault, find_faults, list_entities, name_for
+from scenario_kit.draft.answers import Answers, aim_fault, find_faults, list_entities, name_for
 from scenario_kit.draft.document import Draft, check_name, draft, join_drafts
 from scenario_kit.draft.header import build_schema_header, dump_schema
 
 __all__ = [
-    "Aimed",
     "Answers",
     "Draft",
-    "BreakableEntity",
     "write_accepted",
     "aim_fault",
     "check_name",

@@ -4,15 +4,13 @@ Input is parsed, never executed. An importer is a pure function from files to ``
 reads the files and writes the drafts.
 """
 
-from scenario_kit.importers.decisions import TREATMENTS, ImportDecision, ImportedFile, ImportResult
+from scenario_kit.importers.decisions import ImportDecision, ImportedFile, ImportResult
 from scenario_kit.importers.inputs import InputFile, read_inputs
-from scenario_kit.importers.run import FORMATS, ImportFormat, run_import
+from scenario_kit.importers.run import FORMATS, run_import
 
 __all__ = [
     "FORMATS",
-    "TREATMENTS",
     "ImportDecision",
-    "ImportFormat",
     "ImportResult",
     "ImportedFile",
     "InputFile",

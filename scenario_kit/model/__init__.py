@@ -10,7 +10,7 @@ from scenario_kit.model.base import Object, Value
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger, NetworkEffect
 from scenario_kit.model.kubernetes.reference import APP_NAMESPACE, Reference
 from scenario_kit.model.results.finding import Finding, Position, Severity
-from scenario_kit.model.results.trial import Procedure, Runbook, StepStatus, TrialOutcome, TrialSpec, TrialStep
+from scenario_kit.model.results.trial import Procedure, Runbook, StepStatus, TrialSpec, TrialStep
 from scenario_kit.model.results.verdict import Verdict
 from scenario_kit.model.runtime.client import Client, ClientCommand, StoreEffect
 from scenario_kit.model.runtime.observation import AlertHistory, AlertTimeline, Answer, CheckResult, Interval
@@ -20,6 +20,6 @@ __all__ = [
     "Change", "Check", "CheckResult", "Client", "ClientCommand", "Component", "ContainerEffect", "Decoy", "Entity",
     "EntityLabel", "Fault", "FaultType", "Finding", "FlagStore", "Interval", "Ledger", "LoadProfile", "NetworkEffect",
     "Object", "PolicyException", "Position", "Procedure", "Reference", "Runbook", "Scenario", "ScenarioSpec",
-    "Severity", "Solution", "TrialStep", "StepStatus", "StoreEffect", "TrialOutcome", "TrialSpec", "Value", "Verdict",
+    "Severity", "Solution", "TrialStep", "StepStatus", "StoreEffect", "TrialSpec", "Value", "Verdict",
     "Windows",
 ]  # fmt: skip

@@ -2,18 +2,15 @@
 
 from scenario_kit.render.apps.app import render_app, resolve_options, select_options
 from scenario_kit.render.faults.fault import render_fault
-from scenario_kit.render.scenarios.preview import Preview, PreviewStage, build_preview
-from scenario_kit.render.scenarios.runbook import resolve, resolve_entity
+from scenario_kit.render.scenarios.preview import build_preview
+from scenario_kit.render.scenarios.runbook import resolve
 from scenario_kit.render.scenarios.time_windows import compute_windows
 from scenario_kit.render.simulation.changes import NoChange
 
 __all__ = [
     "NoChange",
-    "Preview",
-    "PreviewStage",
     "render_app",
     "select_options",
-    "resolve_entity",
     "render_fault",
     "resolve_options",
     "build_preview",

@@ -5,6 +5,6 @@ errors), the CRDs (structural schemas, ``crd``), editor schemas (``editor``) and
 another by its bare name: ``$ref: Change``.
 """
 
-from scenario_kit.schema.source import Schema, allow_templates, build_authoring_schema, expand, load_definitions
+from scenario_kit.schema.source import Schema, build_authoring_schema, expand, load_definitions
 
 __all__ = ["Schema", "build_authoring_schema", "load_definitions", "expand", "allow_templates"]

@@ -197,11 +197,6 @@ class FakeCluster:
         answer = self.answers.get((pod.namespace, pod.name, port), Probed(False, None, "connection refused"))
         return answer if path else answer._replace(status=None)
 
-    def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
-        """Return a number that increases with every write."""
-        self._say("list", f"{namespace}/{self._find(kind, group).kind}")
-        return str(self._version)
-
     # Implementation of writes
 
     def _prepare(self, verb: str, obj: Object) -> tuple[Kind, _Key, Object]:

@@ -1,8 +1,8 @@
 """A trial: its program, its pure planner, its steps, and its status (docs/architecture.md)."""
 
 from scenario_kit.trial.engine.baseline import Baseline
-from scenario_kit.trial.engine.context import TICK, Stopped, TrialContext
-from scenario_kit.trial.plan import Finish, RunStep, Skip, plan
+from scenario_kit.trial.engine.context import Stopped, TrialContext
+from scenario_kit.trial.plan import plan
 from scenario_kit.trial.run import list_alerts_now, mark_infra, reject, run
 from scenario_kit.trial.status import (
     CONDITIONS,
@@ -16,15 +16,11 @@ from scenario_kit.trial.status import (
 
 __all__ = [
     "CONDITIONS",
-    "TICK",
     "AlertNow",
     "Baseline",
     "Condition",
     "ConditionRow",
     "TrialContext",
-    "Finish",
-    "RunStep",
-    "Skip",
     "Stopped",
     "TrialStatus",
     "list_alerts_now",

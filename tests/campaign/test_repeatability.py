@@ -8,7 +8,6 @@ from scenario_kit.campaign.results.repeatability import (
     compute_jaccard,
     discriminates,
     find_quantile,
-    is_even,
     measure_order,
     propose_budget,
     summarise_onsets,
@@ -43,13 +42,6 @@ def test_the_95th_percentile_of_few_is_their_maximum():
 def test_there_is_no_quantile_of_nothing(times, share):
     with pytest.raises(ValueError, match="quantile"):
         find_quantile(times, share)
-
-
-@pytest.mark.parametrize(
-    ("times", "agree"), [((94, 101, 118), True), ((60, 300), False), ((200, 290), True), ((), True), ((inf, 60), True)]
-)
-def test_the_spread_of_onsets(times, agree):
-    assert is_even(times, tick=30) is agree
 
 
 @pytest.mark.parametrize(

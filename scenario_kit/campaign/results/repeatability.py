@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import ceil, isfinite
-from statistics import mean, median
+from statistics import mean
 from typing import Final, NamedTuple
 
 #: Thresholds below which repeats disagree (conventions).
@@ -58,12 +58,6 @@ def summarise_onsets(times: Sequence[float]) -> Onsets:
         find_quantile(times, 0.95),
         propose_budget(times),
     )
-
-
-def is_even(times: Sequence[float], tick: float) -> bool:
-    """Return whether onsets vary no more than scraping explains; ``tick`` is scrape plus evaluation interval."""
-    seen = [t for t in times if isfinite(t)]
-    return not seen or max(seen) - min(seen) <= max(2 * tick, 0.5 * median(seen))
 
 
 def compute_jaccard(sets: Sequence[frozenset[str]]) -> float:

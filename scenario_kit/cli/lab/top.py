@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scenario_kit.model import Object
 
 _GROUP = "metrics.k8s.io"
-_SORTS = ("name", "cpu", "memory")
 
 
 def top(

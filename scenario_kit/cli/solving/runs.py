@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,8 +125,3 @@ def _describe(record: dict[str, Any]) -> str:
     if "resolved" in record:
         parts.append("resolved" if record["resolved"] else "not resolved")
     return "; ".join(parts)
-
-
-def list_records(found: Sequence[Sequence[RunRecord]]) -> list[RunRecord]:
-    """Flatten lists of records."""
-    return [record for records in found for record in records]

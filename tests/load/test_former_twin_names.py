@@ -12,9 +12,9 @@ import yaml
 from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.renaming import rename_former
+from scenario_kit.load.schema.former_names import load_former_twin_names
 from scenario_kit.load.twin import list_former_names, load_twin
 from scenario_kit.model.twin import TwinDocument
-from scenario_kit.schema.renamed import RENAMED_TWIN_FIELDS
 
 TWIN = Path("app/twin.yaml")
 TEXT = """\
@@ -85,10 +85,13 @@ def _list_types() -> dict[str, Any]:
     return types
 
 
-@pytest.mark.parametrize(("kind", "old"), [(kind, old) for kind, names in RENAMED_TWIN_FIELDS.items() for old in names])
+FORMER_NAMES = load_former_twin_names()
+
+
+@pytest.mark.parametrize(("kind", "old"), [(kind, old) for kind, names in FORMER_NAMES.items() for old in names])
 def test_renamed_fields_table_maps_to_current_fields(kind: str, old: str) -> None:
     fields = _list_types()[kind]["properties"]
-    assert RENAMED_TWIN_FIELDS[kind][old] in fields
+    assert FORMER_NAMES[kind][old] in fields
     assert old not in fields
 
 

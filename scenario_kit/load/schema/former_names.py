@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from scenario_kit.load.package_data import read_package_data
 from scenario_kit.load.yaml.document import Path_, Positions, format_place
 from scenario_kit.load.yaml.edit import Rename
 from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
@@ -31,6 +32,12 @@ class FormerName(NamedTuple):
     def fix(self) -> str:
         """The fix of a finding."""
         return f"remove `{self.place[-1]}`" if self.taken else FIX_RENAMED
+
+
+def load_former_twin_names() -> Mapping[str, Mapping[str, str]]:
+    """Load the former names of the fields of ``twin.yaml``: by type, the current name by the former one."""
+    names: Mapping[str, Mapping[str, str]] = read_package_data(__file__)
+    return names
 
 
 def find_former_names(

@@ -11,7 +11,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.render.faults.applicability import Offer, find_component, list_targets, offer
-from scenario_kit.render.faults.golden import render_objects_for
+from scenario_kit.render.faults.first_offer import render_objects_for
 
 #: Maximum length of a scenario's name, from which names in the cluster are derived.
 LONGEST_NAME: Final = 52

@@ -6,7 +6,7 @@ for every lint. Objects are closed, since the API server would silently drop unk
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -19,12 +19,6 @@ DATA: Final = Path(__file__).with_name("chaos_mesh.json")
 #: The kind that starts experiments; defined again, as this layer does not import ``model.chaos.kinds``.
 SCHEDULE: Final = "Schedule"
 _API_VERSION: Final = "chaos-mesh.org/v1alpha1"
-#: Marks an open object; all others are closed.
-_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
-_DROPPED: Final = ("description", "default", "example", "format", "title")
-#: A Schedule may also start a workflow, whose schema repeats all others and is not supported.
-_NO_EXPERIMENT: Final = ("workflow",)
-_DURATION: Final = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
 
 
 def list_kinds() -> tuple[str, ...]:
@@ -73,57 +67,3 @@ def _schedule(own: Schema, experiments: Mapping[str, Schema], started: str) -> S
 def _load_data() -> dict[str, Any]:
     document: dict[str, Any] = msgspec.json.decode(DATA.read_bytes())
     return document
-
-
-def condense_definitions(definitions: Iterable[Schema], version: str) -> Schema:
-    """Return the content of ``chaos_mesh.json``.
-
-    Args:
-        definitions: the CustomResourceDefinitions of Chaos Mesh.
-        version: the version of their module.
-
-    Raises:
-        ValueError: an experiment has a different schema within a Schedule.
-    """
-    specs = {d["spec"]["names"]["kind"]: _strip_schema(_get_spec(d)) for d in definitions}
-    schedule = specs[SCHEDULE]
-    starts = [key for key in schedule["properties"] if key.endswith("Chaos")]
-    experiments = {kind: spec for key in starts for kind, spec in specs.items() if kind.lower() == key.lower()}
-    for key in starts:
-        kind = next(kind for kind in experiments if kind.lower() == key.lower())
-        if schedule["properties"][key] != experiments[kind]:
-            raise ValueError(f"in a Schedule, {key} has another schema than {kind}")
-    own = {k: v for k, v in schedule["properties"].items() if k not in (*starts, *_NO_EXPERIMENT)}
-    return {
-        "version": version,
-        "experiments": experiments,
-        "schedule": {**schedule, "properties": own, "x-starts": starts},
-    }
-
-
-def _get_spec(definition: Schema) -> Schema:
-    served = next(v for v in definition["spec"]["versions"] if v["name"] == "v1alpha1")
-    spec: Schema = served["schema"]["openAPIV3Schema"]["properties"].get("spec", {})
-    return spec
-
-
-def _strip_schema(schema: Schema) -> Schema:
-    """Remove descriptions, close objects, and convert OpenAPI keywords to JSON Schema."""
-    result: Schema = {}
-    for key, value in schema.items():
-        if key == "properties":
-            result[key] = {name: _strip_schema(part) for name, part in value.items()}
-        elif key in ("items", "additionalProperties") and isinstance(value, dict):
-            result[key] = _strip_schema(value)
-        elif key in ("anyOf", "oneOf", "allOf"):
-            result[key] = [_strip_schema(part) for part in value]
-        elif key not in (*_DROPPED, "nullable", "exclusiveMinimum"):
-            result[key] = value
-    if schema.get("exclusiveMinimum") is True:
-        result["exclusiveMinimum"] = result.pop("minimum")
-    if "properties" in result and not schema.get(_OPEN) and "additionalProperties" not in result:
-        result["additionalProperties"] = False
-    if result.get("properties", {}).get("duration") == {"type": "string"}:
-        # The manager parses it with Go's parser, which the CRD does not express.
-        result["properties"]["duration"] = {"type": "string", "pattern": _DURATION}
-    return {"anyOf": [result, {"type": "null"}]} if schema.get("nullable") else result

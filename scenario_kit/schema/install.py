@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.schema import policies, solver
-from scenario_kit.schema.crd import GROUP
+from scenario_kit.schema.api_group import GROUP
 from scenario_kit.schema.writable import APP_ROLE, WRITABLE, Writable
 
 NAMESPACE = "scenario-kit"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.schema.crd import GROUP
+from scenario_kit.schema.api_group import GROUP
 from scenario_kit.schema.solver import SOLVER
 from scenario_kit.schema.webhook import WEBHOOK_NAME
 from scenario_kit.schema.writable import APP_ROLE, EXPERIMENTS, OWNED, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from scenario_kit.schema.crd import GROUP, VERSION
+from scenario_kit.schema.api_group import GROUP, VERSION
 
 #: Of the configuration in the API server, and of the Service and the Secret in the operator's namespace.
 WEBHOOK_NAME: Final = "scenario-kit-admission"

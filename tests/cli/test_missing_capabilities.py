@@ -6,7 +6,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.authoring.missing_capabilities import find_missing_for
 from scenario_kit.cli.authoring.questions import _list_types
-from scenario_kit.render.faults.golden import find_first_offer
+from scenario_kit.render.faults.first_offer import find_first_offer
 
 CATALOG = Catalog()
 SHOP = CATALOG.app("otel-demo", "2.2.0")

@@ -19,7 +19,7 @@ from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.component_lookups import ResolvedComponent
-from scenario_kit.render.faults.golden import find_first_offer
+from scenario_kit.render.faults.first_offer import find_first_offer
 from scenario_kit.render.faults.target_lookups import ResolvedTarget
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.templating.target import resolve_target

@@ -13,9 +13,9 @@ from operators.scenario import plan as scenario_plan
 from operators.scenario import validation_plan
 from scenario_kit.cli import build
 from scenario_kit.lint import RULES
-from scenario_kit.schema.crd import build_crd
 from scenario_kit.trial import CONDITIONS
 from scenario_kit.trial.status import PROOF
+from tools.pages.crd import build_crd
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import PAGES, ROOT, session

@@ -10,7 +10,7 @@ from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.render import resolve
 from scenario_kit.render.faults.applicability import list_targets
-from scenario_kit.render.faults.golden import find_first_offer, render_objects_for
+from scenario_kit.render.faults.first_offer import find_first_offer, render_objects_for
 
 CATALOG = Catalog(merging=True)
 APPS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]

@@ -13,7 +13,7 @@ from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
 from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.model.authored.scenario import Rollout
 from scenario_kit.render.faults.applicability import offer
-from scenario_kit.render.faults.golden import render_objects_for
+from scenario_kit.render.faults.first_offer import render_objects_for
 
 HTTP = {"httpGet": {"path": "/live", "port": "web"}}
 

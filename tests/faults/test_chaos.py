@@ -8,7 +8,7 @@ from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import FaultUse, Recurrence
 from scenario_kit.render import render_fault
 from scenario_kit.render.faults.applicability import offer
-from scenario_kit.render.faults.golden import render_objects_for
+from scenario_kit.render.faults.first_offer import render_objects_for
 from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 CATALOG = Catalog()

@@ -8,7 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Reference
 from scenario_kit.render.faults.applicability import offer
-from scenario_kit.render.faults.golden import render_objects_for
+from scenario_kit.render.faults.first_offer import render_objects_for
 
 CATALOG = Catalog()
 SHOP, HOTEL = "otel-demo", "hotel-reservation"

@@ -17,7 +17,7 @@ from scenario_kit.cli import run
 from scenario_kit.load import load_scenario
 from scenario_kit.render import render_app, resolve
 from scenario_kit.render.faults.applicability import Offer
-from scenario_kit.render.faults.golden import find_first_offer
+from scenario_kit.render.faults.first_offer import find_first_offer
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
 FILES = sorted(path.relative_to(BEFORE) for path in BEFORE.rglob("*.yaml"))

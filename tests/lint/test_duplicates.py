@@ -18,7 +18,7 @@ from scenario_kit.lint.similarity.index_entry import IndexEntry, build_entry, ta
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
 from scenario_kit.render.faults.applicability import find_offers, fits
-from scenario_kit.render.faults.golden import render_objects_for
+from scenario_kit.render.faults.first_offer import render_objects_for
 from tests.lint.test_rules import base
 
 CATALOG = Catalog(merging=True)

@@ -13,8 +13,8 @@ from scenario_kit.lab.toolchain import assets
 from scenario_kit.lab.toolchain.components import CHAOS_MESH
 from scenario_kit.load.schema.fast_validation import fits
 from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
-from scenario_kit.schema.chaos import DATA, condense_definitions, get_object_schema, list_kinds
-from tools.chaos.schema_condenser import condense_schemas
+from scenario_kit.schema.chaos import DATA, get_object_schema, list_kinds
+from tools.chaos.schema_condenser import condense_definitions, condense_schemas
 
 PODS = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}
 

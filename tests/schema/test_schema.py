@@ -14,9 +14,9 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.schema import Schema, build_authoring_schema, expand, load_definitions
-from scenario_kit.schema.crd import KINDS, build_crd
 from scenario_kit.schema.editor import build_editor_schema
 from scenario_kit.schema.install import build_access
+from tools.pages.crd import KINDS, build_crd
 from tools.pages.reference_page import render_reference_page
 
 ROOT = Path(__file__).parent.parent.parent

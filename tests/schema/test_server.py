@@ -17,9 +17,10 @@ from scenario_kit.load import load_scenario, parse_scenario_object
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
 from scenario_kit.render.scenarios.bundle import bundle_scenario
-from scenario_kit.schema.crd import GROUP, KINDS, build_crd
+from scenario_kit.schema.api_group import GROUP
 from scenario_kit.schema.deployment import Installation, build_deployment
 from scenario_kit.schema.install import build_access
+from tools.pages.crd import KINDS, build_crd
 
 pytestmark = pytest.mark.lab
 SCENARIOS = Catalog().scenarios()

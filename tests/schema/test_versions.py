@@ -16,7 +16,7 @@ from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import ClusterError
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
-from scenario_kit.schema.crd import SERVED, CrdVersion, build_crd
+from tools.pages.crd import SERVED, CrdVersion, build_crd
 
 #: A group of its own: other tests of the session use ours.
 GROUP: Final = "versions.scenariokit.io"

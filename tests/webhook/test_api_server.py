@@ -20,9 +20,10 @@ from scenario_kit.clients import KubeCluster
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
 from scenario_kit.render.scenarios.bundle import bundle_scenario
-from scenario_kit.schema.crd import GROUP, SERVED, build_crd
+from scenario_kit.schema.api_group import GROUP
 from scenario_kit.schema.webhook import PATH, TIMEOUT_SECONDS, WEBHOOK_NAME, build_webhook_configuration
 from tests.webhook.conftest import CATALOG, spoil
+from tools.pages.crd import SERVED, build_crd
 
 pytestmark = pytest.mark.lab
 

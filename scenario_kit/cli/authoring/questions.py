@@ -7,23 +7,25 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import typer
 import yaml
 
+from scenario_kit.catalog import Catalog
+from scenario_kit.cli.authoring.missing_capabilities import find_missing, find_missing_for
 from scenario_kit.cli.terminal.menu import Choice, ask_again, choose
 from scenario_kit.cli.terminal.output import fold_text
+from scenario_kit.draft import Answers, aim_fault, check_name, find_faults, list_entities, name_for
+from scenario_kit.draft.document import derive_fault_name
+from scenario_kit.draft.matrix_alerts import find_row
 from scenario_kit.errors import UsageError
 from scenario_kit.load import did_you_mean
-from scenario_kit.model import Reference
-
-if TYPE_CHECKING:
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.draft import Answers
-    from scenario_kit.model import App, FaultType
-    from scenario_kit.render.faults.applicability import Offer
-
+from scenario_kit.model import App, FaultType, Reference
+from scenario_kit.model.authored.scenario import Outcome
+from scenario_kit.render import render_app
+from scenario_kit.render.faults.applicability import Offer, find_offers
+from scenario_kit.render.faults.first_offer import find_first_offer, render_objects_for
 
 #: Maximum number of targets or values in a message, and of alerts in a menu.
 _SHOWN: Final = 12
@@ -55,8 +57,6 @@ def complete(
     Raises:
         UsageError: an invalid answer, or a missing one without prompts.
     """
-    from scenario_kit.draft import Answers
-
     app_name = _choose_answer("app", given["app"], catalog.apps(), "--app", ask=ask, only=True)
     versions = catalog.versions(app_name)
     version = given["version"] or (versions[0] if not ask or len(versions) == 1 else "")
@@ -77,8 +77,6 @@ def complete(
 
 def _ask_name(answers: Answers) -> Answers:
     """Prompt for missing name and author."""
-    from scenario_kit.draft import check_name, name_for
-
     name, author = answers.name, answers.author
     if not name:
         name = ask_again("Name", lambda text: check_name(replace(answers, name=text)), name_for(answers))
@@ -151,8 +149,6 @@ def ask_others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: 
 
 def _make_unique_name(made: Answers, before: Sequence[Answers]) -> str:
     """Make a unique name for a fault of the scenario; empty if its default name is unique."""
-    from scenario_kit.draft.document import derive_fault_name
-
     taken, own = {derive_fault_name(other) for other in before}, derive_fault_name(made)
     return "" if own not in taken else next(n for i in range(2, 99) if (n := f"{own}-{i}") not in taken)
 
@@ -165,8 +161,6 @@ def _choose_one(what: str, name: str, known: Sequence[str]) -> str:
 
 
 def _parse_outcome(text: str) -> Any:
-    from scenario_kit.model.authored.scenario import Outcome
-
     known = get_args(Outcome)
     if text and text not in known:
         fix = did_you_mean(text, known) or f"one of: {', '.join(known)}"
@@ -176,10 +170,6 @@ def _parse_outcome(text: str) -> Any:
 
 def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalog: Catalog, *, ask: bool) -> Offer:
     """Choose the target and the fault."""
-    from scenario_kit.draft import list_entities
-    from scenario_kit.render import render_app
-    from scenario_kit.render.faults.golden import render_objects_for
-
     fault, target = given["fault"], given["target"]
     if fault:  # with the app options that it requests: autoscalers, for example, are optional
         objects = render_objects_for(catalog.fault(fault), app, catalog)
@@ -196,8 +186,6 @@ def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalo
 
 def _offer_anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
     """Offer the fault at its first valid target."""
-    from scenario_kit.render.faults.golden import find_first_offer
-
     found = find_first_offer(catalog.fault(fault), app, catalog)
     if found is None:
         raise UsageError(f"{fault} does not apply to {app.name}", fix="choose another app or fault")
@@ -206,8 +194,6 @@ def _offer_anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
 
 def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: Catalog) -> Offer:
     """Offer the fault with the given parameters; with defaults if only these are invalid, which is reported later."""
-    from scenario_kit.draft import aim_fault
-
     found = aim_fault(fault, entity, app, catalog, values)
     offers = found.offers or (aim_fault(fault, entity, app, catalog).offers if values else ())
     if offers:
@@ -222,9 +208,6 @@ def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, cata
 
 def _list_valid_targets(fault: str, app: App, catalog: Catalog) -> str:
     """List the valid targets of a fault with default parameters."""
-    from scenario_kit.render.faults.applicability import find_offers
-    from scenario_kit.render.faults.golden import render_objects_for
-
     fault_type = catalog.fault(fault)
     targets = [o.target for o in find_offers(fault_type, app, render_objects_for(fault_type, app, catalog))]
     more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
@@ -233,8 +216,6 @@ def _list_valid_targets(fault: str, app: App, catalog: Catalog) -> str:
 
 def _choose_offer(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
     """Prompt for a fault among those that apply to the entity."""
-    from scenario_kit.draft import find_faults
-
     offered = list(find_faults(entity, app, catalog))
     if not ask:
         types = _list_types(offered, app, catalog)
@@ -253,8 +234,6 @@ def _list_types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
 
 def _build_choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
     """Build the menu entry of a fault: its effect, its target, and its measured alerts."""
-    from scenario_kit.draft.matrix_alerts import find_row
-
     fault_type, fault = catalog.fault(offered.fault.type), offered.fault.type
     row, lack = find_row(catalog.matrix(app, fault), fault, offered.target), _describe_lacks(offered, app, catalog)
     raised = [alert.name + _format_target(alert.entity) for alert in row.alerts] if row else []
@@ -281,8 +260,6 @@ def _split_family(family: str) -> str:
 
 def _describe_lacks(offered: Offer, app: App, catalog: Catalog) -> str:
     """List the capabilities that the lab lacks for this fault, without those that it lacks for the app itself."""
-    from scenario_kit.cli.authoring.missing_capabilities import find_missing, find_missing_for
-
     always = {lack.need for lack in find_missing((), app, {}, catalog)}
     return ", ".join(lack.need for lack in find_missing_for(offered, app, catalog) if lack.need not in always)
 
@@ -303,8 +280,6 @@ def _choose_parameters(offer: Offer, given: Sequence[str], app: App, catalog: Ca
             typer.echo(fold_text(described, "      "))
 
     def understand(text: str) -> dict[str, Any]:
-        from scenario_kit.draft import aim_fault
-
         values = _check_allowed(_parse_pairs(_split(text), fault_type), offer)
         found = aim_fault(fault_type.name, offer.target, app, catalog, values) if values else None
         if found is not None and not found.offers:

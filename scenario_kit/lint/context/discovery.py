@@ -21,7 +21,7 @@ from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, render_fault, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.applicability import fits, list_targets
-from scenario_kit.render.faults.golden import render_objects_for
+from scenario_kit.render.faults.first_offer import render_objects_for
 
 AnyCase = LintContext | FaultCase | AppCase | PackCase
 #: Kinds by file name.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scenario_kit.schema.api_group import GROUP, VERSION
 from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
 from scenario_kit.schema.source import FORMER_NAMES, Schema, expand, load_definitions
 
-GROUP = "scenariokit.io"
-VERSION = "v1alpha1"
 CATEGORY = "scenario-kit"
 
 

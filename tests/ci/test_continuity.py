@@ -13,8 +13,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Object
 from scenario_kit.render import resolve
-from scenario_kit.render.scenarios.continuity import ScenarioVersion, explain_difference
 from scenario_kit.render.scenarios.runbook import render_as_written
+from tools.continuity import ScenarioVersion, explain_difference
 
 CART = ("Service", "cart")
 SCENARIO = "product-catalog-wrong-target-port"

@@ -13,10 +13,10 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.image_lock import read_locks, write
-from scenario_kit.clients.image_registry import ACCEPT, ImagePlace, ImageRegistries, place
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.render import render_app
+from tools.image_registry import ACCEPT, ImagePlace, ImageRegistries, place
 
 ROOT = Path(__file__).parents[2]
 Handler = Callable[[httpx.Request], httpx.Response]

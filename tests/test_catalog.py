@@ -99,7 +99,7 @@ def test_twin_stands_beside_the_app(root, versions, expected):
         ({"versions": {"1.0": {"load": 3}}}, "    load: 3", "Expected `object`, got `int` - at `load`"),
     ],
 )
-def test_a_twin_of_another_shape_is_refused_with_its_place(root, wrong, line, message):
+def test_malformed_twin_is_refused_with_position(root, wrong, line, message):
     file = put(root, "catalog/apps/shop/twin.yaml", {**SHARED, **wrong})
     with pytest.raises(AuthoringError) as refused:
         Catalog([root]).app("shop", "1.0")

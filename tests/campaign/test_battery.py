@@ -179,7 +179,7 @@ CHAOS = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChaos", "metad
         ({"mitigation": "Workaround"}, {**CHAOS, "metadata": {"generateName": "c-"}}, None),
     ],
 )
-def test_an_experiment_that_nobody_is_to_remove_is_removed(fault, runbook_of, more, chaos, deleted):
+def test_unowned_experiment_is_removed(fault, runbook_of, more, chaos, deleted):
     broken = msgspec.structs.replace(fault("a"), changes=(change(chaos=chaos),), **more)
     assert battery(book_of(runbook_of, broken)).get("delete-chaos") == deleted
 

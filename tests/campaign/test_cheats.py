@@ -118,5 +118,5 @@ def test_fault_on_new_pods_returns_when_its_repair_is_undone():
     assert add_cheats(book).procedure("Cheat", STARTS) == again
 
 
-def test_a_fault_that_restarts_nothing_is_there_again_by_itself(wrong_port):
+def test_fault_without_restart_returns_by_itself(wrong_port):
     assert starts(wrong_port) == ()

@@ -92,7 +92,7 @@ def test_different_placements_are_counted_once_each():
     assert numbers(a_repeat(1)).placements == 0
 
 
-def test_an_alert_that_comes_only_sometimes_is_proposed_as_such():
+def test_intermittent_alert_is_proposed_as_may_fire():
     repeats = [a_repeat(1, alert("Errors", "Deployment/web", 50)), a_repeat(2)]
     row = numbers(*repeats).alerts[0]
     assert (row.fired, row.n, row.p95_seconds, row.proposal) == (1, 2, None, "MayFire")
@@ -139,7 +139,7 @@ def test_the_order_of_the_propagation(first, second, codes):
     assert {r.code for r in make_remarks(seen)} & {"SK407"} == codes
 
 
-def test_rules_of_different_patience_say_nothing_about_the_order():
+def test_rules_with_different_delays_do_not_order_causes():
     repeats = [
         a_repeat(i, alert("Silent", "Deployment/db", 585), alert("Errors", "Deployment/web", 210)) for i in range(3)
     ]

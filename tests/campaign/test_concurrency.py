@@ -35,7 +35,7 @@ def with_changes(fault, *changes, scope="Namespace"):
         ),
     ],
 )
-def test_what_reaches_beyond_the_app_has_the_cluster_for_itself(runbook_of, fault, change, many):
+def test_cluster_scoped_trial_has_the_cluster_to_itself(runbook_of, fault, change, many):
     expected = 4 if many else 1
     assert limit_concurrency(runbook_of(with_changes(fault("f"), change)), 4) == expected
     procedure = Procedure(use="Decoy", name="d", solution=Solution(name="d", changes=(Change.from_json(change),)))
@@ -81,7 +81,7 @@ def asks(replicas):
                     "patch": [{"op": "replace", "path": "/spec/other", "value": 200}]}}, "100m", True),
     ],
 )  # fmt: skip
-def test_who_asks_for_the_room_of_many_has_the_cluster_for_itself(runbook_of, fault, change, cpu, many):
+def test_trial_with_large_requests_runs_alone(runbook_of, fault, change, cpu, many):
     runbook = msgspec.structs.replace(runbook_of(with_changes(fault("f"), change)), objects=(workload(cpu),))
     assert limit_concurrency(runbook, 4) == (4 if many else 1)
 

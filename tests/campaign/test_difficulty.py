@@ -52,7 +52,7 @@ def test_complexity_is_the_cube_root_of_path_steps_and_technologies(book):
     assert found.band == "Low"
 
 
-def test_whoever_blames_the_first_or_the_loudest_is_right_or_not(book):
+def test_blame_of_first_or_loudest_alert_is_scored(book):
     seen = repeat(alert("Deployment/web", 300.0), alert("Deployment/cart", 200.0, 400.0))
     found = measure_difficulty(book, [seen])
     assert found.first_alert_seconds == 100.0
@@ -76,7 +76,7 @@ def test_alerts_on_a_part_of_the_cause_s_component_name_the_cause(book):
     assert measure_difficulty(book, [first]).trivial
 
 
-def test_loudness_counts_alerts_and_their_time_until_somebody_acts():
+def test_loudness_counts_alerts_and_firing_time_until_repair():
     seen = repeat(
         alert("Deployment/web", 50.0), alert("Deployment/web", 900.0, name="Late"), alert("Deployment/db", 1500.0)
     )

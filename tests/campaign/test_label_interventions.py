@@ -146,7 +146,7 @@ def test_partial_solution_runs_as_last_repair(fault, runbook_of):
     ],
     ids=["restarts what was repaired", "another object", "changes what was repaired"],
 )
-def test_a_decoy_about_what_is_repaired_already_is_left_out(fault, runbook_of, made, tried):
+def test_decoy_for_repaired_cause_is_skipped(fault, runbook_of, made, tried):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]}, decoys=["d"])
     fix = {"patch": {"target": "ConfigMap/b", "type": "Merge", "patch": {}}}
     done = {"d": made, "a:0": fix, "b:0": fix}

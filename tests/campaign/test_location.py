@@ -81,7 +81,7 @@ def test_the_entry_with_most_of_its_words_in_the_finding_is_meant(code, message,
     assert place(code, message) == path
 
 
-def test_the_step_and_what_was_observed_name_the_entry_too():
+def test_step_and_observation_name_the_entry():
     assert place("SK431", "cleared", step="change Decoy scale-ad") == "spec.decoys.1"
     assert place("SK322", "missing", observed="Lag") == "spec.expect.alerts.2"
 

@@ -101,7 +101,7 @@ def test_what_may_fire_and_what_is_chronic_is_declared():
     ]  # fmt: skip
 
 
-def test_repeats_without_evidence_count_and_say_nothing_of_alerts():
+def test_repeats_without_evidence_count_without_alerts():
     seen = numbers(
         a_repeat(1, history=None), a_repeat(2, injected_at=None, outcome="Broken"), a_repeat(3, outcome="Infra")
     )
@@ -288,7 +288,7 @@ def of(app, **why):
     return msgspec.structs.replace(app, twin=msgspec.structs.replace(tiny.DEFINITION, assumptions=known))
 
 
-def test_what_broken_repeats_share_is_a_warning_that_names_it(fault, runbook_of):
+def test_common_factor_of_broken_repeats_is_a_warning(fault, runbook_of):
     app = of(runbook_of(fault("f")).app, a="guess", b="", c="x", d="y", e="z")
     low, high = dict.fromkeys("abcde", 1.0), dict.fromkeys("abcde", 3.0)
     (found,) = find_decisive_assumptions([ran("Held", **low), ran("Broken", **high)], app)

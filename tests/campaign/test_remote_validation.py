@@ -61,7 +61,7 @@ def show(status):
     return lambda world: world.show(status)
 
 
-def test_the_same_question_has_the_same_name_wherever_it_is_asked():
+def test_validation_name_depends_on_what_is_validated():
     name = derive_validation_name("s", SPEC)
     assert name == derive_validation_name("s", dict(reversed(SPEC.items())) | {"maxMinutes": 5, "parallelism": 7})
     assert name != derive_validation_name("s", SPEC | {"seed": 2})
@@ -155,7 +155,7 @@ def test_one_that_is_deleted_meanwhile_is_told():
         World(show(RUNNING), lambda world: world.remote.remove()).run()
 
 
-def test_an_api_server_that_is_away_for_a_moment_changes_nothing():
+def test_brief_api_server_restart_has_no_effect():
     world = World(show(RUNNING))
 
     def fail(verb, what):

@@ -48,7 +48,7 @@ def repaired(runbook, *documents):
         "with a command of its own",
     ],
 )  # fmt: skip
-def test_what_a_repair_takes_back_elsewhere_is_tried_alone(fault, runbook_of, made, fix, part):
+def test_repair_with_side_rollback_runs_separately(fault, runbook_of, made, fix, part):
     broken = msgspec.structs.replace(fault("a"), changes=changes(*made))
     runbook = repaired(runbook_of(broken, solutions={"s": ["a"]}), *fix)
     assert [each.part.solution.changes for each in find_side_effects(runbook)] == ([changes(*part)] if part else [])

@@ -86,7 +86,7 @@ def campaign(
     )  # fmt: skip
 
 
-def test_results_come_in_the_order_of_the_plan_and_nothing_stays(cluster):
+def test_results_are_in_plan_order_and_trials_removed(cluster):
     operator = Operator(cluster)
     results = campaign(cluster, operator)
     assert [(r.purpose, r.outcome) for r in results] == [("repeat-1", "Held"), ("control", "Held")]
@@ -222,14 +222,14 @@ class Ticking:
 
 
 @pytest.mark.parametrize("first", range(1, 12))
-def test_an_api_server_that_is_silent_for_a_moment_changes_nothing(cluster, first):
+def test_brief_api_server_outage_has_no_effect(cluster, first):
     flaky = Broken(cluster, lambda call: first <= call < first + 4)
     results = campaign(flaky, Operator(cluster))
     assert [(r.purpose, r.outcome) for r in results] == [("repeat-1", "Held"), ("control", "Held")]
 
 
 @pytest.mark.parametrize("first", range(1, 10))
-def test_an_api_server_that_stays_silent_is_nobodys_scenario(cluster, first):
+def test_lasting_api_server_outage_blames_no_scenario(cluster, first):
     gone = Broken(cluster, lambda call: call >= first)
     results = campaign(gone, Operator(cluster, silent=True), clock=Ticking())
     assert {r.outcome for r in results} == {"Infra"}
@@ -238,7 +238,7 @@ def test_an_api_server_that_stays_silent_is_nobodys_scenario(cluster, first):
     )
 
 
-def test_who_is_not_answered_does_not_ask_on_for_every_trial(cluster):
+def test_dead_component_is_looked_up_after_first_failure(cluster):
     """Each request may take a minute to fail: which part died is asked after one, not after all."""
     gone = Broken(cluster, lambda call: call >= 30)
     results = campaign(
@@ -249,7 +249,7 @@ def test_who_is_not_answered_does_not_ask_on_for_every_trial(cluster):
 
 
 @pytest.mark.parametrize("after", range(8))
-def test_a_lab_that_dies_never_passes_what_could_not_be_seen(cluster, after):
+def test_dead_lab_never_passes_unseen_trials(cluster, after):
     operator = Operator(cluster)
     results = campaign(
         cluster, operator, parallel=1, health=lambda: ["etcd is gone"] if operator.pauses >= after else []
@@ -277,7 +277,7 @@ def test_a_trial_that_does_not_move_is_infrastructure(cluster):
     assert "the operator is not running" in results[0].message
 
 
-def test_whoever_watches_is_told_about_every_change_of_a_trial(cluster):
+def test_watchers_get_every_trial_change(cluster):
     reported = []
     campaign(
         cluster, Operator(cluster),

@@ -52,7 +52,7 @@ def test_what_is_next(looks, trials, begin, over):
     assert ([p.purpose for p in move.begin], move.over) == (begin, over)
 
 
-def test_what_is_given_up_is_named_and_what_runs_is_waited_for():
+def test_abandoned_trials_are_named_and_running_awaited():
     move = advance(STANDARD, PLANNED, seen(**repeats("HHr")), parallel=2, give_up=True)
     assert not move.over
     assert not move.begin

@@ -206,7 +206,7 @@ def test_what_makes_way_for_a_new_run(outcome, labels, is_stale):
     assert stale({"metadata": {"name": "t", "labels": labels}, "status": {"outcome": outcome}}) is is_stale
 
 
-def test_a_trial_on_its_way_out_and_one_that_nobody_has_seen():
+def test_terminating_and_unseen_trials():
     assert not is_terminating({"metadata": {}})
     assert is_terminating({"metadata": {"deletionTimestamp": "now"}})
     assert read_status({"metadata": {}}) == TrialStatus()

@@ -149,7 +149,7 @@ def test_a_finding_of_repeats_says_in_how_many(outcomes, broken, observed, sever
     assert (found.observed, found.severity) == (observed, severity)
 
 
-def test_what_nothing_was_observed_of_says_only_in_how_many():
+def test_unobserved_metric_shows_only_count():
     results = [msgspec.structs.replace(r, findings=(finding(),)) for r in repeats("BB")]
     assert conclude(SUBJECT, results, [], 1.0).findings[0].observed == "in 2 of 2 repeats"
 

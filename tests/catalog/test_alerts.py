@@ -102,7 +102,7 @@ def test_default_has_the_promised_rules(catalog: Catalog):
     assert {r.name: r.for_seconds for r in catalog.alert_pack("default")} == desired
 
 
-def test_rule_file_holds_nothing_that_prometheus_does_not_know(catalog: Catalog):
+def test_rule_file_has_only_prometheus_fields(catalog: Catalog):
     document = catalog.prometheus_rules(*PACKS)
     names = [g["name"] for g in document["groups"]]
     assert len(names) == len(set(names))

@@ -27,7 +27,7 @@ def test_every_need_of_the_catalogue_is_one_word_of_the_vocabulary() -> None:
     assert {need: found for need, found in known.items() if len(found) != 1} == {}
 
 
-def test_the_schema_of_faults_takes_these_words_and_no_others() -> None:
+def test_fault_schema_accepts_only_known_words() -> None:
     pattern = load_definitions()["Fault"]["properties"]["requires"]["items"]["pattern"]
     words = re.findall(r"[a-z-]+(?:>=|:)?", pattern.replace("[0-9]+", "").replace(".+", ""))
 

@@ -153,7 +153,7 @@ def files(root: Path) -> dict[str, str]:
     return {p.name + p.parent.name: p.read_text() for p in root.rglob("*") if p.is_file()}
 
 
-def test_every_app_is_locked_and_a_second_run_changes_nothing(command: Any, root: Path, capsys: Any) -> None:
+def test_locking_is_idempotent_for_every_app(command: Any, root: Path, capsys: Any) -> None:
     assert command.main([], root, registries(everything)) == 0
     one = root / "catalog" / "apps" / "one" / "app.yaml"
     assert read_locks(one) == {

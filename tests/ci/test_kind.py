@@ -9,7 +9,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_without_an_engine_it_says_so_before_anything_is_built(tmp_path):
+def test_missing_engine_is_reported_before_build(tmp_path):
     done = subprocess.run(
         [sys.executable, str(ROOT / "ci" / "kind")], env={"PATH": str(tmp_path), "HOME": str(tmp_path)},
         capture_output=True, text=True, timeout=100, check=False,

@@ -42,7 +42,7 @@ def test_a_trial_speaks_by_its_own_clock_and_the_rest_by_the_wall():
     ("changed", "since"),
     [({"injectedAt": None}, "13:53:40"), ({"injectedAt": 1_000_430.0}, "13:53:40 (−0:10)")],
 )
-def test_time_from_the_injection_is_told_where_there_was_one(changed, since):
+def test_time_since_injection_is_shown_if_injected(changed, since):
     row = next(r for r in alerts.build_rows([a_world(**changed)], [], NOW) if r.state == "Pending")
     assert row.cells()[5] == since
 

@@ -236,7 +236,7 @@ def test_every_command_module_registers_its_declared_commands(name: str) -> None
     assert sorted(c for commands in COMMANDS.values() for c in commands) == sorted(whole.commands)  # type: ignore[attr-defined]
 
 
-def test_findings_show_what_was_seen_where_the_message_does_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_show_observed_values(capsys: pytest.CaptureFixture[str]) -> None:
     output.show_findings(
         [Finding(code="SK304", severity=Severity.WARNING, message="m", observed="a", expected="b", why="w")]
     )
@@ -252,7 +252,7 @@ def test_findings_show_what_was_seen_where_the_message_does_not(capsys: pytest.C
         (20, ["code   title", "SK601  The licence is missing or unknown", "SK602"]),
     ],
 )
-def test_the_last_column_of_a_table_is_continued_below_itself(width: int | None, lines: list[str]) -> None:
+def test_last_table_column_wraps(width: int | None, lines: list[str]) -> None:
     rows = [("SK601", "The licence is missing or unknown"), ("SK602", "")]
     assert output.format_table(("code", "title"), rows, width) == lines
 

@@ -103,7 +103,7 @@ def test_a_silent_prometheus_is_a_fact():
     assert read_facts(build_cluster(), FakeMetrics(fail), (), 0.0).metrics == "no answer"
 
 
-def test_a_context_that_does_not_exist_is_said_with_its_fix(capsys, tmp_path, monkeypatch):
+def test_unknown_context_error_has_a_fix(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert run(["doctor", "--context", "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().out

@@ -118,7 +118,7 @@ def test_options_that_make_no_sense_are_refused(kubeconfig, capsys, options, tex
     assert text in capsys.readouterr().err
 
 
-def test_a_cluster_without_the_operator_is_told_how_to_install_it():
+def test_missing_operator_message_explains_installation():
     cluster = FakeCluster()
     require_operator(cluster, "c")
     cluster.kinds = list
@@ -151,7 +151,7 @@ def test_what_is_sent_is_what_render_prints(capsys):
     assert embedded == {"name": printed["metadata"]["name"], "spec": printed["spec"]}
 
 
-def test_the_operator_resolves_what_is_asked_to_the_same_incident():
+def test_operator_resolves_to_the_same_incident():
     """Its catalogue knows nothing of the fault type that lies beside the scenario."""
     case = build_case()
     plan = plan_case(case, 1, None, None)

@@ -72,7 +72,7 @@ def test_an_engine_that_answers_is_taken():
     assert find_engine(FakeMachine("docker", "podman", "kind", docker_info="no daemon")) == "podman"
 
 
-def test_without_an_engine_the_command_says_so_and_nothing_begins(capsys, tmp_path, monkeypatch):
+def test_missing_engine_is_reported_before_start(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -82,7 +82,7 @@ def test_without_an_engine_the_command_says_so_and_nothing_begins(capsys, tmp_pa
     assert not (tmp_path / "state").exists()
 
 
-def test_a_cluster_is_created_once_with_a_kubeconfig_of_its_own(kind):
+def test_cluster_is_created_once_with_separate_kubeconfig(kind):
     machine = FakeMachine("docker", "kind")
     bring_up_kind(machine, kind)
     ((arguments, stdin, environment),) = machine.find("create")

@@ -33,7 +33,7 @@ STATUS = TrialStatus(
 
 
 @pytest.mark.parametrize("width", [80, 200])
-def test_a_row_fits_its_terminal_and_tells_all_but_the_last_alerts(width):
+def test_row_fits_terminal_and_drops_last_alerts(width):
     screen = io.StringIO()
     console = Console(file=screen, width=width, force_terminal=True, color_system=None, legacy_windows=False)
     with Timeline("a title", [PLANNED], console) as timeline:

@@ -37,5 +37,5 @@ def test_each_capability_once(fault, app, needs):
         (UNSIMULATED, "pod-failure; not in the lab: noisy-neighbor (requires real-nodes)"),
     ],
 )
-def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):
+def test_fault_list_omits_requirements_of_the_app(app, listed):
     assert _list_types([offer("pod-failure"), offer("noisy-neighbor")], app, CATALOG) == listed

@@ -81,7 +81,7 @@ def test_a_fault_may_fit_only_with_the_given_parameters(folder, capsys):
     assert "parameters: {name: TLS, value: x" in capsys.readouterr().out
 
 
-def test_what_is_there_only_when_a_fault_asks_for_it_can_be_chosen(folder, capsys):
+def test_objects_of_options_required_by_a_fault_can_be_targets(folder, capsys):
     arguments = ["new", "--app", "otel-demo", "--fault", "hpa-target-too-low", "--target", "HorizontalPodAutoscaler/ad"]
     assert run([*arguments, "--dry-run"]) == 0
     assert "target: HorizontalPodAutoscaler/ad" in capsys.readouterr().out
@@ -159,7 +159,7 @@ def test_questions_offer_only_what_fits(folder, asked):
     assert "Deployment/cart: not in the lab: requires real-data-plane" in result.output
 
 
-def test_faults_are_grouped_by_family_and_say_what_they_raise(folder, asked):
+def test_faults_are_grouped_by_family_with_alerts(folder, asked):
     output = asked("otel-demo", "2.2.0", "cart").output
     assert "  Workload spec\n" in output
     at = output.index("deployment-scaled-to-zero\n")
@@ -264,7 +264,7 @@ def test_other_faults_are_scanned_once_for_listing(parameters, looked_through):
     ("fault", "needs"),
     [("clock-skew", ["real-data-plane"]), ("pod-failure", []), ("network-partition", [])],
 )
-def test_what_the_lab_cannot_judge_is_said_when_it_is_written(folder, capsys, fault, needs):
+def test_draft_warns_about_missing_lab_capability(folder, capsys, fault, needs):
     assert run(["new", "x", "--app", "otel-demo", "--target", "cart", "--fault", fault, "--author", "Ada"]) == 0
     reported = capsys.readouterr()
     for need in needs:
@@ -289,7 +289,7 @@ def test_printed_draft_lists_missing_capabilities(folder, capsys):
     assert "requires real-data-plane" in reported.err
 
 
-def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monkeypatch):
+def test_ineffective_fault_error_has_a_fix(folder, capsys, monkeypatch):
     def stays(*_args):
         raise NoChange("patch", "Deployment/cart")
 

@@ -20,7 +20,7 @@ def print_manifests(capsys, *options):
     return list(yaml.safe_load_all(capsys.readouterr().out))
 
 
-def test_everything_is_printed_in_the_order_in_which_it_is_applied(capsys):
+def test_manifests_are_printed_in_apply_order(capsys):
     kinds = [obj["kind"] for obj in print_manifests(capsys)]
     assert kinds[:4] == ["CustomResourceDefinition"] * 3 + ["Namespace"]
     assert kinds[-3:] == ["Deployment", "PodDisruptionBudget", "NetworkPolicy"]

@@ -158,9 +158,7 @@ def test_every_scenario_of_the_catalogue_can_be_scored(capsys: pytest.CaptureFix
     assert incidents == {path.parent.name for path in SCENARIOS.glob("*/scenario.yaml")}
 
 
-def test_an_answer_with_a_mistake_counts_as_none_and_says_where(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_invalid_answer_counts_as_none_with_position(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     answer.write_text('{"contributing_factors": [\n {"name": "shop/Deployment/payment"},\n {"name": 7}]}')
     code, out, _ = score(capsys, TRUTHS, str(answer))

@@ -447,7 +447,7 @@ def test_two_budgets_refuse_an_eviction(cluster: Cluster, namespace: str) -> Non
         cluster.evict(pod)
 
 
-def test_a_pod_that_does_not_run_is_evicted_whatever_a_budget_says(cluster: Cluster, namespace: str) -> None:
+def test_pod_that_is_not_running_is_evicted_despite_budget(cluster: Cluster, namespace: str) -> None:
     pod = running_pod(cluster, namespace, phase="Pending")
     budget(cluster, namespace, disruptionsAllowed=0)
     cluster.evict(pod)

@@ -24,7 +24,7 @@ after
 """
 
 
-def test_each_table_stands_between_its_marks_and_the_rest_stays(tmp_path: Path) -> None:
+def test_tables_replace_text_between_markers(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(PAGE)
     linted = [

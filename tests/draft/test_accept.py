@@ -28,7 +28,7 @@ def fired(name, on, start, end=None):
         (fired("A", "Deployment/x", 250), []),  # when somebody acted already
     ],
 )
-def test_what_fires_between_injection_and_judgement_counts(timeline, expected):
+def test_alerts_between_injection_and_judgement_count(timeline, expected):
     seen = select_observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
     assert [(a.name, a.entity, a.alert_class) for a in seen] == expected
 
@@ -42,7 +42,7 @@ def test_what_fires_between_injection_and_judgement_counts(timeline, expected):
         ([(150, 210), (395, None)], "MayFire"),
     ],
 )
-def test_what_does_not_last_until_the_repair_is_not_promised(firing, promised):
+def test_alert_ending_before_repair_is_not_expected(firing, promised):
     timeline = AlertTimeline(name="A", firing=tuple(Interval(start=s, end=e) for s, e in firing))
     (seen,) = select_observed(AlertHistory(start=0, end=500, timelines=(timeline,)), 100, 200, 400)
     assert seen.alert_class == promised
@@ -96,7 +96,7 @@ def test_what_did_not_fire_goes_and_what_did_comes():
     assert ("Deployment/frontend", "Deployment/frontend-proxy") in drawn, "what may fire stays explained"
 
 
-def test_a_draft_that_expects_nothing_yet_gets_what_was_seen():
+def test_draft_without_expectations_gets_observed_alerts():
     start, end = TEXT.index("  expect:"), TEXT.index("  groundTruth:")
     text, spec = TEXT[:start] + TEXT[end:], msgspec.structs.replace(SPEC, expect=Expect())
     assert alerts(write_accepted(text, spec, [expect("KubePodNotReady", "Deployment/cart")], ())) == [
@@ -135,7 +135,7 @@ def test_no_dangling_edge_if_only_the_cause_alerts():
 
 
 @pytest.mark.parametrize(("held", "promised"), [(True, "MustFire"), (False, "MayFire")])
-def test_what_held_stays_promised_though_a_decoy_interrupted_it(held, promised):
+def test_alert_interrupted_by_decoy_remains_expected(held, promised):
     seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
     reported = alerts(write_accepted(TEXT, SPEC, seen, (), held=held))
     assert ("HighRequestErrorRate", "Deployment/shipping", promised) in reported
@@ -182,7 +182,7 @@ def test_what_may_fire_stays_though_it_did_not():
     assert ("HighRequestErrorRate", "Deployment/frontend", "MayFire") in reported
 
 
-def test_a_lowered_class_keeps_what_its_author_wrote_beside_it():
+def test_lowered_alert_class_keeps_other_fields():
     text = write_accepted(TEXT, SPEC, [seen_after(100, alert_class="MayFire")], ())
     entry = next(a for a in document(text)["spec"]["expect"]["alerts"] if a.get("entity") == "Deployment/shipping")
     assert (entry["class"], entry["withinSeconds"]) == ("MayFire", "480")

@@ -127,7 +127,7 @@ def test_edges_that_are_proposed_are_no_findings(place, silent, tmp_path):
     assert [f.message for f in lint_file(file, CATALOG) if f.code in ("SK116", "SK125")] == []
 
 
-def test_a_fault_with_the_values_that_the_app_has_is_no_offer():
+def test_fault_without_change_is_not_offered():
     objects = render_app(SHOP, {}, 50, SHOP.namespace)
     shipping = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "shipping")
     shipping = copy.deepcopy(shipping)

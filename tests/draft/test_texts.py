@@ -12,7 +12,7 @@ from scenario_kit.model.authored.scenario import AlertExpectation
 
 
 @pytest.mark.parametrize("text", ["on", "y", "Off", "012", "6e09", "1_000", "0x1F", "true", "~", "", "12"])
-def test_text_is_written_so_that_everybody_reads_it_as_text(text: str) -> None:
+def test_text_is_quoted_for_all_yaml_parsers(text: str) -> None:
     line = dump_document({"entity": [{"variant": text, "name": "plain"}]})
     assert line == f"entity:\n- {{variant: '{text}', name: plain}}\n"
     assert not parse(line, "").positions.yaml11_values

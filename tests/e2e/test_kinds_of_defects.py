@@ -20,7 +20,7 @@ TRIED = (
 )
 
 
-def test_what_only_trials_can_see_is_caught_with_the_right_code(lab, tmp_path: Path) -> None:
+def test_trial_defects_are_caught_with_the_right_code(lab, tmp_path: Path) -> None:
     catalog = Catalog()
     path = next(p for p in catalog.scenarios() if p.parent.name == SCENARIO)
     bench, subject = Bench(lab.name, catalog), Subject(path, catalog)

@@ -39,7 +39,7 @@ def test_stores_in_a_namespace_of_their_own(lab, kit):
     assert "2 decoys do not" in done.document["headline"]
 
 
-def test_a_component_that_works_as_before_passes_no_trouble_on(lab, kit):
+def test_unchanged_component_does_not_propagate(lab, kit):
     """Lists of products are as before, so who only asks for lists does not explain why pages fail."""
     done = kit("try", str(FIXTURES / "bystander"), "--name", lab.name, "--format", "json")
     assert done.code == 0, done.out

@@ -235,7 +235,7 @@ def test_an_unknown_fault_is_not_accepted_with_a_suggestion(lab, unasked, tmp_pa
         eventually(lambda: lab.cluster.get(REF) is None, 60, "not deleted")
 
 
-def test_on_the_wall_clock_it_goes_all_the_way_to_the_fault(lab, deleted_afterwards):
+def test_wall_clock_trial_reaches_the_fault(lab, deleted_afterwards):
     assert kubectl(lab, "apply", "-f", str(FILE)).returncode == 0
     eventually(lambda: condition(lab, "AppReady").get("status") == "True", 120, "the app is not ready")
     eventually(lambda: condition(lab, "BaselineQuiet").get("status") == "True", 180, "it is not quiet")

@@ -81,7 +81,7 @@ def test_a_stranger_reads_every_file(snapshots):
     assert {n["name"] for n in operational["nodes"] if n["kind"] == "Pod"} <= pods
 
 
-def test_our_reader_verifies_it_and_the_truth_lies_outside(snapshots):
+def test_reader_verifies_snapshot_without_truth(snapshots):
     folder, truth = snapshots[0]
     snapshot = SnapshotFolder(folder)
     snapshot.verify()

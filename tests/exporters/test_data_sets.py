@@ -182,7 +182,7 @@ def edge(source: str, target: str) -> CausalEdge:
         ),
     ],
 )  # fmt: skip
-def test_a_root_cause_is_a_component_or_what_it_hurts_first(incident, expected) -> None:
+def test_root_cause_is_component_or_first_victim(incident, expected) -> None:
     assert [(root.name, root.level) for root in find_root_components(incident)] == expected
 
 

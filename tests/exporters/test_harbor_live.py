@@ -105,7 +105,7 @@ def test_what_the_agents_container_holds_says_nothing(tasks: Path) -> None:
         assert "COPY" not in (task / "environment/Dockerfile").read_text()
 
 
-def test_the_oracle_of_every_scenario_uses_what_solvers_may_use() -> None:
+def test_oracle_repairs_use_solver_rights_only() -> None:
     unsolved = []
     for incident in read_scenarios([SCENARIOS]):
         calls = list_oracle_calls(incident)

@@ -177,7 +177,7 @@ def test_a_removed_variable_returns_to_its_place():
     assert restore.patch[0]["value"]["name"] == "CART_ADDR"
 
 
-def test_a_claim_that_is_there_already_is_the_one_that_goes():
+def test_volume_full_uses_existing_claim():
     fault = rendered("volume-full", HOTEL, "Deployment/mongodb-geo")
     assert fault.changes[0].operation.manifest["spec"]["template"]["spec"]["volumes"][0]["persistentVolumeClaim"] == {
         "claimName": "geo-pvc"

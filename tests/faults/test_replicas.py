@@ -54,7 +54,7 @@ def make_pod(name: str, second: int) -> Object:
     }  # fmt: skip
 
 
-def test_the_oldest_pod_is_bound_and_the_next_when_it_goes(objects: list[Object]) -> None:
+def test_oldest_pod_is_bound_first(objects: list[Object]) -> None:
     experiment = render(objects, "http-abort", "Deployment/quote", replicas=1).experiments[0]
     experiment["spec"]["selector"] = {"namespaces": [NAMESPACE], "labelSelectors": {"opentelemetry.io/name": "quote"}}
     pods = [make_pod("young", 3), make_pod("oldest", 1), make_pod("middle", 2)]

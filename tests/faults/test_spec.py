@@ -206,7 +206,7 @@ def with_probes(objects, target):
         ("rollout-strategy-unsafe", "readinessProbe", {}),
     ],
 )
-def test_a_probe_that_was_there_is_replaced_and_comes_back(catalog, worlds, name, key, parameters):
+def test_existing_probe_is_replaced_and_restored(catalog, worlds, name, key, parameters):
     app, objects = worlds[OTEL]
     objects = with_probes(objects, "Deployment/cart")
     result = aimed(catalog, name, app, objects, "Deployment/cart", parameters)

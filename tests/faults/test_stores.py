@@ -104,7 +104,7 @@ def test_stores_without_such_a_client_are_refused(name, target, app, version, te
 
 
 @pytest.mark.parametrize("parameters", [{"user": "somebody"}, {"table": "accounting.shipping"}])
-def test_commands_that_no_simulated_store_knows_are_refused(parameters):
+def test_unsupported_store_commands_are_refused(parameters):
     with pytest.raises(AuthoringError, match="does not list this command of client 'psql'"):
         rendered("postgres-privilege-revoked", DATABASE, **parameters)
 

@@ -46,7 +46,7 @@ def test_fired(timelines, within, expected):
     [((), "spec.app.alertPacks"), ((alert("Throttled", "Deployment/ad", (1100.0, None)),), "see observed")],
     ids=["nothing fired", "something else fired"],
 )
-def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
+def test_fix_for_silent_alert_follows_observation(timelines, fix):
     found = incident_alerts.check_fired(history(*timelines), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
     assert fix in found[0].fix
 
@@ -102,7 +102,7 @@ def test_quiet_distinguishes_expected_chronic_and_background_alerts():
     [([], ["SK330"]), ([(0.0, None)], []), ([(200.0, 230.0)], []), ([(0.0, 50.0)], ["SK330"])],
     ids=["never", "always", "for a while", "before it began"],
 )
-def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
+def test_declared_background_alert_fires_without_fault(spans, expected):
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     seen = history(*([alert("Watchdog", "", *spans)] if spans else []))
     assert codes(control_runs.check_unused_background(seen, expect, 100.0, 460.0)) == expected
@@ -110,7 +110,7 @@ def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
 
 @pytest.mark.parametrize(("began", "expected"), [(0.0, []), (150.0, ["SK307"])], ids=["fired before", "fires since"])
 @pytest.mark.parametrize("done", [{"harmless": ["calm"]}, {"sham": True}], ids=["a distractor", "a rollout"])
-def test_what_fires_only_since_something_was_done_is_no_background(done, began, expected):
+def test_alert_after_an_action_is_no_background(done, began, expected):
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     seen = history(alert("Watchdog", "", (began, None)))
     assert codes(control_runs.check_control(seen, expect, 100.0, 460.0, **done)) == expected
@@ -182,7 +182,7 @@ def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
     ],
     ids=["nothing", "before", "firing", "pending, then firing", "pending", "still pending", "still firing", "later"],
 )
-def test_what_the_start_of_the_app_set_off_is_over_when_it_ends(pending, firing, over):
+def test_startup_end_is_after_startup_alerts(pending, firing, over):
     spans = {"pending": pending, "firing": firing}
     made = {field: tuple(Interval(start=a, end=b) for a, b in each) for field, each in spans.items()}
     seen = history(AlertTimeline(name="Slow", entity="Deployment/cart", **made))

@@ -64,7 +64,7 @@ def test_the_finding_names_fault_capability_and_where_it_is() -> None:
     assert found.fix == "run it in a cluster with a provisioner, for example kind with local-path"
 
 
-def test_what_cannot_be_tried_is_not_evaluated_and_never_failed() -> None:
+def test_unrunnable_scenario_is_not_evaluated() -> None:
     lacks = report_unmet_needs(find_unmet_needs([fault("dynamic-storage")], APP, KNOWN, offers_capability), NAME)
     validation = conclude(ValidationSubject("s", "s/scenario.yaml", "d", TRY), [], lacks, 0.1)
 

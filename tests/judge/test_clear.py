@@ -38,7 +38,7 @@ def test_since_when_all_promised_alerts_are_clear(web, ad, since):
     assert resolved.find_clear_time(seen, BOTH) == since
 
 
-def test_alerts_that_nobody_promised_do_not_count_for_that():
+def test_undeclared_alerts_do_not_count_as_expected():
     seen = history(alert("Errors", "Deployment/web", (1000.0, 1500.0)), alert("Other", "", (1000.0, None)))
     assert resolved.find_clear_time(seen, BOTH) == 1500.0
 

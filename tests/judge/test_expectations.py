@@ -26,7 +26,7 @@ def alert(name="Errors", on=WEB, *firing):
         (WEB, "Deployment/ad", False),
     ],
 )
-def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(desired, observed, same):
+def test_named_entity_must_match_the_alert(desired, observed, same):
     assert expectations.is_same_entity(desired, observed) is same
     wish = AlertExpectation(name="Errors", entity=Reference.parse(desired) if desired else None)
     assert expectations.matches(wish, alert(on=observed)) is same
@@ -72,7 +72,7 @@ def test_alerts_that_faults_explain(faults, edges, explained):
     assert list(found.alerts) == explained
 
 
-def test_what_is_explained_leaves_the_rest_of_the_expectations():
+def test_explained_alerts_leave_other_expectations():
     expect = Expect(alerts=EVERY.alerts, background=(BackgroundAlert(name="Old", reason="always"),))
     assert expectations.restrict_to_faults(expect, [a_fault("f", WEB)], []).background == expect.background
 
@@ -115,7 +115,7 @@ def test_trouble_beside_the_incident(promised, entity, beside):
     assert expectations.is_distractor_alert([MAY], Expect(alerts=promised), alert(on=entity)) is beside
 
 
-def test_without_trouble_of_its_own_nothing_is_beside_the_incident():
+def test_no_alert_is_a_distractors_without_declaration():
     assert not expectations.is_distractor_alert([], Expect(), alert())
 
 

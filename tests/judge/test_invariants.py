@@ -87,7 +87,7 @@ def test_a_workload_that_names_no_replicas_has_one(ready, problems):
         ({}, []),
     ],
 )
-def test_a_daemon_set_is_ready_on_every_node_that_wants_it(status, problems):
+def test_daemon_set_is_ready_on_all_eligible_nodes(status, problems):
     assert broken(workload("DaemonSet", "agent"), workload("DaemonSet", "agent", status=status)) == problems
 
 
@@ -234,7 +234,7 @@ def test_a_baseline_holds_what_is_compared():
     )
 
 
-def test_only_of_what_generates_load_the_environment_counts():
+def test_environment_counts_only_for_load_generators():
     cart, locust = invariants.take_baseline([loaded("cart", USERS="5"), loaded("locust", USERS="5", RATE="2")], APP)
     assert cart.environment == {}
     assert locust.environment == {"main/USERS": "5", "main/RATE": "2", "main/FROM": ""}

@@ -76,7 +76,7 @@ def test_a_word_of_the_trade_is_no_token(wrong_port):
     assert all("-" in t.text or " " in t.text or t.injector for t in list_tokens(wrong_port))
 
 
-def test_a_field_of_the_api_that_the_fault_writes_is_no_token():
+def test_api_field_written_by_fault_is_no_token():
     quote = runbook("product-catalog-wrong-target-port")
     (fault,) = quote.faults
     rule = {"podAntiAffinity": {"requiredDuringScheduling": []}}

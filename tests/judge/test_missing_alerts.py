@@ -59,6 +59,6 @@ def test_rules_of_other_packs_are_named_with_how_to_choose_them():
         ([], False),
     ],
 )
-def test_only_what_began_with_the_incident_would_have_told_of_it(firing, reported):
+def test_silence_is_explained_by_alerts_since_incident(firing, reported):
     found = explain_silence(MISSING, {"p": UnusedRules(history(A=firing), ("p",))}, 1000.0)
     assert (found != MISSING) is reported

@@ -110,7 +110,7 @@ def test_each_promise_is_looked_at_with_its_own_deadline():
         ),
     ],
 )
-def test_an_alert_that_is_missing_is_told_with_what_came_instead(others, code, observed, fix):
+def test_missing_alert_is_reported_with_observed_ones(others, code, observed, fix):
     (found,) = incident_alerts.check_fired(history(*others), Expect(alerts=(WEB,)), 1000.0, {WEB: 480.0})
     assert (found.code, found.severity, found.observed) == (code, Severity.ERROR, observed)
     assert found.fix.startswith(fix)
@@ -143,7 +143,7 @@ def test_an_alert_that_is_missing_is_told_with_what_came_instead(others, code, o
         (Expect(alerts=(AD,)), True, ("SK327", Severity.ERROR)),
     ],
 )
-def test_alerts_that_nobody_declared_and_those_that_are_ruled_out(expect, closed, found):
+def test_undeclared_and_forbidden_alerts(expect, closed, found):
     seen = history(alert("Errors", "Deployment/web", (1200.0, 1300.0)))
     reported = incident_alerts.check_forbidden(seen, expect, 1000.0, 2000.0, closed=closed)
     assert [(f.code, f.severity) for f in reported] == ([found] if found else [])
@@ -194,7 +194,7 @@ def test_each_promise_is_held_by_itself():
     ],
 )
 @pytest.mark.parametrize(("code", "label"), [("SK431", False), ("SK403", True)])
-def test_what_is_no_repair_leaves_some_promised_alert_firing(web, ad, cleared, code, label):
+def test_non_repair_leaves_an_expected_alert_firing(web, ad, cleared, code, label):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
     found = incident_alerts.check_still_firing(seen, Expect(alerts=(WEB, AD)), 1800.0, code=code, procedure="restart")
     assert [(f.code, f.severity) for f in found] == ([(code, Severity.ERROR)] if cleared else [])

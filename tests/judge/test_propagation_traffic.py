@@ -50,7 +50,7 @@ def test_errors_that_were_there_before_are_no_trace():
     assert [t.what for t in find_traces(passage(work(errors=90.0), work(errors=900.0)))] == ["errors"]
 
 
-def test_few_requests_tell_nothing_and_many_repeats_of_few_do():
+def test_few_requests_are_no_signal_unless_repeated():
     few = passage(work(requests=40.0), work(requests=40.0))
     assert not has_enough_requests(few)
     assert has_enough_requests(pool_passages([few] * 3))

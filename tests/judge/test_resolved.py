@@ -12,7 +12,7 @@ from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference("Deployment", "frontend")),))
 
 
-def test_trouble_beside_the_incident_is_not_new_and_need_not_end():
+def test_unrelated_alerts_are_not_new_and_need_not_clear():
     own = AlertExpectation(name="Loops", entity=Reference("Deployment", "email"), alert_class="MayFire", after="old")
     loops = AlertTimeline(
         name="Loops", entity="Deployment/email", firing=(Interval(start=150.0, end=200.0), Interval(start=400.0))

@@ -8,7 +8,7 @@ from scenario_kit.lab.host.addresses import LOOPBACK, UNREACHABLE
 
 
 @pytest.mark.parametrize("address", [UNREACHABLE, LOOPBACK, "127.0.0.2", "localhost"])
-def test_a_server_at_the_broadcast_address_is_reached_by_nobody(address: str) -> None:
+def test_broadcast_address_is_unreachable(address: str) -> None:
     with socket.socket() as server:
         server.bind((UNREACHABLE, 0))
         server.listen()

@@ -47,7 +47,7 @@ def test_two_labs_never_share_a_port() -> None:
     assert first.server_token != second.server_token
 
 
-def test_a_lab_of_another_version_does_not_hinder_a_new_one(tmp_path: Path) -> None:
+def test_old_version_lab_does_not_block_new_one(tmp_path: Path) -> None:
     (tmp_path / "labs" / "old").mkdir(parents=True)
     (tmp_path / "labs" / "old" / "lab.json").write_text("{}")
     assert process_specs.plan("new", (), addresses.LOOPBACK).ports
@@ -60,7 +60,7 @@ def test_the_plan_names_every_process_and_none_runs() -> None:
     assert set(process_specs.list_specs()) == set(process_specs.STARTED)
 
 
-def test_everything_that_kwokctl_starts_is_bound_to_loopback() -> None:
+def test_kwokctl_processes_bind_loopback() -> None:
     document = cluster.build_configuration(1234)
     assert document["options"] == {"bindAddress": "127.0.0.1", "etcdPeerPort": 1234}
     arguments = {p["name"]: {a["key"]: a["value"] for a in p["extraArgs"]} for p in document["componentsPatches"]}
@@ -117,7 +117,7 @@ def test_nodes_do_not_look_simulated() -> None:
     assert len(nodes.list_node_names()) == nodes.MIN_NODES
 
 
-def test_many_nodes_are_told_apart_and_spread_over_the_zones() -> None:
+def test_many_nodes_are_distinct_and_spread_over_zones() -> None:
     many = nodes.build_nodes(nodes.list_node_names(nodes.MAX_NODES))
     for of in (("metadata", "name"), ("metadata", "annotations", "alpha.kubernetes.io/provided-node-ip")):
         assert len({reduce(dict.__getitem__, of, node) for node in many}) == nodes.MAX_NODES

@@ -189,7 +189,7 @@ def test_reset_during_campaign_is_refused_without_changes(lab: LabState, store: 
     assert not LabState.load().resetting
 
 
-def test_a_lab_whose_start_was_not_written_down_says_what_to_do(lab: LabState, store: Etcd) -> None:
+def test_unrecorded_lab_start_error_has_a_fix(lab: LabState, store: Etcd) -> None:
     with pytest.raises(LabError, match="no baseline") as caught:
         reset.empty(lab, False, lambda state, *_: state, print)
     assert "lab down" in caught.value.fix

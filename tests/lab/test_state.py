@@ -29,7 +29,7 @@ def state(name: str = "default", **fields: object) -> LabState:
     return LabState(name=name, folder=str(find_lab_folder(name)), epoch=1500, **fields)  # type: ignore[arg-type]
 
 
-def test_what_is_saved_is_loaded_and_only_its_owner_reads_it() -> None:
+def test_state_round_trips_with_private_permissions() -> None:
     saved = state(server_token="secret", parts=(ProcessState(name="etcd", pid=7, log="/l", port=1),), ports={"etcd": 1})
     saved.save()
     assert LabState.load() == saved
@@ -45,7 +45,7 @@ def test_a_missing_lab_says_how_to_get_it() -> None:
     assert caught.value.fix == "scenario-kit lab up --name second"
 
 
-def test_a_file_of_another_version_is_an_error_with_a_way_out() -> None:
+def test_file_of_other_version_error_has_a_fix() -> None:
     state().save()
     (find_lab_folder("default") / "lab.json").write_text('{"name": "default", "colour": 1}')
     with pytest.raises(LabError, match="another version") as caught:

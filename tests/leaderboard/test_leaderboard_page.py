@@ -106,7 +106,7 @@ def test_outcomes_of_a_snapshot(tmp_path, capsys):
     assert (nop.correct, nop.score, nop.blamed, nop.stop) == (False, 0.0, (), "error")
 
 
-def test_a_snapshot_in_which_nothing_is_broken_is_a_control(tmp_path, capsys):
+def test_snapshot_without_fault_is_a_control(tmp_path, capsys):
     snapshot = recorded.write_snapshot_folder(tmp_path)
     truth = tmp_path / "truths" / snapshot.name
     (truth / "ground_truth.yaml").write_text("kind: GroundTruth\nspec: {groups: []}\n")

@@ -131,7 +131,7 @@ def test_what_a_fault_type_says_of_its_end(fault: dict[str, Any], words: list[st
 
 
 @pytest.mark.parametrize(("name", "reported"), [("own", 0), ("pod-failure", 1)])
-def test_a_fault_type_beside_a_scenario_has_a_name_of_its_own(name: str, reported: int, tmp_path: Path) -> None:
+def test_own_fault_type_needs_a_unique_name(name: str, reported: int, tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, {**own_fault(), "name": name})
     assert len(said(path, "SK108")) == reported
 
@@ -162,7 +162,7 @@ def test_every_cause_of_a_fault_is_labelled(labels: list[str], reported: int, tm
     assert len(said(path, "SK404")) == reported
 
 
-def test_a_missing_solution_is_described_by_what_its_fault_does(tmp_path):
+def test_missing_solution_describes_its_fault(tmp_path):
     def quota(spec: Spec) -> None:
         spec["faults"].append({"name": "cap", "type": "resource-quota-exceeded", "target": "Deployment/quote"})
         spec["groundTruth"]["rootCauses"].append({"fault": "cap"})
@@ -184,7 +184,7 @@ def test_root_cause_edges_are_reported_once_and_other_cycles_cut(tmp_path):
     assert reported == ["remove the edge: both are root causes"] * 2
 
 
-def test_a_victim_that_is_a_root_cause_as_well_takes_no_edges(tmp_path):
+def test_victim_that_is_a_root_cause_gets_no_edges(tmp_path):
     def meet(spec: Spec) -> None:
         second_fault(spec)
         spec["groundTruth"]["propagation"] += [

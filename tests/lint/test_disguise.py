@@ -38,7 +38,7 @@ _ANSWER = "Service/product-catalog targetPort"
         pytest.param("It forwards to a port on which nothing listens, they say.", id="title of the fault type"),
     ],
 )
-def test_a_brief_that_tells_the_answer_in_disguise_is_found(brief: str, tmp_path: Path) -> None:
+def test_disguised_answer_in_brief_is_found(brief: str, tmp_path: Path) -> None:
     document = base()
     document["spec"]["brief"] = brief
     assert [f.code for f in lint(document, tmp_path)] == ["SK211"]

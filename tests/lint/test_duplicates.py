@@ -168,7 +168,7 @@ def test_only_copied_texts_with_one_changed_number_are_near(tmp_path: Path) -> N
     assert found[0].observed == "only values and texts differ"
 
 
-def test_a_scenario_is_no_duplicate_of_itself_in_another_checkout(tmp_path: Path) -> None:
+def test_scenario_is_no_duplicate_of_itself_in_other_checkout(tmp_path: Path) -> None:
     one, other = (put(base(), tmp_path / root, SHIPPED) for root in ("here", "there"))
 
     assert lint_files([one, other], CATALOG) == []
@@ -230,7 +230,7 @@ def test_the_fingerprint_is_about_what_happens(change: dict[str, Any], same: boo
     assert (before == after) is same
 
 
-def test_parameters_that_a_fault_has_anyway_make_no_difference(tmp_path: Path) -> None:
+def test_default_parameters_make_no_difference(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"] = [{"name": "x", "type": "host-port-conflict", "target": "Deployment/cart"}]
     plain = build_entry(tmp_path, loaded(put(document, tmp_path / "a", "x")), CATALOG)

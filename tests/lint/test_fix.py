@@ -80,7 +80,7 @@ def test_the_file_is_clean_before() -> None:
 
 
 @pytest.mark.parametrize(("code", "edit"), RESTORED, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_violation_is_corrected_and_nothing_else_changes(code: str, edit: Edit) -> None:
+def test_fix_changes_nothing_else(code: str, edit: Edit) -> None:
     wrong = apply_edits(NOTED, [edit])
     assert code in codes(study(wrong))
 
@@ -108,7 +108,7 @@ def comments(text: str) -> list[str]:
         ("{No: a, yes: b}", "kubectl reads the name `No` as false", '{"No": a, "yes": b}'),
     ],
 )
-def test_what_kubectl_would_read_otherwise_is_put_in_quotes(spelled: str, said: str, right: str) -> None:
+def test_yaml11_ambiguous_text_is_quoted(spelled: str, said: str, right: str) -> None:
     """The field `on` of alerts stays: the schema in the cluster knows how kubectl spells it."""
     text = NOTED.replace("\nspec:", f"\n  labels: {spelled}\nspec:", 1)
     assert said in [m.finding.message for m in study(text) if m.finding.code == "SK140"]

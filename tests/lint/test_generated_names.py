@@ -31,7 +31,7 @@ def study(text: str, folder: str = "later") -> list[LocatedFinding]:
         ("priority-preemption", "kafka", "SK121", "batch"),
     ],
 )
-def test_a_drawn_name_of_another_scenario_is_told_and_corrected(fault, target, code, prefix):
+def test_generated_name_of_other_scenario_is_fixed(fault, target, code, prefix):
     text = renamed(fault, target)
     reported = study(text)
     assert {mistake.finding.code for mistake in reported} == {code}

@@ -68,7 +68,7 @@ def test_a_licence_that_nothing_needs_is_dropped(fault: dict[str, Any], tmp_path
     assert b"real-data-plane" in result.new or "requires" not in fault
 
 
-def test_causes_that_are_said_to_join_are_left_to_the_author(tmp_path: Path) -> None:
+def test_declared_conjunction_is_not_changed(tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, patching(causesJoin="Conjunctive")).parent
     assert fix_file(path / "faults" / "own" / "fault.yaml", CATALOG).corrected == ()
 
@@ -81,9 +81,7 @@ def test_causes_that_are_said_to_join_are_left_to_the_author(tmp_path: Path) -> 
         pytest.param(with_change(NODE, scope="Cluster"), [], id="a scope for nodes"),
     ],
 )
-def test_a_needless_scope_is_told_where_the_fault_is_used_too(
-    fault: dict[str, Any], reported: list[str], tmp_path: Path
-) -> None:
+def test_unneeded_scope_is_reported_at_use(fault: dict[str, Any], reported: list[str], tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, fault)
     found = [f for f in lint_file(path, CATALOG) if f.code == "SK225"]
     assert [f.message.split("'")[1] for f in found] == reported

@@ -81,7 +81,7 @@ def test_the_twin_beside_an_app_is_looked_at_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("schema", ["https://example.org/scenario.schema.json", "../../../schema/scenario.schema.json"])
-def test_an_address_and_a_schema_that_exists_are_no_finding(schema: str, tmp_path: Path) -> None:
+def test_url_and_existing_schema_give_no_finding(schema: str, tmp_path: Path) -> None:
     put_schema(tmp_path, "schema/scenario.schema.json")
     assert lint_file(written(tmp_path, schema), CATALOG) == []
 

@@ -49,7 +49,7 @@ def test_what_a_fault_says_of_its_cause_can_be_true(fault: dict[str, Any], codes
 
 
 @pytest.mark.parametrize(("caller", "codes"), [("checkout", set()), ("frontnd", {"SK119"}), ("geo", {"SK119"})])
-def test_a_fault_beside_a_scenario_is_judged_for_the_app_of_that(caller: str, codes: set[str], tmp_path: Path) -> None:
+def test_scenarios_own_fault_is_checked_for_its_app(caller: str, codes: set[str], tmp_path: Path) -> None:
     fault = own_fault()
     errors = f'sum(rate(traces_span_metrics_calls_total{{service_name="{caller}"}}[1m]))'
     fault["effect"] = [{"query": {"expr": errors, "is": "AtLeast", "value": 1}, "describe": "calls fail"}]

@@ -33,7 +33,7 @@ def test_the_answer_does_not_depend_on_the_number_of_processes(files, monkeypatc
     assert {f.position.path for f in alone if f.code == "SK108"} == {str(f) for f in files[1::2]}
 
 
-def test_a_file_that_is_not_there_is_told_from_any_process(files, monkeypatch):
+def test_missing_file_is_reported_from_parallel_lint(files, monkeypatch):
     monkeypatch.setattr(parallel, "_MIN_PARALLEL", 2)
     with pytest.raises(UsageError, match="gone"):
         lint_files([*files, files[0].parent / "gone.yaml"], Catalog())

@@ -101,7 +101,7 @@ def test_a_violation_of_an_app_is_found_and_nothing_else(code: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("code", sorted(given.APP_EDITS))
-def test_a_violation_of_a_definition_is_found_and_nothing_else(code: str, own: Path) -> None:
+def test_definition_violation_gives_one_finding(code: str, own: Path) -> None:
     found = lint_text(apply_edits(given.APP, given.APP_EDITS[code]), own / "catalog/apps/little/app.yaml", CATALOG)
 
     assert {mistake.finding.code for mistake in found} == {code}
@@ -169,7 +169,7 @@ def test_every_rule_has_a_violation_per_file_kind() -> None:
     assert judged == shown | apart
 
 
-def test_every_rule_without_a_check_says_where_it_is_judged() -> None:
+def test_rules_without_check_name_their_judge() -> None:
     for code, rule in RULES.items():
         # By the loader, or where the lab is known: tests/lab/twin/test_definition_checks.py.
         above = code in {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106", "SK138"}
@@ -256,7 +256,7 @@ def test_a_program_beside_a_fault_is_found(tmp_path: Path) -> None:
     assert codes(lint_file(path, CATALOG)) == {"SK219"}
 
 
-def test_an_experiment_on_one_of_many_pods_hits_all_of_them() -> None:
+def test_experiment_mode_one_is_fixed_to_all() -> None:
     path = find_data_root() / "catalog" / "faults" / "pod-failure" / "fault.yaml"
     text = path.read_text()
     wrong = text.replace("mode: all", "mode: one")

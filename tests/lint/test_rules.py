@@ -265,7 +265,7 @@ def test_what_is_allowed(change: Callable[[Spec], Any], tmp_path: Path) -> None:
     assert lint(document, tmp_path) == []
 
 
-def test_a_chaos_object_needs_no_entity_and_no_solution_of_its_own(tmp_path: Path) -> None:
+def test_chaos_object_needs_no_entity_or_solution(tmp_path: Path) -> None:
     document = base(CHAOS)
     assert "entity" not in document["spec"]["groundTruth"]["rootCauses"][0]
     assert "solutions" not in document["spec"]

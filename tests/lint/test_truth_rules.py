@@ -96,7 +96,7 @@ def test_an_edge_that_follows_no_call(change: Callable[[Spec], Any], said: str, 
 
 
 @pytest.mark.parametrize(("end", "expected"), [("Deployment/quote", []), ("Deployment/kafka", ["SK125"])])
-def test_who_reports_to_the_collector_falls_silent_with_it(end: str, expected: list[str], tmp_path: Path) -> None:
+def test_components_fall_silent_with_the_collector(end: str, expected: list[str], tmp_path: Path) -> None:
     reported = found(scenario(edge("Deployment/otel-collector", end, name="KubePodCrashLooping"), tmp_path))
     assert [f.code for f in reported if "otel-collector" in f.message and f.code == "SK125"] == expected
 
@@ -230,7 +230,7 @@ def test_a_fault_that_selects_other_pods_than_its_target(selector: Object, said:
     assert said in findings[0].message
 
 
-def test_the_other_end_of_a_partition_may_be_anything_but_nothing(tmp_path: Path) -> None:
+def test_partition_target_must_select_something(tmp_path: Path) -> None:
     spec = {"kind": "NetworkChaos", "action": "partition", "direction": "both"}
     ad, empty = ({"mode": "all", "selector": {"labelSelectors": {"opentelemetry.io/name": n}}} for n in ("ad", "no"))
 
@@ -238,7 +238,7 @@ def test_the_other_end_of_a_partition_may_be_anything_but_nothing(tmp_path: Path
     assert codes(scenario(lambda s: None, tmp_path / "two", own_fault(**spec, target=empty))) == ["SK111"]
 
 
-def test_what_a_selector_of_other_namespaces_selects_is_not_asked(tmp_path: Path) -> None:
+def test_pods_selected_in_other_namespaces_are_not_checked(tmp_path: Path) -> None:
     selector = {"namespaces": ["kube-system"], "labelSelectors": {"component": "etcd"}}
 
     assert set(codes(scenario(lambda s: None, tmp_path, own_fault(selector=selector)))) == {"SK150"}
@@ -485,7 +485,7 @@ def test_a_trigger_may_be_short(tmp_path: Path) -> None:
     assert "SK128" not in codes(path)
 
 
-def test_the_parameter_that_says_how_long_it_lasts_is_raised(tmp_path: Path) -> None:
+def test_duration_parameter_is_raised(tmp_path: Path) -> None:
     fault = own_fault(duration="{{ parameters.seconds }}s")
     fault["parameters"] = {
         "type": "object",
@@ -598,7 +598,7 @@ def test_undo_solution_gets_the_changes_of_the_fault(tmp_path: Path) -> None:
         pytest.param("Deployment/frontend-proxy", ["SK125"], id="who asks who asks that"),
     ],
 )
-def test_a_fault_troubles_whom_it_touches_and_who_asks_that(end: str, codes: list[str], tmp_path: Path) -> None:
+def test_fault_affects_target_and_callers(end: str, codes: list[str], tmp_path: Path) -> None:
     def lead(spec: Spec) -> None:
         spec["groundTruth"]["propagation"].append({"from": "Fault/catalog-port", "to": end})
         spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "entity": end, "class": "MayFire"})

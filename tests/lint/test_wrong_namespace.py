@@ -107,7 +107,7 @@ def test_the_longest_run_of_words_is_found(text: str, source: str, least: int, e
         ({"name": "NoRequestsReceived"}, set()),
     ],
 )
-def test_what_is_on_anyway_is_neither_demanded_nor_forbidden(
+def test_background_alert_is_neither_required_nor_forbidden(
     chronic: dict[str, str], codes: set[str], tmp_path: Path
 ) -> None:
     document = base()

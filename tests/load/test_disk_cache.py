@@ -72,7 +72,7 @@ def test_another_code_makes_another_answer(
     assert asked() == 2
 
 
-def test_an_answer_to_a_file_that_changes_meanwhile_is_not_kept(folder: Path, file: Path) -> None:
+def test_result_of_changing_file_is_not_cached(folder: Path, file: Path) -> None:
     def make() -> str:
         before = file.read_text()
         file.write_text("changed")

@@ -104,7 +104,7 @@ def test_a_stored_object_with_a_former_name_is_refused(old: str) -> None:
     assert "spec.expect.alerts[0]" in found.message
 
 
-def test_an_object_of_another_version_is_an_authoring_error() -> None:
+def test_object_of_other_version_is_an_authoring_error() -> None:
     with pytest.raises(AuthoringError, match="cannot be read"):
         parse_scenario_object({"metadata": {"name": "x"}, "spec": {"title": "x"}})
 

@@ -110,7 +110,7 @@ def test_without_namespaces_it_looks_where_its_object_is() -> None:
         ({"fieldSelectors": {"spec.hostNetwork": "true"}}, "fieldSelectors"),
     ],
 )
-def test_what_the_manager_cannot_read_is_told_with_its_field(selector: dict[str, Any], field: str) -> None:
+def test_unreadable_experiment_field_is_reported(selector: dict[str, Any], field: str) -> None:
     with pytest.raises(ValueError, match=f"^{field}: "):
         parse_selector(selector, "shop")
 

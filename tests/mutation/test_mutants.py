@@ -86,7 +86,7 @@ def test_the_diff_shows_the_function_by_its_own_name():
     assert "mutmut" not in first.diff
 
 
-def test_the_key_stays_when_mutants_get_other_numbers_and_lines():
+def test_mutant_key_is_stable_under_renumbering():
     moved = found("\n\n" + SOURCE, MUTATED.replace("mutmut_3", "mutmut_9"))
     assert [m.key for m in moved] == [m.key for m in found()]
     assert moved[0].line == 7

@@ -129,7 +129,7 @@ def test_owners_outlive_their_pods() -> None:
     assert Owners(cluster, NS)("web-1-a") is None
 
 
-def test_entities_in_a_namespace_of_their_own_are_spelled_with_it() -> None:
+def test_entities_in_other_namespaces_include_namespace() -> None:
     stored = Component(name="db", workload=Reference.parse("stores/StatefulSet/valkey"), role="Store")
     app = App(name="shop", version="1", namespace="shop", entry="web", components=(APP.components[0], stored))
     owners = {"known": Reference("StatefulSet", "valkey", f"{NS}-stores")}

@@ -99,7 +99,7 @@ def test_what_keeps_pods_of_a_workload_from_running():
     ]  # fmt: skip
 
 
-def test_only_lines_that_tell_of_trouble_and_only_the_usual_ones():
+def test_only_error_lines_and_usual_lines_are_kept():
     lines = [LogLine(POD, "cart", 1.0, "GET / 200")] * 9
     lines += [LogLine(POD, "cart", 1.0, f"error kind {'abcdefghij'[i] * 3}") for i in range(8) for _ in range(10 - i)]
     found = find_log_symptoms(lines, APP)

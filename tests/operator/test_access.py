@@ -359,7 +359,7 @@ STEPS: tuple[Callable[[World], None], ...] = (
 )  # fmt: skip
 
 
-def test_every_printed_rule_is_used_and_nothing_else_is_needed(world: World) -> None:
+def test_printed_rbac_rules_are_exactly_those_used(world: World) -> None:
     world.make_namespace()
     for step in STEPS:
         step(world)

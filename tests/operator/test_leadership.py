@@ -176,7 +176,7 @@ class Contested(FakeCluster):
         return super().patch(ref, patch, type, **options)
 
 
-def test_a_write_that_another_candidate_was_faster_with_is_none():
+def test_lost_lease_write_is_not_an_acquisition():
     cluster, machine = start(Contested), Machine()
     LeaderElector(cluster, "pod-1", machine.timing()).acquire()
     second = LeaderElector(cluster, "pod-2", machine.timing())
@@ -189,7 +189,7 @@ def test_a_write_that_another_candidate_was_faster_with_is_none():
     assert held_by(cluster) == "pod-1"
 
 
-def test_what_the_api_server_says_is_logged_and_tried_again(caplog):
+def test_api_error_is_logged_and_retried(caplog):
     machine = Machine()
     candidate = LeaderElector(FakeCluster(), "pod-1", machine.timing())
     assert not candidate._try()
@@ -214,7 +214,7 @@ def test_two_candidates_at_the_same_time_are_never_both_leaders():
     assert leaders == [held_by(cluster)]
 
 
-def test_a_process_of_this_host_that_is_gone_holds_nothing():
+def test_dead_local_process_holds_no_lease():
     host, _, process = name_process().partition("_")
     assert not has_ended(name_process())
     assert has_ended(f"{host}_{os.getpid()}_1")

@@ -88,7 +88,7 @@ def test_why_there_is_no_world_is_in_the_status(environment, twin, outcome, code
     assert ready.observed_generation == environment.cluster.get(REF)["metadata"]["generation"]
 
 
-def test_a_trial_that_had_a_world_in_another_lab_waits_for_it(environment):
+def test_trial_with_world_in_other_lab_waits(environment):
     begun = applied(environment, tiny.DEFINITION, TrialStatus(started_at=15.0))
     with pytest.raises(AuthoringError):
         begun.execute()
@@ -103,7 +103,7 @@ def resolved_elsewhere(environment, status=None):
     return run
 
 
-def test_what_another_version_resolved_ends_at_once_and_says_so(environment):
+def test_runbook_of_other_version_is_refused_with_reason(environment):
     run = resolved_elsewhere(environment)
     run.execute()
     _, status = read(environment.cluster.get(REF))

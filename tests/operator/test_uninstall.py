@@ -96,9 +96,7 @@ def has_trusted_authority(cluster: KubeCluster) -> bool:
     return bool(found and found["webhooks"][0]["clientConfig"].get("caBundle"))
 
 
-def test_what_was_installed_and_used_is_deleted_to_the_last_object(
-    kubeconfig: Path, binary: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_uninstall_deletes_every_object(kubeconfig: Path, binary: Callable[[str], Path], tmp_path: Path) -> None:
     cluster = KubeCluster(kubeconfig)
     printed = tmp_path / "manifests.yaml"
     printed.write_text("---\n".join(collect_manifests(Installation(webhook=True), platform=True).values()))

@@ -162,7 +162,7 @@ def test_an_embedded_scenario_needs_no_stored_one():
     assert (world.status["verdict"], world.status["scenario"]) == ("Pass", NAME)
 
 
-def test_fault_types_that_change_meanwhile_end_the_campaign():
+def test_changed_fault_types_end_the_campaign():
     """The API server does not look inside them; nobody but the operator can notice."""
     bundle = bundle_scenario(find_data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml", CATALOG)
     world = World(embedded={"name": NAME, "spec": bundle["spec"]}, plan="Quick")
@@ -177,7 +177,7 @@ def test_fault_types_that_change_meanwhile_end_the_campaign():
     assert "was edited" in world.status["headline"]
 
 
-def test_one_that_was_stored_with_the_former_field_says_so():
+def test_stored_former_field_is_reported():
     former = [{"name": "own", "definition": "text"}]
     world = World(embedded={"name": NAME, "spec": SCENARIO["spec"], "faults": former}, plan="Quick")
     world.step(3)

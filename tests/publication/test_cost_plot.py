@@ -37,7 +37,7 @@ def test_a_wide_range_is_drawn_by_its_logarithm():
     assert [tick.label for tick in plot.across] == ["0.01", "0.1", "1", "10"]
 
 
-def test_a_solver_that_costs_nothing_keeps_the_scale_linear():
+def test_free_solver_keeps_linear_cost_scale():
     assert not draw_costs(board(("free", 0.5, 0.0), ("dear", 0.5, 900.0))).logarithmic
 
 

@@ -214,7 +214,7 @@ def test_evidence_that_is_outdated_or_missing_is_said():
     assert "not validated, or not recorded" in files["scenarios/none.html"]
 
 
-def test_a_site_is_replaced_as_a_whole_and_nothing_else_is(tmp_path):
+def test_site_folder_is_replaced_atomically(tmp_path):
     goal = tmp_path / "site"
     write_site({MARK: "{}", "old.html": "old"}, goal)
     write_site({MARK: "{}", "a/new.html": "new"}, goal)
@@ -229,7 +229,7 @@ def test_a_site_is_replaced_as_a_whole_and_nothing_else_is(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../out.html", "/out.html"])
-def test_no_path_leads_out_of_the_folder_and_what_was_there_stays(tmp_path, name):
+def test_paths_outside_folder_are_refused_and_files_kept(tmp_path, name):
     goal = tmp_path / "site"
     write_site({MARK: "{}", "index.html": "old"}, goal)
     with pytest.raises(UsageError):

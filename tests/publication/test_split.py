@@ -54,7 +54,7 @@ def test_draw_depends_on_key_and_seed_but_not_on_order():
     assert draw_held_out(candidates(), b"x" * 32, 0, 30) != first
 
 
-def test_what_was_assigned_stays_and_only_new_scenarios_are_drawn():
+def test_previous_split_is_kept_and_only_new_scenarios_drawn():
     before = assign_sets(candidates(100), KEY, 0, 30)
     gone = sorted(before.held_out)[0]
     now = [each for each in candidates(150) if each.name != gone]
@@ -78,7 +78,7 @@ def test_difficulty_of_a_stratum_is_measured_where_there_are_runs():
     assert classify_entry(control, unmeasured).stratum[2] == "control"
 
 
-def test_names_are_keyed_hashes_that_nobody_derives_from_a_name():
+def test_names_are_keyed_hashes():
     name = build_hashed_name(KEY, "cart-scaled-to-zero")
     digest = hmac.new(KEY, b"name\0cart-scaled-to-zero", hashlib.sha256).hexdigest()
     assert name == f"held-out-{digest[:16]}"
@@ -232,7 +232,7 @@ def test_a_previous_split_is_kept_and_has_to_be_of_the_same_key(folder, capsys):
     assert not (folder / "fourth").exists()
 
 
-def test_a_site_of_a_split_and_one_of_what_is_kept_show_no_truth(folder, tmp_path):
+def test_sites_of_split_and_kept_set_show_no_truth(folder, tmp_path):
     held = read_kept(folder)["heldOut"]
     out = str(folder / "out")
     assert run_command(["site", str(folder / "scenarios"), "--split", out, "--out", str(tmp_path / "a")]) == 0

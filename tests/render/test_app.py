@@ -55,7 +55,7 @@ def test_templates_see_the_choice(rendered):
     assert rendered(text, {"replicas": 2}, data)[0]["data"] == {"all": "shop 1.0 web shop shop-abcd 2 7 5 False"}
 
 
-def test_options_that_a_fault_asks_for_are_those_that_the_app_has():
+def test_options_required_by_faults_exist_in_apps():
     fault_type = Catalog().fault("traffic-surge")
     asks = msgspec.structs.replace(fault_type, app_options={"browsers": True, "size": "Tight", "autoscaling": True})
     assert select_options(APP, asks) == {"browsers": True}

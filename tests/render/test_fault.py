@@ -133,7 +133,7 @@ def test_mistakes_of_the_fault_itself(app, objects, port_fault, part, value, cod
 
 
 @pytest.mark.parametrize(("policy", "entities", "effect"), [(False, 1, 2), (True, 2, 3)])
-def test_what_does_not_apply_to_the_parameters_is_left_out(app, objects, port_fault, policy, entities, effect):
+def test_inapplicable_parts_are_left_out(app, objects, port_fault, policy, entities, effect):
     """A companion that is not created is no entity, is not proven, and nobody repairs it."""
     when = "{{ parameters.policy }}"
     companion = {"when": when, "ref": "ConfigMap/{{ neutral('settings') }}", "role": "Artefact"}

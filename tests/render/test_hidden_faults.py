@@ -75,7 +75,7 @@ def test_checks_speak_of_the_moved_object() -> None:
     assert f"'{shown_ref}'" not in str(found.to_json())
 
 
-def test_nobody_on_call_can_end_it_so_it_is_for_diagnosis_only() -> None:
+def test_unrepairable_fault_is_for_diagnosis_only() -> None:
     found = rendered("network-delay")
 
     assert (found.mitigation, found.solutions) == ("None", ())
@@ -93,7 +93,7 @@ def test_a_schedule_is_hidden_with_what_it_starts() -> None:
 
 
 @pytest.mark.parametrize(("type", "needs"), [("network-delay", True), ("memory-stress", False)])
-def test_what_reports_on_single_pods_needs_its_events_kept_away(type: str, needs: bool) -> None:
+def test_per_pod_effects_require_hidden_events(type: str, needs: bool) -> None:
     assert (QUIET_EVENTS in rendered(type).requires) is needs
 
 
@@ -117,7 +117,7 @@ def test_what_shows_cannot_be_hidden(type: str, target: str, because: str) -> No
     assert "visibility: Visible" in finding.fix
 
 
-def test_every_fault_of_chaos_mesh_can_be_hidden_or_says_why_not() -> None:
+def test_every_chaos_fault_is_hideable_or_has_a_reason() -> None:
     experiments = [n for n in CATALOG.faults() if CATALOG.fault(n).family == "Chaos"]
     refused = {}
     for name in experiments:

@@ -52,7 +52,7 @@ def test_every_node_is_paid_when_compiled_and_in_each_turn(text: str, nodes: int
 
 
 @pytest.mark.parametrize(("body", "units"), [("", 3), ("{{ x }}", 5 + 1), ("{{ x }}{{ x }}", 6 + 2)])
-def test_each_turn_of_a_loop_pays_for_its_nodes_and_what_it_says(body: str, units: int) -> None:
+def test_each_loop_iteration_pays_for_nodes_and_output(body: str, units: int) -> None:
     for turns in (1, 5):
         more, fewer = (cost("{% for x in a %}" + body + "{% endfor %}", a=[1] * n) for n in (turns, turns - 1))
         assert more - fewer == units
@@ -244,7 +244,7 @@ def test_values_are_shown_as_python_writes_them(value: Any, shown: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["(turn)", "(joined)", "(made)", "(compared)"])
-def test_a_template_cannot_spell_what_the_compiler_puts_into_it(name: str) -> None:
+def test_template_cannot_use_compiler_names(name: str) -> None:
     assert name in create_sandbox().filters
     with pytest.raises(Exception, match=r"expected token|unexpected"), meter_rendering():
         create_sandbox().from_string("{{ a | " + name + " }}")

@@ -327,7 +327,7 @@ def test_the_register_of_pods_is_what_the_code_reads(asked: tuple[set[str], set[
     assert {*POD} <= of_pods
 
 
-def test_the_register_of_containers_is_what_the_code_reads(asked: tuple[set[str], set[str]]) -> None:
+def test_container_register_matches_code(asked: tuple[set[str], set[str]]) -> None:
     _, of_containers = asked
     assert of_containers <= {*CONTAINER, *UNSEEN, *DERIVED_OF_CONTAINERS}
     assert {*CONTAINER, *DERIVED_OF_CONTAINERS} <= of_containers

@@ -230,7 +230,7 @@ def test_so_does_one_that_is_only_named(target: str, written: str) -> None:
         ("cart.otel-demo-other:80", "cart.otel-demo-other:80"),
     ],
 )
-def test_addresses_in_what_an_author_writes_lead_to_the_trial(written: str, real: str) -> None:
+def test_addresses_in_authored_text_resolve_to_trial(written: str, real: str) -> None:
     app, _ = apart("otel-demo", "2.2.0")
 
     def change(text: str) -> Change:

@@ -143,7 +143,7 @@ def test_who_looks_up_names_while_it_serves(apps, name, component, looks_up):
     assert resolves(apps[name], component) is looks_up
 
 
-def test_of_an_app_without_a_twin_nobody_knows_who_looks_up_names(app):
+def test_app_without_twin_has_unknown_dns_clients(app):
     assert resolves(msgspec.structs.replace(app, twin=None), "cart")
 
 

@@ -53,7 +53,7 @@ def test_a_repair_restarts_who_does_not_recover(shop: App) -> None:
     assert reported.startswith("Bring it back; then restart who does not recover by itself: two readers in checkout")
 
 
-def test_whoever_is_restarted_anyway_is_not_restarted_twice(shop: App) -> None:
+def test_restarted_workload_is_not_restarted_twice(shop: App) -> None:
     again = {"restart": {"target": "Deployment.apps/checkout"}}
     fixes, solution, reported = done(broken(KAFKA, (BACK, again)), shop)
     assert fixes == [[BACK, again]]

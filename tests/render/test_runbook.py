@@ -111,7 +111,7 @@ def test_a_cause_without_a_repair_is_taken_back(runbook, catalog, port_fault, mo
     assert names(result, "Solution") == []
 
 
-def test_repairs_restart_who_does_not_recover_from_what_was_broken(runbook):
+def test_repairs_restart_components_that_do_not_recover(runbook):
     down = {"name": "no-kafka", "type": "deployment-scaled-to-zero", "target": "Deployment/kafka"}
     result = runbook(faults=[down], groundTruth={"rootCauses": [{"fault": "no-kafka"}]})
     for procedure in (p for p in result.procedures if p.use in ("Fix", "Solution")):

@@ -126,7 +126,7 @@ def record(folder):
     return CliRunner().invoke(build(), ["report", str(folder), "--record"])
 
 
-def test_the_command_writes_beside_the_scenario_what_lint_accepts(run):
+def test_command_writes_evidence_that_lint_accepts(run):
     path, folder = run
     answer = record(folder)
 

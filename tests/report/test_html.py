@@ -92,7 +92,7 @@ class Whole(HTMLParser):
             assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_nothing_in_it_is_anothers_markup(report):
+def test_page_is_complete_and_escapes_markup(report):
     text = html.render(report)
     page = Whole()
     page.feed(text)

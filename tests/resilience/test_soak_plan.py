@@ -63,7 +63,7 @@ def test_of_the_operator_only_the_last_process_counts():
     assert find_growth(samples)["operator"] == (102.5 * MB, 106.5 * MB)
 
 
-def test_trials_that_did_not_hold_and_what_stays_are_defects():
+def test_unheld_trials_and_leftovers_are_defects():
     trial = SoakTrial(number=3, operation="run")
     results = [
         SoakResult(trial=trial, outcome="Held"),

@@ -111,7 +111,7 @@ def list_printed(installation: Installation, *, platform: bool, crds: bool = Fal
 
 
 @pytest.mark.parametrize("index", range(len(INSTALLATIONS)))
-def test_with_the_values_of_an_installation_it_is_what_is_printed(index: int) -> None:
+def test_chart_renders_printed_manifests_for_same_values(index: int) -> None:
     installation, platform = INSTALLATIONS[index], bool(index % 2)
     chart = collect_chart(Installation(), platform=False)
     values = list_values(installation, platform=platform)

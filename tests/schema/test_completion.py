@@ -62,6 +62,6 @@ def test_names_are_offered() -> None:
         (lambda s: s["expect"]["alerts"][0].update(name="AnAlertOfMyOwn"), ""),
     ],
 )
-def test_parameters_are_judged_and_what_is_ones_own_stays_valid(change: Any, reported: str) -> None:
+def test_parameters_are_validated_and_own_values_allowed(change: Any, reported: str) -> None:
     found = errors(change)
     assert (reported in " ".join(found)) if reported else found == []

@@ -170,7 +170,7 @@ def test_no_definition_is_forgotten() -> None:
     assert with_fields == set(PAIRS) | WITHOUT_VALUE
 
 
-def test_an_app_file_says_everything_about_an_app_but_its_version() -> None:
+def test_app_file_has_everything_except_version() -> None:
     both = set(load_definitions()["App"]["properties"]) | set(load_definitions()["AppVersion"]["properties"])
     fields = {field.encode_name for field in msgspec.structs.fields(model.App)}
 

@@ -70,7 +70,7 @@ def test_worked_numbers(to: str, answer: SolverAnswer | None, expected: tuple[fl
     )
 
 
-def test_there_is_nothing_to_hand_over_where_nothing_is_broken() -> None:
+def test_escalation_on_control_scores_zero() -> None:
     assert values(escalate(CART, incident="quiet")) == {"rate": 1.0, "routing": 0.0, "handover": 0.0, "score": 0.0}
 
 

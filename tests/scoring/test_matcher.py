@@ -64,7 +64,7 @@ def test_a_bare_name_is_unreadable() -> None:
     assert match_claims(build_truth_index(OPTIONAL), ["cart"], MatchPolicy())[0].verdict == "Unreadable"
 
 
-def test_two_classes_that_fit_are_no_match_and_both_are_recorded() -> None:
+def test_ambiguous_claim_is_no_match_and_both_are_recorded() -> None:
     truth = IncidentTruth(
         incident="i", groups=(group("a", "Deployment", "cart.*", root=True), group("b", "Deployment/cart"))
     )

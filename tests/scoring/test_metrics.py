@@ -47,7 +47,7 @@ def test_who_always_claims_is_caught_by_the_controls() -> None:
     assert {each.method for each in shares if each} == {"Wilson"}
 
 
-def test_a_run_without_an_answer_is_wrong_and_claims_nothing() -> None:
+def test_run_without_answer_is_wrong_and_claims_nothing() -> None:
     found = summarise_detection(
         [DetectionRun("a", False, None), DetectionRun("a", False, False), DetectionRun("b", True, None)]
     )

@@ -91,7 +91,7 @@ def test_what_a_record_holds() -> None:
     assert values["cost_proximity"] == pytest.approx(0.76)
 
 
-def test_what_documented_repairs_change_is_no_blast_radius() -> None:
+def test_documented_repairs_have_no_blast_radius() -> None:
     truth = msgspec.structs.replace(TRUTH, repaired=(group("cart", "shop/Deployment/cart"),))
     assert score(FULL, truths=(truth,)).runs[0].values["blast_radius.objects"] == 0
 

@@ -84,7 +84,7 @@ def test_a_count_of_one_is_no_share() -> None:
     assert found.method == "Bootstrap"
 
 
-def test_nothing_is_known_of_nothing_and_little_of_one_value() -> None:
+def test_estimate_without_values_and_with_one() -> None:
     assert estimate_mean({"a": []}) is None
     one = estimate_mean({"a": [0.4]})
     assert one is not None

@@ -120,7 +120,7 @@ def test_a_table_of_rows(tmp_path: Path) -> None:
         ("alerts: []", "", 0),
     ],
 )
-def test_what_published_files_get_wrong_is_left_out_with_a_warning(
+def test_invalid_parts_of_published_files_are_skipped_with_warning(
     tmp_path: Path, more: str, message: str, line: int
 ) -> None:
     text = f"groups: [{{id: cart, kind: Deployment, filter: ['cart', '*.*'], root_cause: true}}, \

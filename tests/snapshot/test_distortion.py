@@ -112,7 +112,7 @@ def firing(*names: str) -> SimpleNamespace:
     return SimpleNamespace(history=AlertHistory(start=0.0, end=9.0, timelines=timelines))
 
 
-def test_policies_that_raise_an_alert_by_themselves_are_refused():
+def test_policies_raising_an_alert_alone_are_refused():
     check_control(firing("Known"), firing("Known"), "faults.yaml")
     with pytest.raises(
         AuthoringError, match=r"faults\.yaml: without any fault, .* raise NoRequestsReceived on Deployment"

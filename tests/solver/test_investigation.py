@@ -52,7 +52,7 @@ def test_the_wall_clock_is_not_pushed(investigate, clock):
     assert clock.at - run.began == 60
 
 
-def test_on_the_wall_clock_what_is_due_is_done_with_every_turn(investigate, clock):
+def test_wall_clock_turns_run_due_work(investigate, clock):
     clock.mode = "wall"
     asked = []
     clock.advance = asked.append

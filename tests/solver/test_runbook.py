@@ -137,7 +137,7 @@ def test_failing_spans_lead():
     assert consult(spans=spans)[0] == "Deployment/cart"
 
 
-def test_where_nothing_alerts_only_a_broken_state_is_blamed():
+def test_only_broken_state_is_blamed_without_alerts():
     changed = (*OBJECTS[1:], written("Deployment", "cart", LAST), written("ConfigMap", "flags", LAST))
     assert consult(objects=changed, alerts=()) == []
     assert consult(objects=changed, alerts=(), pods=swap(pod("db", ended=("OOMKilled",)))) == ["Deployment/db"]

@@ -121,7 +121,7 @@ def test_tokens_add_up():
     assert (state.tokens.total, state.model, state.measured) == (10, "m", True)
 
 
-def test_a_line_that_is_no_message_costs_a_turn_until_none_is_left():
+def test_invalid_message_costs_a_turn():
     refusal = Refuse(problem="no JSON", fix="JSON")
     state, limits = SessionState(), SessionLimits(turns=3)
     for _ in range(3):

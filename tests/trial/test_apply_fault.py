@@ -102,7 +102,7 @@ def test_command_is_undone_where_first_command_is_recorded():
         assert [u for i, (_, u) in enumerate(seen) if i != where] == [()] * (len(changes) - 1)
 
 
-def test_nothing_is_changed_while_something_below_is_not_well():
+def test_no_change_while_infrastructure_is_unhealthy():
     stage = Stage(fault("a"))
     context = stage.context()
     context.health = lambda: ["etcd is slow", "no disk"]
@@ -150,7 +150,7 @@ def test_a_check_is_asked_each_tick_until_its_deadline(turns, within, answered, 
     assert stage.clock.now() == end
 
 
-def test_what_was_true_once_counts_and_each_has_its_own_time():
+def test_passed_checks_count_with_own_times():
     stage = Stage(fault("a"))
     turning(stage, 1030)
     results = await_checks(stage.context(), [key("good", 60), key("bad", 60), key("worse", 90), key("bad", 15)])
@@ -166,7 +166,7 @@ def test_no_checks_are_answered_at_once():
     assert stage.clock.now() == 1000.0
 
 
-def test_what_follows_a_change_has_the_deadline_of_the_change():
+def test_followup_check_has_deadline_of_its_change():
     stage = Stage(fault("a"))
     until = Change.from_json({**fault("a").changes[0].to_json(), "until": {
         "check": key("bad", 600).to_json(), "withinSeconds": 45}}).until  # fmt: skip

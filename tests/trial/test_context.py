@@ -52,7 +52,7 @@ def test_where_an_app_is_and_whether_it_is_still_the_same():
     assert context.contents() == []
 
 
-def test_what_is_guarded_is_workloads_services_and_the_flags():
+def test_guarded_objects_are_workloads_services_and_flags():
     trial = Trial()
     for kind, api in (("Deployment", "apps/v1"), ("Service", "v1"), ("Secret", "v1")):
         metadata = {"name": "x", "namespace": "shop"}
@@ -339,7 +339,7 @@ def reported(found):
     return [(p.entity, p.before.requests, p.before.seconds, p.during.requests, p.during.seconds) for p in found]
 
 
-def test_what_went_through_silent_components_before_and_after():
+def test_traffic_through_silent_components_is_compared():
     context = passing_trial(x=(2.0, 1.0), y=(3.0, 3.0), web=(1.0, 1.0), aside=(1.0, 1.0))
     found = measure_passages(context, INJECTED + 600)
     assert reported(found) == [
@@ -402,7 +402,7 @@ def test_what_is_new_to_a_solver():
 @pytest.mark.parametrize(
     ("onset", "repaired", "seconds"), [(1100.0, 1400.0, 125.0), (1300.0, 1400.0, 375.0), (1500.0, 1400.0, 0.0)]
 )
-def test_what_is_put_off_is_waited_for_as_long_as_it_took_to_come(onset, repaired, seconds):
+def test_recurrence_time_is_the_onset_delay(onset, repaired, seconds):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing={("Errors", "Deployment/web"): [(onset, None)]})
     trial.clock.wait(1600.0)
     assert compute_recurrence_time(trial.context, repaired) == seconds

@@ -84,7 +84,7 @@ def test_what_was_only_put_off_comes_back(again, expected):
     assert codes(found) == expected
 
 
-def test_who_alerted_and_who_reads_what_was_repaired_starts_again():
+def test_alerting_and_reading_workloads_restart_after_repair():
     assert solved() == ([], {"web", "cart"})
 
 
@@ -92,7 +92,7 @@ def settings(name):
     return {"apply": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"b": "c"}}}
 
 
-def test_who_reads_what_a_solution_writes_anew_starts_again():
+def test_readers_of_rewritten_objects_restart():
     assert solved(settings("a")) == ([], {"web", "cart"})
     assert solved(settings("b")) == ([], {"web", "cart", "ad"})
 
@@ -123,7 +123,7 @@ def test_workloads_governed_implicitly_are_all_restarted():
     assert solved({"apply": account}) == ([], {"web", "cart", "ad"})
 
 
-def test_many_that_do_not_start_again_are_told_in_one_sentence(monkeypatch):
+def test_many_unrestarted_workloads_make_one_finding(monkeypatch):
     monkeypatch.setattr(durability, "_REPORTED", 2)
     found, _ = solved(quota("budget"))
     assert [f.message for f in found] == ["after solution 's', 3 of 3 workloads do not start again"]
@@ -131,7 +131,7 @@ def test_many_that_do_not_start_again_are_told_in_one_sentence(monkeypatch):
     assert found[0].observed.endswith("; likewise Deployment/web")
 
 
-def test_what_a_distractor_does_to_a_start_is_its_own_matter():
+def test_startup_effects_of_distractor_are_ignored():
     distractor = Fault(
         name="full", type="quota", version=1, target=Reference("ResourceQuota", "budget"), role="Distractor",
         effect=(), entities=(),

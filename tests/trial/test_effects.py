@@ -101,7 +101,7 @@ class Play(Stage):
         "what it writes is there", "what it writes is not there", "a workload that is ready between two crashes",
     ],
 )  # fmt: skip
-def test_a_check_that_fails_is_weighed_against_what_happens(checks, broken, pods, codes):
+def test_failed_check_is_compared_with_injector_state(checks, broken, pods, codes):
     stage = Play(proven_by(*checks), broken=broken, pods=pods)
     findings, _ = stage.run()
     assert [f.code for f in findings] == codes

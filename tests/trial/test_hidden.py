@@ -57,7 +57,7 @@ def test_what_a_solver_reads_of_chaos_mesh(faults: list[Fault], readable: list[s
     assert [r["resources"] for r in rules] == ([] if readable is None else [readable])
 
 
-def test_objects_that_are_aimed_at_a_namespace_are_found_elsewhere() -> None:
+def test_objects_targeting_a_namespace_from_outside_are_found() -> None:
     there = {"namespaces": ["shop"]}
     cluster = FakeCluster(
         [

@@ -156,7 +156,7 @@ def test_a_fault_without_effect_ends_the_step():
     assert stage.state()["b"] == "good"
 
 
-def test_another_fault_in_force_may_be_why_one_has_no_effect():
+def test_other_active_fault_may_hide_an_effect():
     (alone,), _ = Stage(fault("a", desired="worse")).run()
     (beside,), _ = Stage(fault("a"), fault("b", desired="worse")).run()
     assert alone.fix.startswith("choose parameters that differ more")
@@ -195,7 +195,7 @@ def test_a_program_may_inject_some_of_them(step, broken):
     assert {name for name, value in stage.state().items() if value == "bad"} == broken
 
 
-def test_one_is_removed_while_the_others_stay_and_comes_back():
+def test_one_fault_is_removed_and_restored():
     stage = Stage(fault("a"), fault("b"))
     stage.run()
     assert change(stage.context(), TrialStep(kind="change", use="RemoveFault", name="a"), 1) == ([], [])
@@ -245,7 +245,7 @@ def test_what_is_true_before_the_fault_proves_nothing():
     [(1, False, True), (2, False, False), (1, True, False)],
     ids=["new pods are not ready", "the rollout is over", "there are no old pods"],
 )
-def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drops, reported):
+def test_fault_survived_by_old_pods_gets_rollout_hint(updated, drops, reported):
     ref = Reference("Deployment", "web")
     patch = {"patch": {"target": ref, "type": "Merge", "patch": {"spec": {"paused": True}}}}
     effect = Check.from_json({"object": {"ref": ref, "path": "spec.paused", "equals": "never"}, "withinSeconds": 60})
@@ -338,7 +338,7 @@ def test_a_procedure_that_the_api_server_refuses_is_the_author_s(use, code):
 
 
 @pytest.mark.parametrize(("equals", "waited"), [("bad", 0), ("worse", 90)])
-def test_what_follows_a_change_waits_until_its_check_holds(equals, waited):
+def test_next_change_waits_for_check_of_previous(equals, waited):
     until = {"check": {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": equals}}, "withinSeconds": 90}
     slow = fault("a")
     patch = slow.changes[0].to_json()

@@ -61,7 +61,7 @@ def test_a_request_that_the_daemon_calls_invalid_is_the_author_s() -> None:
     assert stage.clock.now() < 1060, "the next answer would be the same"
 
 
-def test_what_cannot_happen_here_is_nobody_s_and_not_tried_again() -> None:
+def test_unsupported_scenario_is_not_evaluated_or_retried() -> None:
     stage = injecting("rpc error: code = Unimplemented desc = rule 'r': '$1 == 7' is not simulated")
     context, paused = stage.context(), []
     context.spec = msgspec.structs.replace(context.spec, steps=(TrialStep(kind="inject"),))
@@ -87,7 +87,7 @@ def test_what_cannot_happen_here_is_nobody_s_and_not_tried_again() -> None:
         "pod web-1 not found, InvalidArgument",
     ],
 )
-def test_every_other_answer_is_waited_out_and_held_against_nobody(answer: str) -> None:
+def test_unknown_injector_answers_are_infrastructure(answer: str) -> None:
     stage = injecting(answer)
     with pytest.raises(InfrastructureError, match=r"did not inject .*JVMChaos.* within 120 s") as reported:
         execute(stage.context(), TrialStep(kind="inject"), 0, 1000.0)

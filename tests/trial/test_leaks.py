@@ -111,7 +111,7 @@ def receipt(prior, after, change):
     return Receipt(trial="t", ordinal=1, group="Fault/cart-delay", change=done, state="Done", entries=(entry,))
 
 
-def test_what_a_fault_really_left_is_judged_by_what_acts_on_it():
+def test_leftovers_are_judged_by_what_acts_on_them():
     before, noted = config("settings", level="info"), config("settings", level="info")
     noted["metadata"] = {**noted["metadata"], "annotations": {"ops/culprit": "yes"}}
     patch = {"patch": {"target": "ConfigMap/settings", "type": "Json", "patch": []}}
@@ -146,7 +146,7 @@ def test_a_change_of_what_is_read_is_none():
     assert expect_no_leaks(Stage(changed, app=[before], receipts=[receipt(before, changed, patch)])) == []
 
 
-def test_what_a_fault_wrote_last_of_all_is_found_by_sorting():
+def test_last_write_of_fault_is_found_by_version():
     own = [config(f"c{number}", level="info") for number in range(5)]
     stage = Stage(*own, app=own)
     ref = "shop/ConfigMap/c2"

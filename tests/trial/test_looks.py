@@ -66,7 +66,7 @@ def test_looks_are_on_a_grid_from_the_start_of_the_step(clock, passed, at):
     assert choose_next_look(trial.context, INJECTED) == INJECTED + at
 
 
-def test_virtual_time_stands_still_until_somebody_advances_it():
+def test_virtual_time_stops_until_advanced():
     trial, idled = Trial(), []
 
     def idle(seconds):
@@ -82,7 +82,7 @@ def test_virtual_time_stands_still_until_somebody_advances_it():
     assert wall.clock.now() == INJECTED + 15
 
 
-def test_each_promise_is_due_when_its_author_or_its_rule_says():
+def test_deadline_comes_from_author_or_rule():
     own = AlertExpectation(name="Errors", entity=Reference("Deployment", "ad"), within_seconds=90)
     may = AlertExpectation(name="Errors", alert_class="MayFire")
     assert compute_deadlines(Trial(alerts=(ERRORS, own, may)).context) == {ERRORS: 360.0, own: 90.0}
@@ -129,7 +129,7 @@ def test_the_traffic_before_the_fault_is_remembered(seconds, window):
     assert trial.clock.now() == INJECTED + (seconds or 60)
 
 
-def test_an_app_whose_traffic_nobody_measures_is_not_quiet():
+def test_app_without_traffic_metrics_is_not_quiet():
     trial = Trial()
     trial.context.metrics = requests(None)
     with pytest.raises(InfrastructureError, match="no request at the entry 'web' was measured"):
@@ -137,7 +137,7 @@ def test_an_app_whose_traffic_nobody_measures_is_not_quiet():
 
 
 @pytest.mark.parametrize(("steps", "noted"), [(PROGRAM, True), (PROGRAM[:3], False)])
-def test_what_a_solver_finds_is_noted_where_somebody_holds(steps, noted):
+def test_solver_signs_are_recorded_during_hold(steps, noted):
     trial = Trial(steps=steps)
     waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}
     trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {},

@@ -150,7 +150,7 @@ def test_what_was_missed_is_not_made_up_for() -> None:
     assert stage.context().engine.list_receipts(noise.GROUP) == []
 
 
-def test_a_run_that_dies_at_any_request_goes_on_where_it_stood() -> None:
+def test_run_killed_at_any_request_resumes() -> None:
     def history(die_at: int | None) -> list[tuple[float, str]]:
         stage, count = Stage(SCALE, RESTART, LOAD), 0
 
@@ -176,7 +176,7 @@ def test_a_run_that_dies_at_any_request_goes_on_where_it_stood() -> None:
         assert history(die_at) == straight, die_at
 
 
-def test_the_teardown_takes_everything_back_and_plays_no_more() -> None:
+def test_teardown_undoes_everything_and_stops_noise() -> None:
     stage = Stage(SCALE, LOAD)
     first = list_events([SCALE, LOAD], 4, START, START + 6000)[0]
     context = stage.context()
@@ -208,7 +208,7 @@ def test_a_swing_of_the_load_is_no_broken_guard() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "broken"), [("Incident", True), ("Benign", False)])
-def test_what_a_benign_fault_makes_of_the_load_need_not_pass(outcome: str, broken: bool) -> None:
+def test_load_change_of_benign_fault_need_not_end(outcome: str, broken: bool) -> None:
     stage = Stage()
     more = {"containers": [{"name": "c", "env": [{"name": "USERS", "value": "80"}]}]}
     patch = {"target": "Deployment/load", "type": "Strategic", "patch": {"spec": {"template": {"spec": more}}}}

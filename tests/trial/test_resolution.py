@@ -141,7 +141,7 @@ def test_the_guards_hold(objects, answer):
 
 
 @pytest.mark.parametrize(("alert", "answer"), [("after", "True"), ("none", "False")])
-def test_what_a_distractor_keeps_from_being_ready_need_not_be(alert, answer):
+def test_pods_unready_by_distractor_need_not_be_ready(alert, answer):
     own = AlertExpectation(name="Down", entity=Reference("Deployment", "web"), alert_class="MayFire", after="d")
     alerts = (ERRORS, own) if alert == "after" else (ERRORS,)
     guards = (Guarded(kind="Deployment", name="web", replicas=2),)
@@ -183,7 +183,7 @@ def test_where_requests_are_few_the_window_is_longer(rate, now, windows, answer)
     assert [int(e.partition("[")[2].partition("s]")[0]) for e in asked] == windows
 
 
-def test_traffic_is_not_asked_for_while_anything_else_is_missing():
+def test_traffic_is_queried_only_if_all_else_holds():
     trial = repaired()
     assert judge_resolution(at(trial, 1260.0).context, REPAIRED).answer == "False"
     assert trial.context.metrics.queries == []
@@ -355,7 +355,7 @@ def test_what_does_not_pass_by_itself_is_not_benign():
         ("Conjunctive", "Conjunctive", "Solution", False),
     ],
 )
-def test_where_causes_are_said_to_act_together_that_may_be_wrong(truth, own, use, reported):
+def test_declared_conjunction_of_causes_is_tested(truth, own, use, reported):
     trial = repaired(firing=FIRING)
     runbook = trial.context.runbook
     trial.context.runbook = msgspec.structs.replace(

@@ -151,7 +151,7 @@ def running(name, at):
     ],
     ids=["before the fault", "with the fault", "with the repair"],
 )
-def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, reported, where):
+def test_failed_repair_lists_workloads_restarted_by_fault(started, reported, where):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing=ALWAYS)
     workloads = [Component(name=n, workload=Reference.parse(w), service=n)
                  for n, w in (("store", "Deployment/store"), ("web", f"{where}Deployment/web"))]  # fmt: skip

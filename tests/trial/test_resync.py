@@ -63,7 +63,7 @@ def orders(stage: Stage) -> list[str]:
     return [f.message for f in check_order(there(stage), {"what is broken": BROKEN})]
 
 
-def test_without_it_versions_and_generations_find_what_was_written() -> None:
+def test_writes_are_found_by_versions_and_generations() -> None:
     stage = staged()
     for number in range(9):  # what else a cluster writes meanwhile
         stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": str(number)}})

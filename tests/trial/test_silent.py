@@ -27,7 +27,7 @@ def repair(trial):
     trial.cluster.patch(Reference.parse("shop/ConfigMap/a"), {"data": {"k": "good"}})
 
 
-def test_it_is_held_where_nothing_fires_and_its_checks_hold():
+def test_benign_scenario_holds_without_alerts():
     trial = silent()
     assert expect_alerts(trial.context, INJECTED) == []
     findings, answers = hold(trial.context, TrialStep(kind="hold"), INJECTED)

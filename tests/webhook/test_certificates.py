@@ -143,7 +143,7 @@ def test_what_another_one_wrote_meanwhile_is_not_lost(cluster: FakeCluster) -> N
     assert (cluster.get(SECRET) or {})["data"] == theirs
 
 
-def test_without_a_configuration_nothing_is_told_to_the_api_server() -> None:
+def test_api_server_gets_no_flags_without_configuration() -> None:
     cluster = create_cluster()
     CertificateKeeper(cluster, NAMESPACE, create_context()).keep()
 

@@ -32,7 +32,7 @@ def test_a_good_scenario_is_not_refused() -> None:
     assert judge(spoil(lambda spec: None)) == ()
 
 
-def test_a_mistake_is_told_with_code_field_suggestion_and_page(wrong: tuple[dict[str, Any], str, str, str]) -> None:
+def test_error_has_code_field_suggestion_and_page(wrong: tuple[dict[str, Any], str, str, str]) -> None:
     obj, code, field, helps = wrong
     head, line = judge(obj)
 
@@ -76,7 +76,7 @@ def test_a_scenario_that_is_only_stored_needs_no_brief() -> None:
     assert judge(spoil(lambda spec: spec.update(suspend=True, brief=""))) == ()
 
 
-def test_a_blank_brief_is_none_and_a_placeholder_is_told_as_one() -> None:
+def test_blank_brief_is_missing_and_placeholder_reported() -> None:
     assert "SK605" in judge(spoil(lambda spec: spec.update(brief="  ")))[1]
     assert judge(spoil(lambda spec: spec.update(brief="TODO say what users see")))[1].startswith("SK602 spec.brief: ")
 

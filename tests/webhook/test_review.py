@@ -38,7 +38,7 @@ def test_a_refusal_is_a_status_with_every_line() -> None:
     assert answer["response"]["status"]["code"] == 403
 
 
-def test_what_is_allowed_may_be_warned_of_within_what_clients_show() -> None:
+def test_admission_warnings_fit_client_limits() -> None:
     response = answer_review(review(), allow)["response"]
 
     assert response["allowed"] is True

@@ -50,7 +50,7 @@ def test_a_pod_takes_everything_with_it() -> None:
     assert [e.pod_uid for e in ledger.containers] == ["p2"]
 
 
-def test_the_version_grows_with_what_is_in_force_and_only_then() -> None:
+def test_ledger_version_grows_with_active_effects_only() -> None:
     changed: list[str] = []
     effect_store = EffectStore(changed.append)
     steps = [

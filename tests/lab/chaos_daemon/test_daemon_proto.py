@@ -81,7 +81,7 @@ def test_what_is_not_understood_is_refused(old: str, new: str, message: str) -> 
         build(SMALL.replace(old, new))
 
 
-def test_a_file_that_is_missing_or_of_another_version_is_refused(tmp_path: Path) -> None:
+def test_missing_or_other_version_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "chaosdaemon.proto"
     with pytest.raises(ToolchainError, match="cannot read the chaos daemon's protocol: No such file"):
         load_daemon_messages(file)

@@ -42,7 +42,7 @@ def test_a_key_that_hangs_holds_no_other_one_up(background: KeyedWriteQueue) -> 
     assert done.is_set()
 
 
-def test_what_a_call_raises_is_told_to_whoever_asks_about_its_key(background: KeyedWriteQueue) -> None:
+def test_exception_of_call_is_raised_by_check_of_its_key(background: KeyedWriteQueue) -> None:
     background.put("a", failing)
     background.put("b", lambda: None)
     assert background.flush("b")

@@ -174,7 +174,7 @@ class TestContainers:
         b.to(60)
         assert bool(b.container()["restartCount"]) is restarts
 
-    def test_an_init_container_reads_what_its_config_map_says_now(self, bench: Any, make_container: Any) -> None:
+    def test_init_container_reads_current_config_map(self, bench: Any, make_container: Any) -> None:
         check = make_container(
             "check",
             command=["sh", "-c", "grep -q '^}' /etc/s/a.json"],

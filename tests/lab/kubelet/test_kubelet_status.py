@@ -110,7 +110,7 @@ class TestImages:
             ("Normal", "BackOff"),
         }
 
-    def test_the_result_does_not_depend_on_how_often_it_is_asked(self, bench: Any) -> None:
+    def test_result_is_independent_of_query_count(self, bench: Any) -> None:
         often, seldom = bench(cached=False), bench(cached=False)
         for b in (often, seldom):
             b.processes.absent.add("ghcr.io/demo/app:1.0")
@@ -226,7 +226,7 @@ class TestCrashes:
         assert b.container()["restartCount"] == 1
         assert "Started" not in b.reasons()
 
-    def test_last_words_become_the_message_where_the_policy_says_so(self, bench: Any, make_container: Any) -> None:
+    def test_termination_message_follows_policy(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(terminationMessagePolicy="FallbackToLogsOnError"))
         b.processes.starts["main"] = lambda _: ProcessStart(1.0, Exit("u-1", "main", 1, "Error", "panic: no address"))
         b.to(0)
@@ -331,7 +331,7 @@ class TestInitContainers:
         assert b.condition("Initialized")["status"] == "True"
         assert b.last.next_wakeup is None
 
-    def test_a_failing_one_crash_loops_and_the_pod_stays_pending(self, bench: Any, make_container: Any) -> None:
+    def test_failing_init_container_keeps_pod_pending(self, bench: Any, make_container: Any) -> None:
         b = bench(inits=(make_container("one"),))
         b.processes.inits["one"] = lambda _: InitState("Failed", 3)
         b.to(0)

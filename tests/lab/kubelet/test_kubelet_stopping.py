@@ -58,7 +58,7 @@ def test_deletion(bench: Any, make_container: Any, stop: Stop, grace: int, pre_s
     assert [e.reason for e in b.events].count("Killing") == 1
 
 
-def test_a_probe_kills_what_does_not_listen_when_its_grace_is_over(bench: Any, make_container: Any) -> None:
+def test_liveness_probe_kills_after_grace_period(bench: Any, make_container: Any) -> None:
     probe = {"tcpSocket": {"port": 80}, "periodSeconds": 2, "failureThreshold": 2}
     b = bench(make_container(livenessProbe=probe))
     b.processes = Stoppable(DEAF)

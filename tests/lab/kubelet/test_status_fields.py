@@ -80,7 +80,7 @@ def test_only_sidecars_are_stopped_when_the_containers_have_ended(bench: Any, ma
     assert b.container("before")["state"]["terminated"]["exitCode"] == 0
 
 
-def test_what_a_container_shows_before_it_was_ever_started(bench: Any, make_container: Any) -> None:
+def test_container_status_before_first_start(bench: Any, make_container: Any) -> None:
     mounts = [{"name": "v", "mountPath": "/a", "readOnly": True}, {"name": "w", "mountPath": "/b"}]
     b = bench(make_container(volumeMounts=mounts), volumes=[{"name": "v", "secret": {"secretName": "gone"}}])
     b.to(0)

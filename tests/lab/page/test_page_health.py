@@ -29,7 +29,7 @@ FINE = Pods(2, 2, 0, "")
         (FINE, ServedTraffic(0.05, 1.0, 9000.0), ("good", "works")),
     ],
 )
-def test_what_stops_a_component_comes_before_what_slows_it(pods, served, expected) -> None:
+def test_stopping_causes_rank_before_slowing_ones(pods, served, expected) -> None:
     assert health.judge(pods, served) == expected
 
 

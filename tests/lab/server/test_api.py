@@ -62,9 +62,7 @@ def client(url: str) -> Iterator[httpx.Client]:
 @pytest.mark.parametrize(
     ("host", "status"), [("localhost", 200), ("127.0.0.1", 200), ("evil.example", 421), ("127.0.0.1.evil.example", 421)]
 )
-def test_a_name_that_somebody_else_lets_point_here_is_not_answered(
-    client: httpx.Client, url: str, host: str, status: int
-) -> None:
+def test_foreign_host_name_is_not_answered(client: httpx.Client, url: str, host: str, status: int) -> None:
     port = url.rpartition(":")[2]
     assert client.get("/worlds", headers={"Host": f"{host}:{port}"}).status_code == status
 

@@ -48,7 +48,7 @@ def barrier(api: Api, store: ObjectStore) -> Barrier:
     return Barrier(api, store, (PODS,))
 
 
-def test_the_first_time_everything_is_compared_and_then_nothing(api: Api, store: ObjectStore, barrier: Barrier) -> None:
+def test_barrier_compares_everything_only_once(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 7))
     api.at, api.content = 7, {"Pod": {("shop", "a"): 7}}
     barrier.wait("shop")

@@ -222,7 +222,7 @@ def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world:
         ("containerd://a", PlainProcesses(), "Unknown"),
     ],
 )
-def test_the_world_of_a_container_knows_whether_it_runs_java(container: str, world: object, barred: str) -> None:
+def test_attach_failure_depends_on_java(container: str, world: object, barred: str) -> None:
     containers = RunningContainers(EffectStore())
     containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))
     worlds = SimpleNamespace(get_processes={"shop": world}.get)
@@ -247,7 +247,7 @@ def test_a_thread_that_ends_takes_the_process_along() -> None:
     assert threads.failure == "thread worker: ValueError: the reason"
 
 
-def test_a_thread_that_ends_because_it_was_told_to_is_no_failure() -> None:
+def test_stopped_thread_is_no_failure() -> None:
     threads = Threads()
     done = threading.Event()
 

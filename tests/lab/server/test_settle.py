@@ -72,7 +72,7 @@ def test_a_settled_state_is_collected_twice_and_then_known(settler: Settler, gat
     assert gate.passed == 3
 
 
-def test_what_the_second_collection_brings_is_judged_again(settler: Settler, store: ObjectStore, gate: Gate) -> None:
+def test_second_collection_is_checked_again(settler: Settler, store: ObjectStore, gate: Gate) -> None:
     gate.then = {2: lambda: unready(store, 201), 3: lambda: ready(store, 202)}
     reasons = settler.settle("shop", lambda: 0, 0.0)
     assert [r.code for r in reasons] == ["Moving"]

@@ -157,7 +157,7 @@ def test_refusal_counts_only_if_newer_than_its_remedy(
         {"lifted": 110},
     ],
 )
-def test_the_namespace_and_the_cluster_refuse_pods_as_well(more: dict[str, Any]) -> None:
+def test_namespace_and_cluster_policies_refuse_pods(more: dict[str, Any]) -> None:
     assert codes(refused(), **more) == {"StaleRefusal"}
     assert codes(refused(), refused={"uid-cart-r1": 120}, **more) == set()
 

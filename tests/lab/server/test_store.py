@@ -148,7 +148,7 @@ def test_quiet_counts_for_the_latest_version_only() -> None:
     assert store.quiet_seconds(obj("a", 1)) == 0.0
 
 
-def test_what_may_have_refused_pods_is_remembered_when_it_goes() -> None:
+def test_deleted_quota_is_remembered_as_pod_refuser() -> None:
     store = ObjectStore()
     assert store.removed("shop") == 0
     store.put("ResourceQuota", obj("q", 3))

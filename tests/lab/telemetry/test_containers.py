@@ -85,7 +85,7 @@ def test_traffic_belongs_to_the_pod() -> None:
     assert all(dict(labels)["interface"] == "eth0" for _, labels in samples)
 
 
-def test_a_pod_on_the_nodes_network_has_no_interface_of_its_own() -> None:
+def test_host_network_pod_has_no_own_interface() -> None:
     shared = pod()
     shared["spec"]["hostNetwork"] = True
     assert ContainerMetrics().advance([shared], {}, 15, {"u": NetworkUsage(100, 10)}) == {}

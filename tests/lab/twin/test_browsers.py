@@ -78,9 +78,7 @@ def test_each_browser_holds_memory_of_the_load_generator(visited: Callable[..., 
 
 
 @pytest.mark.parametrize(("version", "longest"), [("2.2.0", 5000), ("3.0.0", 5500)])
-def test_slow_pictures_are_slow_at_the_proxy_and_fail_nothing(
-    visited: Callable[..., Little], version: str, longest: float
-) -> None:
+def test_slow_images_only_slow_the_proxy(visited: Callable[..., Little], version: str, longest: float) -> None:
     shop = visited(version)
     before = shop.run(60.0)
     flag(shop, "imageSlowLoad", "5sec")

@@ -133,7 +133,7 @@ def test_what_was_done_to_a_store_goes_with_its_process(shop):
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
-def test_a_pod_that_is_gone_before_its_command_ended_did_nothing(shop):
+def test_pod_deleted_before_command_ended_has_no_effect(shop):
     client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
     del shop.kinds["Pod"]["c"]
     shop.version += 1

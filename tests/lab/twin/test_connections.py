@@ -32,7 +32,7 @@ def test_a_call_that_dials_anew_meets_the_present_state() -> None:
     assert around.lane(15.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, rejected=True)
 
 
-def test_a_redirect_dials_elsewhere_and_leaves_the_channel_alone() -> None:
+def test_redirect_dials_other_host_and_keeps_channel() -> None:
     around, there = between()
     other = process("other", "10.0.0.3")
     around.processes.append(other)
@@ -50,7 +50,7 @@ def test_a_redirect_without_a_port_goes_to_the_usual_one() -> None:
 @pytest.mark.parametrize(
     "fields", [{"reuse_connection": False}, {"protocol": "http"}, {}, {"registry": "consul", "name": "srv"}]
 )
-def test_a_link_says_which_edge_it_is_and_where_its_address_leads(fields: Any) -> None:
+def test_link_has_edge_and_address_target(fields: Any) -> None:
     around, _ = between(**fields)
     link = around.link(0.0)
     assert (link.key.process, link.key.edge) == (around.caller.key, 0)
@@ -161,7 +161,7 @@ def test_back_off_starts_when_callee_returns() -> None:
     assert at[0] == at[1]
 
 
-def test_an_outage_that_comes_again_starts_the_back_off_again() -> None:
+def test_repeated_outage_restarts_back_off() -> None:
     around, there = between()
     around.lane(0.0)
     around.end(there)
@@ -340,7 +340,7 @@ def test_port_taken_over_is_foreign_to_open_connections() -> None:
     )
 
 
-def test_a_program_that_speaks_another_protocol_is_nobodys_peer() -> None:
+def test_other_protocol_is_no_peer() -> None:
     around = Surroundings(edge(), process("there", IP, "other", "http"))
     assert around.lane(0.0).outcome == ConnectionOutcome.PROTOCOL_MISMATCH
     assert around.connections._states[around.link(15.0).key, None].peer is None
@@ -381,7 +381,7 @@ def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: s
     assert around.link(15.0).address.host == CALLEE
 
 
-def test_nothing_is_remembered_of_a_name_that_was_never_found() -> None:
+def test_negative_dns_results_are_not_cached() -> None:
     around, _ = between("sql", use_stale_address=True, reuse_connection=False)
     around.caller.pod["spec"]["dnsPolicy"] = "None"
     assert around.lane(0.0).outcome == ConnectionOutcome.DNS_TIMEOUT
@@ -408,7 +408,7 @@ def test_what_is_remembered_of_a_caller_goes_with_it() -> None:
     assert not stored.connections._states
 
 
-def test_what_new_connections_meet_is_found_once_per_network() -> None:
+def test_connection_outcome_is_computed_once_per_network() -> None:
     around, there = between("sql", reuse_connection=False)
     around.link(0.0)
     there.ended = True

@@ -44,7 +44,7 @@ def test_a_poll_that_takes_too_long_is_done_again_and_again(cluster: Callable[..
     assert _lag(shop, "fraud-detection") <= 5
 
 
-def test_copies_come_to_a_statement_where_nothing_is_remembered() -> None:
+def test_copies_are_compared_without_cache() -> None:
     """3.0.0 saves each order with a context of its own, and the store refuses the copies."""
     shop = rendered("3.0.0", 50, {}, "steady", 120.0)
     flag(shop, "kafkaQueueProblems", "on")
@@ -63,7 +63,7 @@ def test_what_was_not_committed_comes_again() -> None:
     assert 1 <= again <= 30, "a second or two of orders each time, of the five between two commits"
 
 
-def test_what_the_database_refused_takes_all_later_orders_with_it(cluster: Callable[..., Little]) -> None:
+def test_refused_database_write_fails_all_later_orders(cluster: Callable[..., Little]) -> None:
     """2.2.0 has one DbContext for good, in which an order stays that could not be saved (upstream's issue 2783)."""
     shop = cluster()
     for _ in range(6):

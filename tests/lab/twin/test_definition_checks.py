@@ -240,9 +240,7 @@ versions:
         ("1", (), "twin.yaml:1:1"),
     ],
 )
-def test_a_field_stands_in_the_part_of_its_version_if_it_is_there(
-    version: str, place: tuple[str | int, ...], position: str
-) -> None:
+def test_field_position_is_in_its_version_section(version: str, place: tuple[str | int, ...], position: str) -> None:
     assert str(locate_field(parse(SHARED, "twin.yaml"), version, place)) == position
 
 

@@ -42,7 +42,7 @@ def test_name_with_few_dots_is_looked_up_in_search_domains_first() -> None:
     assert list_attempts("cart.", "shop") == ("cart.",)
 
 
-def test_rules_matter_once_the_pod_asks_the_server_that_has_them() -> None:
+def test_dns_rules_apply_once_pod_uses_their_server() -> None:
     reported = _reported("u", "error")
     assert collect_wrong_answers(reported) == {"u": WrongAnswers(False, ())}
     assert collect_wrong_answers(reported[:1]) == collect_wrong_answers(reported[1:]) == {}

@@ -269,7 +269,7 @@ def test_foreign_pod_behind_service_answers_wrongly(little: Little) -> None:
     assert little.run(60.0).share("gate", span="Api/Read", kind="CLIENT") == 1.0
 
 
-def test_a_container_that_runs_a_pause_image_listens_to_nothing(little: Little) -> None:
+def test_pause_container_does_not_listen(little: Little) -> None:
     pod = little.pods("api")[0]
     pod["spec"]["containers"][0]["image"] = "gcr.io/google-containers/pause:latest"
     pod["status"]["containerStatuses"][0].update(containerID="containerd://other", restartCount=1)

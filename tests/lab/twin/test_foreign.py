@@ -68,7 +68,7 @@ def started(config: Any = CONFIG, **api: Any) -> Little:
     return cluster
 
 
-def test_a_nested_file_says_where_to_listen_and_whom_to_call() -> None:
+def test_nested_file_has_listen_and_call_addresses() -> None:
     span = started().run(120.0)
     assert span.calls("gate") > 10
     assert span.share("gate", kind="SERVER") == 0
@@ -80,7 +80,7 @@ def test_a_wrong_value_in_a_nested_file_breaks_requests(config: Any) -> None:
     assert span.share("gate", kind="SERVER") > 0.9
 
 
-def test_what_is_asked_at_the_same_time_is_asked_whatever_fails() -> None:
+def test_parallel_calls_all_run_despite_failures() -> None:
     cluster = started()
     whole = cluster.run(120.0)
     cluster.delete("Service", "api")
@@ -94,7 +94,7 @@ def test_what_is_asked_at_the_same_time_is_asked_whatever_fails() -> None:
         assert asked == pytest.approx(served, rel=0.05)
 
 
-def test_the_slowest_of_what_is_asked_at_the_same_time_counts() -> None:
+def test_slowest_of_parallel_calls_counts() -> None:
     cluster = started()
     cluster.chaos("sink", delay=1.1)
     cluster.chaos("api", delay=0.5)

@@ -155,7 +155,7 @@ def test_a_replaced_pod_and_more_pods_are_found(cluster: Callable[..., Little]) 
     assert after.quantile(0.5, "search") < 1500
 
 
-def test_a_lost_cache_crashes_its_client_for_as_long_as_it_is_away(cluster: Callable[..., Little]) -> None:
+def test_lost_cache_crashes_client_until_it_returns(cluster: Callable[..., Little]) -> None:
     hotel = cluster()
     hotel.scale("memcached-rate", 0)
     after = live(hotel, 180.0)

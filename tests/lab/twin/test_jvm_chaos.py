@@ -119,7 +119,7 @@ def test_sleep_makes_requests_late_and_nothing_else() -> None:
     assert window.share("api", kind="SERVER") == window.share("gate", kind="CLIENT") == 0.0
 
 
-def test_a_wrong_result_has_the_consequences_that_the_app_tells_of() -> None:
+def test_wrong_result_has_the_apps_declared_consequences() -> None:
     cluster = _started(wrongResult={"share": 0.5, "exception": "java.lang.NullPointerException: no store"})
     store = ("org.api.Store", "find")
     _install(cluster, _rule({"returns": "null"}, at=store))

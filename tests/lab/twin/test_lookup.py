@@ -368,9 +368,7 @@ GONE = '.:53 {\n template IN A cluster.local {\n  match "^web"\n  rcode NXDOMAIN
         (GONE, True, "store.stores", DialLookup(ConnectionOutcome.OK, to("10.1.0.2", port=80), "10.1.0.2")),
     ],
 )
-def test_what_the_clusters_name_server_is_configured_to_say(
-    corefile: str, runs: bool, host: str, expected: DialLookup
-) -> None:
+def test_cluster_dns_configuration_is_applied(corefile: str, runs: bool, host: str, expected: DialLookup) -> None:
     objects = (CLIENT, pod("server", "10.0.0.7"), *WEB, *STORE)
     assert network(*objects, dns=ClusterDns(corefile, runs)).lookup(CLIENT, host, 80) == expected
 

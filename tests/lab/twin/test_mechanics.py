@@ -164,7 +164,7 @@ def test_timeouts_from_the_environment(env: dict[str, str], expected: float) -> 
     assert find_timeout(found, SimpleNamespace(env=env)) == expected  # type: ignore[arg-type]
 
 
-def test_the_end_of_a_process_cuts_short_what_is_under_way() -> None:
+def test_process_exit_aborts_running_requests() -> None:
     at, took = np.array([0.0, 1.0, 2.0, 9.0]), np.array([0.5, 5.0, 0.1, 1.0])
     failed = np.zeros(4, dtype=bool)
     batch = Batch(0, at, took, failed, {})

@@ -52,7 +52,7 @@ def test_the_app_serves_as_if_it_were_together(hotel: Little) -> None:
         ("consul.shop", True),
     ],
 )
-def test_a_name_is_looked_up_in_the_namespace_that_it_says(hotel: Little, host: str, works: bool) -> None:
+def test_qualified_name_is_resolved_in_its_namespace(hotel: Little, host: str, works: bool) -> None:
     hotel.twin.observe(hotel.view())
     (pod,) = hotel.pods("geo")
     port = 8500 if host.startswith("consul") else 27017

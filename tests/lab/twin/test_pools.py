@@ -56,7 +56,7 @@ def test_pooled_connections_outlive_service_but_not_process(refused: bool) -> No
     assert around.link(30.0).old == ()
 
 
-def test_a_process_that_says_it_ended_has_no_connections_of_a_pool() -> None:
+def test_ended_process_has_no_pooled_connections() -> None:
     around, there = between("http")
     around.link(0.0)
     around.behind.clear()
@@ -74,7 +74,7 @@ def test_a_connection_of_a_pool_that_is_cut_hangs() -> None:
     )
 
 
-def test_a_pool_to_a_process_that_became_another_is_foreign() -> None:
+def test_pool_to_replaced_process_is_foreign() -> None:
     around, there = between("http")
     around.link(0.0)
     around.behind.clear()
@@ -158,7 +158,7 @@ def test_calls_take_turns_over_all_that_are_registered(registry: TwinDefinition)
     assert [(lane.outcome, lane.target) for lane in lanes] == [(ConnectionOutcome.OK, one) for one in those]
 
 
-def test_a_caller_of_a_registry_that_lists_nobody_has_no_address(registry: TwinDefinition) -> None:
+def test_caller_of_empty_registry_has_no_address(registry: TwinDefinition) -> None:
     around, _, _ = listed(registry)
     assert around.link(0.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
 

@@ -76,7 +76,7 @@ def test_program_without_port_variable_runs_but_is_unreachable(cluster: Callable
     assert shop.run(60.0).calls(workload, kind="SERVER") == 0
 
 
-def test_who_starts_without_a_broker_ends_with_the_first_order(cluster: Callable[..., Little]) -> None:
+def test_process_started_without_broker_ends_on_first_order(cluster: Callable[..., Little]) -> None:
     shop = cluster(warm=60.0)
     shop.env("checkout", "KAFKA_ADDR", "nobody:9092")
     ends = []

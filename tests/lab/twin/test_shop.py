@@ -63,7 +63,7 @@ def test_rates_are_those_of_fifty_users(cluster: Callable[..., Little]) -> None:
     assert hour.rate("accounting", span="postgresql") == pytest.approx(5 * 0.114, rel=0.12)
 
 
-def test_who_says_that_a_span_is_fine_and_what_clients_call_it(cluster: Callable[..., Little]) -> None:
+def test_span_status_and_client_span_names(cluster: Callable[..., Little]) -> None:
     """currency sets the status OK (``server.cpp``); its callers' instrumentation names calls as the protocol does."""
     shop = cluster(warm=30.0)
     shop.run(60.0)
@@ -294,7 +294,7 @@ def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Calla
     assert first != story(cluster(seed=8))
 
 
-def test_logs_neither_flood_nor_tell_more_than_programs_know(cluster: Callable[..., Little]) -> None:
+def test_logs_are_limited_to_program_knowledge(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     shop.logs.clear()
     shop.scale("payment", 0)

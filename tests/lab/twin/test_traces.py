@@ -150,7 +150,7 @@ def test_consumers_have_their_own_traces_and_name_the_producer(cluster: Callable
         assert producer.end <= span.end
 
 
-def test_a_callee_that_is_gone_has_no_span_and_its_caller_says_why(cluster: Callable[..., Little]) -> None:
+def test_missing_callee_has_no_span_and_caller_reports_error(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     shop.scale("payment", 0)
     shop.run(60.0)

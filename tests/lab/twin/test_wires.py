@@ -49,7 +49,7 @@ def test_what_a_pod_sends_is_shaped(fields: Any, expected: TrafficShape) -> None
 
 
 @pytest.mark.parametrize("fields", [{"loss": 100.0}, {"corrupt": 100.0}, {"loss": 250.0}, {"corrupt": 101.0}])
-def test_nothing_passes_where_all_packets_are_lost_or_damaged(fields: Any) -> None:
+def test_full_packet_loss_or_corruption_blocks_all(fields: Any) -> None:
     assert between(effect("here", **fields)) == between(effect("there", **fields)) == CUT
 
 

@@ -53,7 +53,7 @@ def scaled(lab: LittleLab, **spec_: Any) -> None:
     lab.put("HorizontalPodAutoscaler", "web", spec={**bounds, "metrics": [CPU], **spec_}, status={})
 
 
-def test_a_world_goes_on_only_when_the_controller_has_looked() -> None:
+def test_world_advances_only_after_controller_sync() -> None:
     lab = LittleLab()
     scaled(lab)
     world = lab.worlds.open(spec())

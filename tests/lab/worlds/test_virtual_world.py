@@ -86,7 +86,7 @@ def test_kubelet_sees_process_exits_before_samples(lab: LittleLab, world: LabWor
     assert lab.nodes.ran[-1] == EPOCH + 15
 
 
-def test_an_unsettled_cluster_holds_time_still_and_says_why(lab: LittleLab, world: LabWorld) -> None:
+def test_unsettled_cluster_stops_time_with_reason(lab: LittleLab, world: LabWorld) -> None:
     lab.unsettle()
     waited = wait(world, 60, wall=0.0)
     assert waited == WaitResult(EPOCH, False, "ReplicaSet/rs: generation 1 is not observed, but 0")
@@ -154,13 +154,13 @@ def test_the_end_of_a_world_ends_its_series(lab: LittleLab, world: LabWorld) -> 
     assert not lab.worlds.close("t1")
 
 
-def test_the_namespace_of_a_closed_world_goes_on_from_its_time(lab: LittleLab, world: LabWorld) -> None:
+def test_namespace_of_closed_world_continues_from_its_time(lab: LittleLab, world: LabWorld) -> None:
     wait(world, 30)
     lab.worlds.close("t1")
     assert EPOCH + 30 <= lab.worlds.read_clock("shop") < EPOCH + 3600
 
 
-def test_a_rollout_past_its_deadline_is_told_to_its_controller(lab: LittleLab, world: LabWorld) -> None:
+def test_rollout_deadline_wakes_its_controller(lab: LittleLab, world: LabWorld) -> None:
     progressing = {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated", "lastUpdateTime": "2026"}
     annotations = {"deployment.kubernetes.io/revision": "1"}
     status = {"observedGeneration": 1, "replicas": 0, "updatedReplicas": 0, "conditions": [progressing]}

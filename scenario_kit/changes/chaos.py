@@ -89,7 +89,7 @@ def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Select
         AuthoringError: Chaos Mesh cannot read a selector.
     """
     home = obj["metadata"].get("namespace", default_namespace)
-    spec = get_experiment(obj)[1]
+    spec = get_experiment(obj).spec
     targets, peers = list_sides(spec)
     found = _limit_pods(spec, select(cluster, targets, home))
     return SelectedPods(found, None if peers is None else _limit_pods(spec["target"], select(cluster, peers, home)))
@@ -168,7 +168,7 @@ def bind(template: Object, pods: SelectedPods) -> Object:
     """
     bound = copy.deepcopy(template)
     if bound["kind"] == SCHEDULE:
-        _, spec = get_experiment(bound)
+        spec = get_experiment(bound).spec
         for side in (spec, spec.get("target")):
             selector = side.get("selector") if isinstance(side, dict) else None
             if selector is not None and not selector.get("pods") and not selector.get("namespaces"):

@@ -64,7 +64,7 @@ def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) 
 
 def _find_delays(manifest: Object) -> Iterator[_Delay]:
     """Yield the delay of an experiment that affects all clients; none if it is limited to some peers."""
-    kind, spec = get_experiment(manifest)
+    kind, spec, _ = get_experiment(manifest)
     selector = (spec.get("selector") or {}).get("labelSelectors") or {}
     if kind == "HTTPChaos" and spec.get("delay") and spec.get("method", "GET") == "GET":
         yield _Delay(parse_seconds(spec["delay"]), 0.0, selector, spec)

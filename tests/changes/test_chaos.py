@@ -158,7 +158,24 @@ def test_undo_of_schedule_waits_for_started_experiments(engine, cluster):
 )
 def test_schedule_experiment_is_read_from_its_spec(kind, key):
     assert schedule_key(kind) == key
-    assert get_experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == (kind, {"mode": "all"})
+    spec = {"type": kind, key: {"mode": "all"}}
+    assert get_experiment({"kind": "Schedule", "spec": spec}) == (kind, {"mode": "all"}, ("spec", key))
+
+
+@pytest.mark.parametrize(
+    ("obj", "kind"),
+    [
+        ({}, ""),
+        ({"kind": "PodChaos"}, "PodChaos"),
+        ({"kind": "PodChaos", "spec": ["mode"]}, "PodChaos"),
+        ({"kind": "Schedule", "spec": "PodChaos"}, ""),
+        ({"kind": "Schedule", "spec": {"podChaos": {"mode": "all"}}}, ""),
+        ({"kind": "Schedule", "spec": {"type": "PodChaos", "ioChaos": {}}}, "PodChaos"),
+        ({"kind": "Schedule", "spec": {"type": "PodChaos", "podChaos": ["mode"]}}, "PodChaos"),
+    ],
+)
+def test_malformed_experiment_has_empty_spec(obj, kind):
+    assert get_experiment(obj)[:2] == (kind, {})
 
 
 def aimed(**selector):

@@ -91,7 +91,7 @@ def _leaves_app(change: Change, own: set[str]) -> bool:
     if change.operation.experiment is not None:
         # The name server of Chaos Mesh identifies experiments by name, which all trials of a scenario share: the end of
         # one would affect another.
-        return get_experiment(change.operation.experiment)[0] == _NAMES
+        return get_experiment(change.operation.experiment).kind == _NAMES
     body = change.operation.resource
     if body is not None:
         return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own

@@ -13,7 +13,7 @@ from scenario_kit.changes.manifests import ManifestOperation
 from scenario_kit.changes.operation import name_field_owner
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object
-from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
+from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.objects.lookup import read_pod_labels
@@ -46,10 +46,7 @@ class Chaos(ManifestOperation, frozen=True, kw_only=True):
         context.cluster.create(chaos.bind(template, pods))
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        kind, spec = self.manifest["kind"], self.manifest.get("spec") or {}
-        if kind == SCHEDULE:
-            kind = str(spec.get("type"))
-            spec = spec.get(schedule_key(kind)) or {}
+        kind, spec, _ = get_experiment(self.manifest)
         labels = (spec.get("selector") or {}).get("labelSelectors") or {}
         scope = msgspec.json.encode({key: spec[key] for key in _SCOPE if key in spec}, order="sorted").decode()
         for obj in objects:

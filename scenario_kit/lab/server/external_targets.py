@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
@@ -20,7 +20,7 @@ from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.model.base import Object, encode_json
-from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
+from scenario_kit.model.chaos.kinds import get_experiment
 
 _KIND: Final = "NetworkChaos"
 _FIELD: Final = "externalTargets"
@@ -86,11 +86,9 @@ def is_address(host: str) -> bool:
 
 def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
     """Yield the targets of an object with their JSON pointers."""
-    spec: Mapping[str, Any] = obj.get("spec") or {}
-    parts = {"/spec": spec} if obj["kind"] != SCHEDULE else {}
-    if obj["kind"] == SCHEDULE and spec.get("type") == _KIND:
-        parts[f"/spec/{schedule_key(_KIND)}"] = spec.get(schedule_key(_KIND)) or {}
-    yield from ((f"{path}/{_FIELD}", part[_FIELD]) for path, part in parts.items() if part.get(_FIELD))
+    kind, spec, place = get_experiment(obj)
+    if kind == _KIND and spec.get(_FIELD):
+        yield "/".join(("", *place, _FIELD)), spec[_FIELD]
 
 
 def serve(targets: ExternalTargets, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServer:

@@ -117,7 +117,7 @@ class Blind(NamedTuple):
 
 def find_blind_fields(obj: Object) -> Iterator[Blind]:
     """Yield the unimplemented fields of a chaos object, or of the one that a Schedule starts."""
-    kind, spec = _get_experiment(obj)
+    kind, spec, _ = get_experiment(obj)
     known = UNMODELLED.get(kind, {})
     if kind == "JVMChaos" and spec.get("action") == "mysql":
         yield Blind(kind, "action", "mysql", "queries of the MySQL connector")
@@ -195,16 +195,6 @@ def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def list_targets(obj: Object) -> Iterator[str]:
     """Yield the external targets of a NetworkChaos, or of one that a Schedule starts."""
-    kind, spec = _get_experiment(obj)
+    kind, spec, _ = get_experiment(obj)
     named = spec.get("externalTargets") if kind == "NetworkChaos" else ()
     yield from map(str, named) if isinstance(named, list | tuple) else ()
-
-
-def _get_experiment(obj: Object) -> tuple[str, Mapping[str, Any]]:
-    """Return kind and spec of an experiment; an empty spec if it is malformed, which another rule reports."""
-    try:
-        kind, spec = get_experiment(obj)
-    except (KeyError, TypeError, AttributeError):
-        return "", {}
-    found: Any = spec
-    return kind, found if isinstance(found, Mapping) else {}

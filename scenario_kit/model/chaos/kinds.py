@@ -31,14 +31,23 @@ def schedule_key(kind: str) -> str:
     return kind[:start].lower() + kind[start:]
 
 
-def get_experiment(obj: Object) -> tuple[str, Object]:
-    """Return kind and spec of an experiment, or of the one that a Schedule starts."""
-    spec: Object = obj["spec"]
-    if obj["kind"] != SCHEDULE:
-        return obj["kind"], spec
-    kind: str = spec["type"]
-    inner: Object = spec[schedule_key(kind)]
-    return kind, inner
+class Experiment(NamedTuple):
+    """An experiment, or the one that a Schedule starts: its kind and spec, and the keys of the spec in the object."""
+
+    kind: str
+    spec: Object
+    place: tuple[str, ...] = ("spec",)
+
+
+def get_experiment(obj: Object) -> Experiment:
+    """Return the experiment of any object, as an author wrote it; malformed and missing parts are empty."""
+    kind, spec = str(obj.get("kind") or ""), obj.get("spec")
+    if kind != SCHEDULE:
+        return Experiment(kind, spec if isinstance(spec, dict) else {})
+    spec = spec if isinstance(spec, dict) else {}
+    key = schedule_key(kind := str(spec.get("type") or ""))
+    inner = spec.get(key)
+    return Experiment(kind, inner if isinstance(inner, dict) else {}, ("spec", key))
 
 
 def find_spec(obj: Object, kind: str) -> tuple[tuple[str, ...], Object] | None:
@@ -71,7 +80,7 @@ def list_sides(spec: Object) -> Sides:
 
 def describe_marks(obj: Object) -> str:
     """Describe what an experiment leaves in the app's objects; empty if nothing."""
-    kind, spec = get_experiment(obj)
+    kind, spec, _ = get_experiment(obj)
     if kind not in UNMARKED:
         return f"it is unknown what {kind} leaves in the app's objects"
     return MARKS.get(str(spec.get("action", "")), "")

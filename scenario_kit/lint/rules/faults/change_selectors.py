@@ -11,7 +11,7 @@ from scenario_kit.lint.context.scenario_context import LintContext, PlacedProced
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import App, Change, Object, Reference
-from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
+from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
 from scenario_kit.model.kubernetes.label_selector import admits, parse_object
 from scenario_kit.model.kubernetes.reference import make_reference, symbolise_namespace
@@ -82,10 +82,8 @@ def _check_change(
     if not manifest:
         return
     kind, spec = str(manifest.get("kind", "")), manifest.get("spec") or {}
-    if kind == SCHEDULE:
-        spec = spec.get(schedule_key(str(spec.get("type")))) or {}
     if change.operation.experiment:
-        yield from _check_experiment(objects, kind, spec, app, aim)
+        yield from _check_experiment(objects, kind, get_experiment(manifest).spec, app, aim)
     elif kind in ("NetworkPolicy", "PodDisruptionBudget") and _is_at_home(manifest["metadata"].get("namespace"), app):
         selector = spec.get("podSelector" if kind == "NetworkPolicy" else "selector") or {}
         if selector and not _find_selected(objects, selector, app):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
@@ -15,7 +14,7 @@ from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Change, Fault, Object
 from scenario_kit.model.authored.change import get_operation_type
-from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
+from scenario_kit.model.chaos.kinds import Experiment, get_experiment
 from scenario_kit.model.chaos.pod_selector import parse_selector
 from scenario_kit.model.chaos.reach import list_selections
 from scenario_kit.schema.chaos import get_object_schema, list_kinds
@@ -69,9 +68,8 @@ def _changes(fault: Fault) -> Iterator[Change]:
 
 def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Iterator[Problem]:
     """Yield problems in a manifest at ``place``."""
-    kind, spec = str(manifest.get("kind", "")), manifest.get("spec")
-    started = str(spec.get("type", "")) if kind == SCHEDULE and isinstance(spec, Mapping) else ""
-    schema = get_object_schema(kind, started)
+    kind, experiment = str(manifest.get("kind", "")), get_experiment(manifest)
+    schema = get_object_schema(kind, experiment.kind)
     if schema is None:
         meant, known = find_only(kind, list_kinds()), list_kinds()
         edits: tuple[Edit, ...] = (Put((*place, "kind"), meant),) if meant else ()
@@ -85,7 +83,7 @@ def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Ite
         yield Problem(
             place, finding.message, finding.observed, finding.expected, finding.fix, position=at, edits=repairs
         )
-    yield from _check_counts(place, kind, spec)
+    yield from _check_counts(place, experiment)
     yield from _check_selectors(place, manifest)
 
 
@@ -101,16 +99,10 @@ def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:
             yield Problem(where, message, words, "a valid Kubernetes selector", "correct the field")
 
 
-def _check_counts(place: Place, kind: str, spec: Any) -> Iterator[Problem]:
+def _check_counts(place: Place, experiment: Experiment) -> Iterator[Problem]:
     """Report a missing number of pods."""
-    if not isinstance(spec, Mapping):
-        return
-    where: Place = (*place, "spec")
-    if kind == SCHEDULE:
-        key = schedule_key(str(spec.get("type")))
-        where, spec = (*where, key), spec.get(key) or {}
-    target = spec.get("target")
-    for at, part in ((where, spec), ((*where, "target"), target)):
+    where: Place = (*place, *experiment.place)
+    for at, part in ((where, experiment.spec), ((*where, "target"), experiment.spec.get("target"))):
         if isinstance(part, Mapping) and part.get("mode") in _COUNTED and not part.get("value"):
             message = f"`mode: {part['mode']}` needs a number in `value`"
             yield Problem((*at, "mode"), message, str(part["mode"]), "`value`, or `mode: all`", "add `value`")

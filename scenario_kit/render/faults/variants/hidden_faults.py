@@ -94,8 +94,7 @@ def _move_experiment(experiment: Object, namespace: str, everywhere: list[str]) 
     obj = copy.deepcopy(experiment)
     metadata = obj["metadata"]
     obj["metadata"] = {**metadata, "name": _build_name(metadata["name"], namespace), "namespace": MANAGEMENT_NAMESPACE}
-    _, spec = get_experiment(obj)
-    for selector in _list_selectors(spec):
+    for selector in _list_selectors(get_experiment(obj).spec):
         # Chaos Mesh defaults to the namespace of the object, which has no pods of the app.
         selector.setdefault("namespaces", everywhere)
     return obj
@@ -120,7 +119,7 @@ def _rename_references(document: Any, refs: dict[str, str]) -> Any:
 
 
 def _needs(fault: Fault) -> tuple[str, ...]:
-    kinds = {get_experiment(e)[0] for e in fault.experiments}
+    kinds = {get_experiment(e).kind for e in fault.experiments}
     return (QUIET_EVENTS,) if kinds & set(_PER_POD) else ()
 
 

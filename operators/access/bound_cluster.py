@@ -91,22 +91,40 @@ class BoundCluster:
         home = self.inner.get(Reference("Namespace", namespace))
         if home is None or home["metadata"].get("deletionTimestamp") or not _is_owned(home):
             return False
-        if self._is_in_force(namespace):
+        if self._is_bound(namespace):
             return False
         with suppress(AlreadyExists):  # by another thread, and the authorizer learns of it by a watch
             self.inner.create(build_app_binding(namespace))
         for _ in range(_TRIES):
-            if self._is_in_force(namespace):
+            if self._is_bound(namespace):
                 break
             self.pause(_PAUSE_SECONDS)
         return True  # the caller gets the API server's error
 
-    def _is_in_force(self, namespace: str) -> bool:
-        try:
-            self.inner.list("Secret", namespace)  # a right that nothing else gives
-        except Forbidden:
-            return False
-        return True
+    def _is_bound(self, namespace: str) -> bool:
+        return is_allowed(self.inner, "list", "", "secrets", namespace)  # a right that no other role gives
+
+
+def is_allowed(cluster: Cluster, verb: str, group: str, resource: str, namespace: str) -> bool:
+    """Ask the API server whether the cluster's user may do something, by a SelfSubjectAccessReview.
+
+    Every user may ask (``system:basic-user``,
+    https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access).
+
+    Args:
+        cluster: the cluster.
+        verb: a verb of the API.
+        group: an API group; empty for core.
+        resource: a resource, or one of its subresources: ``pods``, ``pods/log``.
+        namespace: where.
+    """
+    name, _, below = resource.partition("/")
+    about = {"verb": verb, "group": group, "resource": name, "subresource": below, "namespace": namespace}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": {},
+        "spec": {"resourceAttributes": about},
+    }  # fmt: skip
+    return bool(cluster.create(review)["status"]["allowed"])
 
 
 def _is_owned(namespace: Object) -> bool:

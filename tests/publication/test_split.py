@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from scenario_kit.cli import run as run_command
-from scenario_kit.cli.validation.snapshot import build_name
+from scenario_kit.cli.validation.incident_player import build_name
 from scenario_kit.errors import UsageError
 from scenario_kit.load import load_scenario
 from scenario_kit.model.authored.contamination_canary import CANARY

@@ -15,6 +15,7 @@ from scenario_kit.cli.lab.alerts import alerts
 from scenario_kit.cli.lab.top import top
 from scenario_kit.cli.lab.traces import traces
 from scenario_kit.cli.terminal.options import Format, Lab, Role
+from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.model.kubernetes.quantity import MEBIBYTE
 
@@ -52,7 +53,6 @@ def install(format: Format = "text") -> None:
 
     Example: scenario-kit lab install
     """
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.lab import toolchain
 
     paths = toolchain.install()
@@ -74,11 +74,10 @@ def up(
 
     Example: eval "$(scenario-kit lab up)"
     """
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.lab import lifecycle
 
     began = time.monotonic()
-    state = lifecycle.bring_up(name, packs=pack, node_count=node_count, say=lambda text: typer.echo(text, err=True))
+    state = lifecycle.bring_up(name, packs=pack, node_count=node_count, say=print_progress)
     typer.echo(f"lab {name!r} is up ({time.monotonic() - began:.1f} s)", err=True)
     if format == "json":
         show_json(_list_addresses(state))
@@ -122,7 +121,7 @@ def reset(
     from scenario_kit.lab import lifecycle
 
     began = time.monotonic()
-    lifecycle.reset(name, force=force, say=lambda text: typer.echo(text, err=True))
+    lifecycle.reset(name, force=force, say=print_progress)
     typer.echo(f"lab {name!r} is empty ({time.monotonic() - began:.1f} s)", err=True)
 
 
@@ -131,7 +130,6 @@ def status(name: Lab = "default", format: Format = "text") -> None:
 
     Example: scenario-kit lab status --format json
     """
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.lab import lifecycle
     from scenario_kit.lab.host.state import LabState
 
@@ -174,7 +172,6 @@ def advance(
 
     Example: scenario-kit lab advance 300
     """
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.lab import lifecycle
     from scenario_kit.lab.clock import WorldClock
     from scenario_kit.lab.host.state import LabState
@@ -271,8 +268,6 @@ def _report(report: PartReport) -> dict[str, Any]:
 
 
 def _show_status(state: LabState, reports: list[PartReport]) -> None:
-    from scenario_kit.cli.terminal.output import show_table
-
     rows = [
         (
             r.name,

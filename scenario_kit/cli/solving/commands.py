@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from scenario_kit.cli.terminal.options import Format, declare_choice
+from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def register(app: typer.Typer) -> None:
         def play(file: Path, bridge: CallBridge) -> None:
             reports = _solve([file], [choose_callers(bridge, label)], settings, name)
             for line in _list_scores(reports):
-                _say(": ".join(line))
+                print_progress(": ".join(line))
 
         serve_run(path, transport, port, play)
         return 0
@@ -228,7 +229,7 @@ def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings
 
     @cache
     def bring_stage() -> LabStage:
-        return LabStage(name, _say)
+        return LabStage(name, print_progress)
 
     def build_task(file: Path) -> IncidentTask:
         scenario = load_scenario(file).scenario
@@ -236,7 +237,7 @@ def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings
         return IncidentTask(scenario.name, scenario.spec.brief.strip(), play)
 
     tasks = [build_task(file) for file in files]
-    with occupy(name, _say, alone=True):
+    with occupy(name, print_progress, alone=True):
         return _score(tasks, contexts, choices, settings)
 
 
@@ -269,7 +270,7 @@ def _score(
     from scenario_kit.scoring.scores.summary import score_runs
 
     scoring = build_settings(duplicates="penalise", aliases="merge", ignored=(), repeats=1)
-    runs = SolverRuns(settings, _say)
+    runs = SolverRuns(settings, print_progress)
     records: dict[str, list[RunRecord]] = {each.name: [] for each in choices}
     for task in tasks:
         for each in choices:
@@ -277,13 +278,7 @@ def _score(
     return {solver: score_runs(contexts, found, scoring) for solver, found in records.items()}
 
 
-def _say(text: str) -> None:
-    typer.echo(text, err=True)
-
-
 def _show(reports: dict[str, ScoreReport], format: str) -> None:
-    from scenario_kit.cli.terminal.output import show_json, show_table
-
     if format == "json":
         show_json({name: report.to_json() for name, report in reports.items()})
         return

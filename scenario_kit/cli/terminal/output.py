@@ -46,6 +46,11 @@ def fold_text(text: str, indent: str = "", *, err: bool = False) -> str:
     return "\n".join(each for lines in wrapped for each in lines)
 
 
+def print_progress(text: str) -> None:
+    """Print a line about what is being done to stderr, as stdout carries results."""
+    typer.echo(text, err=True)
+
+
 def show_error(error: ScenarioKitError) -> None:
     """Print an error to stderr; findings are printed with their positions."""
     findings = _select_findings(error)

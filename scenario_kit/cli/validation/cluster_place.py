@@ -30,6 +30,7 @@ from scenario_kit.campaign.remote_validation import (
 from scenario_kit.campaign.results.location import locate_findings
 from scenario_kit.campaign.trial_store import is_terminating
 from scenario_kit.cli.terminal.live import Timeline
+from scenario_kit.cli.terminal.output import print_progress
 from scenario_kit.errors import ClusterError, InfrastructureError, UsageError
 from scenario_kit.model import Object, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
@@ -93,7 +94,10 @@ def _open_kind(choice: ClusterChoice) -> ChosenCluster:
     from scenario_kit.clients.kube import KubeCluster
 
     file = kind_cluster.find_kubeconfig(choice.kind)
-    machine, kind = kind_cluster.LocalMachine(), kind_cluster.KindCluster(choice.kind, file, choice.image, _print_line)
+    machine, kind = (
+        kind_cluster.LocalMachine(),
+        kind_cluster.KindCluster(choice.kind, file, choice.image, print_progress),
+    )
     kind_cluster.bring_up_kind(machine, kind)
     cluster = KubeCluster(kubeconfig=file)
     kind_cluster.install_chaos(machine, cluster, kind)
@@ -206,10 +210,10 @@ class ClusterPlace:
         plan = plan_case(case, options.seed, options.parallel, choice.timeout if choice else None)
         desired = build_validation(case.loaded.scenario.name, build_spec(case, plan, options.seed), keep=options.keep)
         remote = RemoteValidation(self._chosen.cluster, desired, self._polling)
-        _print_line(f"context {self._chosen.context}, {self._chosen.server}")
-        _print_line(f"Validation {remote.name} in {MANAGEMENT_NAMESPACE}: {plan.describe()}")
+        print_progress(f"context {self._chosen.context}, {self._chosen.server}")
+        print_progress(f"Validation {remote.name} in {MANAGEMENT_NAMESPACE}: {plan.describe()}")
         if plan.duration.expected > 60 * plan.minutes:
-            _print_line(f"beware: {plan.minutes} min are less than it takes; what has not ended is not evaluated")
+            print_progress(f"beware: {plan.minutes} min are less than it takes; what has not ended is not evaluated")
         try:
             progress = self._follow(case, plan, remote)
         except KeyboardInterrupt:
@@ -235,7 +239,7 @@ class ClusterPlace:
         try:
             remote.remove()
         except ClusterError as problem:  # the report is safe; what stays is named
-            _print_line(f"the Validation {remote.name} stays: {problem}")
+            print_progress(f"the Validation {remote.name} stays: {problem}")
 
 
 class _ProgressView(ValidationListener):
@@ -322,7 +326,3 @@ def _describe_trials(remote: RemoteValidation) -> list[str]:
 
 def _has_ended(trial: Mapping[str, Any]) -> bool:
     return bool((trial.get("status") or {}).get("outcome"))
-
-
-def _print_line(text: str) -> None:
-    typer.echo(text, err=True)

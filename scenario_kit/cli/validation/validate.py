@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, Protocol
 import typer
 
 from scenario_kit.cli.terminal.options import Format, Lab, declare_choice
-from scenario_kit.cli.terminal.output import fold_text, show_findings, show_json
+from scenario_kit.cli.terminal.output import fold_text, print_progress, show_findings, show_json, show_table
 from scenario_kit.cli.terminal.terminal import style_text
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 
@@ -295,11 +295,11 @@ def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
     subject = ValidationSubject(scenario.name, str(file), sample.digest, plan, incident, name)
     if lacks := _find_missing(sample, catalog):
         return conclude(subject, [], [*static, *lacks], time.monotonic() - started)
-    lab = bring_up(name, say=_print_line)
+    lab = bring_up(name, say=print_progress)
     planned = plan_trials(plan, sample, options.seed)
     title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
-        with occupy(name, _print_line, alone=runs_alone(sample)), Timeline(title, planned) as timeline:
+        with occupy(name, print_progress, alone=runs_alone(sample)), Timeline(title, planned) as timeline:
             cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
             results = run(
                 planned,
@@ -314,10 +314,6 @@ def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
     evidence = CatalogEvidence(read_fingerprints(catalog.scenarios()), catalog.matrix(sample.app))
     concluded = conclude(subject, results, static, took, promised=sample, evidence=evidence)
     return locate_findings(concluded, scenario.spec, loaded.positions)
-
-
-def _print_line(text: str) -> None:
-    typer.echo(text, err=True)
 
 
 def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
@@ -349,7 +345,7 @@ def list_dead_parts(lab: LabState) -> list[str]:
 
     dead = type(lab).load(lab.name).dead_parts()
     if [p.name for p in dead] == ["operator"]:
-        bring_up(lab.name, say=_print_line)
+        bring_up(lab.name, say=print_progress)
         return []
     return [str(p) for p in dead]
 
@@ -383,8 +379,6 @@ def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None
 
 
 def _print_table(results: list[Validation]) -> None:
-    from scenario_kit.cli.terminal.output import show_table
-
     typer.echo()
     rows = [(v.scenario, str(v.verdict), f"{len(v.trials)}", f"{v.wall_seconds:.0f} s") for v in results]
     show_table(("scenario", "verdict", "trials", "wall"), rows)

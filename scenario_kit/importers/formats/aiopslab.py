@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit.importers.formats.context import ImportContext
-from scenario_kit.importers.formats.python_problems import ProblemForm, import_problems
+from scenario_kit.importers.formats.python_problems.problem_import import ProblemForm, import_problems
 from scenario_kit.importers.inputs import InputFile
 
 FORM: Final = ProblemForm(

@@ -16,7 +16,7 @@ from scenario_kit.lab.twin.call_tree.spans import SpanMetrics
 from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.network import http_chaos, network_io
 from scenario_kit.lab.twin.network.calls import CallBatch
-from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey, find_timeout
+from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey
 from scenario_kit.lab.twin.network.network_latency import NetworkLatency
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import (
@@ -31,14 +31,13 @@ from scenario_kit.lab.twin.numeric.batches import (
     stream,
 )
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
-from scenario_kit.lab.twin.numeric.serial_queue import Gate
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.response_mixup import Turns
 from scenario_kit.lab.twin.requests import caches
+from scenario_kit.lab.twin.requests.call_failures import CallFailures
 from scenario_kit.lab.twin.requests.producer import Publishing
-from scenario_kit.lab.twin.requests.rejections import LONGEST_SECONDS, Rejections
 from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
 from scenario_kit.lab.twin.runtime import process_faults
 from scenario_kit.lab.twin.runtime.flags import Active
@@ -48,8 +47,6 @@ from scenario_kit.model.twin.definition import TwinDefinition
 
 _LANE, _SHARE = 0x52, 0x55
 _MISS, _REJECT = 0x57, 0x58
-#: Protocols whose clients dial per call without a connection, instead of once for all.
-_DIALLED_EACH = ("http", "memcached", "sql", "tcp")
 
 
 class Moment(NamedTuple):
@@ -81,14 +78,18 @@ class Flow:
         self.span_buffer = span_buffer
         self.logs = logs
         self.moment = Moment(0.0, 0.0, {}, {})
-        self.hanging: LinkKey | None = None
         self.publishing = Publishing(span_buffer, parameters.constants)
-        self._rejections = Rejections()
+        self._failures = CallFailures(parameters, self._latency, self._recorder, self.publishing)
+
+    @property
+    def hanging(self) -> LinkKey | None:
+        """The link of the last call that hangs in this tick."""
+        return self._failures.hanging
 
     def at(self, moment: Moment) -> None:
         """Select the state for subsequent requests."""
         self.moment = moment
-        self.hanging = None
+        self._failures.hanging = None
         self.publishing.begin(moment.start, moment.end, moment.effects)
 
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
@@ -312,7 +313,7 @@ class Flow:
         caller, node, link, salt, at, draws = calls
         edge = self._edges[node.edge]
         if lane.outcome != ConnectionOutcome.OK or lane.target is None:
-            return self._fail_dial(calls, lane)
+            return self._failures.fail_dial(calls, lane)
         if lane.ready_at > self.moment.start:
             early = at < lane.ready_at
             if early.any():
@@ -324,12 +325,12 @@ class Flow:
         met = lane.wire.rules if lane.wire is not None and edge.protocol == "http" else ()
         barred = process_faults.find_refusal(lane.target, node.operation.model, link.address.user)
         if outcome := barred or http_chaos.find_abort(met, node):
-            return self._fail_dial(calls, lane._replace(outcome=outcome))
+            return self._failures.fail_dial(calls, lane._replace(outcome=outcome))
         if caller.unsent:
             self.publishing.release(calls, lane.target)
         took, back = self._latency.cross(calls, lane, edge)
         took += http_chaos.compute_delay(met, node, answers=False)
-        limit = node.step.deadline_seconds or find_timeout(edge, caller)
+        limit = self._failures.find_limit(calls)
         cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._constants.message_bytes)
@@ -340,10 +341,10 @@ class Flow:
         if node.operation.model.topic:
             self.publishing.publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
         if not edge.wait_for_ack:
-            return self._complete_writes(at)
+            return self._failures.complete_writes(at)
         if (node.log or node.step.cause_text or falsified) and failed.any():
             self._recorder.complain(calls, falsified or ConnectionOutcome.ERROR_RESPONSE, (at + took)[failed])
-        return self._give_up(calls, took, failed)._replace(noted=noted)
+        return self._failures.give_up(calls, took, failed)._replace(noted=noted)
 
     def _split(self, calls: CallBatch, lane: ConnectionLane, early: Flags) -> Result:
         """Split calls before the callee listens or after it ended; patient callers wait for a starting one."""
@@ -361,72 +362,3 @@ class Flow:
                 result = self._lane(calls.part(who, (at + wait)[who]), one)
                 whole = whole.with_part(who, result._replace(took=result.took + wait[who]))
         return whole
-
-    def _fail_dial(self, calls: CallBatch, lane: ConnectionLane) -> Result:
-        """Fail dials: the callee is absent or the wrong one, or packets are dropped."""
-        at, edge = calls.at, self._edges[calls.node.edge]
-        failed: Flags = np.ones(at.size, dtype=bool)
-        if lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT and lane.target is not None and not edge.wait_for_ack:
-            self.publishing.hold(calls, lane.target)
-            return self._complete_writes(at)
-        if lane.outcome == ConnectionOutcome.LOCK_TIMEOUT or (
-            lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT
-            and (edge.connect_timeout_seconds or not edge.unreachable_seconds)
-        ):
-            self.hanging = calls.link.key
-            took = np.full(at.size, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
-            dials = edge.connect_timeout_seconds if lane.target is None else 0.0
-            if dials > 0.0:
-                took = np.minimum(took, dials)
-                self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, at + took)
-            failed = np.isfinite(took)
-            if dials:
-                return Result(took, failed)
-            if lane.target is None and lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
-                self._say_unanswered(calls, took)
-            return self._give_up(calls, took, failed)
-        if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.reuse_connection):
-            return self._reject_dials(calls)
-        took = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
-        if edge.serialize_connects:
-            took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
-        self._recorder.complain(calls, lane.outcome, at + took)
-        return Result(took, failed)
-
-    def _reject_dials(self, calls: CallBatch) -> Result:
-        """Fail dials of a Service without endpoints: the kernel rejects few of many (see ``rejections``)."""
-        at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
-        limit = calls.node.step.deadline_seconds or find_timeout(edge, caller) or np.inf
-        dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
-        delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
-        answered = np.isfinite(delays)
-        quick = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
-        took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
-        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_REFUSED, (at + took)[answered])
-        self._recorder.complain(
-            calls,
-            ConnectionOutcome.DEADLINE_EXCEEDED if limit < dials else ConnectionOutcome.CONNECTION_TIMEOUT,
-            (at + took)[~answered],
-        )
-        return Result(took, np.ones(at.size, dtype=bool))
-
-    def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
-        """Log failed connections of callers that had not given up before."""
-        limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
-        said = took <= limit if limit else np.isfinite(took)
-        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[said])
-
-    def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
-        """End calls at the caller's timeout or deadline."""
-        limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
-        if limit:
-            late = took > limit
-            if late.any():
-                took = np.where(late, limit, took)
-                failed = failed | late
-                self._recorder.complain(calls, ConnectionOutcome.DEADLINE_EXCEEDED, (calls.at + took)[late])
-        return Result(took, failed)
-
-    def _complete_writes(self, at: Floats) -> Result:
-        """Complete one-way writes once the kernel has accepted them."""
-        return Result(np.full(at.size, self._constants.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))

@@ -1,0 +1,1 @@
+"""Problem classes in Python, which are read but never executed."""

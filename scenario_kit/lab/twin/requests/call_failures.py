@@ -1,0 +1,108 @@
+"""Failures of calls: connections that do not come about, and the limits of the caller's patience."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenario_kit.lab.twin.network.calls import CallBatch
+from scenario_kit.lab.twin.network.connections import ConnectionLane, LinkKey, find_timeout
+from scenario_kit.lab.twin.network.network_latency import NetworkLatency
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
+from scenario_kit.lab.twin.numeric.batches import Result
+from scenario_kit.lab.twin.numeric.serial_queue import Gate
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
+from scenario_kit.lab.twin.requests.producer import Publishing
+from scenario_kit.lab.twin.requests.rejections import LONGEST_SECONDS, Rejections
+from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
+from scenario_kit.model.twin.definition import TwinDefinition
+
+#: Protocols whose clients dial per call without a connection, instead of once for all.
+_DIALLED_EACH = ("http", "memcached", "sql", "tcp")
+
+
+class CallFailures:
+    """Fails calls. ``hanging`` is the link of the last call that hangs in this tick."""
+
+    def __init__(
+        self, parameters: TwinDefinition, latency: NetworkLatency, recorder: SpanRecorder, publishing: Publishing
+    ) -> None:
+        self._edges = parameters.edges
+        self._constants = parameters.constants
+        self._latency = latency
+        self._recorder = recorder
+        self._publishing = publishing
+        self._rejections = Rejections()
+        self.hanging: LinkKey | None = None
+
+    def find_limit(self, calls: CallBatch) -> float:
+        """Return the seconds for which the caller waits for each call; 0 for ever."""
+        return calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
+
+    def fail_dial(self, calls: CallBatch, lane: ConnectionLane) -> Result:
+        """Fail dials: the callee is absent or the wrong one, or packets are dropped."""
+        at, edge = calls.at, self._edges[calls.node.edge]
+        failed: Flags = np.ones(at.size, dtype=bool)
+        if lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT and lane.target is not None and not edge.wait_for_ack:
+            self._publishing.hold(calls, lane.target)
+            return self.complete_writes(at)
+        if lane.outcome == ConnectionOutcome.LOCK_TIMEOUT or (
+            lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT
+            and (edge.connect_timeout_seconds or not edge.unreachable_seconds)
+        ):
+            self.hanging = calls.link.key
+            took = np.full(at.size, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
+            dials = edge.connect_timeout_seconds if lane.target is None else 0.0
+            if dials > 0.0:
+                took = np.minimum(took, dials)
+                self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, at + took)
+            failed = np.isfinite(took)
+            if dials:
+                return Result(took, failed)
+            if lane.target is None and lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
+                self._say_unanswered(calls, took)
+            return self.give_up(calls, took, failed)
+        if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.reuse_connection):
+            return self._reject_dials(calls)
+        took = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
+        if edge.serialize_connects:
+            took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
+        self._recorder.complain(calls, lane.outcome, at + took)
+        return Result(took, failed)
+
+    def _reject_dials(self, calls: CallBatch) -> Result:
+        """Fail dials of a Service without endpoints: the kernel rejects few of many (see ``rejections``)."""
+        at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
+        limit = self.find_limit(calls) or np.inf
+        dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
+        delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
+        answered = np.isfinite(delays)
+        quick = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
+        took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
+        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_REFUSED, (at + took)[answered])
+        self._recorder.complain(
+            calls,
+            ConnectionOutcome.DEADLINE_EXCEEDED if limit < dials else ConnectionOutcome.CONNECTION_TIMEOUT,
+            (at + took)[~answered],
+        )
+        return Result(took, np.ones(at.size, dtype=bool))
+
+    def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
+        """Log failed connections of callers that had not given up before."""
+        limit = self.find_limit(calls)
+        said = took <= limit if limit else np.isfinite(took)
+        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[said])
+
+    def give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
+        """End calls at the caller's timeout or deadline."""
+        limit = self.find_limit(calls)
+        if limit:
+            late = took > limit
+            if late.any():
+                took = np.where(late, limit, took)
+                failed = failed | late
+                self._recorder.complain(calls, ConnectionOutcome.DEADLINE_EXCEEDED, (calls.at + took)[late])
+        return Result(took, failed)
+
+    def complete_writes(self, at: Floats) -> Result:
+        """Complete one-way writes once the kernel has accepted them."""
+        return Result(np.full(at.size, self._constants.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))

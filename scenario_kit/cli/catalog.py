@@ -18,30 +18,31 @@ FAMILIES = ("apps", "faults", "alerts", "scenarios")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command(rich_help_panel="Write it")(catalog)
 
-    @app.command(rich_help_panel="Write it")
-    def catalog(
-        family: Annotated[str, typer.Argument(help=f"One of: {', '.join(FAMILIES)}; all by default.")] = "",
-        action: Annotated[str, typer.Argument(metavar="[show]", help="`show`, to print one entry.")] = "",
-        name: Annotated[str, typer.Argument(help="Name of the entry.")] = "",
-        format: Format = "text",
-    ) -> None:
-        """List apps, faults, alert rules and scenarios, or show one entry.
 
-        Example: scenario-kit catalog faults show network-delay
-        """
-        from scenario_kit.catalog import Catalog
+def catalog(
+    family: Annotated[str, typer.Argument(help=f"One of: {', '.join(FAMILIES)}; all by default.")] = "",
+    action: Annotated[str, typer.Argument(metavar="[show]", help="`show`, to print one entry.")] = "",
+    name: Annotated[str, typer.Argument(help="Name of the entry.")] = "",
+    format: Format = "text",
+) -> None:
+    """List apps, faults, alert rules and scenarios, or show one entry.
 
-        if family and family not in FAMILIES:
-            raise UsageError(f"the catalogue has no '{family}'", fix=f"one of: {', '.join(FAMILIES)}")
-        if action and (action != "show" or not name):
-            entry = "NAME" if action == "show" else action
-            raise UsageError("one entry is shown by `show NAME`", fix=f"scenario-kit catalog {family} show {entry}")
-        known = Catalog()
-        if action:
-            _show(known, family, name, format)
-        else:
-            _list(known, [family] if family else list(FAMILIES), format)
+    Example: scenario-kit catalog faults show network-delay
+    """
+    from scenario_kit.catalog import Catalog
+
+    if family and family not in FAMILIES:
+        raise UsageError(f"the catalogue has no '{family}'", fix=f"one of: {', '.join(FAMILIES)}")
+    if action and (action != "show" or not name):
+        entry = "NAME" if action == "show" else action
+        raise UsageError("one entry is shown by `show NAME`", fix=f"scenario-kit catalog {family} show {entry}")
+    known = Catalog()
+    if action:
+        _show(known, family, name, format)
+    else:
+        _list(known, [family] if family else list(FAMILIES), format)
 
 
 def _list(catalog: Catalog, families: list[str], format: str) -> None:

@@ -17,53 +17,55 @@ _CODE: Final = re.compile(r"(?i)^(sk?\w{2,4}|\d+|nothing)$")
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command(rich_help_panel="Write it")(rules)
+    app.command(rich_help_panel="Write it")(explain)
 
-    @app.command(rich_help_panel="Write it")
-    def rules(format: Format = "text") -> None:
-        """List every code that lint and trials can report.
 
-        Example: scenario-kit rules
-        """
-        from scenario_kit.cli.terminal.output import show_json, show_table
-        from scenario_kit.lint import RULES
-        from scenario_kit.lint.framework.rule_docs import describe_origin
+def rules(format: Format = "text") -> None:
+    """List every code that lint and trials can report.
 
-        entries = [RULES[code] for code in sorted(RULES)]
-        if format == "json":
-            fields = ("code", "title", "severity", "why", "bad", "good", "fix", "repair")
-            show_json([{name: getattr(e, name) for name in fields} | {"foundBy": describe_origin(e)} for e in entries])
-        else:
-            show_table(
-                ("code", "severity", "by", "title"),
-                [(e.code, e.severity, describe_origin(e), e.title) for e in entries],
-            )
+    Example: scenario-kit rules
+    """
+    from scenario_kit.cli.terminal.output import show_json, show_table
+    from scenario_kit.lint import RULES
+    from scenario_kit.lint.framework.rule_docs import describe_origin
 
-    @app.command(rich_help_panel="Write it")
-    def explain(
-        what: Annotated[
-            str,
-            typer.Argument(
-                help="A code such as SK405, or a field such as spec.expect.alerts.",
-                autocompletion=complete_names(list_explained),
-            ),
-        ],
-    ) -> None:
-        """Explain a code (reason, examples, fix) or a field (meaning, fields below it).
+    entries = [RULES[code] for code in sorted(RULES)]
+    if format == "json":
+        fields = ("code", "title", "severity", "why", "bad", "good", "fix", "repair")
+        show_json([{name: getattr(e, name) for name in fields} | {"foundBy": describe_origin(e)} for e in entries])
+    else:
+        show_table(
+            ("code", "severity", "by", "title"),
+            [(e.code, e.severity, describe_origin(e), e.title) for e in entries],
+        )
 
-        Fields are those of scenario.yaml; for other files, write Fault.effect, App.loads, Plan or Pack.
 
-        Example: scenario-kit explain spec.expect.alerts
-        """
-        from scenario_kit.cli.terminal.output import fold_text
-        from scenario_kit.lint import RULES, render_rule_page
+def explain(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="A code such as SK405, or a field such as spec.expect.alerts.",
+            autocompletion=complete_names(list_explained),
+        ),
+    ],
+) -> None:
+    """Explain a code (reason, examples, fix) or a field (meaning, fields below it).
 
-        code_name = f"SK{what}" if what.isdecimal() else what.upper()
-        if code_name in RULES:
-            typer.echo("\n".join(fold_text(line) for line in render_rule_page(RULES[code_name]).split("\n")))
-        elif _CODE.match(what):
-            _reject_code(what, code_name)
-        else:
-            _explain_field(what)
+    Fields are those of scenario.yaml; for other files, write Fault.effect, App.loads, Plan or Pack.
+
+    Example: scenario-kit explain spec.expect.alerts
+    """
+    from scenario_kit.cli.terminal.output import fold_text
+    from scenario_kit.lint import RULES, render_rule_page
+
+    code_name = f"SK{what}" if what.isdecimal() else what.upper()
+    if code_name in RULES:
+        typer.echo("\n".join(fold_text(line) for line in render_rule_page(RULES[code_name]).split("\n")))
+    elif _CODE.match(what):
+        _reject_code(what, code_name)
+    else:
+        _explain_field(what)
 
 
 def _reject_code(code: str, code_name: str) -> NoReturn:

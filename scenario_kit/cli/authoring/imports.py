@@ -28,65 +28,66 @@ def list_formats() -> list[str]:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command("import", rich_help_panel="Write it")(import_drafts)
 
-    @app.command("import", rich_help_panel="Write it")
-    def import_drafts(
-        kind: Annotated[
-            str,
-            typer.Argument(
-                help="itbench, sregym, aiopslab, litmus, chaos-mesh, krkn or promrules.", metavar="KIND",
-                autocompletion=complete_names(list_formats),
-            ),
-        ],
-        path: Annotated[Path, typer.Argument(help="A file of that format, or a folder of such files.")],
-        out: Annotated[
-            Path | None, typer.Option("--out", help="Folder for the drafts; nothing in it is overwritten.")
-        ] = None,
-        app: Annotated[
-            str, typer.Option(help="App to use; detected by default.", autocompletion=complete_names(list_apps))
-        ] = "",
-        version: Annotated[str, typer.Option(help="Version of that app.")] = "",
-        author: Annotated[str, typer.Option(help="Author of the drafts; git's user.name by default.")] = "",
-        dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report only; write nothing.")] = False,
-        all: Annotated[bool, typer.Option("--all", help=f"Show all rows of reports beyond {_MOST_ROWS}.")] = False,
-        format: Annotated[
-            str, declare_choice("--format", "table", "json", help="For people, or for programs.")
-        ] = "table",
-    ) -> int:  # fmt: skip
-        """Convert scenarios, experiments or rules of other projects into drafts, and report how each value was treated.
 
-        Files are only read, never executed. Either all drafts are written or none; each passes lint.
+def import_drafts(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="itbench, sregym, aiopslab, litmus, chaos-mesh, krkn or promrules.", metavar="KIND",
+            autocompletion=complete_names(list_formats),
+        ),
+    ],
+    path: Annotated[Path, typer.Argument(help="A file of that format, or a folder of such files.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the drafts; nothing in it is overwritten.")
+    ] = None,
+    app: Annotated[
+        str, typer.Option(help="App to use; detected by default.", autocompletion=complete_names(list_apps))
+    ] = "",
+    version: Annotated[str, typer.Option(help="Version of that app.")] = "",
+    author: Annotated[str, typer.Option(help="Author of the drafts; git's user.name by default.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report only; write nothing.")] = False,
+    all: Annotated[bool, typer.Option("--all", help=f"Show all rows of reports beyond {_MOST_ROWS}.")] = False,
+    format: Annotated[
+        str, declare_choice("--format", "table", "json", help="For people, or for programs.")
+    ] = "table",
+) -> int:  # fmt: skip
+    """Convert scenarios, experiments or rules of other projects into drafts, and report how each value was treated.
 
-        Exit codes: 0 drafts created; 1 nothing could be converted, or an unreadable file; 3 no such path or format.
+    Files are only read, never executed. Either all drafts are written or none; each passes lint.
 
-        Example: scenario-kit import chaos-mesh experiments/ --out catalog/scenarios
-        """
-        from scenario_kit.catalog import Catalog
-        from scenario_kit.cli.authoring.draft_files import write_drafts
-        from scenario_kit.cli.authoring.new import read_git_name
-        from scenario_kit.cli.terminal.output import show_json
-        from scenario_kit.importers import FORMATS, read_inputs, run_import
+    Exit codes: 0 drafts created; 1 nothing could be converted, or an unreadable file; 3 no such path or format.
 
-        if kind not in FORMATS:
-            raise UsageError(f"unknown format '{kind}'", fix=f"one of: {', '.join(FORMATS)}")
-        if out is None and not dry_run:
-            raise UsageError(
-                "no output folder for the drafts", fix="pass --out FOLDER, or --dry-run to only print the report"
-            )
-        catalog = Catalog()
-        files = read_inputs(path, FORMATS[kind].endings)
-        result = run_import(kind, files, catalog, app=app, version=version, author=author or read_git_name())
-        if out is not None and not dry_run and result.drafts:
-            write_drafts(result.drafts, out, catalog)
-        if format == "json":
-            show_json(result.to_json() | {"counts": result.count_treatments()})
-        else:
-            _show(result, None if dry_run else out, everything=all)
-        if not result.drafts:
-            raise AuthoringError(
-                f"{path}: nothing could be converted", fix="see the reasons in the report; choose the app with --app"
-            )
-        return 0
+    Example: scenario-kit import chaos-mesh experiments/ --out catalog/scenarios
+    """
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.cli.authoring.draft_files import write_drafts
+    from scenario_kit.cli.authoring.new import read_git_name
+    from scenario_kit.cli.terminal.output import show_json
+    from scenario_kit.importers import FORMATS, read_inputs, run_import
+
+    if kind not in FORMATS:
+        raise UsageError(f"unknown format '{kind}'", fix=f"one of: {', '.join(FORMATS)}")
+    if out is None and not dry_run:
+        raise UsageError(
+            "no output folder for the drafts", fix="pass --out FOLDER, or --dry-run to only print the report"
+        )
+    catalog = Catalog()
+    files = read_inputs(path, FORMATS[kind].endings)
+    result = run_import(kind, files, catalog, app=app, version=version, author=author or read_git_name())
+    if out is not None and not dry_run and result.drafts:
+        write_drafts(result.drafts, out, catalog)
+    if format == "json":
+        show_json(result.to_json() | {"counts": result.count_treatments()})
+    else:
+        _show(result, None if dry_run else out, everything=all)
+    if not result.drafts:
+        raise AuthoringError(
+            f"{path}: nothing could be converted", fix="see the reasons in the report; choose the app with --app"
+        )
+    return 0
 
 
 def _show(result: ImportResult, out: Path | None, *, everything: bool) -> None:

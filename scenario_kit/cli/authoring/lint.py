@@ -19,46 +19,47 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command(rich_help_panel="Write it")(lint)
 
-    @app.command(rich_help_panel="Write it")
-    def lint(
-        paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
-        format: Annotated[
-            str,
-            declare_choice(
-                "--format",
-                "text",
-                "json",
-                "github",
-                "sarif",
-                help="For people, programs, GitHub annotations, code scanning.",
-            ),
-        ] = "text",
-        fix: Annotated[bool, typer.Option("--fix", help="Fix findings that have exactly one possible fix.")] = False,
-        diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
-    ) -> int:
-        """Check scenarios and catalogue entries without a cluster: fields, references, labels, policies, leaks.
 
-        Exit codes: 0 no errors, 1 errors (with --fix: remaining errors), 3 no such path, or no file to check.
+def lint(
+    paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
+    format: Annotated[
+        str,
+        declare_choice(
+            "--format",
+            "text",
+            "json",
+            "github",
+            "sarif",
+            help="For people, programs, GitHub annotations, code scanning.",
+        ),
+    ] = "text",
+    fix: Annotated[bool, typer.Option("--fix", help="Fix findings that have exactly one possible fix.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
+) -> int:
+    """Check scenarios and catalogue entries without a cluster: fields, references, labels, policies, leaks.
 
-        Example: scenario-kit lint catalog/scenarios
-        """
-        from scenario_kit.catalog import Catalog, find_collections
-        from scenario_kit.cli.authoring.twin_findings import check_files
-        from scenario_kit.lint import list_lintable
-        from scenario_kit.model import Severity
+    Exit codes: 0 no errors, 1 errors (with --fix: remaining errors), 3 no such path, or no file to check.
 
-        if diff and (fix or format != "text"):
-            raise UsageError(
-                "--diff cannot be combined with --fix or --format", fix="remove --fix and --format, or remove --diff"
-            )
-        files = list_lintable(paths)
-        if fix or diff:
-            return _fix_files(paths, files, format, write=fix)
-        catalog = Catalog(find_collections(paths))
-        findings = [*_find_all(files, catalog), *check_files(files, catalog)]
-        _show(findings, files, format)
-        return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
+    Example: scenario-kit lint catalog/scenarios
+    """
+    from scenario_kit.catalog import Catalog, find_collections
+    from scenario_kit.cli.authoring.twin_findings import check_files
+    from scenario_kit.lint import list_lintable
+    from scenario_kit.model import Severity
+
+    if diff and (fix or format != "text"):
+        raise UsageError(
+            "--diff cannot be combined with --fix or --format", fix="remove --fix and --format, or remove --diff"
+        )
+    files = list_lintable(paths)
+    if fix or diff:
+        return _fix_files(paths, files, format, write=fix)
+    catalog = Catalog(find_collections(paths))
+    findings = [*_find_all(files, catalog), *check_files(files, catalog)]
+    _show(findings, files, format)
+    return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 
 
 def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:

@@ -19,42 +19,43 @@ SECTIONS = ("summary", "manifests", "changes", "rules", "timeline", "all")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command(rich_help_panel="Write it")(render)
 
-    @app.command(rich_help_panel="Write it")
-    def render(
-        path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-        show: Annotated[str, declare_choice("--show", *SECTIONS, help="What to show.")] = "summary",
-        namespace: Annotated[str, typer.Option(help="Namespace of the app; its conventional one by default.")] = "",
-        bundle: Annotated[
-            bool, typer.Option("--bundle", help="Print the scenario as one object, its fault types inside.")
-        ] = False,
-        format: Format = "text",
-    ) -> None:
-        """Show what a scenario would apply: manifests, changes, alert rules, timeline. With --bundle, print what
-        kubectl applies on a cluster, whatever fault types its catalogue has.
 
-        Example: scenario-kit render catalog/scenarios/cart-scaled-to-zero --show changes
-        """
-        from scenario_kit.catalog import Catalog, find_collections
-        from scenario_kit.cli.terminal.output import show_json
-        from scenario_kit.load import find_scenario_files, load_scenario
-        from scenario_kit.render import resolve
+def render(
+    path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+    show: Annotated[str, declare_choice("--show", *SECTIONS, help="What to show.")] = "summary",
+    namespace: Annotated[str, typer.Option(help="Namespace of the app; its conventional one by default.")] = "",
+    bundle: Annotated[
+        bool, typer.Option("--bundle", help="Print the scenario as one object, its fault types inside.")
+    ] = False,
+    format: Format = "text",
+) -> None:
+    """Show what a scenario would apply: manifests, changes, alert rules, timeline. With --bundle, print what
+    kubectl applies on a cluster, whatever fault types its catalogue has.
 
-        files = find_scenario_files([path])
-        if len(files) > 1:
-            raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")
-        catalog = Catalog(find_collections(files[:1]))
-        if bundle:
-            _print_bundle(files[0], catalog, format)
-            return
-        scenario = load_scenario(files[0]).scenario
-        choice = scenario.spec.app
-        app = catalog.app(choice.name, choice.version)
-        runbook = resolve(scenario, catalog, namespace or app.namespace, beside=files[0])
-        if format == "json":
-            show_json(_document(runbook, show))
-        else:
-            _print_text(runbook, show)
+    Example: scenario-kit render catalog/scenarios/cart-scaled-to-zero --show changes
+    """
+    from scenario_kit.catalog import Catalog, find_collections
+    from scenario_kit.cli.terminal.output import show_json
+    from scenario_kit.load import find_scenario_files, load_scenario
+    from scenario_kit.render import resolve
+
+    files = find_scenario_files([path])
+    if len(files) > 1:
+        raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")
+    catalog = Catalog(find_collections(files[:1]))
+    if bundle:
+        _print_bundle(files[0], catalog, format)
+        return
+    scenario = load_scenario(files[0]).scenario
+    choice = scenario.spec.app
+    app = catalog.app(choice.name, choice.version)
+    runbook = resolve(scenario, catalog, namespace or app.namespace, beside=files[0])
+    if format == "json":
+        show_json(_document(runbook, show))
+    else:
+        _print_text(runbook, show)
 
 
 def _print_bundle(file: Path, catalog: Catalog, format: str) -> None:

@@ -14,37 +14,38 @@ from scenario_kit.errors import LabError, UsageError
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command(rich_help_panel="Run it")(doctor)
 
-    @app.command(rich_help_panel="Run it")
-    def doctor(
-        context: Annotated[
-            str, typer.Option(help="Check the cluster of this kubeconfig context instead of this machine.")
-        ] = "",
-        prometheus_url: Annotated[str, typer.Option(help="The Prometheus of that cluster.")] = "",
-        format: Format = "text",
-    ) -> None:
-        """Check what is missing on this machine or in a cluster, and print how to fix it. Changes nothing.
 
-        Example: scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090
-        """
-        from scenario_kit.cli.terminal.output import show_json
+def doctor(
+    context: Annotated[
+        str, typer.Option(help="Check the cluster of this kubeconfig context instead of this machine.")
+    ] = "",
+    prometheus_url: Annotated[str, typer.Option(help="The Prometheus of that cluster.")] = "",
+    format: Format = "text",
+) -> None:
+    """Check what is missing on this machine or in a cluster, and print how to fix it. Changes nothing.
 
-        if prometheus_url and not context:
-            raise UsageError("--prometheus-url requires --context", fix="add --context NAME")
-        if context:
-            from scenario_kit.cli.doctor.cluster import examine_cluster
+    Example: scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090
+    """
+    from scenario_kit.cli.terminal.output import show_json
 
-            checks = examine_cluster(context, prometheus_url, time.time())
-        else:
-            from scenario_kit.cli.doctor.machine import examine
+    if prometheus_url and not context:
+        raise UsageError("--prometheus-url requires --context", fix="add --context NAME")
+    if context:
+        from scenario_kit.cli.doctor.cluster import examine_cluster
 
-            checks = examine()
-        if format == "json":
-            show_json([check._asdict() for check in checks])
-        else:
-            _show(checks, "scenario-kit lab up" if not context else "kubectl apply -f scenario.yaml")
-        if not all(check.fine for check in checks):
-            raise typer.Exit(LabError.exit_code)
+        checks = examine_cluster(context, prometheus_url, time.time())
+    else:
+        from scenario_kit.cli.doctor.machine import examine
+
+        checks = examine()
+    if format == "json":
+        show_json([check._asdict() for check in checks])
+    else:
+        _show(checks, "scenario-kit lab up" if not context else "kubectl apply -f scenario.yaml")
+    if not all(check.fine for check in checks):
+        raise typer.Exit(LabError.exit_code)
 
 
 def _show(checks: list[DoctorCheck], then: str) -> None:

@@ -23,75 +23,75 @@ def list_formats() -> list[str]:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command(rich_help_panel="Score it")(export)
+    app.command(rich_help_panel="Score it")(gates)
 
-    @app.command(rich_help_panel="Score it")
-    def export(
-        kind: Annotated[
-            str,
-            typer.Argument(
-                help="harbor, inspect, openrca, rcaeval, harbor-live, aiopslab, sregym or itbench.",
-                metavar="KIND",
-                autocompletion=complete_names(list_formats),
-            ),
-        ],
-        paths: Annotated[
-            list[Path],
-            typer.Argument(
-                help="Snapshots for harbor, inspect, openrca and rcaeval, else scenarios; or folders of them."
-            ),
-        ],
-        out: Annotated[
-            Path, typer.Option("--out", "--output", help="Folder for what is written; nothing in it is overwritten.")
-        ],
-        format: Format = "text",
-    ) -> int:
-        """Write incidents in the form of another harness, once the gates of each hold.
 
-        All are written, or none. What a solver is given does not hold the answer.
+def export(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="harbor, inspect, openrca, rcaeval, harbor-live, aiopslab, sregym or itbench.",
+            metavar="KIND",
+            autocompletion=complete_names(list_formats),
+        ),
+    ],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Snapshots for harbor, inspect, openrca and rcaeval, else scenarios; or folders of them."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "--output", help="Folder for what is written; nothing in it is overwritten.")
+    ],
+    format: Format = "text",
+) -> int:
+    """Write incidents in the form of another harness, once the gates of each hold.
 
-        Exit codes: 0 written; 1 a gate does not hold, or files were changed; 3 no such path or form.
+    All are written, or none. What a solver is given does not hold the answer.
 
-        Example: scenario-kit export harbor snapshots --out tasks
-        """
-        from scenario_kit.cli.terminal.output import fold_text, make_printable, show_json
-        from scenario_kit.exporters.run import run_export
+    Exit codes: 0 written; 1 a gate does not hold, or files were changed; 3 no such path or form.
 
-        result = run_export(kind, paths, out)
-        written = [str(path) for path in result.written]
-        if format == "json":
-            show_json({"kind": kind, "written": written, "notes": result.notes})
-            return 0
-        for line in written:
-            typer.echo(make_printable(line))
-        for note in result.notes:
-            typer.echo(fold_text(f"note: {make_printable(note)}"))
+    Example: scenario-kit export harbor snapshots --out tasks
+    """
+    from scenario_kit.cli.terminal.output import fold_text, make_printable, show_json
+    from scenario_kit.exporters.run import run_export
+
+    result = run_export(kind, paths, out)
+    written = [str(path) for path in result.written]
+    if format == "json":
+        show_json({"kind": kind, "written": written, "notes": result.notes})
         return 0
+    for line in written:
+        typer.echo(make_printable(line))
+    for note in result.notes:
+        typer.echo(fold_text(f"note: {make_printable(note)}"))
+    return 0
 
-    @app.command(rich_help_panel="Score it")
-    def gates(
-        paths: Annotated[list[Path], typer.Argument(help="Scenarios, or folders that hold some.")],
-        format: Format = "text",
-    ) -> int:
-        """Check that the right answer scores 1, none 0, and that claims about a control score 0.
 
-        Each answer is scored by the program that exported tasks carry and by `scenario-kit score`: both must agree.
+def gates(
+    paths: Annotated[list[Path], typer.Argument(help="Scenarios, or folders that hold some.")],
+    format: Format = "text",
+) -> int:
+    """Check that the right answer scores 1, none 0, and that claims about a control score 0.
 
-        Exit codes: 0 all gates hold; 1 one does not, or a truth cannot be scored; 3 no such path.
+    Each answer is scored by the program that exported tasks carry and by `scenario-kit score`: both must agree.
 
-        Example: scenario-kit gates catalog/scenarios
-        """
-        from scenario_kit.cli.scoring.truths import load_contexts
-        from scenario_kit.cli.terminal.output import show_json
-        from scenario_kit.exporters.gates import check_gates, list_failed_incidents
+    Exit codes: 0 all gates hold; 1 one does not, or a truth cannot be scored; 3 no such path.
 
-        truths = [each.index.truth for path in paths for each in load_contexts(path, None, "")[0].values()]
-        reports = [check_gates(truth) for truth in truths]
-        failed = list_failed_incidents(reports)
-        if format == "json":
-            show_json({"holds": not failed, "incidents": [each.to_json() for each in reports]})
-        else:
-            _show(reports, failed)
-        return 1 if failed else 0
+    Example: scenario-kit gates catalog/scenarios
+    """
+    from scenario_kit.cli.scoring.truths import load_contexts
+    from scenario_kit.cli.terminal.output import show_json
+    from scenario_kit.exporters.gates import check_gates, list_failed_incidents
+
+    truths = [each.index.truth for path in paths for each in load_contexts(path, None, "")[0].values()]
+    reports = [check_gates(truth) for truth in truths]
+    failed = list_failed_incidents(reports)
+    if format == "json":
+        show_json({"holds": not failed, "incidents": [each.to_json() for each in reports]})
+    else:
+        _show(reports, failed)
+    return 1 if failed else 0
 
 
 def _show(reports: list[GateReport], failed: list[str]) -> None:

@@ -16,99 +16,94 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command(rich_help_panel="Score it")(score)
 
-    @app.command(rich_help_panel="Score it")
-    def score(
-        truth: Annotated[Path, typer.Argument(help="A scenario, an ITBench ground truth, or a folder of either.")],
-        answers: Annotated[
-            list[Path],
-            typer.Argument(help="Answers, run records (*.json, *.jsonl), or folders: <incident>/<trial>/…"),
-        ],
-        topology: Annotated[
-            Path | None, typer.Option(help="Topology for NTAM; for scenarios, the calls of the app by default.")
-        ] = None,
-        namespace: Annotated[
-            str, typer.Option(help="Namespace in which the app ran; any namespace matches by default.")
-        ] = "",
-        prices: Annotated[Path | None, typer.Option(help="Dated price list to convert tokens into cost.")] = None,
-        ntam: Annotated[
-            list[str] | None,
-            typer.Option(
-                help="NTAM parameter: gamma=0.5, omega, tau, beta, or length.<relation> for edges of the topology."
-            ),
-        ] = None,
-        duplicates: Annotated[
-            str,
-            declare_choice(
-                "--duplicates", "penalise", "ignore", help="How to treat repeated claims on the same object."
-            ),
-        ] = "penalise",
-        aliases: Annotated[
-            str,
-            declare_choice(
-                "--aliases", "merge", "penalise", help="How to treat repeated claims on aliases of an object."
-            ),
-        ] = "merge",
-        ignore: Annotated[
-            list[str] | None,
-            typer.Option("--ignore-namespace", help="Ignore wrong claims in this namespace; `itbench` for its list."),
-        ] = None,
-        repeats: Annotated[
-            int, typer.Option(min=1, help="Expected runs per incident; missing ones count as failed.")
-        ] = 1,
-        cap: Annotated[
-            float, typer.Option(min=1e-3, help="Seconds that a failure contributes to a restricted mean.")
-        ] = 600.0,
-        seed: Annotated[int, typer.Option(min=0, help="Seed of bootstrap intervals.")] = 20_260_101,
-        against: Annotated[
-            Path | None, typer.Option(help="Results of ITBench's evaluator for the same runs, to compare with.")
-        ] = None,
-        decisions: Annotated[bool, typer.Option("--decisions", help="Show the match decision for each claim.")] = False,
-        format: Annotated[
-            str,
-            declare_choice(
-                "--format",
-                "table",
-                "json",
-                "itbench",
-                help="For people, for programs, or in the format of ITBench's evaluator.",
-            ),
-        ] = "table",
-    ) -> None:
-        """Score answers against the ground truth, by every published metric.
 
-        Runs that failed, gave no answer or are missing count as 0. An invalid answer counts as no answer.
+def score(
+    truth: Annotated[Path, typer.Argument(help="A scenario, an ITBench ground truth, or a folder of either.")],
+    answers: Annotated[
+        list[Path],
+        typer.Argument(help="Answers, run records (*.json, *.jsonl), or folders: <incident>/<trial>/…"),
+    ],
+    topology: Annotated[
+        Path | None, typer.Option(help="Topology for NTAM; for scenarios, the calls of the app by default.")
+    ] = None,
+    namespace: Annotated[
+        str, typer.Option(help="Namespace in which the app ran; any namespace matches by default.")
+    ] = "",
+    prices: Annotated[Path | None, typer.Option(help="Dated price list to convert tokens into cost.")] = None,
+    ntam: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NTAM parameter: gamma=0.5, omega, tau, beta, or length.<relation> for edges of the topology."
+        ),
+    ] = None,
+    duplicates: Annotated[
+        str,
+        declare_choice("--duplicates", "penalise", "ignore", help="How to treat repeated claims on the same object."),
+    ] = "penalise",
+    aliases: Annotated[
+        str,
+        declare_choice("--aliases", "merge", "penalise", help="How to treat repeated claims on aliases of an object."),
+    ] = "merge",
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore-namespace", help="Ignore wrong claims in this namespace; `itbench` for its list."),
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Expected runs per incident; missing ones count as failed.")] = 1,
+    cap: Annotated[
+        float, typer.Option(min=1e-3, help="Seconds that a failure contributes to a restricted mean.")
+    ] = 600.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of bootstrap intervals.")] = 20_260_101,
+    against: Annotated[
+        Path | None, typer.Option(help="Results of ITBench's evaluator for the same runs, to compare with.")
+    ] = None,
+    decisions: Annotated[bool, typer.Option("--decisions", help="Show the match decision for each claim.")] = False,
+    format: Annotated[
+        str,
+        declare_choice(
+            "--format",
+            "table",
+            "json",
+            "itbench",
+            help="For people, for programs, or in the format of ITBench's evaluator.",
+        ),
+    ] = "table",
+) -> None:
+    """Score answers against the ground truth, by every published metric.
 
-        Exit codes: 0 scored, whatever the score; 1 an unusable truth or record; 3 no such file.
+    Runs that failed, gave no answer or are missing count as 0. An invalid answer counts as no answer.
 
-        Example: scenario-kit score catalog/scenarios/ads-tuned-to-death runs/answer.json --decisions
-        """
-        from scenario_kit.cli.scoring.parameters import parse_parameters
-        from scenario_kit.cli.scoring.truths import load_contexts
-        from scenario_kit.cli.terminal.output import show_findings, show_json
-        from scenario_kit.scoring.files.outputs import read_runs
-        from scenario_kit.scoring.files.price_lists import read_price_list
-        from scenario_kit.scoring.files.topologies import read_topology
-        from scenario_kit.scoring.scores.settings import build_settings
-        from scenario_kit.scoring.scores.summary import score_runs
+    Exit codes: 0 scored, whatever the score; 1 an unusable truth or record; 3 no such file.
 
-        graph = read_topology(topology) if topology else None
-        contexts, warnings = load_contexts(truth, graph, namespace)
-        settings = build_settings(
-            duplicates=duplicates, aliases=aliases, ignored=ignore or (), repeats=repeats, cap=cap, seed=seed,
-            prices=read_price_list(prices) if prices else None, ntam=parse_parameters(ntam or ()),
-        )  # fmt: skip
-        report = score_runs(contexts, read_runs(answers, list(contexts)), settings)
-        compared = _compare(report, against) if against else None
-        show_findings(warnings, err=True)
-        if format == "json":
-            show_json(report.to_json() | ({"against": compared.to_json()} if compared else {}))
-        elif format == "itbench":
-            from scenario_kit.scoring.files.evaluator import build_evaluator_result
+    Example: scenario-kit score catalog/scenarios/ads-tuned-to-death runs/answer.json --decisions
+    """
+    from scenario_kit.cli.scoring.parameters import parse_parameters
+    from scenario_kit.cli.scoring.truths import load_contexts
+    from scenario_kit.cli.terminal.output import show_findings, show_json
+    from scenario_kit.scoring.files.outputs import read_runs
+    from scenario_kit.scoring.files.price_lists import read_price_list
+    from scenario_kit.scoring.files.topologies import read_topology
+    from scenario_kit.scoring.scores.settings import build_settings
+    from scenario_kit.scoring.scores.summary import score_runs
 
-            show_json(build_evaluator_result(report, str(truth), ", ".join(map(str, answers))))
-        else:
-            _show(report, compared, decisions=decisions)
+    graph = read_topology(topology) if topology else None
+    contexts, warnings = load_contexts(truth, graph, namespace)
+    settings = build_settings(
+        duplicates=duplicates, aliases=aliases, ignored=ignore or (), repeats=repeats, cap=cap, seed=seed,
+        prices=read_price_list(prices) if prices else None, ntam=parse_parameters(ntam or ()),
+    )  # fmt: skip
+    report = score_runs(contexts, read_runs(answers, list(contexts)), settings)
+    compared = _compare(report, against) if against else None
+    show_findings(warnings, err=True)
+    if format == "json":
+        show_json(report.to_json() | ({"against": compared.to_json()} if compared else {}))
+    elif format == "itbench":
+        from scenario_kit.scoring.files.evaluator import build_evaluator_result
+
+        show_json(build_evaluator_result(report, str(truth), ", ".join(map(str, answers))))
+    else:
+        _show(report, compared, decisions=decisions)
 
 
 def _compare(report: ScoreReport, path: Path) -> EvaluatorComparison:

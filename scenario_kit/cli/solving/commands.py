@@ -54,120 +54,122 @@ _RUNS = Path("solutions")
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command(rich_help_panel="Solve it")(solve)
+    app.command(rich_help_panel="Solve it")(mcp)
 
-    @app.command(rich_help_panel="Solve it")
-    def solve(
-        paths: Annotated[
-            list[Path] | None, typer.Argument(help="Scenario files, or folders that contain some.", show_default=False)
-        ] = None,
-        snapshot: Annotated[
-            list[Path] | None,
-            typer.Option(help="Solve offline: a snapshot, or a folder of snapshots; may be repeated."),
-        ] = None,
-        truth: Annotated[
-            Path | None,
-            typer.Option(help="Ground truth of the snapshots, or a folder of truths; next to them by default."),
-        ] = None,
-        solver: Annotated[str, typer.Option(help="Program that speaks the solver protocol, with its arguments.")] = "",
-        baseline: Annotated[
-            list[str] | None, typer.Option(help="Built-in solver, or all; oracle and nop check the scoring.")
-        ] = None,
-        human: Annotated[bool, typer.Option("--human", help="Solve interactively at this terminal.")] = False,
-        label: Label = "",
-        repeats: Annotated[
-            int | None, typer.Option(min=1, help="Runs per scenario; 3 by default, with --human one more than exist.")
-        ] = None,
-        turns: Turns = 100,
-        tokens: Tokens = None,
-        seconds: Seconds = None,
-        wall_seconds: WallSeconds = 3600.0,
-        seconds_per_call: PerCall = 15.0,
-        clock: Clock = "virtual",
-        stage: Stage = "both",
-        isolation: Annotated[
-            str,
-            declare_choice(
-                "--isolation",
-                "auto",
-                "full",
-                "network",
-                "none",
-                help="full: no network and no lab files; network: no lab files; none; auto: full if possible.",
-            ),
-        ] = "auto",
-        pass_env: Annotated[
-            list[str] | None,
-            typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key."),
-        ] = None,
-        seed: Seed = 1,
-        name: SolverLab = _LAB,
-        runs: Runs = _RUNS,
-        format: Format = "text",
-    ) -> int:
-        """Run a solver on incidents and score its answers.
 
-        Exit codes: 0 all runs completed, whatever their score; 1 an incident did not occur; 2 the lab failed; 3 usage.
+def solve(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Scenario files, or folders that contain some.", show_default=False)
+    ] = None,
+    snapshot: Annotated[
+        list[Path] | None,
+        typer.Option(help="Solve offline: a snapshot, or a folder of snapshots; may be repeated."),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="Ground truth of the snapshots, or a folder of truths; next to them by default."),
+    ] = None,
+    solver: Annotated[str, typer.Option(help="Program that speaks the solver protocol, with its arguments.")] = "",
+    baseline: Annotated[
+        list[str] | None, typer.Option(help="Built-in solver, or all; oracle and nop check the scoring.")
+    ] = None,
+    human: Annotated[bool, typer.Option("--human", help="Solve interactively at this terminal.")] = False,
+    label: Label = "",
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Runs per scenario; 3 by default, with --human one more than exist.")
+    ] = None,
+    turns: Turns = 100,
+    tokens: Tokens = None,
+    seconds: Seconds = None,
+    wall_seconds: WallSeconds = 3600.0,
+    seconds_per_call: PerCall = 15.0,
+    clock: Clock = "virtual",
+    stage: Stage = "both",
+    isolation: Annotated[
+        str,
+        declare_choice(
+            "--isolation",
+            "auto",
+            "full",
+            "network",
+            "none",
+            help="full: no network and no lab files; network: no lab files; none; auto: full if possible.",
+        ),
+    ] = "auto",
+    pass_env: Annotated[
+        list[str] | None,
+        typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key."),
+    ] = None,
+    seed: Seed = 1,
+    name: SolverLab = _LAB,
+    runs: Runs = _RUNS,
+    format: Format = "text",
+) -> int:
+    """Run a solver on incidents and score its answers.
 
-        With --snapshot, no lab is used, and diagnosis is the only stage because a recording cannot be repaired.
+    Exit codes: 0 all runs completed, whatever their score; 1 an incident did not occur; 2 the lab failed; 3 usage.
 
-        Example: scenario-kit solve catalog/scenarios/product-catalog-wrong-target-port --baseline loudest-alert
-        """
-        if bool(paths) == bool(snapshot):
-            raise UsageError("what is to be solved?", fix="either SCENARIO… or --snapshot FOLDER")
-        if truth is not None and not snapshot:
-            raise UsageError("--truth belongs to --snapshot", fix="scenarios have their truth in them")
-        choices = _choose_solvers(solver, baseline or [], human, label, isolation, pass_env or [], runs)
-        limits = (turns, tokens, seconds, wall_seconds)
-        if snapshot and clock == "wall":
-            raise UsageError("a snapshot has no wall clock", fix="leave --clock out: turns cost time all the same")
-        timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
-        settings = _build_settings(limits, "diagnosis" if snapshot else stage, repeats, timing, runs)
-        if snapshot:
-            reports = _solve_offline(snapshot, truth, choices, settings)
-        else:
-            reports = _solve(paths or [], choices, settings, name)
-        _show(reports, format)
-        return 0
+    With --snapshot, no lab is used, and diagnosis is the only stage because a recording cannot be repaired.
 
-    @app.command(rich_help_panel="Solve it")
-    def mcp(
-        path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-        transport: Annotated[
-            str, declare_choice("--transport", "stdio", "http", help="Standard input and output, or streamable HTTP.")
-        ] = "stdio",
-        port: Annotated[int, typer.Option(min=0, max=65535, help="HTTP port on this machine; 0 picks a free one.")] = 0,
-        label: Label = "mcp",
-        turns: Turns = 100,
-        tokens: Tokens = None,
-        seconds: Seconds = None,
-        wall_seconds: WallSeconds = 3600.0,
-        seconds_per_call: PerCall = 15.0,
-        clock: Clock = "virtual",
-        stage: Stage = "both",
-        seed: Seed = 1,
-        name: SolverLab = _LAB,
-        runs: Runs = _RUNS,
-    ) -> int:
-        """Serve one incident to an MCP client: kubectl, metrics, alerts, traces, logs, submit. Requires the extra mcp.
+    Example: scenario-kit solve catalog/scenarios/product-catalog-wrong-target-port --baseline loudest-alert
+    """
+    if bool(paths) == bool(snapshot):
+        raise UsageError("what is to be solved?", fix="either SCENARIO… or --snapshot FOLDER")
+    if truth is not None and not snapshot:
+        raise UsageError("--truth belongs to --snapshot", fix="scenarios have their truth in them")
+    choices = _choose_solvers(solver, baseline or [], human, label, isolation, pass_env or [], runs)
+    limits = (turns, tokens, seconds, wall_seconds)
+    if snapshot and clock == "wall":
+        raise UsageError("a snapshot has no wall clock", fix="leave --clock out: turns cost time all the same")
+    timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
+    settings = _build_settings(limits, "diagnosis" if snapshot else stage, repeats, timing, runs)
+    if snapshot:
+        reports = _solve_offline(snapshot, truth, choices, settings)
+    else:
+        reports = _solve(paths or [], choices, settings, name)
+    _show(reports, format)
+    return 0
 
-        The HTTP server listens on loopback only; the printed address contains a token.
 
-        Example: scenario-kit mcp catalog/scenarios/product-catalog-wrong-target-port --transport http
-        """
-        from scenario_kit.cli.solving.mcp import serve_run
-        from scenario_kit.cli.solving.solvers import choose_callers
+def mcp(
+    path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+    transport: Annotated[
+        str, declare_choice("--transport", "stdio", "http", help="Standard input and output, or streamable HTTP.")
+    ] = "stdio",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="HTTP port on this machine; 0 picks a free one.")] = 0,
+    label: Label = "mcp",
+    turns: Turns = 100,
+    tokens: Tokens = None,
+    seconds: Seconds = None,
+    wall_seconds: WallSeconds = 3600.0,
+    seconds_per_call: PerCall = 15.0,
+    clock: Clock = "virtual",
+    stage: Stage = "both",
+    seed: Seed = 1,
+    name: SolverLab = _LAB,
+    runs: Runs = _RUNS,
+) -> int:
+    """Serve one incident to an MCP client: kubectl, metrics, alerts, traces, logs, submit. Requires the extra mcp.
 
-        limits = (turns, tokens, seconds, wall_seconds)
-        timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
-        settings = _build_settings(limits, stage, None, timing, runs)
+    The HTTP server listens on loopback only; the printed address contains a token.
 
-        def play(file: Path, bridge: CallBridge) -> None:
-            reports = _solve([file], [choose_callers(bridge, label)], settings, name)
-            for line in _list_scores(reports):
-                print_progress(": ".join(line))
+    Example: scenario-kit mcp catalog/scenarios/product-catalog-wrong-target-port --transport http
+    """
+    from scenario_kit.cli.solving.mcp import serve_run
+    from scenario_kit.cli.solving.solvers import choose_callers
 
-        serve_run(path, transport, port, play)
-        return 0
+    limits = (turns, tokens, seconds, wall_seconds)
+    timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
+    settings = _build_settings(limits, stage, None, timing, runs)
+
+    def play(file: Path, bridge: CallBridge) -> None:
+        reports = _solve([file], [choose_callers(bridge, label)], settings, name)
+        for line in _list_scores(reports):
+            print_progress(": ".join(line))
+
+    serve_run(path, transport, port, play)
+    return 0
 
 
 class RunTiming(NamedTuple):

@@ -38,17 +38,18 @@ _ADVANCE_SECONDS: Final = 60.0
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command(rich_help_panel="Run it")(demo)
 
-    @app.command(rich_help_panel="Run it")
-    def demo(
-        scenario: Annotated[str, typer.Argument(help="A scenario of the catalogue, or a file.")] = DEFAULT,
-        name: Lab = "default",
-    ) -> int:
-        """Run one incident end to end: break an app, investigate it as a solver would, fix it, and see it resolve.
 
-        Example: scenario-kit demo
-        """
-        return Demo(name, scenario).run()
+def demo(
+    scenario: Annotated[str, typer.Argument(help="A scenario of the catalogue, or a file.")] = DEFAULT,
+    name: Lab = "default",
+) -> int:
+    """Run one incident end to end: break an app, investigate it as a solver would, fix it, and see it resolve.
+
+    Example: scenario-kit demo
+    """
+    return Demo(name, scenario).run()
 
 
 class Demo:

@@ -16,43 +16,44 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command(rich_help_panel="Prove it")(report)
 
-    @app.command(rich_help_panel="Prove it")
-    def report(
-        run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
-        format: Annotated[
-            str, declare_choice("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
-        ] = "md",
-        record: Annotated[bool, typer.Option("--record", help="Write evidence.json next to the scenario.")] = False,
-    ) -> None:
-        """Render the report of a validation.
 
-        With --record, a pass of plan standard or thorough is written as evidence to commit next to the scenario.
-        The scenario must not have changed since the run.
+def report(
+    run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
+    format: Annotated[
+        str, declare_choice("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
+    ] = "md",
+    record: Annotated[bool, typer.Option("--record", help="Write evidence.json next to the scenario.")] = False,
+) -> None:
+    """Render the report of a validation.
 
-        Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
-        """
-        from scenario_kit.report import html, junit, markdown, read_report, sarif
+    With --record, a pass of plan standard or thorough is written as evidence to commit next to the scenario.
+    The scenario must not have changed since the run.
 
-        if not run.exists():
-            raise UsageError(f"{run} does not exist", fix="pass a folder printed by `scenario-kit verify`")
-        document = read_report(run)
-        if record:
-            typer.echo(f"wrote {_record(document)}")
-            return
-        match format:
-            case "md":
-                typer.echo(markdown.render(document))
-            case "html":
-                typer.echo(html.render(document))
-            case "junit":
-                typer.echo(junit.render(document))
-            case "sarif":
-                typer.echo(sarif.render(document))
-            case _:
-                from scenario_kit.cli.terminal.output import show_json
+    Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
+    """
+    from scenario_kit.report import html, junit, markdown, read_report, sarif
 
-                show_json(document.to_json())
+    if not run.exists():
+        raise UsageError(f"{run} does not exist", fix="pass a folder printed by `scenario-kit verify`")
+    document = read_report(run)
+    if record:
+        typer.echo(f"wrote {_record(document)}")
+        return
+    match format:
+        case "md":
+            typer.echo(markdown.render(document))
+        case "html":
+            typer.echo(html.render(document))
+        case "junit":
+            typer.echo(junit.render(document))
+        case "sarif":
+            typer.echo(sarif.render(document))
+        case _:
+            from scenario_kit.cli.terminal.output import show_json
+
+            show_json(document.to_json())
 
 
 def _record(report: Report) -> Path:

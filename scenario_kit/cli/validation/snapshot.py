@@ -13,6 +13,7 @@ from scenario_kit.cli.terminal.options import Format, Lab
 from scenario_kit.cli.terminal.output import fold_text, print_progress, show_json
 from scenario_kit.cli.validation.validate import Seed
 from scenario_kit.errors import UsageError
+from scenario_kit.snapshot import FIRST_DAY
 
 if TYPE_CHECKING:
     from scenario_kit.cli.validation.incident_player import SnapshotOptions
@@ -22,55 +23,55 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    from scenario_kit.snapshot import FIRST_DAY
+    app.command(rich_help_panel="Score it")(snapshot)
 
-    @app.command(rich_help_panel="Score it")
-    def snapshot(
-        scenario: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-        out: Annotated[
-            Path, typer.Option(help="Folder of snapshots; ground truths go to its subfolder `truths`.")
-        ] = Path("snapshots"),
-        seed: Seed = 1,
-        name: Lab = "default",
-        quiet_minutes: Annotated[int | None, typer.Option(min=1, max=240, help="Minutes before the injection.")] = None,
-        hold_minutes: Annotated[
-            int | None, typer.Option(min=1, max=240, help="Minutes to record after the alerts fire.")
-        ] = None,
-        first_day: Annotated[str, typer.Option(help="First day of the snapshot, as YYYY-MM-DD.")] = FIRST_DAY,
-        without: Annotated[
-            list[str] | None, typer.Option(help="Omit a signal: events, logs, metrics or traces; may be repeated.")
-        ] = None,
-        trace_share: Annotated[
-            float, typer.Option(min=0.0, max=1.0, help="Fraction of traces to keep; traces are never split.")
-        ] = 1.0,
-        metric_seconds: Annotated[
-            int, typer.Option(min=15, max=3600, help="Seconds between samples, a multiple of 15.")
-        ] = 15,
-        telemetry_faults: Annotated[
-            Path | None, typer.Option(help="A file with defects to apply to the telemetry (docs/snapshot.md).")
-        ] = None,
-        no_lite: Annotated[bool, typer.Option("--no-lite", help="Omit the short tables in `lite`.")] = False,
-        control: Annotated[
-            bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
-        ] = False,
-        format: Format = "text",
-    ) -> int:
-        """Run an incident and write its telemetry into a folder for offline solvers.
 
-        Exit codes: 0 written, 1 the incident did not occur or the folder would reveal the answer, 2 not evaluated,
-        3 usage.
+def snapshot(
+    scenario: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+    out: Annotated[Path, typer.Option(help="Folder of snapshots; ground truths go to its subfolder `truths`.")] = Path(
+        "snapshots"
+    ),
+    seed: Seed = 1,
+    name: Lab = "default",
+    quiet_minutes: Annotated[int | None, typer.Option(min=1, max=240, help="Minutes before the injection.")] = None,
+    hold_minutes: Annotated[
+        int | None, typer.Option(min=1, max=240, help="Minutes to record after the alerts fire.")
+    ] = None,
+    first_day: Annotated[str, typer.Option(help="First day of the snapshot, as YYYY-MM-DD.")] = FIRST_DAY,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Omit a signal: events, logs, metrics or traces; may be repeated.")
+    ] = None,
+    trace_share: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Fraction of traces to keep; traces are never split.")
+    ] = 1.0,
+    metric_seconds: Annotated[
+        int, typer.Option(min=15, max=3600, help="Seconds between samples, a multiple of 15.")
+    ] = 15,
+    telemetry_faults: Annotated[
+        Path | None, typer.Option(help="A file with defects to apply to the telemetry (docs/snapshot.md).")
+    ] = None,
+    no_lite: Annotated[bool, typer.Option("--no-lite", help="Omit the short tables in `lite`.")] = False,
+    control: Annotated[
+        bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
+    ] = False,
+    format: Format = "text",
+) -> int:
+    """Run an incident and write its telemetry into a folder for offline solvers.
 
-        Example: scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero
-        """
-        from scenario_kit.cli.validation.incident_player import SnapshotOptions
+    Exit codes: 0 written, 1 the incident did not occur or the folder would reveal the answer, 2 not evaluated,
+    3 usage.
 
-        _check_day(first_day)
-        settings = _choose_settings(without or (), trace_share, metric_seconds, lite=not no_lite)
-        minutes = (quiet_minutes, hold_minutes)
-        options = SnapshotOptions(
-            out, seed, name, first_day, settings, *minutes, telemetry_faults, format == "json", control
-        )
-        return take_snapshot(scenario, options)
+    Example: scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero
+    """
+    from scenario_kit.cli.validation.incident_player import SnapshotOptions
+
+    _check_day(first_day)
+    settings = _choose_settings(without or (), trace_share, metric_seconds, lite=not no_lite)
+    minutes = (quiet_minutes, hold_minutes)
+    options = SnapshotOptions(
+        out, seed, name, first_day, settings, *minutes, telemetry_faults, format == "json", control
+    )
+    return take_snapshot(scenario, options)
 
 
 def take_snapshot(path: Path, options: SnapshotOptions) -> int:

@@ -49,75 +49,77 @@ Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command("try", rich_help_panel="Prove it")(try_)
+    app.command(rich_help_panel="Prove it")(verify)
 
-    @app.command("try", rich_help_panel="Prove it")
-    def try_(
-        path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-        seed: Seed = 1,
-        name: Lab = "default",
-        keep: Annotated[bool, typer.Option("--keep", help="Keep the trial object for inspection.")] = False,
-        accept: Annotated[
-            bool, typer.Option("--accept", help="Write the alerts and edges that were observed into the file.")
-        ] = False,
-        format: Format = "text",
-        runs: Runs = RUNS,
-    ) -> int:
-        """Run a scenario once: quiet, broken, held, decoys, solved, clean.
 
-        Example: scenario-kit try catalog/scenarios/product-catalog-wrong-target-port
-        """
-        options = ValidationOptions("try", seed, name, 1, keep=keep, accept=accept, as_json=format == "json", runs=runs)
-        return validate([path], options)
+def try_(
+    path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+    seed: Seed = 1,
+    name: Lab = "default",
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the trial object for inspection.")] = False,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Write the alerts and edges that were observed into the file.")
+    ] = False,
+    format: Format = "text",
+    runs: Runs = RUNS,
+) -> int:
+    """Run a scenario once: quiet, broken, held, decoys, solved, clean.
 
-    @app.command(rich_help_panel="Prove it")
-    def verify(
-        paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
-        plan: Annotated[
-            str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")
-        ] = "quick",
-        cluster: Annotated[
-            str,
-            declare_choice(
-                "--cluster", "lab", "current", "kind", help="Where to run: the lab, a kubeconfig context, kind."
-            ),
-        ] = "lab",
-        context: Annotated[
-            str, typer.Option(help="The kubeconfig context of --cluster current; without it, a person is asked.")
-        ] = "",
-        timeout: Annotated[
-            int | None,
-            typer.Option(min=1, max=1440, help="Most minutes in a cluster; without it, what deadlines add up to."),
-        ] = None,
-        image: Annotated[
-            str, typer.Option(help="The operator's image for --cluster kind: a reference, or an archive of ci/image.")
-        ] = "",
-        seed: Seed = 1,
-        name: Lab = "default",
-        parallel: Annotated[
-            int | None,
-            typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise."),
-        ] = None,
-        keep: Annotated[bool, typer.Option("--keep", help="Keep the trial objects for inspection.")] = False,
-        rerun_failed: Annotated[
-            bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")
-        ] = False,
-        format: Format = "text",
-        runs: Runs = RUNS,
-    ) -> int:
-        """Prove that scenarios reproduce, that their labels are true and their solutions work.
+    Example: scenario-kit try catalog/scenarios/product-catalog-wrong-target-port
+    """
+    options = ValidationOptions("try", seed, name, 1, keep=keep, accept=accept, as_json=format == "json", runs=runs)
+    return validate([path], options)
 
-        Exit codes: 0 pass, 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
 
-        Example: scenario-kit verify catalog/scenarios --plan quick
-        """
-        choice = choose_cluster(cluster, ClusterOptions(context, timeout, image), name)
-        if rerun_failed and not (paths := _list_failed(paths, runs)):
-            typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
-            return 0
-        options = ValidationOptions(
-            plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs, cluster=choice
-        )
-        return validate(paths, options)
+def verify(
+    paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
+    plan: Annotated[
+        str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")
+    ] = "quick",
+    cluster: Annotated[
+        str,
+        declare_choice(
+            "--cluster", "lab", "current", "kind", help="Where to run: the lab, a kubeconfig context, kind."
+        ),
+    ] = "lab",
+    context: Annotated[
+        str, typer.Option(help="The kubeconfig context of --cluster current; without it, a person is asked.")
+    ] = "",
+    timeout: Annotated[
+        int | None,
+        typer.Option(min=1, max=1440, help="Most minutes in a cluster; without it, what deadlines add up to."),
+    ] = None,
+    image: Annotated[
+        str, typer.Option(help="The operator's image for --cluster kind: a reference, or an archive of ci/image.")
+    ] = "",
+    seed: Seed = 1,
+    name: Lab = "default",
+    parallel: Annotated[
+        int | None,
+        typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise."),
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the trial objects for inspection.")] = False,
+    rerun_failed: Annotated[
+        bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")
+    ] = False,
+    format: Format = "text",
+    runs: Runs = RUNS,
+) -> int:
+    """Prove that scenarios reproduce, that their labels are true and their solutions work.
+
+    Exit codes: 0 pass, 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
+
+    Example: scenario-kit verify catalog/scenarios --plan quick
+    """
+    choice = choose_cluster(cluster, ClusterOptions(context, timeout, image), name)
+    if rerun_failed and not (paths := _list_failed(paths, runs)):
+        typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
+        return 0
+    options = ValidationOptions(
+        plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs, cluster=choice
+    )
+    return validate(paths, options)
 
 
 class ClusterOptions(NamedTuple):

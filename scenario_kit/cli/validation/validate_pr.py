@@ -31,47 +31,44 @@ _REPORTS: Final = ("report.json", "report.html")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command("validate-pr", rich_help_panel="Prove it")(validate_pr)
 
-    @app.command("validate-pr", rich_help_panel="Prove it")
-    def validate_pr(
-        base: Annotated[str, typer.Option(help="Branch or commit to compare with.")] = "origin/main",
-        out: Annotated[Path, typer.Option(help="Folder for the summary and the reports.")] = Path("pr-report"),
-        repository: Annotated[Path, typer.Option(help="The checkout.", file_okay=False)] = Path(),
-        sign_off: Annotated[bool, typer.Option(help="Require every commit to be signed off.")] = True,
-        static_only: Annotated[
-            bool, typer.Option("--static-only", help="Apply static rules only; run no trials.")
-        ] = False,
-        seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
-        name: Lab = "default",
-        parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials to run at the same time.")] = 2,
-    ) -> int:
-        """Validate a pull request: it may change one scenario only, and needs evidence according to its changes.
 
-        Exit codes: 0 pass (or no scenario changed), 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
+def validate_pr(
+    base: Annotated[str, typer.Option(help="Branch or commit to compare with.")] = "origin/main",
+    out: Annotated[Path, typer.Option(help="Folder for the summary and the reports.")] = Path("pr-report"),
+    repository: Annotated[Path, typer.Option(help="The checkout.", file_okay=False)] = Path(),
+    sign_off: Annotated[bool, typer.Option(help="Require every commit to be signed off.")] = True,
+    static_only: Annotated[bool, typer.Option("--static-only", help="Apply static rules only; run no trials.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
+    name: Lab = "default",
+    parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials to run at the same time.")] = 2,
+) -> int:
+    """Validate a pull request: it may change one scenario only, and needs evidence according to its changes.
 
-        Example: scenario-kit validate-pr --base origin/main
-        """
-        from scenario_kit.clients.git import Repository
-        from scenario_kit.contribution import check_sign_off, report_missing_scenario, shape
+    Exit codes: 0 pass (or no scenario changed), 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
 
-        checkout = Repository(repository)
-        start, root = checkout.base(base), checkout.root()
-        changes = checkout.changes(start)
-        if checkout.has_uncommitted():
-            typer.echo("note: uncommitted changes are ignored", err=True)
-        found = shape(changes)
-        _clear_output(out)
-        if not found.scenario and not found.findings:
-            return _conclude(out, _build_static_verdict("", "No scenario has changed; nothing to validate", []))
-        problems = [*found.findings, *(check_sign_off(checkout.commits(start)) if sign_off else [])]
-        if found.removed and not problems:
-            return _conclude(
-                out, _build_static_verdict(found.scenario, "the scenario is removed; nothing to validate", [])
-            )
-        contribution = _Contribution(checkout, root, start, found, changes, tuple(problems))
-        if contribution.incomplete:
-            contribution = contribution._replace(problems=(*problems, report_missing_scenario(found.scenario)))
-        return _judge(contribution, out, seed, name, parallel, static_only)
+    Example: scenario-kit validate-pr --base origin/main
+    """
+    from scenario_kit.clients.git import Repository
+    from scenario_kit.contribution import check_sign_off, report_missing_scenario, shape
+
+    checkout = Repository(repository)
+    start, root = checkout.base(base), checkout.root()
+    changes = checkout.changes(start)
+    if checkout.has_uncommitted():
+        typer.echo("note: uncommitted changes are ignored", err=True)
+    found = shape(changes)
+    _clear_output(out)
+    if not found.scenario and not found.findings:
+        return _conclude(out, _build_static_verdict("", "No scenario has changed; nothing to validate", []))
+    problems = [*found.findings, *(check_sign_off(checkout.commits(start)) if sign_off else [])]
+    if found.removed and not problems:
+        return _conclude(out, _build_static_verdict(found.scenario, "the scenario is removed; nothing to validate", []))
+    contribution = _Contribution(checkout, root, start, found, changes, tuple(problems))
+    if contribution.incomplete:
+        contribution = contribution._replace(problems=(*problems, report_missing_scenario(found.scenario)))
+    return _judge(contribution, out, seed, name, parallel, static_only)
 
 
 class _Contribution(NamedTuple):

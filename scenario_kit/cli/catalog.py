@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ def catalog(
 
 
 def _list(catalog: Catalog, families: list[str], format: str) -> None:
-    from scenario_kit.cli.terminal.output import show_json, show_table
-
     listed = {family: _list_entries(catalog, family) for family in families}
     if format == "json":
         show_json(listed)
@@ -97,7 +96,6 @@ def _list_rules(catalog: Catalog) -> list[AlertRule]:
 
 
 def _show(catalog: Catalog, family: str, name: str, format: str) -> None:
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.load import did_you_mean
 
     names = [entry["name"] for entry in _list_entries(catalog, family)]

@@ -31,6 +31,30 @@ _HOUR: Final = 3600
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
+Offers = Annotated[
+    list[str] | None, typer.Option(help="A capability of the cluster that no canary can see; repeat it for more.")
+]
+CatalogClaim = Annotated[
+    str, typer.Option(help="A PersistentVolumeClaim in scenario-kit with a catalogue beside the image's own.")
+]
+Webhook = Annotated[
+    bool, typer.Option("--webhook", help="Let kubectl apply say what is wrong with a scenario, by a webhook.")
+]
+SystemNamespace = Annotated[
+    list[str] | None,
+    typer.Option(help="A namespace, beside kube-system, whose components faults may disturb; repeat it for more."),
+]
+Platform = Annotated[
+    bool, typer.Option("--platform", help="Also Prometheus and kube-state-metrics, for a cluster without them.")
+]
+Kustomize = Annotated[
+    Path | None, typer.Option(help="Write the same as a Kustomize base into this new folder, instead of printing.")
+]
+Helm = Annotated[
+    Path | None, typer.Option(help="Write the same as a Helm chart into this new folder; the options are its values.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     operator = typer.Typer(help="The operator that makes scenarios happen.", no_args_is_help=True)
@@ -42,17 +66,13 @@ def register(app: typer.Typer) -> None:
 
 def run(
     name: Lab = "default",
-    clock: Annotated[
-        str, declare_choice("--clock", "Wall", "Virtual", help="Clock of live scenarios in a lab.")
-    ] = "Wall",
+    clock: Annotated[str, declare_choice("--clock", "Wall|Virtual", help="Clock of live scenarios in a lab.")] = "Wall",
     context: Annotated[
         str, typer.Option(help="A kubeconfig context instead of a lab; it must be the current one.")
     ] = "",
     allow_context: Annotated[str, typer.Option(help="Allow this context although it is not a kind cluster.")] = "",
     prometheus_url: Annotated[str, typer.Option(help="Address of that cluster's Prometheus.")] = "",
-    offer: Annotated[
-        list[str] | None, typer.Option(help="A capability of the cluster that no canary can see; repeat it for more.")
-    ] = None,
+    offer: Offers = None,
     listen: Annotated[str, typer.Option(help="Serve /healthz, /readyz and /metrics at this HOST:PORT.")] = "",
     webhook: Annotated[str, typer.Option(help="Answer the API server's webhook at this HOST:PORT.")] = "",
 ) -> None:
@@ -75,30 +95,14 @@ def run(
 def manifests(
     image: Annotated[str, typer.Option(help="Image of the operator.")] = "",
     prometheus_url: Annotated[str, typer.Option(help="Address of the cluster's Prometheus, as pods reach it.")] = "",
-    offer: Annotated[
-        list[str] | None, typer.Option(help="A capability of the cluster that no canary can see; repeat it for more.")
-    ] = None,
-    catalog: Annotated[
-        str, typer.Option(help="A PersistentVolumeClaim in scenario-kit with a catalogue beside the image's own.")
-    ] = "",
+    offer: Offers = None,
+    catalog: CatalogClaim = "",
     replicas: Annotated[int, typer.Option(min=1, max=5, help="One acts, the others wait until it is gone.")] = 1,
-    webhook: Annotated[
-        bool, typer.Option("--webhook", help="Let kubectl apply say what is wrong with a scenario, by a webhook.")
-    ] = False,
-    system_namespace: Annotated[
-        list[str] | None,
-        typer.Option(help="A namespace, beside kube-system, whose components faults may disturb; repeat it for more."),
-    ] = None,
-    platform: Annotated[
-        bool, typer.Option("--platform", help="Also Prometheus and kube-state-metrics, for a cluster without them.")
-    ] = False,
-    kustomize: Annotated[
-        Path | None, typer.Option(help="Write the same as a Kustomize base into this new folder, instead of printing.")
-    ] = None,
-    helm: Annotated[
-        Path | None,
-        typer.Option(help="Write the same as a Helm chart into this new folder; the options are its values."),
-    ] = None,
+    webhook: Webhook = False,
+    system_namespace: SystemNamespace = None,
+    platform: Platform = False,
+    kustomize: Kustomize = None,
+    helm: Helm = None,
 ) -> None:
     """Print what to apply to run the operator in a cluster: CRDs, RBAC, policies, Deployment.
 

@@ -8,6 +8,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.terminal.output import fold_text, show_json, show_table
 from scenario_kit.cli.terminal.shell_completion import complete_names, list_explained
 from scenario_kit.errors import UsageError
 
@@ -26,7 +27,6 @@ def rules(format: Format = "text") -> None:
 
     Example: scenario-kit rules
     """
-    from scenario_kit.cli.terminal.output import show_json, show_table
     from scenario_kit.lint import RULES
     from scenario_kit.lint.framework.rule_docs import describe_origin
 
@@ -56,7 +56,6 @@ def explain(
 
     Example: scenario-kit explain spec.expect.alerts
     """
-    from scenario_kit.cli.terminal.output import fold_text
     from scenario_kit.lint import RULES, render_rule_page
 
     code_name = f"SK{what}" if what.isdecimal() else what.upper()
@@ -77,7 +76,6 @@ def _reject_code(code: str, code_name: str) -> NoReturn:
 
 
 def _explain_field(path: str) -> None:
-    from scenario_kit.cli.terminal.output import fold_text, show_table
     from scenario_kit.load import did_you_mean, suggest
     from scenario_kit.schema.fields import (
         FORMATS,

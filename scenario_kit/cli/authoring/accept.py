@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from scenario_kit.cli.terminal.output import show_findings
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.results.purpose import is_repeat
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scenario_kit.campaign import Validation
     from scenario_kit.campaign.results.result import TrialResult
     from scenario_kit.catalog import Catalog
     from scenario_kit.model import Finding
+    from scenario_kit.model.authored.scenario import AlertExpectation
 
 #: The last steps before any repair; alerts firing at their end are caused by the fault alone.
 _BEFORE_REPAIR = ("hold", "expectAlerts")
@@ -29,12 +33,7 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     Nothing is written if the trial did not inject all faults, if a fault had no effect, or if the file cannot be edited
     safely.
     """
-    from scenario_kit.cli.terminal.output import show_findings
-    from scenario_kit.draft import draw_edges, select_observed, write_accepted
-    from scenario_kit.load import load_scenario
-    from scenario_kit.load.yaml.edit import Unfit
-    from scenario_kit.render import resolve
-    from scenario_kit.render.faults.applicability import find_affected_component
+    from scenario_kit.draft import select_observed
 
     trial = next((t for t in validation.trials if is_repeat(t.purpose)), None)
     if trial is None or trial.history is None or trial.injected_at is None:
@@ -48,25 +47,8 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     if not seen:
         typer.echo("nothing accepted: no alert fired after the injection")
         return
-    scenario = load_scenario(file).scenario
-    app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
-    runbook = resolve(scenario, catalog, app.namespace, beside=file.parent)
-    hit = {f.name: find_affected_component(app, runbook.objects, f.target, f) for f in runbook.faults}
     text = file.read_text(encoding="utf-8")
-    try:
-        new = write_accepted(
-            text,
-            scenario.spec,
-            seen,
-            draw_edges(seen, runbook.faults, app, hit),
-            held=_has_held(trial),
-            rules=runbook.rules,
-            injections=trial.injections,
-        )
-    except Unfit as error:
-        raise AuthoringError(
-            f"{file} cannot be edited: {error}", fix="write the alerts above into spec.expect.alerts by hand"
-        ) from error
+    new = _edit(file, text, seen, trial, catalog)
     if new == text:
         typer.echo("accepted: the file already declares all observed alerts")
         return
@@ -80,6 +62,28 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     changed = difflib.unified_diff(text.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=1)
     typer.echo("\n".join(changed))
     typer.echo(f"accepted into {file}; one trial is weak evidence: scenario-kit verify {file.parent}")
+
+
+def _edit(file: Path, text: str, seen: Sequence[AlertExpectation], trial: TrialResult, catalog: Catalog) -> str:
+    """Return the text of the file with the observed alerts, and the propagation edges to them."""
+    from scenario_kit.draft import draw_edges, write_accepted
+    from scenario_kit.load import load_scenario
+    from scenario_kit.load.yaml.edit import Unfit
+    from scenario_kit.render import resolve
+    from scenario_kit.render.faults.applicability import find_affected_component
+
+    scenario = load_scenario(file).scenario
+    app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
+    runbook = resolve(scenario, catalog, app.namespace, beside=file.parent)
+    hit = {f.name: find_affected_component(app, runbook.objects, f.target, f) for f in runbook.faults}
+    edges, held = draw_edges(seen, runbook.faults, app, hit), _has_held(trial)
+    try:
+        return write_accepted(
+            text, scenario.spec, seen, edges, held=held, rules=runbook.rules, injections=trial.injections
+        )
+    except Unfit as error:
+        fix = "write the alerts above into spec.expect.alerts by hand"
+        raise AuthoringError(f"{file} cannot be edited: {error}", fix=fix) from error
 
 
 def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.cli.terminal.output import make_printable, show_json, show_table
 from scenario_kit.cli.terminal.shell_completion import complete_names, list_apps
 from scenario_kit.errors import AuthoringError, UsageError
 
@@ -26,33 +27,34 @@ def list_formats() -> list[str]:
     return list(FORMATS)
 
 
+Kind = Annotated[
+    str,
+    typer.Argument(
+        help="itbench, sregym, aiopslab, litmus, chaos-mesh, krkn or promrules.",
+        metavar="KIND",
+        autocompletion=complete_names(list_formats),
+    ),
+]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for the drafts; nothing in it is overwritten.")]
+App = Annotated[str, typer.Option(help="App to use; detected by default.", autocompletion=complete_names(list_apps))]
+ReportFormat = Annotated[str, declare_choice("--format", "table|json", help="For people, or for programs.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("import", rich_help_panel="Write it")(import_drafts)
 
 
 def import_drafts(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            help="itbench, sregym, aiopslab, litmus, chaos-mesh, krkn or promrules.", metavar="KIND",
-            autocompletion=complete_names(list_formats),
-        ),
-    ],
+    kind: Kind,
     path: Annotated[Path, typer.Argument(help="A file of that format, or a folder of such files.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the drafts; nothing in it is overwritten.")
-    ] = None,
-    app: Annotated[
-        str, typer.Option(help="App to use; detected by default.", autocompletion=complete_names(list_apps))
-    ] = "",
+    out: Out = None,
+    app: App = "",
     version: Annotated[str, typer.Option(help="Version of that app.")] = "",
     author: Annotated[str, typer.Option(help="Author of the drafts; git's user.name by default.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report only; write nothing.")] = False,
     all: Annotated[bool, typer.Option("--all", help=f"Show all rows of reports beyond {_MOST_ROWS}.")] = False,
-    format: Annotated[
-        str, declare_choice("--format", "table", "json", help="For people, or for programs.")
-    ] = "table",
+    format: ReportFormat = "table",
 ) -> int:  # fmt: skip
     """Convert scenarios, experiments or rules of other projects into drafts, and report how each value was treated.
 
@@ -65,7 +67,6 @@ def import_drafts(
     from scenario_kit.catalog import Catalog
     from scenario_kit.cli.authoring.draft_files import write_drafts
     from scenario_kit.cli.authoring.new import read_git_name
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.importers import FORMATS, read_inputs, run_import
 
     if kind not in FORMATS:
@@ -91,8 +92,6 @@ def import_drafts(
 
 
 def _show(result: ImportResult, out: Path | None, *, everything: bool) -> None:
-    from scenario_kit.cli.terminal.output import make_printable, show_table
-
     decisions = list(result.decisions)
     if len(decisions) > _MOST_ROWS and not everything:
         decisions = [each for each in decisions if each.treatment in _ATTENTION]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.cli.terminal.output import show_findings, show_json
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,12 +28,7 @@ def lint(
     format: Annotated[
         str,
         declare_choice(
-            "--format",
-            "text",
-            "json",
-            "github",
-            "sarif",
-            help="For people, programs, GitHub annotations, code scanning.",
+            "--format", "text|json|github|sarif", help="For people, programs, GitHub annotations, code scanning."
         ),
     ] = "text",
     fix: Annotated[bool, typer.Option("--fix", help="Fix findings that have exactly one possible fix.")] = False,
@@ -118,8 +114,6 @@ def _show(
     findings: list[Finding], files: Sequence[Path], format: str, corrected: Sequence[Finding] | None = None
 ) -> None:
     """Print the fixes, if any, and the findings."""
-    from scenario_kit.cli.terminal.output import show_findings, show_json
-
     match format:
         case "json":
             fixed = {} if corrected is None else {"fixed": [f.to_json() for f in corrected]}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.terminal.output import make_printable, show_findings
 from scenario_kit.cli.terminal.shell_completion import complete_names, list_packs
 from scenario_kit.cli.terminal.terminal import style_text
 from scenario_kit.errors import AuthoringError, UsageError
@@ -61,7 +62,6 @@ def _find_packs(named: list[str]) -> list[Path]:
 def _test_pack(path: Path) -> int:
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.pack_tests import locate_tests, read_tests
-    from scenario_kit.cli.terminal.output import make_printable, show_findings
     from scenario_kit.lab.rule_tests import check_rules, run_tests
     from scenario_kit.lint import lint_file
     from scenario_kit.lint.context.catalog_context import PackCase

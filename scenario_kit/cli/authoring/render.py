@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenario_kit.cli.terminal.options import Format, declare_choice
+from scenario_kit.cli.terminal.options import Format, ScenarioPath, declare_choice
+from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ def register(app: typer.Typer) -> None:
 
 
 def render(
-    path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-    show: Annotated[str, declare_choice("--show", *SECTIONS, help="What to show.")] = "summary",
+    path: ScenarioPath,
+    show: Annotated[str, declare_choice("--show", "|".join(SECTIONS), help="What to show.")] = "summary",
     namespace: Annotated[str, typer.Option(help="Namespace of the app; its conventional one by default.")] = "",
     bundle: Annotated[
         bool, typer.Option("--bundle", help="Print the scenario as one object, its fault types inside.")
@@ -37,7 +38,6 @@ def render(
     Example: scenario-kit render catalog/scenarios/cart-scaled-to-zero --show changes
     """
     from scenario_kit.catalog import Catalog, find_collections
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.load import find_scenario_files, load_scenario
     from scenario_kit.render import resolve
 
@@ -59,7 +59,6 @@ def render(
 
 
 def _print_bundle(file: Path, catalog: Catalog, format: str) -> None:
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.render.scenarios.bundle import bundle_scenario
 
     obj = bundle_scenario(file, catalog)
@@ -80,7 +79,6 @@ def _document(runbook: Runbook, show: str) -> dict[str, Any]:
 
 
 def _print_text(runbook: Runbook, show: str) -> None:
-    from scenario_kit.cli.terminal.output import show_table
     from scenario_kit.render import build_preview
 
     planned = build_preview(runbook)

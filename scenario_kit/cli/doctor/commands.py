@@ -9,6 +9,7 @@ import typer
 
 from scenario_kit.cli.doctor.check import DoctorCheck
 from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.errors import LabError, UsageError
 
 
@@ -28,8 +29,6 @@ def doctor(
 
     Example: scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090
     """
-    from scenario_kit.cli.terminal.output import show_json
-
     if prometheus_url and not context:
         raise UsageError("--prometheus-url requires --context", fix="add --context NAME")
     if context:
@@ -49,8 +48,6 @@ def doctor(
 
 
 def _show(checks: list[DoctorCheck], then: str) -> None:
-    from scenario_kit.cli.terminal.output import show_table
-
     rows = [("ok" if check.fine else "MISSING", check.name, check.observed.splitlines()[0]) for check in checks]
     show_table(("", "WHAT", "FOUND"), rows)
     fixes = dict.fromkeys(check.fix for check in checks if check.fix)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.terminal.output import fold_text, make_printable, show_json, show_table
 from scenario_kit.cli.terminal.shell_completion import complete_names
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ def export(
 
     Example: scenario-kit export harbor snapshots --out tasks
     """
-    from scenario_kit.cli.terminal.output import fold_text, make_printable, show_json
     from scenario_kit.exporters.run import run_export
 
     result = run_export(kind, paths, out)
@@ -81,7 +81,6 @@ def gates(
     Example: scenario-kit gates catalog/scenarios
     """
     from scenario_kit.cli.scoring.truths import load_contexts
-    from scenario_kit.cli.terminal.output import show_json
     from scenario_kit.exporters.gates import check_gates, list_failed_incidents
 
     truths = [each.index.truth for path in paths for each in load_contexts(path, None, "")[0].values()]
@@ -95,8 +94,6 @@ def gates(
 
 
 def _show(reports: list[GateReport], failed: list[str]) -> None:
-    from scenario_kit.cli.terminal.output import make_printable, show_table
-
     names = list(dict.fromkeys(check.name for report in reports for check in report.checks))
     rows = []
     for report in reports:

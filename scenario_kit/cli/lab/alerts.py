@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.cli.terminal.terminal import can_redraw
 from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
@@ -64,8 +65,6 @@ def alerts(
 
     Example: scenario-kit lab alerts --watch
     """
-    from scenario_kit.cli.terminal.output import show_json, show_table
-
     if watch and format == "json":
         raise UsageError("--watch shows text only", fix="leave out one of --watch and --format json")
     look_up = _Poller(name)

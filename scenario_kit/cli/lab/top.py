@@ -11,7 +11,7 @@ import typer
 from scenario_kit.cli.terminal.options import Format, Lab, declare_choice
 from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.model.kubernetes.quantity import MEBIBYTE
+from scenario_kit.model.kubernetes.quantity import MEBIBYTE, parse_quantity
 
 if TYPE_CHECKING:
     from scenario_kit.model import Object
@@ -23,7 +23,7 @@ def top(
     name: Lab = "default",
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="Only pods of this namespace.")] = "",
     sort: Annotated[
-        str, declare_choice("--sort-by", "name", "cpu", "memory", help="CPU and memory: largest first.")
+        str, declare_choice("--sort-by", "name|cpu|memory", help="CPU and memory: largest first.")
     ] = "name",
     format: Format = "text",
 ) -> None:
@@ -51,16 +51,7 @@ def top(
         return
     show_table(
         ("NODE", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"),
-        [
-            (
-                r["name"],
-                _format_cpu(r),
-                _format_percent(r["cpuCores"], r["cpuCapacity"]),
-                _format_memory(r),
-                _format_percent(r["memoryBytes"], r["memoryCapacity"]),
-            )
-            for r in sort_rows(node_rows, sort)
-        ],
+        [_list_cells(row) for row in sort_rows(node_rows, sort)],
     )
     typer.echo()
     if not pod_rows:
@@ -73,8 +64,6 @@ def top(
 
 def build_node_row(metrics: Object, sizes: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """Build a node's row: usage and allocatable resources."""
-    from scenario_kit.model.kubernetes.quantity import parse_quantity
-
     name, usage = metrics["metadata"]["name"], metrics["usage"]
     size = sizes.get(name, {})
     return {
@@ -88,8 +77,6 @@ def build_node_row(metrics: Object, sizes: Mapping[str, Mapping[str, str]]) -> d
 
 def build_pod_row(metrics: Object) -> dict[str, Any]:
     """Build a pod's row: the sum over its containers. ``until`` is the end of the window on its world's clock."""
-    from scenario_kit.model.kubernetes.quantity import parse_quantity
-
     used = [container["usage"] for container in metrics["containers"]]
     return {
         "namespace": metrics["metadata"]["namespace"],
@@ -105,6 +92,17 @@ def sort_rows(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
     named = sorted(rows, key=lambda row: (row.get("namespace", ""), row["name"]))
     key = {"cpu": "cpuCores", "memory": "memoryBytes"}.get(by)
     return sorted(named, key=lambda row: -row[key]) if key else named
+
+
+def _list_cells(node: Mapping[str, Any]) -> tuple[str, ...]:
+    cpu = _format_percent(node["cpuCores"], node["cpuCapacity"])
+    return (
+        node["name"],
+        _format_cpu(node),
+        cpu,
+        _format_memory(node),
+        _format_percent(node["memoryBytes"], node["memoryCapacity"]),
+    )
 
 
 def _format_cpu(row: Mapping[str, Any]) -> str:

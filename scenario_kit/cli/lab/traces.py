@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def traces(
 
     Example: scenario-kit lab traces --errors --service checkout
     """
-    from scenario_kit.cli.terminal.output import show_json, show_table
     from scenario_kit.lab import lifecycle
     from scenario_kit.lab.host.state import LabState
 
@@ -62,37 +62,28 @@ def traces(
                 f"cannot write {otlp}: {error.strerror}", fix="pass --otlp FILE in a writable folder"
             ) from error
     found = parse_rows(text.splitlines())
+    jaeger_url = build_jaeger_url(state, namespace)
     if format == "json":
-        show_json(
-            {
-                "namespace": namespace,
-                "jaegerUrl": build_jaeger_url(state, namespace),
-                "traces": [serialize_row(r) for r in found],
-            }
-        )
+        rows = [serialize_row(row) for row in found]
+        show_json({"namespace": namespace, "jaegerUrl": jaeger_url, "traces": rows})
         return
-    if not found:
-        typer.echo(f"no traces in {namespace} in the last {since} s")
+    if found:
+        _show(found)
     else:
-        show_table(
-            ("TIME (UTC)", "TRACE", "ROOT", "DURATION", "SPANS", "ERRORS"),
-            [
-                (
-                    _format_time(r.start),
-                    r.trace_id,
-                    r.root,
-                    _format_milliseconds(r.seconds),
-                    str(r.spans),
-                    str(r.errors),
-                )
-                for r in found[:_SHOWN]
-            ],
-        )
-        if len(found) > _SHOWN:
-            typer.echo(f"… and {len(found) - _SHOWN} older ones")
+        typer.echo(f"no traces in {namespace} in the last {since} s")
     if otlp:
         typer.echo(f"{len(found)} written to {otlp}")
-    typer.echo(f"Jaeger's API at {build_jaeger_url(state, namespace)}")
+    typer.echo(f"Jaeger's API at {jaeger_url}")
+
+
+def _show(found: Sequence[TraceLine]) -> None:
+    shown = (
+        (_format_time(r.start), r.trace_id, r.root, _format_milliseconds(r.seconds), str(r.spans), str(r.errors))
+        for r in found[:_SHOWN]
+    )
+    show_table(("TIME (UTC)", "TRACE", "ROOT", "DURATION", "SPANS", "ERRORS"), list(shown))
+    if len(found) > _SHOWN:
+        typer.echo(f"… and {len(found) - _SHOWN} older ones")
 
 
 def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:

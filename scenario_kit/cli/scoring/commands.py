@@ -7,11 +7,46 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.scoring.options import SEED
 from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.cli.terminal.output import make_printable, show_findings, show_json, show_table
 
 if TYPE_CHECKING:
     from scenario_kit.scoring.scores.comparison import EvaluatorComparison
     from scenario_kit.scoring.scores.summary import ScoreReport
+
+
+Answers = Annotated[
+    list[Path], typer.Argument(help="Answers, run records (*.json, *.jsonl), or folders: <incident>/<trial>/…")
+]
+Topology = Annotated[
+    Path | None, typer.Option(help="Topology for NTAM; for scenarios, the calls of the app by default.")
+]
+Namespace = Annotated[str, typer.Option(help="Namespace in which the app ran; any namespace matches by default.")]
+Ntam = Annotated[
+    list[str] | None,
+    typer.Option(help="NTAM parameter: gamma=0.5, omega, tau, beta, or length.<relation> for edges of the topology."),
+]
+Duplicates = Annotated[
+    str, declare_choice("--duplicates", "penalise|ignore", help="How to treat repeated claims on the same object.")
+]
+Aliases = Annotated[
+    str, declare_choice("--aliases", "merge|penalise", help="How to treat repeated claims on aliases of an object.")
+]
+IgnoredNamespaces = Annotated[
+    list[str] | None,
+    typer.Option("--ignore-namespace", help="Ignore wrong claims in this namespace; `itbench` for its list."),
+]
+Cap = Annotated[float, typer.Option(min=0.001, help="Seconds that a failure contributes to a restricted mean.")]
+Against = Annotated[
+    Path | None, typer.Option(help="Results of ITBench's evaluator for the same runs, to compare with.")
+]
+ScoreFormat = Annotated[
+    str,
+    declare_choice(
+        "--format", "table|json|itbench", help="For people, for programs, or in the format of ITBench's evaluator."
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -21,54 +56,20 @@ def register(app: typer.Typer) -> None:
 
 def score(
     truth: Annotated[Path, typer.Argument(help="A scenario, an ITBench ground truth, or a folder of either.")],
-    answers: Annotated[
-        list[Path],
-        typer.Argument(help="Answers, run records (*.json, *.jsonl), or folders: <incident>/<trial>/…"),
-    ],
-    topology: Annotated[
-        Path | None, typer.Option(help="Topology for NTAM; for scenarios, the calls of the app by default.")
-    ] = None,
-    namespace: Annotated[
-        str, typer.Option(help="Namespace in which the app ran; any namespace matches by default.")
-    ] = "",
+    answers: Answers,
+    topology: Topology = None,
+    namespace: Namespace = "",
     prices: Annotated[Path | None, typer.Option(help="Dated price list to convert tokens into cost.")] = None,
-    ntam: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="NTAM parameter: gamma=0.5, omega, tau, beta, or length.<relation> for edges of the topology."
-        ),
-    ] = None,
-    duplicates: Annotated[
-        str,
-        declare_choice("--duplicates", "penalise", "ignore", help="How to treat repeated claims on the same object."),
-    ] = "penalise",
-    aliases: Annotated[
-        str,
-        declare_choice("--aliases", "merge", "penalise", help="How to treat repeated claims on aliases of an object."),
-    ] = "merge",
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option("--ignore-namespace", help="Ignore wrong claims in this namespace; `itbench` for its list."),
-    ] = None,
+    ntam: Ntam = None,
+    duplicates: Duplicates = "penalise",
+    aliases: Aliases = "merge",
+    ignore: IgnoredNamespaces = None,
     repeats: Annotated[int, typer.Option(min=1, help="Expected runs per incident; missing ones count as failed.")] = 1,
-    cap: Annotated[
-        float, typer.Option(min=1e-3, help="Seconds that a failure contributes to a restricted mean.")
-    ] = 600.0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of bootstrap intervals.")] = 20_260_101,
-    against: Annotated[
-        Path | None, typer.Option(help="Results of ITBench's evaluator for the same runs, to compare with.")
-    ] = None,
+    cap: Cap = 600.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of bootstrap intervals.")] = SEED,
+    against: Against = None,
     decisions: Annotated[bool, typer.Option("--decisions", help="Show the match decision for each claim.")] = False,
-    format: Annotated[
-        str,
-        declare_choice(
-            "--format",
-            "table",
-            "json",
-            "itbench",
-            help="For people, for programs, or in the format of ITBench's evaluator.",
-        ),
-    ] = "table",
+    format: ScoreFormat = "table",
 ) -> None:
     """Score answers against the ground truth, by every published metric.
 
@@ -80,7 +81,6 @@ def score(
     """
     from scenario_kit.cli.scoring.parameters import parse_parameters
     from scenario_kit.cli.scoring.truths import load_contexts
-    from scenario_kit.cli.terminal.output import show_findings, show_json
     from scenario_kit.scoring.files.outputs import read_runs
     from scenario_kit.scoring.files.price_lists import read_price_list
     from scenario_kit.scoring.files.topologies import read_topology
@@ -117,7 +117,6 @@ def _compare(report: ScoreReport, path: Path) -> EvaluatorComparison:
 
 def _show(report: ScoreReport, compared: EvaluatorComparison | None, *, decisions: bool) -> None:
     from scenario_kit.cli.scoring.table import list_agreements, list_tables
-    from scenario_kit.cli.terminal.output import make_printable, show_table
 
     shown = False
     tables = [*list_tables(report, decisions=decisions), *(list_agreements(compared) if compared else ())]

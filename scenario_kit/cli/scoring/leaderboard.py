@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.scoring.options import SEED, ExpectedRuns, IntervalSeed, PriceList
 from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.cli.terminal.output import make_printable, show_findings, show_json, show_table
 
 if TYPE_CHECKING:
     from scenario_kit.scoring.leaderboard.board import Leaderboard
@@ -21,17 +23,13 @@ def register(app: typer.Typer) -> None:
 def leaderboard(
     truth: Annotated[Path, typer.Argument(help="A scenario, a ground truth of ITBench, or a folder of either.")],
     runs: Annotated[list[Path], typer.Argument(help="Records of runs, or folders with record.json and *.jsonl.")],
-    repeats: Annotated[
-        int, typer.Option(min=1, help="Runs that each solver should have of each incident; missing ones count as 0.")
-    ] = 3,
-    prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
+    repeats: ExpectedRuns = 3,
+    prices: PriceList = None,
+    seed: IntervalSeed = SEED,
     out: Annotated[
         Path | None, typer.Option(help="Write leaderboard.json, leaderboard.md and index.html into this folder.")
     ] = None,
-    format: Annotated[
-        str, declare_choice("--format", "table", "json", "md", "html", help="What is printed.")
-    ] = "table",
+    format: Annotated[str, declare_choice("--format", "table|json|md|html", help="What is printed.")] = "table",
 ) -> None:
     """Rank solvers by their runs over the same incidents, with uncertainty and what each incident tells apart.
 
@@ -41,7 +39,6 @@ def leaderboard(
     """
     from scenario_kit.cli.scoring.record_files import find_records
     from scenario_kit.cli.scoring.truths import load_contexts
-    from scenario_kit.cli.terminal.output import show_findings, show_json
     from scenario_kit.report.leaderboard_page import render_markdown, render_page
     from scenario_kit.scoring.files.outputs import read_runs
     from scenario_kit.scoring.files.price_lists import read_price_list
@@ -83,7 +80,6 @@ def _write(board: Leaderboard, folder: Path) -> None:
 
 
 def _show(board: Leaderboard) -> None:
-    from scenario_kit.cli.terminal.output import make_printable, show_table
     from scenario_kit.report.leaderboard_page import HEADER, list_cells
 
     show_table(HEADER, [[make_printable(cell) for cell in list_cells(row)] for row in board.rows])

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.scoring.options import SEED, ExpectedRuns, IntervalSeed, PriceList
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,14 +28,12 @@ def site(
     runs: Annotated[
         list[Path] | None, typer.Option(help="Records of runs, or folders of them; repeat it for more.")
     ] = None,
-    repeats: Annotated[
-        int, typer.Option(min=1, help="Runs that each solver should have of each incident; missing ones count as 0.")
-    ] = 3,
+    repeats: ExpectedRuns = 3,
     split: Annotated[
         Path | None, typer.Option(help="A split: what it holds out is shown by its hash, without truth.")
     ] = None,
-    prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
+    prices: PriceList = None,
+    seed: IntervalSeed = SEED,
 ) -> None:
     """Write a static site: catalogue with filters, evidence, faults, leaderboard, cost against score.
 

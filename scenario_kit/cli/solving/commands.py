@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.terminal.options import Format, declare_choice
+from scenario_kit.cli.terminal.options import Format, ScenarioPath, declare_choice
 from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
 from scenario_kit.errors import UsageError
 
@@ -39,17 +39,44 @@ PerCall = Annotated[float, typer.Option(min=0, help="Seconds of incident time th
 Clock = Annotated[
     str,
     declare_choice(
-        "--clock", "virtual", "wall", help="Incident time advances per turn only (virtual) or continuously (wall)."
+        "--clock", "virtual|wall", help="Incident time advances per turn only (virtual) or continuously (wall)."
     ),
 ]
-Stage = Annotated[
-    str, declare_choice("--stage", "both", "diagnosis", help="Diagnosis and mitigation, or diagnosis only.")
-]
+Stage = Annotated[str, declare_choice("--stage", "both|diagnosis", help="Diagnosis and mitigation, or diagnosis only.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the first run; incremented for each further run.")]
 SolverLab = Annotated[str, typer.Option("--name", help="Name of the lab, which is reserved for solvers.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Folder for records; completed runs are not repeated.")]
 Label = Annotated[str, typer.Option(help="Name of the solver in records; its program by default.")]
 _RUNS = Path("solutions")
+
+
+Paths = Annotated[
+    list[Path] | None, typer.Argument(help="Scenario files, or folders that contain some.", show_default=False)
+]
+Snapshots = Annotated[
+    list[Path] | None, typer.Option(help="Solve offline: a snapshot, or a folder of snapshots; may be repeated.")
+]
+Truth = Annotated[
+    Path | None, typer.Option(help="Ground truth of the snapshots, or a folder of truths; next to them by default.")
+]
+Baselines = Annotated[list[str] | None, typer.Option(help="Built-in solver, or all; oracle and nop check the scoring.")]
+Repeats = Annotated[
+    int | None, typer.Option(min=1, help="Runs per scenario; 3 by default, with --human one more than exist.")
+]
+Isolation = Annotated[
+    str,
+    declare_choice(
+        "--isolation",
+        "auto|full|network|none",
+        help="full: no network and no lab files; network: no lab files; none; auto: full if possible.",
+    ),
+]
+PassEnv = Annotated[
+    list[str] | None, typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key.")
+]
+Transport = Annotated[
+    str, declare_choice("--transport", "stdio|http", help="Standard input and output, or streamable HTTP.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -59,26 +86,14 @@ def register(app: typer.Typer) -> None:
 
 
 def solve(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="Scenario files, or folders that contain some.", show_default=False)
-    ] = None,
-    snapshot: Annotated[
-        list[Path] | None,
-        typer.Option(help="Solve offline: a snapshot, or a folder of snapshots; may be repeated."),
-    ] = None,
-    truth: Annotated[
-        Path | None,
-        typer.Option(help="Ground truth of the snapshots, or a folder of truths; next to them by default."),
-    ] = None,
+    paths: Paths = None,
+    snapshot: Snapshots = None,
+    truth: Truth = None,
     solver: Annotated[str, typer.Option(help="Program that speaks the solver protocol, with its arguments.")] = "",
-    baseline: Annotated[
-        list[str] | None, typer.Option(help="Built-in solver, or all; oracle and nop check the scoring.")
-    ] = None,
+    baseline: Baselines = None,
     human: Annotated[bool, typer.Option("--human", help="Solve interactively at this terminal.")] = False,
     label: Label = "",
-    repeats: Annotated[
-        int | None, typer.Option(min=1, help="Runs per scenario; 3 by default, with --human one more than exist.")
-    ] = None,
+    repeats: Repeats = None,
     turns: Turns = 100,
     tokens: Tokens = None,
     seconds: Seconds = None,
@@ -86,21 +101,8 @@ def solve(
     seconds_per_call: PerCall = 15.0,
     clock: Clock = "virtual",
     stage: Stage = "both",
-    isolation: Annotated[
-        str,
-        declare_choice(
-            "--isolation",
-            "auto",
-            "full",
-            "network",
-            "none",
-            help="full: no network and no lab files; network: no lab files; none; auto: full if possible.",
-        ),
-    ] = "auto",
-    pass_env: Annotated[
-        list[str] | None,
-        typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key."),
-    ] = None,
+    isolation: Isolation = "auto",
+    pass_env: PassEnv = None,
     seed: Seed = 1,
     name: SolverLab = _LAB,
     runs: Runs = _RUNS,
@@ -122,8 +124,8 @@ def solve(
     limits = (turns, tokens, seconds, wall_seconds)
     if snapshot and clock == "wall":
         raise UsageError("a snapshot has no wall clock", fix="leave --clock out: turns cost time all the same")
-    timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
-    settings = _build_settings(limits, "diagnosis" if snapshot else stage, repeats, timing, runs)
+    stage = "diagnosis" if snapshot else stage
+    settings = _build_settings(limits, stage, repeats, seed, seconds_per_call, clock, runs)
     if snapshot:
         reports = _solve_offline(snapshot, truth, choices, settings)
     else:
@@ -133,10 +135,8 @@ def solve(
 
 
 def mcp(
-    path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-    transport: Annotated[
-        str, declare_choice("--transport", "stdio", "http", help="Standard input and output, or streamable HTTP.")
-    ] = "stdio",
+    path: ScenarioPath,
+    transport: Transport = "stdio",
     port: Annotated[int, typer.Option(min=0, max=65535, help="HTTP port on this machine; 0 picks a free one.")] = 0,
     label: Label = "mcp",
     turns: Turns = 100,
@@ -160,8 +160,7 @@ def mcp(
     from scenario_kit.cli.solving.solvers import choose_callers
 
     limits = (turns, tokens, seconds, wall_seconds)
-    timing = RunTiming(seed, seconds_per_call, "Wall" if clock == "wall" else "Virtual")
-    settings = _build_settings(limits, stage, None, timing, runs)
+    settings = _build_settings(limits, stage, None, seed, seconds_per_call, clock, runs)
 
     def play(file: Path, bridge: CallBridge) -> None:
         reports = _solve([file], [choose_callers(bridge, label)], settings, name)
@@ -172,21 +171,10 @@ def mcp(
     return 0
 
 
-class RunTiming(NamedTuple):
-    """Seed of the first run, what a turn costs on a virtual clock, and which clock it is."""
-
-    seed: int
-    seconds_per_call: float
-    clock: ClockMode
-
-
 def _build_settings(
-    limits: tuple[int, int | None, float | None, float],
-    stage: str,
-    repeats: int | None,
-    timing: RunTiming,
-    runs: Path,
-) -> RunSettings:
+    limits: tuple[int, int | None, float | None, float], stage: str, repeats: int | None, seed: int,
+    seconds_per_call: float, clock: str, runs: Path,
+) -> RunSettings:  # fmt: skip
     from scenario_kit.cli.solving.runs import RunSettings
     from scenario_kit.solver.protocol.messages import STAGES
     from scenario_kit.solver.session.machine import SessionLimits
@@ -194,7 +182,8 @@ def _build_settings(
     turns, tokens, seconds, wall_seconds = limits
     allowed = SessionLimits(turns=turns, tokens=tokens, seconds=seconds, wall_seconds=wall_seconds)
     stages = STAGES if stage == "both" else STAGES[:1]
-    return RunSettings(allowed, stages, repeats, timing.seed, timing.seconds_per_call, timing.clock, runs)
+    mode: ClockMode = "Wall" if clock == "wall" else "Virtual"
+    return RunSettings(allowed, stages, repeats, seed, seconds_per_call, mode, runs)
 
 
 def _choose_solvers(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.cli.terminal.output import show_json
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def report(
     run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
     format: Annotated[
-        str, declare_choice("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
+        str, declare_choice("--format", "md|html|json|junit|sarif", help="Format of the rendering.")
     ] = "md",
     record: Annotated[bool, typer.Option("--record", help="Write evidence.json next to the scenario.")] = False,
 ) -> None:
@@ -51,8 +52,6 @@ def report(
         case "sarif":
             typer.echo(sarif.render(document))
         case _:
-            from scenario_kit.cli.terminal.output import show_json
-
             show_json(document.to_json())
 
 

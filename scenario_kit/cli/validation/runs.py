@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.terminal.output import show_json, show_table
 
 if TYPE_CHECKING:
     from scenario_kit.model import Object
@@ -48,7 +49,6 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit runs diff runs/cart-down/20261001T101010000000Z cart-down
         """
-        from scenario_kit.cli.terminal.output import show_json, show_table
         from scenario_kit.report.history import compare, find_report
 
         rows = compare(find_report(before, folder), find_report(after, folder))
@@ -62,7 +62,6 @@ def register(app: typer.Typer) -> None:
 
 
 def _list(folder: Path, scenario: str, format: str) -> None:
-    from scenario_kit.cli.terminal.output import show_json, show_table
     from scenario_kit.report.history import list_past_runs
 
     found = list_past_runs(folder, scenario)

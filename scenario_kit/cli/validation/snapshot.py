@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.cli.terminal.options import Format, Lab, ScenarioPath
 from scenario_kit.cli.terminal.output import fold_text, print_progress, show_json
+from scenario_kit.cli.terminal.terminal import style_text
 from scenario_kit.cli.validation.validate import Seed
 from scenario_kit.errors import UsageError
 from scenario_kit.snapshot import FIRST_DAY
@@ -21,39 +22,43 @@ if TYPE_CHECKING:
     from scenario_kit.snapshot.folder.manifest import Manifest
 
 
+HoldMinutes = Annotated[int | None, typer.Option(min=1, max=240, help="Minutes to record after the alerts fire.")]
+Without = Annotated[
+    list[str] | None, typer.Option(help="Omit a signal: events, logs, metrics or traces; may be repeated.")
+]
+TraceShare = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Fraction of traces to keep; traces are never split.")
+]
+MetricSeconds = Annotated[int, typer.Option(min=15, max=3600, help="Seconds between samples, a multiple of 15.")]
+TelemetryFaults = Annotated[
+    Path | None, typer.Option(help="A file with defects to apply to the telemetry (docs/snapshot.md).")
+]
+Control = Annotated[
+    bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(rich_help_panel="Score it")(snapshot)
 
 
 def snapshot(
-    scenario: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+    scenario: ScenarioPath,
     out: Annotated[Path, typer.Option(help="Folder of snapshots; ground truths go to its subfolder `truths`.")] = Path(
         "snapshots"
     ),
     seed: Seed = 1,
     name: Lab = "default",
     quiet_minutes: Annotated[int | None, typer.Option(min=1, max=240, help="Minutes before the injection.")] = None,
-    hold_minutes: Annotated[
-        int | None, typer.Option(min=1, max=240, help="Minutes to record after the alerts fire.")
-    ] = None,
+    hold_minutes: HoldMinutes = None,
     first_day: Annotated[str, typer.Option(help="First day of the snapshot, as YYYY-MM-DD.")] = FIRST_DAY,
-    without: Annotated[
-        list[str] | None, typer.Option(help="Omit a signal: events, logs, metrics or traces; may be repeated.")
-    ] = None,
-    trace_share: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Fraction of traces to keep; traces are never split.")
-    ] = 1.0,
-    metric_seconds: Annotated[
-        int, typer.Option(min=15, max=3600, help="Seconds between samples, a multiple of 15.")
-    ] = 15,
-    telemetry_faults: Annotated[
-        Path | None, typer.Option(help="A file with defects to apply to the telemetry (docs/snapshot.md).")
-    ] = None,
+    without: Without = None,
+    trace_share: TraceShare = 1.0,
+    metric_seconds: MetricSeconds = 15,
+    telemetry_faults: TelemetryFaults = None,
     no_lite: Annotated[bool, typer.Option("--no-lite", help="Omit the short tables in `lite`.")] = False,
-    control: Annotated[
-        bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
-    ] = False,
+    control: Control = False,
     format: Format = "text",
 ) -> int:
     """Run an incident and write its telemetry into a folder for offline solvers.
@@ -83,7 +88,6 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
         UsageError: no such scenario, or the snapshot already exists.
     """
     from scenario_kit.catalog import Catalog, find_collections
-    from scenario_kit.cli.terminal.terminal import style_text
     from scenario_kit.cli.validation.incident_player import IncidentPlayer
     from scenario_kit.load import find_scenario_files, load_scenario
     from scenario_kit.render.scenarios.control_twin import build_control_twin

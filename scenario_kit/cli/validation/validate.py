@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, Protocol
 
 import typer
 
-from scenario_kit.cli.terminal.options import Format, Lab, declare_choice
+from scenario_kit.cli.terminal.options import Format, Lab, ScenarioPath, declare_choice
 from scenario_kit.cli.terminal.output import fold_text, print_progress, show_findings, show_json, show_table
 from scenario_kit.cli.terminal.terminal import style_text
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
@@ -47,6 +47,26 @@ Seed = Annotated[
 Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
 
 
+PlanName = Annotated[str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")]
+ClusterKind = Annotated[
+    str,
+    declare_choice("--cluster", "lab|current|kind", help="Where to run: the lab, a kubeconfig context, kind."),
+]
+Context = Annotated[
+    str, typer.Option(help="The kubeconfig context of --cluster current; without it, a person is asked.")
+]
+Timeout = Annotated[
+    int | None, typer.Option(min=1, max=1440, help="Most minutes in a cluster; without it, what deadlines add up to.")
+]
+Image = Annotated[
+    str, typer.Option(help="The operator's image for --cluster kind: a reference, or an archive of ci/image.")
+]
+Parallel = Annotated[
+    int | None, typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise.")
+]
+RerunFailed = Annotated[bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("try", rich_help_panel="Prove it")(try_)
@@ -54,7 +74,7 @@ def register(app: typer.Typer) -> None:
 
 
 def try_(
-    path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+    path: ScenarioPath,
     seed: Seed = 1,
     name: Lab = "default",
     keep: Annotated[bool, typer.Option("--keep", help="Keep the trial object for inspection.")] = False,
@@ -74,35 +94,16 @@ def try_(
 
 def verify(
     paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
-    plan: Annotated[
-        str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")
-    ] = "quick",
-    cluster: Annotated[
-        str,
-        declare_choice(
-            "--cluster", "lab", "current", "kind", help="Where to run: the lab, a kubeconfig context, kind."
-        ),
-    ] = "lab",
-    context: Annotated[
-        str, typer.Option(help="The kubeconfig context of --cluster current; without it, a person is asked.")
-    ] = "",
-    timeout: Annotated[
-        int | None,
-        typer.Option(min=1, max=1440, help="Most minutes in a cluster; without it, what deadlines add up to."),
-    ] = None,
-    image: Annotated[
-        str, typer.Option(help="The operator's image for --cluster kind: a reference, or an archive of ci/image.")
-    ] = "",
+    plan: PlanName = "quick",
+    cluster: ClusterKind = "lab",
+    context: Context = "",
+    timeout: Timeout = None,
+    image: Image = "",
     seed: Seed = 1,
     name: Lab = "default",
-    parallel: Annotated[
-        int | None,
-        typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise."),
-    ] = None,
+    parallel: Parallel = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the trial objects for inspection.")] = False,
-    rerun_failed: Annotated[
-        bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")
-    ] = False,
+    rerun_failed: RerunFailed = False,
     format: Format = "text",
     runs: Runs = RUNS,
 ) -> int:

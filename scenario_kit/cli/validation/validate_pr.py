@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from scenario_kit.cli.terminal.options import Lab
+from scenario_kit.cli.terminal.output import fold_text, make_printable, show_findings
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,7 +103,6 @@ class _Contribution(NamedTuple):
 
 def _judge(contribution: _Contribution, out: Path, seed: int, name: str, parallel: int, static_only: bool) -> int:
     """Apply all static rules, then run the trials of the lane; write summary and report for each verdict."""
-    from scenario_kit.cli.terminal.output import show_findings
     from scenario_kit.cli.validation.validate import ValidationOptions, validate
     from scenario_kit.model import Severity
     from scenario_kit.report import find_newest, read_report
@@ -238,7 +238,6 @@ def _build_static_verdict(
 
 def _conclude(out: Path, validation: Validation) -> int:
     """Print a verdict without trials, and write its summary and report."""
-    from scenario_kit.cli.terminal.output import make_printable, show_findings
     from scenario_kit.report.document import Report, format_timestamp
 
     _write_reports(out, Report(created=format_timestamp(), validation=validation))
@@ -252,7 +251,6 @@ def _conclude(out: Path, validation: Validation) -> int:
 
 def _ask_for_reading(incident: Incident | None) -> None:
     """Print the brief and the answer, so that a reviewer can judge whether the brief reveals it."""
-    from scenario_kit.cli.terminal.output import fold_text, make_printable
     from scenario_kit.report.incident import READING
 
     if incident is None:

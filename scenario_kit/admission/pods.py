@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from scenario_kit.admission.breach import KERNEL, NODE, Breach, Keys
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import list_mappings
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 from scenario_kit.schema.writable import CLUSTER
 
@@ -80,7 +81,7 @@ def find_pod_specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[
 def list_containers(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     """List the containers of a pod spec, each with its place."""
     for kind in _LISTS:
-        for i, container in _iterate_mappings(spec.get(kind)):
+        for i, container in list_mappings(spec.get(kind)):
             yield (*keys, kind, i), container
 
 
@@ -107,7 +108,7 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
         name = spec["priorityClassName"]
         note = f"has `priorityClassName: {name}`, the priority of the cluster's own components"
         yield Breach("SK202", (*keys, "priorityClassName"), name, note, NODE)
-    for i, volume in _iterate_mappings(spec.get("volumes")):
+    for i, volume in list_mappings(spec.get("volumes")):
         for source, body in volume.items():
             if source not in _VOLUMES and body is not None:
                 path = body.get("path") if source == "hostPath" and isinstance(body, Mapping) else None
@@ -121,8 +122,8 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
 
 def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
     """Check that no pod gets a token or certificate for other systems than this cluster's API server."""
-    for i, volume in _iterate_mappings(spec.get("volumes")):
-        for j, source in _iterate_mappings((volume.get("projected") or {}).get("sources")):
+    for i, volume in list_mappings(spec.get("volumes")):
+        for j, source in list_mappings((volume.get("projected") or {}).get("sources")):
             place: Keys = (*keys, "volumes", i, "projected", "sources", j)
             audience = (source.get("serviceAccountToken") or {}).get("audience")
             if audience:
@@ -134,11 +135,11 @@ def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
 
 def _check_container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
     yield from _check_security_context(container.get("securityContext"), (*keys, "securityContext"))
-    for i, port in _iterate_mappings(container.get("ports")):
+    for i, port in list_mappings(container.get("ports")):
         if port.get("hostPort"):
             note = f"has `hostPort: {port['hostPort']}`"
             yield Breach("SK202", (*keys, "ports", i, "hostPort"), port["hostPort"], note, CLUSTER, "a pod without it")
-    for i, _ in _iterate_mappings(container.get("volumeDevices")):
+    for i, _ in list_mappings(container.get("volumeDevices")):
         note = "has `volumeDevices`, a block device of the node"
         yield Breach("SK202", (*keys, "volumeDevices", i), "volumeDevices", note, NODE)
 
@@ -162,7 +163,7 @@ def _check_security_context(context: Any, keys: Keys) -> Iterator[Breach]:
     for i, capability in enumerate(added):
         if str(capability).removeprefix("CAP_") not in _HARMLESS:
             yield found(("capabilities", "add", i), capability, KERNEL)
-    for i, parameter in _iterate_mappings(context.get("sysctls")):
+    for i, parameter in list_mappings(context.get("sysctls")):
         if parameter.get("name") not in _SAFE:
             yield found(("sysctls", i, "name"), parameter.get("name"), KERNEL)
     profile = (context.get("seccompProfile") or {}).get("type", "RuntimeDefault")
@@ -205,8 +206,3 @@ def _name_place(place: Keys) -> str:
 
 def _shorten(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)[:80]
-
-
-def _iterate_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    if isinstance(value, list | tuple):
-        yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))

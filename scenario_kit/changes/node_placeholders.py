@@ -23,6 +23,7 @@ from typing import Any, Final
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Check, Object, Reference
+from scenario_kit.model.json_document import list_texts
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.ports import Cluster
@@ -72,16 +73,8 @@ def resolve_checks(checks: Iterable[Check], known: Mapping[str, str]) -> list[Ch
     return result
 
 
-def _find_names(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield from _PLACEHOLDER.findall(value)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _find_names(key)
-            yield from _find_names(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _find_names(item)
+def _find_names(document: Object) -> Iterable[str]:
+    return (name for text in list_texts(document, keys=True) for name in _PLACEHOLDER.findall(text))
 
 
 def _replace_names(value: Any, answers: Mapping[str, str]) -> Any:

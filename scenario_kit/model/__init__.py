@@ -20,6 +20,5 @@ __all__ = [
     "Change", "Check", "CheckResult", "Client", "ClientCommand", "Component", "ContainerEffect", "Decoy", "Entity",
     "EntityLabel", "Fault", "FaultType", "Finding", "FlagStore", "Interval", "Ledger", "LoadProfile", "NetworkEffect",
     "Object", "PolicyException", "Position", "Procedure", "Reference", "Runbook", "Scenario", "ScenarioSpec",
-    "Severity", "Solution", "TrialStep", "StepStatus", "StoreEffect", "TrialSpec", "Value", "Verdict",
-    "Windows",
+    "Severity", "Solution", "TrialStep", "StepStatus", "StoreEffect", "TrialSpec", "Value", "Verdict", "Windows",
 ]  # fmt: skip

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -144,10 +144,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     _start_external_targets(state, store, threads, stack)
     _start_metrics_api(state, cluster, MetricsApi(worlds, store, metrics_gate.pace), threads, stack)
     _start_log_api(state, LogApi(logs, partial(_find_pod, store), worlds.read_clock), threads, stack)
-    server = _listen(state, LabServerApi(worlds, state.server_token, lambda: threads.failure))
-    stack.callback(server.server_close)
-    stack.callback(server.shutdown)
-    threads.spawn("http", partial(server.serve_forever, poll_interval=0.2))
+    api = LabServerApi(worlds, state.server_token, lambda: threads.failure)
+    _run_server("http", urlsplit(state.server_url).port or 0, partial(serve, api), threads, stack)
 
 
 def _build_kubelet(
@@ -274,11 +272,7 @@ def _start_external_targets(state: LabState, store: ObjectStore, threads: Thread
         return
     tls = locate_webhook_tls(locate_pki(state)).build_server_context()
     targets = external_targets.ExternalTargets(ClusterNames(store))
-    with _claim_port(port):
-        server = external_targets.serve(targets, port, tls)
-    stack.callback(server.server_close)
-    stack.callback(server.shutdown)
-    threads.spawn("external-targets", partial(server.serve_forever, poll_interval=0.2))
+    _run_server("external-targets", port, partial(external_targets.serve, targets, tls=tls), threads, stack)
 
 
 def _start_metrics_api(
@@ -289,11 +283,8 @@ def _start_metrics_api(
     if port is None:
         _LOG.warning("this lab is from an older version without the metrics API; run lab down, then lab up")
         return
-    with _claim_port(port):
-        server = serve_metrics(api, port, apiservice.build_server_context(pki))
-    stack.callback(server.server_close)
-    stack.callback(server.shutdown)
-    threads.spawn("metrics", partial(server.serve_forever, poll_interval=0.2))
+    tls = apiservice.build_server_context(pki)
+    _run_server("metrics", port, partial(serve_metrics, api, tls=tls), threads, stack)
     for obj in apiservice.build_objects(pki, port):
         cluster.apply(obj)
 
@@ -304,29 +295,28 @@ def _find_pod(store: ObjectStore, namespace: str, name: str) -> Object | None:
 
 def _start_log_api(state: LabState, api: LogApi, threads: Threads, stack: ExitStack) -> None:
     """Serve the logs of containers to the API server."""
-    port, tls = state.ports[log_access.PORT], locate_kubelet_tls(locate_pki(state))
-    with _claim_port(port):
-        server = serve_logs(api, port, tls.build_server_context())
-    stack.callback(server.server_close)
-    stack.callback(server.shutdown)
-    threads.spawn("logs", partial(server.serve_forever, poll_interval=0.2))
+    tls = locate_kubelet_tls(locate_pki(state)).build_server_context()
+    _run_server("logs", state.ports[log_access.PORT], partial(serve_logs, api, tls=tls), threads, stack)
 
 
-def _listen(state: LabState, api: LabServerApi) -> ThreadingHTTPServer:
-    port = urlsplit(state.server_url).port or 0
-    with _claim_port(port):
-        return serve(api, port)
+def _run_server(
+    name: str, port: int, create: Callable[[int], ThreadingHTTPServer], threads: Threads, stack: ExitStack
+) -> None:
+    """Run a server in a thread until the stack is closed.
 
-
-@contextmanager
-def _claim_port(port: int) -> Iterator[None]:
+    Raises:
+        LabError: the port is in use.
+    """
     try:
-        yield
+        server = create(port)
     except OSError as error:
         raise LabError(
             f"port {port} of the lab server is not available: {error}",
             fix="stop the process that listens there, or run lab down, then lab up",
         ) from error
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn(name, partial(server.serve_forever, poll_interval=0.2))
 
 
 def _read_file(path: str) -> bytes:

@@ -101,10 +101,7 @@ class ScenarioIndex:
 
     @cached_property
     def _prints(self) -> dict[str, list[IndexEntry]]:
-        prints: dict[str, list[IndexEntry]] = {}
-        for entry in self.entries:
-            prints.setdefault(entry.fingerprint, []).append(entry)
-        return prints
+        return _group_by(self.entries, lambda entry: entry.fingerprint)
 
     @cached_property
     def _used(self) -> Counter[str]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object
+from scenario_kit.model.json_document import list_mappings
 
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
@@ -110,12 +111,6 @@ def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
         for kind in ("initContainers", "containers", "ephemeralContainers"):
             for i, container in list_mappings(spec.get(kind)):
                 yield (*keys, kind, i), dict(container)
-
-
-def list_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the mappings of a list with their indices; nothing if it is still a template."""
-    if isinstance(value, list | tuple):
-        yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))
 
 
 def get_part(obj: Any, keys: Iterable[str | int]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import GROUP
+from scenario_kit.model.json_document import walk
 
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
@@ -61,9 +62,9 @@ def is_chaos(obj: Object) -> bool:
 
 def list_selections(obj: Object) -> Iterator[Selection]:
     """Yield every pod selector in an object, including those of peers, Schedules and workflow templates."""
-    yield from (
-        Selection(keys, node) for keys, node in _list_mappings(obj.get("spec"), ("spec",)) if keys[-1] == "selector"
-    )
+    for keys, node in walk(obj.get("spec"), ("spec",)):
+        if keys[-1] == "selector" and isinstance(node, Mapping):
+            yield Selection(keys, node)
 
 
 def list_namespaces(obj: Object) -> frozenset[str]:
@@ -101,7 +102,8 @@ def list_outside_targets(obj: Object, own: Container[str], default: str) -> Iter
     home = (obj.get("metadata") or {}).get("namespace") or default
     if what := _NON_NAMESPACED.get(obj["kind"]):
         yield OutsideTarget(("kind",), obj["kind"], what)
-    for keys, node in _list_mappings(obj.get("spec"), ("spec",)):
+    mappings = ((keys, node) for keys, node in walk(obj.get("spec"), ("spec",)) if isinstance(node, Mapping))
+    for keys, node in mappings:
         yield from _list_in_selector(keys, node)
         for place, namespace in _list_named(keys, node, home):
             if namespace not in own:
@@ -123,13 +125,3 @@ def _list_in_selector(keys: Keys, node: Mapping[str, Any]) -> Iterator[OutsideTa
         yield OutsideTarget(keys, keys[-1], what)
     if cluster := node.get("remoteCluster"):
         yield OutsideTarget((*keys, "remoteCluster"), str(cluster), f"cluster '{cluster}'")
-
-
-def _list_mappings(node: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    if isinstance(node, Mapping):
-        yield keys, node
-        for name, item in node.items():
-            yield from _list_mappings(item, (*keys, name))
-    elif isinstance(node, list | tuple):
-        for i, item in enumerate(node):
-            yield from _list_mappings(item, (*keys, i))

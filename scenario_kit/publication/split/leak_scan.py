@@ -6,12 +6,13 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding
 from scenario_kit.model.authored.scenario import Decoy, Solution
+from scenario_kit.model.json_document import list_texts
 from scenario_kit.publication.entry import CatalogueEntry
 
 #: Minimum number of words from which two equal texts are no coincidence.
@@ -95,19 +96,7 @@ def _read_text(name: str, text: str) -> str:
     """Decode a file's text, without the escapes of its format."""
     if name.endswith(".html"):
         return html.unescape(text)
-    return "\n".join(_list_texts(json.loads(text))) if name.endswith(".json") else text
-
-
-def _list_texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _list_texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _list_texts(item)
+    return "\n".join(list_texts(json.loads(text), keys=True)) if name.endswith(".json") else text
 
 
 def _build_finding(secret: Secret, paths: Sequence[str]) -> Finding:

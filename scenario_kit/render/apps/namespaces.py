@@ -14,6 +14,7 @@ import msgspec
 
 from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Fault, Object, Reference
 from scenario_kit.model.chaos.reach import is_chaos, rename_namespaces
+from scenario_kit.model.json_document import replace_texts
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace, symbolise_namespace
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 from scenario_kit.render.objects.lookup import read_pod_labels
@@ -157,16 +158,11 @@ def settle_change(change: Change, app: App, namespace: str) -> Change:
     return Change.from_json({**document, keyword: {**_rename_hosts(body, names), **target}})
 
 
-def _rename_hosts(node: Any, names: Mapping[str, str]) -> Any:
+def _rename_hosts(document: Any, names: Mapping[str, str]) -> Any:
     """Replace the namespaces of addresses in all strings of a document."""
-    if isinstance(node, Mapping):
-        return {key: _rename_hosts(value, names) for key, value in node.items()}
-    if isinstance(node, list | tuple):
-        return [_rename_hosts(value, names) for value in node]
-    if not isinstance(node, str) or not any(f".{name}" in node for name in names):
-        return node
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.sub(rf"\.({known}){_END}", lambda found: f".{names[found[1]]}", node)
+    address = re.compile(rf"\.({known}){_END}")
+    return replace_texts(document, lambda text: address.sub(lambda found: f".{names[found[1]]}", text))
 
 
 def _rename_manifest(change: Change, rename: Callable[[str], str]) -> Change:

@@ -15,6 +15,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.load.schema.schemas import find_violations
 from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Reference, Solution
 from scenario_kit.model.authored.scenario import FaultUse, Load
+from scenario_kit.model.json_document import replace_texts
 from scenario_kit.render.apps.namespaces import list_used, place_fault
 from scenario_kit.render.faults.fault_sections import FaultSections
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
@@ -266,13 +267,13 @@ def _list_callers(scope: Scope, target: FaultTarget) -> tuple[Reference, ...]:
 
 def _symbolise_namespaces(value: Any, namespaces: Mapping[str, str]) -> Any:
     """Replace real namespaces with symbolic ones, so that addresses in defaults do not depend on the trial."""
-    if isinstance(value, Mapping):
-        return {key: _symbolise_namespaces(part, namespaces) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_symbolise_namespaces(part, namespaces) for part in value]
-    for symbol, real in namespaces.items() if isinstance(value, str) else ():
-        value = value.replace(real, symbol)
-    return value
+
+    def symbolise(text: str) -> str:
+        for symbol, real in namespaces.items():
+            text = text.replace(real, symbol)
+        return text
+
+    return replace_texts(value, symbolise)
 
 
 def _select_causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:

@@ -7,6 +7,7 @@ from typing import Any
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.authored.fault import FaultType, Precondition
+from scenario_kit.model.json_document import list_texts
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import list_names, render
 
@@ -59,13 +60,5 @@ def mentions_parameters(text: str, written: Mapping[str, Any]) -> bool:
         for name in list_names(left.pop()) - seen:
             seen.add(name)
             if name in written:
-                left += _list_texts(written[name])
+                left += list_texts(written[name], keys=True)
     return "parameters" in seen
-
-
-def _list_texts(value: Any) -> list[str]:
-    if isinstance(value, Mapping):
-        return [text for part in (*value.keys(), *value.values()) for text in _list_texts(part)]
-    if isinstance(value, list):
-        return [text for part in value for text in _list_texts(part)]
-    return [value] if isinstance(value, str) else []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
+
+from scenario_kit.model.json_document import flatten
 
 #: Maximum length of a document; the API server rejects larger ConfigMaps.
 _MAX_LENGTH: Final = 1 << 20
@@ -15,8 +17,8 @@ def list_fields(text: object) -> dict[str, str | int | float | bool]:
 
     Values inside lists are omitted because an index is not a stable name.
     """
-    document = _parse_object(text)
-    return {} if document is None else dict(_list_values(document, ""))
+    values = flatten(_parse_object(text) or {})
+    return {path: value for path, value in values if isinstance(value, str | int | float | bool)}
 
 
 def list_documents(obj: object) -> dict[str, dict[str, str | int | float | bool]]:
@@ -51,14 +53,6 @@ def _parse_object(text: object) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
-
-
-def _list_values(document: dict[str, Any], before: str) -> Iterator[tuple[str, str | int | float | bool]]:
-    for name, value in document.items():
-        if isinstance(value, dict):
-            yield from _list_values(value, f"{before}{name}.")
-        elif isinstance(value, str | int | float | bool):
-            yield f"{before}{name}", value
 
 
 def _split_path(document: dict[str, Any], path: str) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import list_texts
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 
@@ -27,18 +27,7 @@ def find_called_port(objects: Sequence[Object], service: Object) -> int:
         int(port)
         for obj in objects
         if obj["kind"] in (*WORKLOADS, "ConfigMap")
-        for text in _list_texts(obj.get("spec") or obj.get("data"))
+        for text in list_texts(obj.get("spec") or obj.get("data"))
         for port in address.findall(text)
     )
     return max(ports, key=lambda port: named[port])
-
-
-def _list_texts(node: Any) -> Iterator[str]:
-    if isinstance(node, str):
-        yield node
-    elif isinstance(node, dict):
-        for value in node.values():
-            yield from _list_texts(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _list_texts(value)

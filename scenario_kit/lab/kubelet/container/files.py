@@ -1,4 +1,4 @@
-"""Files in a container: those from ConfigMaps and Secrets, and in-memory volumes."""
+"""Files in a container that come from ConfigMaps and Secrets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 
 from scenario_kit.lab.kubelet.pod.context import ConfigLookup
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import find_mounted_key
 
 
 def read_file(pod: Object, container: Object, path: str, objects: ConfigLookup) -> str | None:
@@ -13,34 +14,9 @@ def read_file(pod: Object, container: Object, path: str, objects: ConfigLookup) 
 
     Files of the image and those written by programs are unknown.
     """
-    mount = find_mount(container, path)
-    volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
-    if mount is None or volume is None:
-        return None
-    inside = path.removeprefix(mount["mountPath"]).strip("/")
-    name = "/".join(part for part in (mount.get("subPath", ""), inside) if part)
-    if source := volume.get("configMap"):
-        found = objects.find("ConfigMap", source["name"])
-        return _read_text(found, _find_key(source, name), encoded=False)
-    if source := volume.get("secret"):
-        found = objects.find("Secret", source["secretName"])
-        return _read_text(found, _find_key(source, name), encoded=True)
-    return None
-
-
-def find_mount(container: Object, path: str) -> Object | None:
-    """Find the innermost volume mount that contains a path."""
-    mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
-    return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
-
-
-def _find_key(source: Object, name: str) -> str:
-    items = source.get("items")
-    return name if not items else next((i["key"] for i in items if i["path"] == name), "")
-
-
-def _read_text(found: Object | None, key: str, *, encoded: bool) -> str | None:
-    value = ((found or {}).get("data") or {}).get(key)
-    if value is None or not encoded:
+    found = find_mounted_key(pod["spec"], container, path)
+    obj = objects.find(found.kind, found.name) if found is not None else None
+    value = ((obj or {}).get("data") or {}).get(found.key) if found is not None else None
+    if value is None or found is None or found.kind == "ConfigMap":
         return value
     return base64.b64decode(value).decode(errors="replace")

@@ -11,6 +11,7 @@ from scenario_kit.lab.kubelet.image.processes import START_ERROR, Lagging, Proce
 from scenario_kit.lab.kubelet.pod.context import ConfigLookup
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import is_tool
+from scenario_kit.model.kubernetes.pod_spec import find_container, find_volume, list_words
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.process import Exit, InitState, Lag, ProcessStart, Stop
 
@@ -43,7 +44,7 @@ class WithRuntime:
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """Return the failure of a process that cannot run; delegate otherwise."""
-        spec = _find_spec(pod, container)
+        spec = find_container(pod["spec"], container)
         failed = partial(Exit, pod["metadata"]["uid"], container)
         limit = ((spec.get("resources") or {}).get("limits") or {}).get("memory")
         if limit is not None and parse_quantity(limit) < SMALLEST_MEMORY:
@@ -56,15 +57,15 @@ class WithRuntime:
             return ProcessStart(0.0, failed(128, START_ERROR))
         if port := self._find_taken_port(pod, spec):
             return _build_ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
-        if text := shell_idioms.format_overflow(_read_words(spec), partial(self._measure_shared, pod, spec)):
+        if text := shell_idioms.format_overflow(list_words(spec), partial(self._measure_shared, pod, spec)):
             return _build_ended(failed, _BIND_SECONDS, 1, text)
         return self._others.start(pod, container, now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Decide here if the command checks or waits for a file of the pod; delegate otherwise."""
-        spec = _find_spec(pod, container)
+        spec = find_container(pod["spec"], container)
         found = shell_idioms.evaluate_script(
-            _read_words(spec), lambda path: files.read_file(pod, spec, path, self._objects)
+            list_words(spec), lambda path: files.read_file(pod, spec, path, self._objects)
         )
         return found or self._others.init(pod, container, now)
 
@@ -92,8 +93,7 @@ class WithRuntime:
 
     @staticmethod
     def _measure_shared(pod: Object, spec: Object, path: str) -> float:
-        mount = files.find_mount(spec, path)
-        volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
+        volume = find_volume(pod["spec"], spec, path)
         if volume is None:
             return shell_idioms.SHARED_MEMORY
         size = (volume.get("emptyDir") or {}).get("sizeLimit")
@@ -102,16 +102,6 @@ class WithRuntime:
 
 def _build_ended(failed: Callable[..., Exit], after: float, code: int, text: str) -> ProcessStart:
     return ProcessStart(after, failed(code, "Error", text), (text,))
-
-
-def _find_spec(pod: Object, name: str) -> Object:
-    spec = pod["spec"]
-    found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)
-    return found
-
-
-def _read_words(spec: Object) -> list[str]:
-    return [str(word) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
 
 
 def _read_ports(spec: Object) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from scenario_kit.lab.kubelet.image import images
 from scenario_kit.lab.kubelet.image.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import find_container
 from scenario_kit.model.runtime.process import Exit, InitState, Lag, ProcessStart, Stop
 
 
@@ -28,7 +29,7 @@ class WithPause:
         The call is delegated as well: the wrapped processes may track containers.
         """
         start = self._others.start(pod, container, now)
-        spec = _find_container(pod, container)
+        spec = find_container(pod["spec"], container)
         if not images.is_pause(spec["image"]):
             return start
         if (spec.get("command") or ["/pause"])[0] != "/pause":
@@ -37,7 +38,7 @@ class WithPause:
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Never complete."""
-        spec = _find_container(pod, container)
+        spec = find_container(pod["spec"], container)
         if not images.is_pause(spec["image"]):
             return self._others.init(pod, container, now)
         return InitState("Running" if (spec.get("command") or ["/pause"])[0] == "/pause" else "Failed", 128)
@@ -52,17 +53,10 @@ class WithPause:
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """Return False: there is no open port, and no program for an exec probe."""
-        if images.is_pause(_find_container(pod, container)["image"]):
+        if images.is_pause(find_container(pod["spec"], container)["image"]):
             return False
         return self._others.answers(pod, container, port, path, now)
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
         """Delegate if supported; the pause process never responds."""
         return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
-
-
-def _find_container(pod: Object, name: str) -> Object:
-    """Find a container's spec."""
-    spec = pod["spec"]
-    found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)
-    return found

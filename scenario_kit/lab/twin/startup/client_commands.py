@@ -25,6 +25,7 @@ from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model import Client, StoreEffect
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import normalize_image
+from scenario_kit.model.kubernetes.pod_spec import list_words
 from scenario_kit.model.runtime.client import fill
 from scenario_kit.model.runtime.process import Exit, ProcessStart
 from scenario_kit.model.twin.address import AddressSource, Protocol
@@ -71,13 +72,13 @@ class Sessions:
 
     def concern(self, spec: Object) -> bool:
         """Return whether a container runs a client's program instead of its image's entrypoint."""
-        words = _read_words(spec)
+        words = list_words(spec)
         return bool(words) and self.has_program(spec["image"], words[0])
 
     def start(self, process: Process, network: Network, now: float) -> ProcessStart:
         """Start a command. ``process`` loses its component."""
         process.component, process.model, process.listeners = "", None, ()
-        words = _read_words(process.spec)
+        words = list_words(process.spec)
         found = next(((c, m) for c in self._of(process.image) if (m := c.matched(words)) is not None), None)
         if found is None:
             listed = "this command is none that the app's definition lists for a simulated store (real-data-plane)"
@@ -207,10 +208,6 @@ class Sessions:
 
 def _list_stores(process_table: ProcessTable) -> Iterator[Process]:
     return (p for p in process_table.processes.values() if p.component)
-
-
-def _read_words(spec: Object) -> list[str]:
-    return [str(word) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
 
 
 def _list_programs(client: Client) -> set[str]:

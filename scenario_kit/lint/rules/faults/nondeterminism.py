@@ -10,9 +10,10 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import RenderedField, find_introduced
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.stages import list_containers, list_mappings
+from scenario_kit.lint.simulation.stages import list_containers
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import list_mappings
 
 #: Sources of randomness in scripts.
 _THROWN: Final = re.compile(

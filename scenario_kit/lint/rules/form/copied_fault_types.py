@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +24,7 @@ from scenario_kit.lint.similarity.index_entry import strip_numbers
 from scenario_kit.load.schema.schemas import find_violations
 from scenario_kit.model import App, Fault, FaultType, Object, Severity
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.json_document import list_texts
 from scenario_kit.render import render_fault
 
 #: Longer texts are files or scripts, not parameters.
@@ -62,7 +63,7 @@ def _find_same(
     if not done:
         return None
     desired = _Writes(done)
-    texts = tuple(dict.fromkeys([*_find_texts(done), *_find_texts(use.parameters)]))
+    texts = tuple(dict.fromkeys(t for t in list_texts([done, use.parameters], keys=True) if 0 < len(t) <= _LONGEST))
     kind = use.target.kind
     for name in catalog.faults():
         if name == use.type:  # another version of the same type, which SK108 reports
@@ -158,17 +159,3 @@ def _outline_changes(one: Sequence[Any]) -> list[Any]:
 
 def _sort(node: Any) -> str:
     return json.dumps(node, sort_keys=True, default=str)
-
-
-def _find_texts(node: Any) -> Iterator[str]:
-    """Yield all short texts in a value, each a possible parameter."""
-    if isinstance(node, str):
-        if 0 < len(node) <= _LONGEST:
-            yield node
-    elif isinstance(node, Mapping):
-        for name, value in node.items():
-            yield from _find_texts(str(name))
-            yield from _find_texts(value)
-    elif isinstance(node, Iterable):
-        for each in node:
-            yield from _find_texts(each)

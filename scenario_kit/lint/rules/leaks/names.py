@@ -12,9 +12,10 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import RenderedField, find_introduced
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.leaks.needless.surroundings import split_words
-from scenario_kit.lint.simulation.stages import list_containers, list_mappings, walk_leaves
+from scenario_kit.lint.simulation.stages import list_containers, walk_leaves
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import Object, Severity
+from scenario_kit.model.json_document import list_mappings
 
 #: Words that reveal a fault in names; working systems do not use them.
 TELLING: Final = frozenset(

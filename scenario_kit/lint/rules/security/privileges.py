@@ -9,9 +9,9 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.source_location import Judged, RenderedField, find_introduced
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.security.admission_findings import list_breaches, report_problems
-from scenario_kit.lint.simulation.stages import list_mappings
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.json_document import list_mappings
 from scenario_kit.model.kubernetes.reference import resolve_namespace, symbolise_namespace
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS

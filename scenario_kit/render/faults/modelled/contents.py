@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.pod_spec import find_mounted_key
 
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 #: Value of an unresolvable reference; the kubelet does not start such a container.
@@ -77,33 +78,13 @@ class Contents:
 
     def file(self, spec: Object, container: Object, path: str) -> str | None:
         """Return the text of a mounted file; None if the path is not mounted."""
-        mount = find_mount(container, path)
-        volume = next((v for v in spec.get("volumes") or () if mount and v.get("name") == mount.get("name")), None)
-        if mount is None or volume is None:
-            return None
-        inside = path.removeprefix(str(mount["mountPath"])).strip("/")
-        name = "/".join(part for part in (str(mount.get("subPath") or ""), inside) if part)
-        for kind, field, called in (("ConfigMap", "configMap", "name"), ("Secret", "secret", "secretName")):
-            if source := volume.get(field):
-                items = source.get("items")
-                key = name if not items else next((i["key"] for i in items if i.get("path") == name), "")
-                return self.value(kind, source.get(called, ""), key)
-        return None
-
-
-def find_mount(container: Object, path: str) -> Mapping[str, Any] | None:
-    """Find the innermost mount that contains a path."""
-    mounts = [m for m in container.get("volumeMounts") or () if _holds(str(m.get("mountPath", "")), path)]
-    return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
+        found = find_mounted_key(spec, container, path)
+        return self.value(*found) if found is not None else None
 
 
 def expand_variables(text: str, known: Mapping[str, str]) -> str:
     """Replace ``$(NAME)`` with known values."""
     return _REFERENCE.sub(lambda match: known.get(match[1], match[0]), text)
-
-
-def _holds(folder: str, path: str) -> bool:
-    return bool(folder) and f"{path}/".startswith(folder.rstrip("/") + "/")
 
 
 def _read_data(obj: Object) -> dict[str, str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import App, Object
+from scenario_kit.model.json_document import flatten, list_texts
+from scenario_kit.model.kubernetes.pod_spec import find_mount
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.faults.modelled.contents import Contents, expand_variables, find_mount
+from scenario_kit.render.faults.modelled.contents import Contents, expand_variables
 from scenario_kit.render.faults.modelled.reads import ProgramInputs, list_documents, list_flags, read_inputs
 
 #: Pod fields that the real scheduler and API server read.
@@ -94,7 +96,9 @@ def select_differing(before: Sequence[Object], after: Sequence[Object]) -> tuple
     names = {obj["metadata"]["name"] for obj in (*gone, *came) if obj["kind"] in _SHARED}
     if list_selected_keys(gone) != list_selected_keys(came):
         names |= list_selected_keys(before) ^ list_selected_keys(after)
-    dependants = [obj for obj in before if id(obj) in new and _mentions(obj, names)] if names else []
+    dependants = (
+        [obj for obj in before if id(obj) in new and not names.isdisjoint(list_texts(obj, keys=True))] if names else []
+    )
     return [*gone, *dependants], [*came, *dependants]
 
 
@@ -104,15 +108,6 @@ def list_selected_keys(objects: Sequence[Object]) -> frozenset[str]:
     for obj in objects:
         _add_selected_keys(obj, found)
     return frozenset(found)
-
-
-def _mentions(value: Any, names: Collection[str]) -> bool:
-    """Return whether a value contains one of these names, as a key or a string."""
-    if isinstance(value, str):
-        return value in names
-    if isinstance(value, Mapping):
-        return any(key in names or _mentions(part, names) for key, part in value.items())
-    return isinstance(value, list) and any(_mentions(part, names) for part in value)
 
 
 def _project_labels(obj: Object) -> dict[str, Any]:
@@ -234,19 +229,11 @@ def _project_configuration(text: str | None, known: ProgramInputs) -> Any:
         document = json.loads(text)
     except ValueError:
         return {}
-    leaves = dict(_leaves(document, "")) if isinstance(document, dict) else {}
+    leaves = dict(flatten(document)) if isinstance(document, dict) else {}
     return {
         "values": {key: leaves[key] for key in sorted(known.keys) if key in leaves},
         "set": {key: bool(leaves.get(key)) for key in sorted(known.needed_keys)},
     }
-
-
-def _leaves(node: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
-    for key, value in node.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{above}{key}.")
-        else:
-            yield f"{above}{key}", value
 
 
 def _find_paths(words: Any, folder: str) -> list[str]:

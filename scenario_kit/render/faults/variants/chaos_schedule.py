@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -11,6 +11,7 @@ from scenario_kit.model import Change, Fault, Object, Reference, Solution
 from scenario_kit.model.authored.check import Check, ObjectCheck
 from scenario_kit.model.authored.scenario import Recurrence
 from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, schedule_key
+from scenario_kit.model.json_document import replace_texts
 from scenario_kit.render.templating.authoring_error import build_error
 
 #: Capability of recurring faults: Schedules follow the wall clock and ignore virtual time.
@@ -38,7 +39,7 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
     _check_times(fault, experiment, recurrence)
     old = Reference(experiment["kind"], experiment["metadata"]["name"], group=GROUP)
     new = Reference(SCHEDULE, old.name, group=GROUP)
-    scheduled = Fault.from_json(_rename_references(fault.to_json(), old, new))
+    scheduled = Fault.from_json(replace_texts(fault.to_json(), lambda text: new if text == old else text))
     changes = tuple(_schedule_change(c, recurrence) for c in scheduled.changes)
     stop = next(e.fix for e in scheduled.causes if e.ref == new)
     return msgspec.structs.replace(
@@ -84,14 +85,6 @@ def _check_times(fault: Fault, experiment: Object, recurrence: Recurrence) -> No
     else:
         return
     raise build_error("SK304", f"fault '{fault.name}': {fault.type} {wrong}", fix=fix)
-
-
-def _rename_references(document: Any, old: str, new: str) -> Any:
-    if isinstance(document, dict):
-        return {k: _rename_references(v, old, new) for k, v in document.items()}
-    if isinstance(document, list | tuple):
-        return [_rename_references(v, old, new) for v in document]
-    return new if document == old else document
 
 
 def _schedule_change(change: Change, recurrence: Recurrence) -> Change:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Entity, Fault, Object, Reference, Solution
 from scenario_kit.model.chaos.kinds import GROUP, describe_marks, get_experiment
+from scenario_kit.model.json_document import replace_texts
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.render.templating.authoring_error import build_error
 
@@ -44,7 +45,7 @@ def hide_fault(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Faul
     def move(experiment: Object) -> Object:
         return _move_experiment(experiment, namespace, [namespace, *others])
 
-    moved = Fault.from_json(_rename_references(_drop_changes(fault).to_json(), refs))
+    moved = Fault.from_json(replace_texts(_drop_changes(fault).to_json(), lambda text: refs.get(text, text)))
     solutions = tuple(s for s in moved.solutions if not _touches(s, refs.values()))
     return msgspec.structs.replace(
         moved,
@@ -108,14 +109,6 @@ def _list_selectors(spec: Object) -> Iterator[Object]:
 
 def _drop_changes(fault: Fault) -> Fault:
     return msgspec.structs.replace(fault, changes=())
-
-
-def _rename_references(document: Any, refs: dict[str, str]) -> Any:
-    if isinstance(document, dict):
-        return {k: _rename_references(v, refs) for k, v in document.items()}
-    if isinstance(document, list | tuple):
-        return [_rename_references(v, refs) for v in document]
-    return refs.get(document, document) if isinstance(document, str) else document
 
 
 def _needs(fault: Fault) -> tuple[str, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, mentions
-from scenario_kit.lint.simulation.stages import list_containers, list_mappings, list_pod_specs, walk_leaves
+from scenario_kit.lint.simulation.stages import list_containers, list_pod_specs, walk_leaves
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import list_mappings, walk
 
 #: Variables that language runtimes and clients of stores read.
 _RUNTIME: Final = re.compile(
@@ -120,10 +121,4 @@ def _find_unused_fields(text: str, before: str, keys: tuple[str, ...], world: Ob
 
 
 def _list_keys(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield str(key)
-            yield from _list_keys(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _list_keys(item)
+    return (str(place[-1]) for place, _ in walk(value) if place and isinstance(place[-1], str))

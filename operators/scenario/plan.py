@@ -13,14 +13,8 @@ from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditi
 
 #: Conditions of a Scenario, all set by the first reconciliation.
 CONDITIONS: Final = (
-    "Accepted",
-    "AppReady",
-    "BaselineQuiet",
-    "FaultsInjected",
-    "SymptomsPresent",
-    "Resolved",
-    "Ready",
-)
+    "Accepted", "AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved", "Ready",
+)  # fmt: skip
 #: Conditions that a Scenario copies from its trial.
 MIRRORED: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved")
 #: Label of a trial with its attempt number at the same incident.

@@ -9,22 +9,7 @@ from scenario_kit.campaign.trial_store import Campaign
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 
 __all__ = [
-    "MANAGEMENT_NAMESPACE",
-    "Campaign",
-    "CatalogEvidence",
-    "Polling",
-    "ValidationSubject",
-    "PLANS",
-    "QUICK",
-    "STANDARD",
-    "TRY",
-    "Plan",
-    "PlannedTrial",
-    "TrialResult",
-    "Validation",
-    "choose_plan",
-    "conclude",
-    "get_plan",
-    "run",
+    "MANAGEMENT_NAMESPACE", "Campaign", "CatalogEvidence", "Polling", "ValidationSubject", "PLANS", "QUICK", "STANDARD",
+    "TRY", "Plan", "PlannedTrial", "TrialResult", "Validation", "choose_plan", "conclude", "get_plan", "run",
     "plan_trials",
-]
+]  # fmt: skip

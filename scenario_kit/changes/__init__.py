@@ -7,12 +7,5 @@ from scenario_kit.changes.receipts import TRIAL_LABEL, ClusterStore, Receipt, Re
 from scenario_kit.changes.workloads import is_settled
 
 __all__ = [
-    "TRIAL_LABEL",
-    "ClusterStore",
-    "Engine",
-    "ReceiptEntry",
-    "NoEffect",
-    "Receipt",
-    "ChangeContext",
-    "is_settled",
-]
+    "TRIAL_LABEL", "ClusterStore", "Engine", "ReceiptEntry", "NoEffect", "Receipt", "ChangeContext", "is_settled",
+]  # fmt: skip

@@ -14,24 +14,14 @@ from scenario_kit.model import Object
 
 #: Fields written by the API server or its controllers, which are no desired state.
 _SERVER_METADATA: Final = (
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "managedFields",
-    "selfLink",
-    "deletionTimestamp",
+    "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp",
     "deletionGracePeriodSeconds",
-)
+)  # fmt: skip
 _CONTROLLER_ANNOTATIONS: Final = (
-    "deployment.kubernetes.io/",
-    "deprecated.daemonset.template.generation",
-    "kubectl.kubernetes.io/last-applied",
-    "pv.kubernetes.io/",
-    "volume.beta.kubernetes.io/storage-provisioner",
-    "volume.kubernetes.io/selected-node",
+    "deployment.kubernetes.io/", "deprecated.daemonset.template.generation", "kubectl.kubernetes.io/last-applied",
+    "pv.kubernetes.io/", "volume.beta.kubernetes.io/storage-provisioner", "volume.kubernetes.io/selected-node",
     "volume.kubernetes.io/storage-provisioner",
-)
+)  # fmt: skip
 _ABSENT: Final = object()
 #: Annotation of a restarted pod template, as with kubectl.
 RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"

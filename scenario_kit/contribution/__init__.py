@@ -11,13 +11,6 @@ from scenario_kit.contribution.pull_request_scope import (
 )
 
 __all__ = [
-    "Commit",
-    "FileChange",
-    "EvidenceTier",
-    "LaneName",
-    "PullRequestScope",
-    "choose_lane",
-    "shape",
-    "check_sign_off",
+    "Commit", "FileChange", "EvidenceTier", "LaneName", "PullRequestScope", "choose_lane", "shape", "check_sign_off",
     "report_missing_scenario",
-]
+]  # fmt: skip

@@ -6,18 +6,6 @@ from scenario_kit.draft.document import Draft, check_name, draft, join_drafts
 from scenario_kit.draft.header import build_schema_header, dump_schema
 
 __all__ = [
-    "Answers",
-    "Draft",
-    "write_accepted",
-    "aim_fault",
-    "check_name",
-    "draft",
-    "draw_edges",
-    "list_entities",
-    "find_faults",
-    "join_drafts",
-    "name_for",
-    "select_observed",
-    "build_schema_header",
-    "dump_schema",
-]
+    "Answers", "Draft", "write_accepted", "aim_fault", "check_name", "draft", "draw_edges", "list_entities",
+    "find_faults", "join_drafts", "name_for", "select_observed", "build_schema_header", "dump_schema",
+]  # fmt: skip

@@ -9,11 +9,5 @@ from scenario_kit.importers.inputs import InputFile, read_inputs
 from scenario_kit.importers.run import FORMATS, run_import
 
 __all__ = [
-    "FORMATS",
-    "ImportDecision",
-    "ImportResult",
-    "ImportedFile",
-    "InputFile",
-    "read_inputs",
-    "run_import",
-]
+    "FORMATS", "ImportDecision", "ImportResult", "ImportedFile", "InputFile", "read_inputs", "run_import",
+]  # fmt: skip

@@ -8,12 +8,6 @@ from scenario_kit.render.scenarios.time_windows import compute_windows
 from scenario_kit.render.simulation.changes import NoChange
 
 __all__ = [
-    "NoChange",
-    "render_app",
-    "select_options",
-    "render_fault",
-    "resolve_options",
-    "build_preview",
-    "resolve",
+    "NoChange", "render_app", "select_options", "render_fault", "resolve_options", "build_preview", "resolve",
     "compute_windows",
-]
+]  # fmt: skip

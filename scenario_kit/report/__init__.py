@@ -4,12 +4,5 @@ from scenario_kit.report import html, junit, markdown
 from scenario_kit.report.document import Report, find_newest, prepare_folder, read_report, write
 
 __all__ = [
-    "Report",
-    "prepare_folder",
-    "html",
-    "junit",
-    "markdown",
-    "find_newest",
-    "read_report",
-    "write",
-]
+    "Report", "prepare_folder", "html", "junit", "markdown", "find_newest", "read_report", "write",
+]  # fmt: skip

@@ -15,19 +15,6 @@ from scenario_kit.trial.status import (
 )
 
 __all__ = [
-    "CONDITIONS",
-    "AlertNow",
-    "Baseline",
-    "Condition",
-    "ConditionRow",
-    "TrialContext",
-    "Stopped",
-    "TrialStatus",
-    "list_alerts_now",
-    "mark_infra",
-    "plan",
-    "reject",
-    "run",
-    "set_conditions",
-    "truncate_reasons",
-]
+    "CONDITIONS", "AlertNow", "Baseline", "Condition", "ConditionRow", "TrialContext", "Stopped", "TrialStatus",
+    "list_alerts_now", "mark_infra", "plan", "reject", "run", "set_conditions", "truncate_reasons",
+]  # fmt: skip

@@ -6,11 +6,5 @@ from scenario_kit.lab.kubelet.loop import Kubelet, KubeletSources
 from scenario_kit.lab.kubelet.writer import ClusterWriter
 
 __all__ = [
-    "START_ERROR",
-    "ClusterWriter",
-    "Kubelet",
-    "KubeletSources",
-    "LogFolder",
-    "PlainProcesses",
-    "Processes",
-]
+    "START_ERROR", "ClusterWriter", "Kubelet", "KubeletSources", "LogFolder", "PlainProcesses", "Processes",
+]  # fmt: skip

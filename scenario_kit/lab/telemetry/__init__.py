@@ -11,11 +11,6 @@ from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 from scenario_kit.lab.telemetry.resource_metrics import Measured
 
 __all__ = [
-    "CONTENT_TYPE",
-    "ContainerMetrics",
-    "KubeState",
-    "Measured",
-    "SeriesWriter",
-    "format_exposition",
+    "CONTENT_TYPE", "ContainerMetrics", "KubeState", "Measured", "SeriesWriter", "format_exposition",
     "collect_kube_state",
-]
+]  # fmt: skip

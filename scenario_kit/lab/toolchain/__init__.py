@@ -13,15 +13,6 @@ from scenario_kit.lab.toolchain.lookup import inspect, resolve
 from scenario_kit.lab.toolchain.progress import Reporter
 
 __all__ = [
-    "CHAOS_DEFINITIONS",
-    "CHAOS_PROTO",
-    "OPTIONAL",
-    "PARTS",
-    "ToolchainComponent",
-    "Reporter",
-    "chaos_assets",
-    "inspect",
-    "install",
-    "install_optional",
-    "resolve",
-]
+    "CHAOS_DEFINITIONS", "CHAOS_PROTO", "OPTIONAL", "PARTS", "ToolchainComponent", "Reporter", "chaos_assets",
+    "inspect", "install", "install_optional", "resolve",
+]  # fmt: skip

@@ -31,20 +31,10 @@ from scenario_kit.render.scenarios.time_windows import compute_windows
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
 
 _P = TypeVar("_P", Solution, Decoy)
-#: Prefix of references to the cause of a fault, whose name may be generated.
 #: Fields of a scenario that do not shape the incident.
 _DESCRIPTIVE: Final = (
-    "title",
-    "description",
-    "brief",
-    "authors",
-    "license",
-    "tags",
-    "references",
-    "suspend",
-    "suppress",
-    "faultTypes",
-)
+    "title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress", "faultTypes",
+)  # fmt: skip
 #: Fields of an app that act only through its objects or repairs, or that only the twin reads.
 _RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces", "aftermath")
 

@@ -191,10 +191,10 @@ def _get_message(error: AuthoringError) -> str:
     return error.findings[0].message if error.findings else error.message
 
 
-def make_name(text: str, empty: str = "imported") -> str:
+def make_name(text: str) -> str:
     """Return the name of a scenario in kebab case, limited to ``LONGEST_NAME`` characters."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text)
-    return re.sub(r"[^a-z0-9]+", "-", split.lower()).strip("-")[:LONGEST_NAME].strip("-") or empty
+    return re.sub(r"[^a-z0-9]+", "-", split.lower()).strip("-")[:LONGEST_NAME].strip("-") or "imported"
 
 
 def _name_use(intent: ScenarioIntent, fault: FaultIntent) -> str:

@@ -67,15 +67,14 @@ def bring_up(
     packs: Sequence[str] = ("default",),
     node_count: int | None = None,
     engine: bool = True,
-    reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
     """Return a running lab: create it, or repair it if components died.
 
     ``packs`` are the alert packs for Prometheus in a new lab, ``node_count`` is its number of nodes (default three).
     Without ``engine``, the chaos engine is neither installed nor started unless it runs already; until a call with
-    ``engine`` adds it, the API server refuses chaos objects. ``reporter`` reports missing binaries (default: on
-    stderr), ``say`` all other progress.
+    ``engine`` adds it, the API server refuses chaos objects. ``say`` reports progress; that of obtaining missing
+    binaries is on stderr.
 
     Raises:
         UsageError: an unknown alert pack, or a running lab of that name with another number of nodes; nothing was
@@ -86,7 +85,7 @@ def bring_up(
     """
     prometheus.check(packs)
     try:
-        return _bring_up(name, packs, node_count, engine, reporter, say)
+        return _bring_up(name, packs, node_count, engine, say)
     except (LabError, OSError) as error:
         if reported := disk_space.explain_error(error, find_lab_folder(name)):
             raise reported from error
@@ -98,7 +97,6 @@ def _bring_up(
     packs: Sequence[str],
     node_count: int | None,
     engine: bool,
-    reporter: toolchain.Reporter | None,
     say: Callable[[str], None],
 ) -> LabState:
     if not find_lab_folder(name).exists():
@@ -112,12 +110,12 @@ def _bring_up(
                     f"lab {name!r} runs with {len(state.nodes)} nodes, observed --nodes {node_count}",
                     fix=f"leave --nodes out, or start afresh: scenario-kit lab down --name {name}",
                 )
-            state = _repair(state, engine, reporter, say)
+            state = _repair(state, engine, say)
             if state.resetting:
                 say("a reset was interrupted; finishing it")
-                state = _empty(state, True, reporter, say)
+                state = _empty(state, True, say)
             return state
-        binaries = toolchain.install(reporter, engine=engine)
+        binaries = toolchain.install(engine=engine)
         if find_lab_folder(name).exists():
             say("an earlier start was interrupted; starting afresh")
             _clear(name)
@@ -141,7 +139,6 @@ def reset(
     name: str = DEFAULT_NAME,
     *,
     force: bool = False,
-    reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
     """Reset a running lab to its state after ``bring_up``: cluster, worlds and samples, with another epoch.
@@ -155,7 +152,7 @@ def reset(
         if not state.complete:
             raise LabError(f"lab {name!r} is not up: its start was interrupted", fix="scenario-kit lab up")
         state.require_alive("resetting it")
-        return _empty(state, force, reporter, say)
+        return _empty(state, force, say)
 
 
 def report_status(state: LabState) -> list[PartReport]:
@@ -277,7 +274,7 @@ def _await_control_plane(state: LabState, binaries: Mapping[str, Path]) -> LabSt
     return state
 
 
-def _repair(state: LabState, engine: bool, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+def _repair(state: LabState, engine: bool, say: Callable[[str], None]) -> LabState:
     """Restart dead components with their data and ports; with ``engine``, start the chaos engine."""
     age = (time.time() - state.epoch) / _DAY
     if age > prometheus.WINDOW_DAYS - process_specs.EPOCH_DAYS:
@@ -287,10 +284,10 @@ def _repair(state: LabState, engine: bool, reporter: toolchain.Reporter | None, 
             fix="scenario-kit lab down, then scenario-kit lab up",
         )
     for _ in range(_REPAIRS):
-        state = _restart(state, reporter, say)
+        state = _restart(state, say)
         if engine and chaos_manager.PART not in state.list_started():
             say("adding the chaos engine")
-            state = _start(state, toolchain.install(reporter), chaos_manager.PART)
+            state = _start(state, toolchain.install(), chaos_manager.PART)
         try:
             supervisor.HealthProbe(state).wait(state.list_started(), _START_SECONDS)
         except LabError:
@@ -303,16 +300,16 @@ def _repair(state: LabState, engine: bool, reporter: toolchain.Reporter | None, 
     return state
 
 
-def _empty(state: LabState, force: bool, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
-    binaries = _install_started(state, reporter)
+def _empty(state: LabState, force: bool, say: Callable[[str], None]) -> LabState:
+    binaries = _install_started(state)
     return emptying.empty(state, force, lambda at, *names: _start(at, binaries, *names), say)
 
 
-def _install_started(state: LabState, reporter: toolchain.Reporter | None) -> dict[str, Path]:
-    return toolchain.install(reporter, engine=chaos_manager.PART in state.list_started())
+def _install_started(state: LabState) -> dict[str, Path]:
+    return toolchain.install(engine=chaos_manager.PART in state.list_started())
 
 
-def _restart(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+def _restart(state: LabState, say: Callable[[str], None]) -> LabState:
     dead = {part.name for part in state.dead_parts()}
     if dead:
         server = state.part(cluster.API_SERVER)
@@ -323,7 +320,7 @@ def _restart(state: LabState, reporter: toolchain.Reporter | None, say: Callable
         for part in state.parts:
             if part.name in dead:
                 supervisor.await_free(part)
-        binaries = _install_started(state, reporter)
+        binaries = _install_started(state)
         say(f"restarting: {', '.join(sorted(dead))}")
         if dead & set(cluster.COMPONENTS):
             state = cluster.restart(state, binaries)

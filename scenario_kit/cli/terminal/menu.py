@@ -59,12 +59,12 @@ def choose(question: str, choices: Sequence[Choice]) -> int:
             typer.echo(fold_text(f"no choice contains '{text}'; {meant}", "  "))
 
 
-def ask_again(question: str, parse: Callable[[str], _T], default: str = "", *, show_default: bool = True) -> _T:
+def ask_again(question: str, parse: Callable[[str], _T], default: str = "") -> _T:
     """Prompt until the answer can be parsed, printing the error of each invalid one."""
     from scenario_kit.cli.terminal.output import show_error
 
     while True:
-        text = typer.prompt(question, default=default, show_default=show_default and bool(default)).strip()
+        text = typer.prompt(question, default=default, show_default=bool(default)).strip()
         try:
             return parse(text)
         except (UsageError, AuthoringError) as error:

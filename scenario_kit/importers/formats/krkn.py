@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +10,6 @@ from typing import Any, Final
 from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent, make_name
 from scenario_kit.importers.formats.chaos_experiments import list_questions
 from scenario_kit.importers.formats.context import (
-    NONE,
     ImportContext,
     map_mechanism,
     open_documents,
@@ -116,15 +115,13 @@ def _map_plugin(context: ImportContext, plugin: InputNode) -> _MappedFaults:
 _PLUGINS: Final = ("kill-pods", "pod_network_outage", "pod_network_chaos", "pod_egress_shaping", "pod_ingress_shaping")
 
 
-def _map_mechanism_at(
-    context: ImportContext, node: InputNode, mechanism: str, more: Mapping[str, Any] = NONE
-) -> _MappedFaults:
+def _map_mechanism_at(context: ImportContext, node: InputNode, mechanism: str) -> _MappedFaults:
     """Map a mechanism at the component that a node's names and labels select."""
     found = _find_entity(context, node)
     if found is None:
         return []
     app, entity = found
-    fault = map_mechanism(context, KRKN[mechanism], node, entity, more)
+    fault = map_mechanism(context, KRKN[mechanism], node, entity)
     return [] if fault is None else [(app, fault)]
 
 

@@ -10,9 +10,8 @@ from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
 from scenario_kit.lab.toolchain.components import OPTIONAL, PARTS, ToolchainComponent
 from scenario_kit.lab.toolchain.installer import install, install_optional
 from scenario_kit.lab.toolchain.lookup import inspect, resolve
-from scenario_kit.lab.toolchain.progress import Reporter
 
 __all__ = [
-    "CHAOS_DEFINITIONS", "CHAOS_PROTO", "OPTIONAL", "PARTS", "ToolchainComponent", "Reporter", "chaos_assets",
+    "CHAOS_DEFINITIONS", "CHAOS_PROTO", "OPTIONAL", "PARTS", "ToolchainComponent", "chaos_assets",
     "inspect", "install", "install_optional", "resolve",
 ]  # fmt: skip

@@ -3,13 +3,14 @@
 import pytest
 
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
+from tools.realnode import comparison
 from tools.realnode.comparison import (
     EDGE_SECONDS,
-    KNOWN,
     ONSET_BAND,
     RECOVERY_BAND,
     ComparedAlert,
     Episode,
+    KnownDifference,
     Measurement,
     compare_episodes,
     format_comparison,
@@ -92,8 +93,9 @@ def test_a_busy_machine_explains_late_onsets_only(real, twin, overbooked, explai
     assert (unexplained == []) == explained
 
 
-def test_a_known_difference_is_one_of_its_scenario_only():
-    (known,) = KNOWN
+def test_a_known_difference_is_one_of_its_scenario_only(monkeypatch):
+    known = KnownDifference("a", "High", "alert", "the twin has no clouds")
+    monkeypatch.setattr(comparison, "KNOWN", (known,))
     rows = [
         ComparedAlert(scenario=name, alert=known.alert, entity="e", real=measured(), twin=None)
         for name in (known.scenario, "another")

@@ -47,6 +47,7 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
         *_find_unretained_topics(parameters),
         *_find_unread_numbers(parameters),
         *_find_lone_parallel_steps(parameters),
+        *_find_concurrent_attempts(parameters),
         *_find_unmatched(parameters, app.images),
         *_find_undefined_edges(parameters, app),
         *_find_unmeasured_entry(parameters, app.entry),
@@ -172,6 +173,17 @@ def _find_lone_parallel_steps(parameters: TwinDefinition) -> Iterator[Definition
             yield _build_mistake((*place, "parallel"), f"a single call cannot be parallel with itself; {other}")
         if step.fork and len(step.steps) < 2:
             yield _build_mistake((*place, "fork"), "it needs at least two `steps` that start together")
+
+
+def _find_concurrent_attempts(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+    """Find several attempts to connect of calls that do not wait for each other."""
+    for number, edge in enumerate(parameters.edges):
+        if edge.connect_attempts > 1 and not edge.serialize_connects:
+            yield _build_mistake(
+                ("edges", number, "connectAttempts"),
+                "several attempts are simulated only one call at a time: add `serializeConnects: true`, or count them "
+                "as `retries` of the call",
+            )
 
 
 def _list_steps(parameters: TwinDefinition) -> Iterator[tuple[Place, Step]]:

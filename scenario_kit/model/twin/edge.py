@@ -8,6 +8,9 @@ from scenario_kit.model.base import Value
 from scenario_kit.model.twin.address import AddressSource, Protocol
 from scenario_kit.model.twin.fields import MILLISECONDS, SECONDS, describe
 
+#: Protocols whose clients are pools: a call without a free connection opens one.
+_DIALLED_PER_CALL = ("http", "memcached", "sql", "tcp")
+
 
 class Edge(Value, frozen=True, kw_only=True):
     """One program dials another: address, protocol, timeouts, and how the caller's connection behaves."""
@@ -75,6 +78,23 @@ class Edge(Value, frozen=True, kw_only=True):
     reuse_connection: Annotated[
         bool, describe("Whether calls share one connection; `false` dials anew for every call.", group="Connection")
     ] = True
+    connect_per_call: Annotated[
+        bool | None,
+        describe(
+            "Whether each call that finds no open connection dials, as with a pool; `false` if calls share one attempt "
+            "and fail until the client tries again. By default, calls of `http`, `memcached`, `sql` and `tcp` dial.",
+            group="Connection",
+        ),
+    ] = None
+    connect_attempts: Annotated[
+        int,
+        describe(
+            "How many attempts to connect a call makes before it fails, with `serializeConnects`. `refusalMs` is the "
+            "time of all of them, if each is refused at once.",
+            group="Connection",
+            ge=1,
+        ),
+    ] = 1
     use_stale_address: Annotated[
         bool,
         describe("Whether the caller keeps the address it had when the name server has no answer.", group="Address"),
@@ -135,3 +155,10 @@ class Edge(Value, frozen=True, kw_only=True):
             group="Failures",
         ),
     ] = ""
+
+    @property
+    def connects_per_call(self) -> bool:
+        """Whether each call that finds no open connection dials."""
+        if not self.reuse_connection:
+            return True
+        return self.protocol in _DIALLED_PER_CALL if self.connect_per_call is None else self.connect_per_call

@@ -59,17 +59,45 @@ def test_no_command_is_an_error_in_traces(cluster: Callable[..., Little]) -> Non
     assert after.calls("cart", kind="CLIENT", error=True) == 0
 
 
-@pytest.mark.parametrize(("milliseconds", "late"), [(100.0, False), (800.0, True)])
+def close_port(little: Little) -> None:
+    """The store's Service leads to a port that nobody listens on: a pod answers for itself."""
+    little.change("Service", "valkey-cart", lambda o: o["spec"]["ports"][0].update(targetPort=6380))
+    little.restart("valkey-cart")
+
+
+def open_port(little: Little) -> None:
+    little.change("Service", "valkey-cart", lambda o: o["spec"]["ports"][0].update(targetPort=6379))
+
+
+@pytest.mark.parametrize(
+    ("break_store", "repair", "milliseconds", "late"),
+    [
+        pytest.param(close_port, open_port, 100.0, False, id="each attempt is refused by the pod"),
+        pytest.param(close_port, open_port, 800.0, True, id="and slowly"),
+        pytest.param(
+            lambda little: little.scale("valkey-cart", 0),
+            lambda little: little.scale("valkey-cart", 1),
+            100.0,
+            True,
+            id="the kernel refuses one attempt a second",
+        ),
+    ],
+)
 def test_attempts_to_connect_wait_for_each_other(
-    shop: App, shop_objects: list[dict[str, Any]], milliseconds: float, late: bool
+    shop: App,
+    shop_objects: list[dict[str, Any]],
+    break_store: Callable[[Little], None],
+    repair: Callable[[Little], None],
+    milliseconds: float,
+    late: bool,
 ) -> None:
-    """Whether callers notice rests on how long an attempt takes, which nobody has published."""
+    """Whether callers notice rests on how long attempts take, of which only the part of the kernel is published."""
     little = started(assumed(shop, valkeyRefusedMs=milliseconds), shop_objects, 60.0)
-    little.scale("valkey-cart", 0)
+    break_store(little)
     little.run(120.0)
     after = little.run(300.0)
     for service in ("cart", "checkout", "frontend", "frontend-proxy"):
         assert (after.quantile(0.95, service) > 1500) is late, service
-    little.scale("valkey-cart", 1)
+    repair(little)
     little.run(60.0)
     assert little.run(60.0).quantile(0.95, "frontend-proxy") < 200, "whoever waits passes once one has connected"

@@ -135,6 +135,12 @@ READ = ("components", "gate", "operations", "read")
             "components.gate.operations.read.steps[0].fork: it needs at least two `steps` that start together",
             (*READ, "steps", 0, "fork"),
         ),
+        (
+            lambda t: t["edges"][2].update(connectAttempts=3),
+            "edges[2].connectAttempts: several attempts are simulated only one call at a time: add "
+            "`serializeConnects: true`, or count them as `retries` of the call",
+            ("edges", 2, "connectAttempts"),
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_place(

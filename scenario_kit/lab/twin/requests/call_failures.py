@@ -16,9 +16,6 @@ from scenario_kit.lab.twin.requests.rejections import LONGEST_SECONDS, Rejection
 from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
 from scenario_kit.model.twin.definition import TwinDefinition
 
-#: Protocols whose clients dial per call without a connection, instead of once for all.
-_DIALLED_EACH = ("http", "memcached", "sql", "tcp")
-
 
 class CallFailures:
     """Fails calls. ``hanging`` is the link of the last call that hangs in this tick."""
@@ -33,6 +30,11 @@ class CallFailures:
         self._publishing = publishing
         self._rejections = Rejections()
         self.hanging: LinkKey | None = None
+
+    def begin(self, start: float, end: float, alive: set[str]) -> None:
+        """Begin a tick; ``alive`` are the UIDs of the pods of all callers."""
+        self.hanging = None
+        self._rejections.begin(start, end, alive)
 
     def find_limit(self, calls: CallBatch) -> float:
         """Return the seconds for which the caller waits for each call; 0 for ever."""
@@ -61,7 +63,9 @@ class CallFailures:
             if lane.target is None and lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
                 self._say_unanswered(calls, took)
             return self.give_up(calls, took, failed)
-        if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.reuse_connection):
+        if lane.rejected and edge.serialize_connects:
+            return self._reject_in_turn(calls)
+        if lane.rejected and edge.connects_per_call:
             return self._reject_dials(calls)
         took = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
         if edge.serialize_connects:
@@ -74,7 +78,7 @@ class CallFailures:
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
         limit = self.find_limit(calls) or np.inf
         dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
-        delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
+        delays = self._rejections.delays(caller.key.pod_uid, calls.node.key, at, min(limit, dials))
         answered = np.isfinite(delays)
         quick = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
         took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
@@ -85,6 +89,16 @@ class CallFailures:
             (at + took)[~answered],
         )
         return Result(took, np.ones(at.size, dtype=bool))
+
+    def _reject_in_turn(self, calls: CallBatch) -> Result:
+        """Fail calls that attempt to connect to a Service without endpoints one after another."""
+        edge, caller, number = self._edges[calls.node.edge], calls.caller, calls.node.edge
+        each = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
+        held = self._rejections.hold(caller.key.pod_uid, number, calls.at, edge.connect_attempts, each)
+        took = held + self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
+        took = caller.gates.setdefault(number, Gate()).enter(took)
+        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_REFUSED, calls.at + took)
+        return Result(took, np.ones(took.size, dtype=bool))
 
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
         """Log failed connections of callers that had not given up before."""

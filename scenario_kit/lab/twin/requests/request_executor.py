@@ -89,7 +89,7 @@ class Flow:
     def at(self, moment: Moment) -> None:
         """Select the state for subsequent requests."""
         self.moment = moment
-        self._failures.hanging = None
+        self._failures.begin(moment.start, moment.end, {key.process.pod_uid for key in moment.links})
         self.publishing.begin(moment.start, moment.end, moment.effects)
 
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:

@@ -18,7 +18,7 @@ from scenario_kit.clients import PrometheusMetrics
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.observe import AlertEvaluator, AlertScope
 from scenario_kit.render import render_app, resolve_options
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 CATALOG = Catalog()
 EVERYTHING = os.environ.get("SCENARIO_KIT_PACKS") == "all"
@@ -65,19 +65,19 @@ def test_nothing_fires_in_a_healthy_app(prometheus: str, run: Healthy) -> None:
     app = CATALOG.app(run.app, run.version)
     namespace = f"q{abs(hash(run.title)) % 10**8}"
     objects = render_app(app, resolve_options(app, run.options, run.profile), run.users, namespace)
-    little = Little(app, objects, namespace=namespace)
+    cluster = TwinCluster(app, objects, namespace=namespace)
     for workload in _FIRST_TO_FAIL.get(run.app, ()):  # as the kubelet would: what they need was not up yet
-        little.now += 30.0
-        little.restart(workload)
+        cluster.now += 30.0
+        cluster.restart(workload)
     for _ in range(20):
-        little.run(TICK)
-        little.revive()
+        cluster.run(TICK)
+        cluster.revive()
     epoch = int(time.time()) // TICK * TICK - 5 * 86400
     writer, batch, at = SeriesWriter(prometheus), [], epoch
     for _ in range((WARM + JUDGED) // TICK):
-        little.run(TICK)
+        cluster.run(TICK)
         at += TICK
-        batch.append((at, dict(little.samples)))
+        batch.append((at, dict(cluster.samples)))
     writer.write(batch)
     writer.close()
     metrics = PrometheusMetrics(prometheus)

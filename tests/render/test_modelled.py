@@ -32,7 +32,7 @@ from scenario_kit.render.faults.modelled.registry import (
 )
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 Rendered = tuple[App, tuple[Object, ...]]
 
@@ -286,7 +286,7 @@ def asked() -> tuple[set[str], set[str]]:
     of_pods: set[str] = set()
     of_containers: set[str] = set()
     pods = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "unusual" / "pods.yaml").read_text())
-    simulated = Little(tiny.app(), tiny.objects())
+    simulated = TwinCluster(tiny.app(), tiny.objects())
     for name, body in pods.items():
         spec = Traced({"nodeName": "node-0", **body}, of_pods)
         for part in ("containers", "initContainers"):

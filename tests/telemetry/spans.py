@@ -12,7 +12,7 @@ import httpx
 from scenario_kit.lab.tracing.otlp import build_request
 from scenario_kit.model import App, Object
 from scenario_kit.model.runtime.trace import Span, Trace
-from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 from tests.telemetry import jaeger
 from tests.telemetry.processes import CollectorProcess
 
@@ -28,7 +28,7 @@ _JAEGER_PORT: Final = 6831
 
 def list_spans(app: App, objects: Sequence[Object]) -> list[Span]:
     """List one span of each service, kind and name that the twin reports in its usual run."""
-    little = Little(app, objects)
+    little = TwinCluster(app, objects)
     for _ in range(round((_WARM + _SHOWN) / TICK)):
         little.run(TICK)
         little.revive()

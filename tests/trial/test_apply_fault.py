@@ -11,7 +11,7 @@ from scenario_kit.trial.engine.checks import answer_check, await_checks, await_u
 from scenario_kit.trial.engine.progress import FaultProgress
 from scenario_kit.trial.injection.apply_fault import FAULT, STEP, apply_fault
 from scenario_kit.trial.injection.inject import inject
-from tests.trial.test_inject import Stage, config, fault
+from tests.trial.test_inject import TrialHarness, config, fault
 
 
 def thing(kind, name, api="v1", **fields):
@@ -42,7 +42,7 @@ def test_ordinals_follow_from_step_fault_and_position():
     two = msgspec.structs.replace(
         fault("b"), changes=(*fault("b").changes, patching("ConfigMap/a", {"data": {"other": "x"}}))
     )
-    stage = Stage(fault("a"), two)
+    stage = TrialHarness(fault("a"), two)
     context = stage.context()
     apply_fault(context, two, 3)
     first = 3 * STEP + FAULT
@@ -74,7 +74,7 @@ def test_restarts_carry_a_change_to_what_runs(drop, reconnect, callers, restarte
     )
     rollout = Rollout(drop_old=drop, reconnect=reconnect)
     broken = msgspec.structs.replace(fault("a"), changes=written, rollout=rollout, callers=callers)
-    stage = Stage(broken)
+    stage = TrialHarness(broken)
     for name in ("web", "cart", "other"):
         stage.cluster.create(deployment(name))
     stage.cluster.create(deployment("db", "StatefulSet"))
@@ -90,7 +90,7 @@ def test_restarts_carry_a_change_to_what_runs(drop, reconnect, callers, restarte
 def test_command_is_undone_where_first_command_is_recorded():
     undo = (Change.from_json({"scale": {"target": "Deployment/web", "replicas": 2}}),)
     scale = Change.from_json({"scale": {"target": "Deployment/web", "replicas": 0}})
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     stage.cluster.create(deployment("web"))
     context, seen = stage.context(), []
     context.engine.do = lambda change, **more: seen.append((change.operation.keyword, more["undo"]))
@@ -103,7 +103,7 @@ def test_command_is_undone_where_first_command_is_recorded():
 
 
 def test_no_change_while_infrastructure_is_unhealthy():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     context = stage.context()
     context.health = lambda: ["etcd is slow", "no disk"]
     with pytest.raises(InfrastructureError, match="etcd is slow; no disk"):
@@ -144,14 +144,14 @@ def turning(stage, at, value="bad", name="a"):
     ],
 )
 def test_a_check_is_asked_each_tick_until_its_deadline(turns, within, answered, end):
-    stage = turning(Stage(fault("a")), turns)
+    stage = turning(TrialHarness(fault("a")), turns)
     context = stage.context()
     assert [r.answer for r in await_checks(context, [key("bad", within)])] == [answered]
     assert stage.clock.now() == end
 
 
 def test_passed_checks_count_with_own_times():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     turning(stage, 1030)
     results = await_checks(stage.context(), [key("good", 60), key("bad", 60), key("worse", 90), key("bad", 15)])
     assert [r.answer for r in results] == ["True", "True", "False", "False"]
@@ -161,13 +161,13 @@ def test_passed_checks_count_with_own_times():
 
 
 def test_no_checks_are_answered_at_once():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     assert await_checks(stage.context(), []) == []
     assert stage.clock.now() == 1000.0
 
 
 def test_followup_check_has_deadline_of_its_change():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     until = Change.from_json({**fault("a").changes[0].to_json(), "until": {
         "check": key("bad", 600).to_json(), "withinSeconds": 45}}).until  # fmt: skip
     assert await_until(stage.context(), until).answer == "False"
@@ -175,7 +175,7 @@ def test_followup_check_has_deadline_of_its_change():
 
 
 def test_an_answer_is_of_the_app_of_the_trial():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     stage.runbook = msgspec.structs.replace(stage.runbook, namespaces={"stores": "shop-stores"})
     stage.cluster.put({**config("x"), "metadata": {"name": "x", "namespace": "shop-stores"}})
     check = Check.from_json({"object": {"ref": "stores/ConfigMap/x", "path": "data.k", "equals": "good"}})
@@ -190,7 +190,7 @@ def test_an_answer_is_of_the_app_of_the_trial():
 
 @pytest.mark.parametrize(("turns", "codes", "end"), [(1060, [], 1060.0), (1061, ["SK304"], 1060.0), (1016, [], 1030.0)])
 def test_an_effect_has_so_long_to_show(turns, codes, end):
-    stage = Stage(fault("a", desired="worse"))
+    stage = TrialHarness(fault("a", desired="worse"))
     turning(stage, turns, "worse")
     findings, checks = stage.run()
     assert [f.code for f in findings] == codes
@@ -203,7 +203,7 @@ def test_an_effect_has_so_long_to_show(turns, codes, end):
 
 def test_missing_effects_are_reported_and_shown_ones_kept():
     broken = msgspec.structs.replace(fault("a"), effect=(key("worse", 30), key("bad", 30), key("worst", 60)))
-    stage = Stage(broken)
+    stage = TrialHarness(broken)
     findings, checks = stage.run()
     assert [f.code for f in findings] == ["SK304"]
     assert findings[0].severity == Severity.ERROR
@@ -243,7 +243,7 @@ def injected(stage, at):
 
 @pytest.mark.parametrize(("well", "blamed"), [(True, "SK304"), (False, "")])
 def test_missing_effect_blames_author_only_if_injector_is_healthy(well, blamed):
-    stage = injected(Stage(chaos_fault()), 1000)
+    stage = injected(TrialHarness(chaos_fault()), 1000)
     stage.cluster.put(config("a"))
     stage.cluster.put(POD)
     context = stage.context()
@@ -257,7 +257,7 @@ def test_missing_effect_blames_author_only_if_injector_is_healthy(well, blamed):
 
 
 def test_fault_without_chaos_is_blamed_despite_unhealthy_injector():
-    stage = Stage(fault("a", desired="worse"))
+    stage = TrialHarness(fault("a", desired="worse"))
     context = stage.context()
     context.health = lambda: [] if stage.clock.now() < 1060 else ["the chaos daemon died"]
     findings, _ = inject(context, TrialStep(kind="inject"), 0, 1000.0)
@@ -268,7 +268,7 @@ def test_fault_without_chaos_is_blamed_despite_unhealthy_injector():
     ("claims", "raised", "end"), [(1000, False, 1000.0), (1100, False, 1105.0), (1130, True, 1120.0)]
 )
 def test_chaos_mesh_has_two_minutes_to_claim_an_injection(claims, raised, end):
-    stage = injected(Stage(chaos_fault()), claims)
+    stage = injected(TrialHarness(chaos_fault()), claims)
     stage.cluster.put(config("a"))
     stage.cluster.put(POD)
     if raised:
@@ -281,7 +281,7 @@ def test_chaos_mesh_has_two_minutes_to_claim_an_injection(claims, raised, end):
 
 def test_pods_of_the_target_that_wait_are_told():
     broken = msgspec.structs.replace(fault("a", desired="worse"), target=Reference("Deployment", "web"))
-    stage = Stage(broken)
+    stage = TrialHarness(broken)
     stage.runbook = msgspec.structs.replace(
         stage.runbook,
         app=msgspec.structs.replace(
@@ -296,7 +296,7 @@ def test_pods_of_the_target_that_wait_are_told():
 
 
 def test_a_refusal_of_chaos_mesh_names_it():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     context = stage.context()
 
     def refuse(*_, **__):
@@ -309,7 +309,7 @@ def test_a_refusal_of_chaos_mesh_names_it():
 
 
 def test_a_fault_that_changes_nothing_is_told_so():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": "bad"}})
     stage.runbook = msgspec.structs.replace(
         stage.runbook, faults=(msgspec.structs.replace(fault("a"), effect=(key("worse"),)),)
@@ -342,7 +342,7 @@ def waiting(seconds=None, name="d"):
     ],
 )
 def test_an_alert_that_is_waited_for_has_a_deadline(faults, alert_after, codes, end):
-    stage = Stage(*faults, alert_after=alert_after)
+    stage = TrialHarness(*faults, alert_after=alert_after)
     findings, _ = stage.run()
     assert [f.code for f in findings] == codes
     assert stage.clock.now() == pytest.approx(end, abs=60 if alert_after is None or not codes else 0)
@@ -352,19 +352,19 @@ def test_an_alert_that_is_waited_for_has_a_deadline(faults, alert_after, codes, 
 
 
 def test_what_fires_instead_is_told():
-    stage = Stage(
+    stage = TrialHarness(
         fault("a"), fault("d", FaultStart(on_alert=OnAlert(name="Other", within_seconds=120))), alert_after=60.0
     )
     (found,), _ = stage.run()
     assert found.observed == "firing after 120 s: Errors on Deployment/web"
     assert found.expected == "Other within 120 s of the injection before it"
-    (found,), _ = Stage(fault("a"), waiting(120), alert_after=None).run()
+    (found,), _ = TrialHarness(fault("a"), waiting(120), alert_after=None).run()
     assert found.observed == "firing after 120 s: nothing"
 
 
 def test_alerts_are_checked_every_virtual_minute_or_wall_clock_tick():
     for clock, end in (("Virtual", 1120.0), ("Wall", 1105.0)):
-        stage = Stage(fault("a"), waiting(600), alert_after=95.0)
+        stage = TrialHarness(fault("a"), waiting(600), alert_after=95.0)
         context = stage.context()
         context.spec = msgspec.structs.replace(context.spec, clock=clock)
         inject(context, TrialStep(kind="inject"), 0, 1000.0)
@@ -372,7 +372,7 @@ def test_alerts_are_checked_every_virtual_minute_or_wall_clock_tick():
 
 
 def test_the_progress_of_a_fault_counts_its_proofs():
-    stage = Stage(fault("a"), fault("b"))
+    stage = TrialHarness(fault("a"), fault("b"))
     stage.run(faults=("a",))
     assert stage.context().progress().proofs == 1
     stage.run(index=1)

@@ -7,7 +7,7 @@ from scenario_kit.model import Change, Check, Procedure, Reference, Severity, So
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.trial.resolution import durability
 from tests.trial.test_alert_steps import ERRORS, Trial, config, fault
-from tests.trial.test_inject import Stage
+from tests.trial.test_inject import TrialHarness
 from tests.trial.test_inject import fault as effective
 
 SOLVED = TrialStep(kind="expectCleared", use="Solution", name="s")
@@ -20,7 +20,7 @@ def biting(join="Independent", injected=True, holds=(True,), **fields):
         Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": answers[h]}}) for h in holds
     )
     broken = msgspec.structs.replace(effective("a"), effect=effect, **fields)
-    stage = Stage(broken)
+    stage = TrialHarness(broken)
     context = stage.context()
     if injected:
         context.engine.do(broken.changes[0], ordinal=1, group="Fault/a")

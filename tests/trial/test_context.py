@@ -19,7 +19,7 @@ from scenario_kit.trial.investigation.silent_hops import measure_passages
 from scenario_kit.trial.investigation.symptoms import find_new, list_pods
 from scenario_kit.trial.procedures import change, undo_change
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, Trial, config, fault
-from tests.trial.test_inject import Stage
+from tests.trial.test_inject import TrialHarness
 from tests.trial.test_inject import fault as effective
 
 
@@ -66,7 +66,7 @@ def test_guarded_objects_are_workloads_services_and_flags():
 
 
 def test_what_a_program_injects():
-    context = Stage(effective("a"), effective("b"), effective("c")).context()
+    context = TrialHarness(effective("a"), effective("b"), effective("c")).context()
     names = lambda **step: [f.name for f in context.chosen_faults(TrialStep(kind="inject", **step))]  # noqa: E731
     assert names() == ["a", "b", "c"]
     assert names(faults=("c", "a")) == ["a", "c"]
@@ -75,7 +75,7 @@ def test_what_a_program_injects():
 
 
 def test_when_what_was_injected():
-    stage = Stage(effective("a"), effective("b"), effective("never"))
+    stage = TrialHarness(effective("a"), effective("b"), effective("never"))
     context = stage.context()
     assert (context.injected_at(), context.last_injected_at()) == (None, None)
 
@@ -103,7 +103,7 @@ def test_when_what_was_injected():
 
 
 def test_saved_baseline_and_progress_are_labelled_and_read_again():
-    stage = Stage(effective("a"))
+    stage = TrialHarness(effective("a"))
     first, second = stage.context(), stage.context()
     assert (first.baseline(), first.progress()) == (None, InjectionProgress())
     baseline = Baseline(namespace_uid="u", snapshot={"a": "b"}, ready_at=7.0)
@@ -181,7 +181,7 @@ def patching(value, name="a", **more):
 
 
 def trying(use, *changes):
-    stage = Stage(effective("a"))
+    stage = TrialHarness(effective("a"))
     stage.run()
     procedure = Procedure(use=use, name="p", solution=Solution(name="p", changes=changes))
     stage.runbook = msgspec.structs.replace(stage.runbook, procedures=(procedure,))

@@ -7,7 +7,7 @@ from scenario_kit.model import App, Check, Reference
 from scenario_kit.model.authored.app import CallEdge, Component
 from scenario_kit.model.authored.scenario import FaultStart
 from scenario_kit.testing import FakeCluster, FakeMetrics
-from tests.trial.test_inject import Stage, config, fault
+from tests.trial.test_inject import TrialHarness, config, fault
 
 APP = App(
     name="shop",
@@ -65,7 +65,7 @@ def crashed(workload, since="1970-01-01T00:17:30Z"):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"containerStatuses": [state]}}
 
 
-class Play(Stage):
+class Play(TrialHarness):
     """A trial on an app that does as it is told once the fault is in force."""
 
     def __init__(self, *faults, broken=None, pods=()):

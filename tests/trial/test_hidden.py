@@ -26,7 +26,7 @@ def fault(kind: str, visibility: str) -> Fault:
     )  # fmt: skip
 
 
-class Stage:
+class TrialHarness:
     """As much of a context as giving access looks at."""
 
     def __init__(self, *faults: Fault) -> None:
@@ -51,7 +51,7 @@ class Stage:
     ],
 )
 def test_what_a_solver_reads_of_chaos_mesh(faults: list[Fault], readable: list[str] | None) -> None:
-    context: TrialContext = Stage(*faults)  # type: ignore[assignment]
+    context: TrialContext = TrialHarness(*faults)  # type: ignore[assignment]
     rules = [r for o in deploy._build_access(context) if o["kind"] == "Role" for r in o["rules"]]
 
     assert [r["resources"] for r in rules] == ([] if readable is None else [readable])

@@ -76,7 +76,7 @@ class Evaluator:
         )
 
 
-class Stage:
+class TrialHarness:
     """A trial of those faults; ``context`` is made afresh, as by an operator that was started again."""
 
     def __init__(self, *faults, alert_after=120.0, expect=NOTHING):
@@ -119,7 +119,7 @@ ALERTED = fault("d", FaultStart(on_alert=OnAlert(name="Errors", entity=Reference
 
 
 def test_each_comes_when_it_is_due():
-    stage = Stage(fault("a"), LATER, CHAINED, ALERTED)
+    stage = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
     findings, checks = stage.run()
     assert findings == []
     assert [c.answer for c in checks] == ["True"] * 4
@@ -129,13 +129,13 @@ def test_each_comes_when_it_is_due():
 
 
 def test_a_delay_does_not_hold_up_those_that_start_at_once():
-    stage = Stage(LATER, fault("a"))
+    stage = TrialHarness(LATER, fault("a"))
     assert stage.run()[0] == []
     assert (stage.at("a"), stage.at("b")) == (1000, 1300)
 
 
 def test_an_alert_that_never_comes_is_a_finding():
-    stage = Stage(fault("a"), ALERTED, alert_after=None)
+    stage = TrialHarness(fault("a"), ALERTED, alert_after=None)
     findings, _ = stage.run()
     assert [f.code for f in findings] == ["SK331"]
     assert "'d' never started" in findings[0].message
@@ -145,20 +145,20 @@ def test_an_alert_that_never_comes_is_a_finding():
 
 def test_the_author_may_set_the_deadline_for_the_alert():
     impatient = fault("d", FaultStart(on_alert=OnAlert(name="Errors", within_seconds=60)))
-    stage = Stage(fault("a"), impatient)
+    stage = TrialHarness(fault("a"), impatient)
     assert [f.code for f in stage.run()[0]] == ["SK331"]
     assert stage.clock.now() == 1060
 
 
 def test_a_fault_without_effect_ends_the_step():
-    stage = Stage(fault("a", desired="worse"), fault("b", FaultStart(after_fault="a")))
+    stage = TrialHarness(fault("a", desired="worse"), fault("b", FaultStart(after_fault="a")))
     assert [f.code for f in stage.run()[0]] == ["SK304"]
     assert stage.state()["b"] == "good"
 
 
 def test_other_active_fault_may_hide_an_effect():
-    (alone,), _ = Stage(fault("a", desired="worse")).run()
-    (beside,), _ = Stage(fault("a"), fault("b", desired="worse")).run()
+    (alone,), _ = TrialHarness(fault("a", desired="worse")).run()
+    (beside,), _ = TrialHarness(fault("a"), fault("b", desired="worse")).run()
     assert alone.fix.startswith("choose parameters that differ more")
     assert beside.fix.startswith("start it before 'a' if it is masked, or drop it")
 
@@ -176,7 +176,7 @@ def tainted(desired="x"):
 
 @pytest.mark.parametrize(("desired", "codes"), [("x", []), ("y", ["SK304"] * 3)])
 def test_what_is_done_to_all_nodes_is_proven_on_each(desired, codes):
-    stage = Stage(tainted(desired))
+    stage = TrialHarness(tainted(desired))
     for name in ("n1", "n2", "n3"):
         stage.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}})
     findings, checks = stage.run()
@@ -190,13 +190,13 @@ def test_what_is_done_to_all_nodes_is_proven_on_each(desired, codes):
     ids=["what it waits for is left out", "all but two", "alone, nothing can raise its alert"],
 )
 def test_a_program_may_inject_some_of_them(step, broken):
-    stage = Stage(fault("a"), LATER, CHAINED, ALERTED)
+    stage = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
     assert stage.run(**step)[0] == []
     assert {name for name, value in stage.state().items() if value == "bad"} == broken
 
 
 def test_one_fault_is_removed_and_restored():
-    stage = Stage(fault("a"), fault("b"))
+    stage = TrialHarness(fault("a"), fault("b"))
     stage.run()
     assert change(stage.context(), TrialStep(kind="change", use="RemoveFault", name="a"), 1) == ([], [])
     assert stage.state() == {"a": "good", "b": "bad"}
@@ -207,12 +207,12 @@ def test_one_fault_is_removed_and_restored():
 
 
 def test_killed_at_any_request_it_goes_on_where_it_stood():
-    reference = Stage(fault("a"), LATER, CHAINED, ALERTED)
+    reference = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
     reference.run()
     expected = {name: reference.at(name) for name in "abcd"}
     requests = len(reference.cluster.requests)
     for fatal in range(0, requests, 3):
-        stage = Stage(fault("a"), LATER, CHAINED, ALERTED)
+        stage = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
         left = [fatal]
 
         def before(verb, what, left=left):
@@ -233,7 +233,7 @@ def test_killed_at_any_request_it_goes_on_where_it_stood():
 
 
 def test_what_is_true_before_the_fault_proves_nothing():
-    stage = Stage(fault("a", desired="good"))
+    stage = TrialHarness(fault("a", desired="good"))
     findings, _ = stage.run()
     assert [(f.code, "holds before" in f.message) for f in findings] == [("SK304", True)]
     assert stage.state() == {"a": "good"}
@@ -252,7 +252,7 @@ def test_fault_survived_by_old_pods_gets_rollout_hint(updated, drops, reported):
     changed = msgspec.structs.replace(
         fault("a"), target=ref, changes=(Change.from_json(patch),), effect=(effect,), rollout=Rollout(drop_old=drops)
     )
-    stage = Stage(fault("b"), changed)
+    stage = TrialHarness(fault("b"), changed)
     status = {"observedGeneration": 9, "replicas": 2, "updatedReplicas": updated, "availableReplicas": 2}
     metadata = {"name": "web", "namespace": "shop"}
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
@@ -268,14 +268,14 @@ def test_fault_survived_by_old_pods_gets_rollout_hint(updated, drops, reported):
 
 def test_checks_made_true_by_earlier_fault_do_not_fail_later_one():
     later = msgspec.structs.replace(fault("b", FaultStart(after_fault="a")), effect=fault("a").effect)
-    findings, checks = Stage(fault("a"), later).run()
+    findings, checks = TrialHarness(fault("a"), later).run()
     assert not findings
     assert len(checks) == 2
 
 
 def test_a_proof_is_not_asked_for_again():
     """What was proven may look otherwise once the next fault is in force."""
-    stage = Stage(fault("a"), LATER)
+    stage = TrialHarness(fault("a"), LATER)
     stage.run(faults=("a",))
     stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": "worse"}})
     findings, checks = stage.run()
@@ -294,14 +294,14 @@ def test_deadlines_of_alerts_count_from_their_fault(after, alert_after, codes):
             AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=150),
         )
     )
-    stage = Stage(fault("a"), LATER, alert_after=alert_after, expect=expect)
+    stage = TrialHarness(fault("a"), LATER, alert_after=alert_after, expect=expect)
     stage.run()
     assert [f.code for f in expect_alerts(stage.context(), stage.clock.now())] == codes
 
 
 def test_alert_of_uninjected_fault_is_not_required():
     expect = Expect(alerts=(AlertExpectation(name="Other", after="b", within_seconds=150),))
-    stage = Stage(fault("a"), LATER, expect=expect)
+    stage = TrialHarness(fault("a"), LATER, expect=expect)
     stage.run(faults=("a",))
     assert expect_alerts(stage.context(), stage.clock.now()) == []
 
@@ -317,7 +317,7 @@ def refusing(stage):
 
 
 def test_a_change_that_the_api_server_refuses_is_the_author_s():
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     refusing(stage)
     findings, _ = stage.run()
     assert [f.code for f in findings] == ["SK121"]
@@ -326,7 +326,7 @@ def test_a_change_that_the_api_server_refuses_is_the_author_s():
 
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK121"), ("Solution", "SK411"), ("Fix", "SK401")])
 def test_a_procedure_that_the_api_server_refuses_is_the_author_s(use, code):
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     assert stage.run()[0] == []
     repair = Change.from_json({"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": "x"}}}})
     procedure = Procedure(use=use, name="try", solution=Solution(name="try", changes=(repair,)))
@@ -343,7 +343,7 @@ def test_next_change_waits_for_check_of_previous(equals, waited):
     slow = fault("a")
     patch = slow.changes[0].to_json()
     slow = msgspec.structs.replace(slow, changes=(Change.from_json({**patch, "until": until}),))
-    stage = Stage(slow)
+    stage = TrialHarness(slow)
     assert stage.run()[0] == []
     assert stage.clock.now() == 1000 + waited
 
@@ -364,7 +364,7 @@ def expected(value, *, stays=False):
     ],
 )
 def test_an_expected_check_is_asked_before_the_fault(value, stays, reported):
-    stage = Stage(fault("a"), expect=expected(value, stays=stays))
+    stage = TrialHarness(fault("a"), expect=expected(value, stays=stays))
     findings, _ = stage.run()
     assert [f.message for f in findings] == reported
     assert {f.code for f in findings} <= {"SK141"}
@@ -374,6 +374,6 @@ def test_an_expected_check_is_asked_before_the_fault(value, stays, reported):
 @pytest.mark.parametrize(("stays", "reported"), [(False, 0), (True, 1)])
 def test_unknown_check_before_fault_only_fails_a_lasting_check(stays, reported):
     document = {"query": {"expr": "up", "is": "AtLeast", "value": 1}, "withinSeconds": 0, "stays": stays}
-    stage = Stage(fault("a"), expect=Expect(checks=(Check.from_json(document),)))
+    stage = TrialHarness(fault("a"), expect=Expect(checks=(Check.from_json(document),)))
     findings, _ = stage.run()
     assert [f.code for f in findings] == ["SK141"] * reported

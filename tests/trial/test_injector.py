@@ -10,7 +10,7 @@ from scenario_kit.model import Change, Fault, Object, Reference, Severity, Trial
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial.run import execute, run
 from scenario_kit.trial.status import TrialStatus
-from tests.trial.test_inject import Stage
+from tests.trial.test_inject import TrialHarness
 
 EXPERIMENT = {
     "apiVersion": "chaos-mesh.org/v1alpha1",
@@ -45,8 +45,8 @@ class Answering(FakeCluster):
         return {**found, "status": {"experiment": {"containerRecords": [record]}}}
 
 
-def injecting(answer: str) -> Stage:
-    stage = Stage(FAULT)
+def injecting(answer: str) -> TrialHarness:
+    stage = TrialHarness(FAULT)
     stage.cluster = Answering([POD])
     stage.cluster.answer = answer
     stage.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})

@@ -30,7 +30,7 @@ RUNBOOK = Runbook(
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "cart-1", "namespace": "shop"}}
 
 
-class Stage:
+class TrialHarness:
     """What a step has of a trial, with a solver who may read the app's namespace and nothing of ours."""
 
     management = "kit"
@@ -69,7 +69,7 @@ def config(name, namespace="shop", **data):
 
 
 def test_an_innocent_namespace_holds():
-    assert expect_no_leaks(Stage(config("settings", key="value"))) == []
+    assert expect_no_leaks(TrialHarness(config("settings", key="value"))) == []
 
 
 @pytest.mark.parametrize(
@@ -83,23 +83,23 @@ def test_an_innocent_namespace_holds():
     ids=["name", "data", "event"],
 )  # fmt: skip
 def test_an_object_or_event_that_says_it_is_found(reported):
-    assert [f.code for f in expect_no_leaks(Stage(reported))] == ["SK441"]
+    assert [f.code for f in expect_no_leaks(TrialHarness(reported))] == ["SK441"]
 
 
 def test_a_log_line_that_says_it_is_found():
-    stage = Stage()
+    stage = TrialHarness()
     stage.cluster.log("shop", "cart-1", "cart", 1.0, "applying cart-delay")
     (finding,) = expect_no_leaks(stage)
     assert finding.observed == "log of Pod/cart-1, container cart"
 
 
 def test_a_metric_that_says_it_is_found():
-    (finding,) = expect_no_leaks(Stage(series=[({"__name__": "up", "job": "cart-delay"}, 1.0)]))
+    (finding,) = expect_no_leaks(TrialHarness(series=[({"__name__": "up", "job": "cart-delay"}, 1.0)]))
     assert finding.observed == "metrics, label job"
 
 
 def test_a_role_that_reaches_into_what_is_ours_is_found():
-    stage = Stage(config("receipt", "kit"), may_read_ours=True)
+    stage = TrialHarness(config("receipt", "kit"), may_read_ours=True)
     assert [f.message for f in expect_no_leaks(stage)] == ["the solver's role can list ConfigMap in kit"]
 
 
@@ -115,14 +115,14 @@ def test_leftovers_are_judged_by_what_acts_on_them():
     before, noted = config("settings", level="info"), config("settings", level="info")
     noted["metadata"] = {**noted["metadata"], "annotations": {"ops/culprit": "yes"}}
     patch = {"patch": {"target": "ConfigMap/settings", "type": "Json", "patch": []}}
-    stage = Stage(noted, app=[before], receipts=[receipt(before, noted, patch)])
+    stage = TrialHarness(noted, app=[before], receipts=[receipt(before, noted, patch)])
     (finding,) = expect_no_leaks(stage)
     assert (finding.code, finding.observed) == ("SK443", "yes")
 
 
 def test_runtime_writes_of_fault_processes_are_checked():
     before, noted = config("settings", level="info"), config("settings", level="info", solution="restart it")
-    found = expect_no_leaks(Stage(noted, app=[before]))
+    found = expect_no_leaks(TrialHarness(noted, app=[before]))
     assert {f.code for f in found} == {"SK443"}
     assert all("solution" in f.message for f in found)
 
@@ -136,19 +136,19 @@ def test_api_server_defaults_are_not_changes_of_the_fault():
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "reader", "namespace": made["metadata"]["namespace"]},
         "spec": {"containers": [{"name": "c", "image": "i", "envFrom": [{"configMapRef": {"name": "settings"}}]}]},
     }  # fmt: skip
-    found = expect_no_leaks(Stage(made, read_by, receipts=[receipt(None, made, change)]))
+    found = expect_no_leaks(TrialHarness(made, read_by, receipts=[receipt(None, made, change)]))
     assert not [f.message for f in found if any(key in f.message for key in keys)]
 
 
 def test_a_change_of_what_is_read_is_none():
     before, changed = config("settings", level="info"), config("settings", level="debug")
     patch = {"patch": {"target": "ConfigMap/settings", "type": "Merge", "patch": {"data": {"level": "debug"}}}}
-    assert expect_no_leaks(Stage(changed, app=[before], receipts=[receipt(before, changed, patch)])) == []
+    assert expect_no_leaks(TrialHarness(changed, app=[before], receipts=[receipt(before, changed, patch)])) == []
 
 
 def test_last_write_of_fault_is_found_by_version():
     own = [config(f"c{number}", level="info") for number in range(5)]
-    stage = Stage(*own, app=own)
+    stage = TrialHarness(*own, app=own)
     ref = "shop/ConfigMap/c2"
     for number in range(20):
         stage.cluster.patch(Reference.parse(ref), {"data": {"level": str(number)}})
@@ -192,18 +192,18 @@ def about(kind, api):
     ],
 )
 def test_experiments_that_the_scenario_shows_are_read_by_design(visibility, objects, reported):
-    stage = Stage(*objects)
+    stage = TrialHarness(*objects)
     stage.runbook = msgspec.structs.replace(stage.runbook, faults=(shown(visibility),))
     assert bool(expect_no_leaks(stage)) is reported
 
 
 def test_only_app_namespaces_and_cluster_scope_are_read():
-    stage = Stage(config("cart-delay", "elsewhere"))
+    stage = TrialHarness(config("cart-delay", "elsewhere"))
     assert expect_no_leaks(stage) == []
     stage.everywhere = ("shop", "elsewhere")
     assert [f.code for f in expect_no_leaks(stage)] == ["SK441"]
     outside = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "cart-delay"}}
-    assert [f.code for f in expect_no_leaks(Stage(outside))] == ["SK441"]
+    assert [f.code for f in expect_no_leaks(TrialHarness(outside))] == ["SK441"]
 
 
 @pytest.mark.parametrize(("namespace", "reported"), [("shop", True), ("elsewhere", False)])
@@ -211,5 +211,5 @@ def test_writes_outside_app_are_checked_where_solvers_read(namespace, reported):
     before, noted = config("extra", namespace, note="x"), config("extra", namespace, note="x")
     noted["metadata"]["annotations"] = {"ops/culprit": "yes"}
     patch = {"patch": {"target": "ConfigMap/extra", "type": "Json", "patch": []}}
-    stage = Stage(noted, receipts=[receipt(before, noted, patch)])
+    stage = TrialHarness(noted, receipts=[receipt(before, noted, patch)])
     assert any(f.observed == "yes" for f in expect_no_leaks(stage)) is reported

@@ -61,7 +61,7 @@ RESTART = of(restart={"target": "Deployment/web"})
 LOAD = of(load={"percent": 40, "forSeconds": 240})
 
 
-class Stage:
+class TrialHarness:
     """A trial that waits with noise; ``context`` is made afresh, as by an operator that was started again."""
 
     def __init__(self, *played: NoiseSource, app: App = APP, objects: tuple[Any, ...] = OBJECTS) -> None:
@@ -105,7 +105,7 @@ class Stage:
 
 
 def test_each_occurrence_comes_and_goes_at_its_time() -> None:
-    stage = Stage(SCALE)
+    stage = TrialHarness(SCALE)
     context = stage.context()
     for event in list_events([SCALE], 4, START, START + 6000):
         assert event.until is not None
@@ -119,7 +119,7 @@ def test_each_occurrence_comes_and_goes_at_its_time() -> None:
 
 
 def test_one_long_wait_passes_through_all_of_them() -> None:
-    stage = Stage(SCALE, RESTART)
+    stage = TrialHarness(SCALE, RESTART)
     stage.context().wait(START + 6000)
 
     done = stage.context().engine.list_receipts(noise.GROUP)
@@ -131,7 +131,7 @@ def test_one_long_wait_passes_through_all_of_them() -> None:
 
 
 def test_nothing_happens_before_the_app_is_ready() -> None:
-    stage = Stage(SCALE, RESTART)
+    stage = TrialHarness(SCALE, RESTART)
     context = stage.context()
     context.save_baseline(Baseline())
     context.wait(START + 6000)
@@ -140,7 +140,7 @@ def test_nothing_happens_before_the_app_is_ready() -> None:
 
 
 def test_what_was_missed_is_not_made_up_for() -> None:
-    stage = Stage(SCALE)
+    stage = TrialHarness(SCALE)
     third = list_events([SCALE], 4, START, START + 6000)[2]
     assert third.until is not None
     stage.clock.wait(third.until)  # nobody ran all the while
@@ -152,7 +152,7 @@ def test_what_was_missed_is_not_made_up_for() -> None:
 
 def test_run_killed_at_any_request_resumes() -> None:
     def history(die_at: int | None) -> list[tuple[float, str]]:
-        stage, count = Stage(SCALE, RESTART, LOAD), 0
+        stage, count = TrialHarness(SCALE, RESTART, LOAD), 0
 
         def dying(verb: str, what: str) -> None:
             nonlocal count
@@ -177,7 +177,7 @@ def test_run_killed_at_any_request_resumes() -> None:
 
 
 def test_teardown_undoes_everything_and_stops_noise() -> None:
-    stage = Stage(SCALE, LOAD)
+    stage = TrialHarness(SCALE, LOAD)
     first = list_events([SCALE, LOAD], 4, START, START + 6000)[0]
     context = stage.context()
     context.wait(first.at + 15)
@@ -191,7 +191,7 @@ def test_teardown_undoes_everything_and_stops_noise() -> None:
 
 
 def test_a_swing_of_the_load_is_no_broken_guard() -> None:
-    stage = Stage(LOAD)
+    stage = TrialHarness(LOAD)
     context = stage.context()
     event = list_events([LOAD], 4, START, START + 6000)[0]
     context.wait(event.at + 15)
@@ -209,7 +209,7 @@ def test_a_swing_of_the_load_is_no_broken_guard() -> None:
 
 @pytest.mark.parametrize(("outcome", "broken"), [("Incident", True), ("Benign", False)])
 def test_load_change_of_benign_fault_need_not_end(outcome: str, broken: bool) -> None:
-    stage = Stage()
+    stage = TrialHarness()
     more = {"containers": [{"name": "c", "env": [{"name": "USERS", "value": "80"}]}]}
     patch = {"target": "Deployment/load", "type": "Strategic", "patch": {"spec": {"template": {"spec": more}}}}
     surge = Fault(
@@ -250,7 +250,7 @@ def test_load_swing_may_only_set_the_user_flag() -> None:
     objects = (*OBJECTS, flags)
     load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40, "forSeconds": 240}})
     (source,) = build_sources([load], FLAGGED, objects, "shop", 50)
-    stage = Stage(source, app=FLAGGED, objects=objects)
+    stage = TrialHarness(source, app=FLAGGED, objects=objects)
     context = stage.context()
     first, second = list_events([source], 4, START, START + 6000)[:2]
 
@@ -276,7 +276,7 @@ def test_load_swing_may_only_set_the_user_flag() -> None:
 
 
 def test_the_offered_load_counts_its_swings() -> None:
-    stage = Stage(LOAD)
+    stage = TrialHarness(LOAD)
     context = stage.context()
     event = list_events([LOAD], 4, START, START + 6000)[0]
     assert event.until is not None
@@ -289,7 +289,7 @@ def test_the_offered_load_counts_its_swings() -> None:
 
 
 def test_an_object_that_a_solver_removed_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
-    stage = Stage(SCALE)
+    stage = TrialHarness(SCALE)
     stage.cluster.delete(Reference("Deployment", "web", "shop"))
     context = stage.context()
     context.wait(START + 1300)
@@ -299,7 +299,7 @@ def test_an_object_that_a_solver_removed_is_left_out(caplog: pytest.LogCaptureFi
 
 
 def test_a_trial_without_noise_asks_for_nothing() -> None:
-    stage = Stage()
+    stage = TrialHarness()
     context = stage.context()
     stage.cluster.requests.clear()
     assert noise.play(context) == noise.NEVER

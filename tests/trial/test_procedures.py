@@ -22,7 +22,7 @@ def deployment(name, available):
     }
 
 
-class Stage:
+class TrialHarness:
     """What the step has of a trial; the database comes back at ``ready``, and another workload never."""
 
     virtual = True
@@ -57,13 +57,13 @@ class Stage:
 
 @pytest.mark.parametrize(("ready", "waits"), [(0.0, 0), (1020.0, 2), (9999.0, 8)])
 def test_what_was_touched_comes_back_first(ready, waits):
-    stage = Stage(ready)
+    stage = TrialHarness(ready)
     undo_change(stage, TrialStep(kind="undoChange", use="Cheat", name="raise-limits"))
     assert stage.waits == waits
 
 
 def test_what_was_not_touched_is_not_waited_for():
-    stage = Stage(0.0)
+    stage = TrialHarness(0.0)
     stage.procedure = lambda use, name: msgspec.structs.replace(
         Procedure(use=use, name=name, solution=Solution(name=name)),
         solution=Solution(name=name, changes=(Change.from_json({"delete": {"target": "Service/db"}}),)),

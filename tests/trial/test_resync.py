@@ -12,7 +12,7 @@ from scenario_kit.errors import Rejected, Unreachable
 from scenario_kit.judge.order import check_order
 from scenario_kit.model import Object, Reference
 from scenario_kit.trial.injection.resync import plan_bumps, resync, shuffle_references
-from tests.trial.test_inject import Stage, fault
+from tests.trial.test_inject import TrialHarness, fault
 
 BROKEN = Reference("Service", "s2", "shop"), Reference("Deployment", "d1", "shop")
 
@@ -27,9 +27,9 @@ def service(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": {"app": name}}}
 
 
-def staged() -> Stage:
+def staged() -> TrialHarness:
     """A trial in which a fault wrote a Service and restarted a caller by way of zero replicas."""
-    stage = Stage(fault("a"))
+    stage = TrialHarness(fault("a"))
     objects = [o for i in range(6) for o in (workload(f"d{i}"), service(f"s{i}"))]
     for obj in objects:
         stage.cluster.create(obj)
@@ -37,7 +37,7 @@ def staged() -> Stage:
     return stage
 
 
-def break_(stage: Stage) -> None:
+def break_(stage: TrialHarness) -> None:
     stage.cluster.patch(BROKEN[0], {"spec": {"selector": {"app": "other"}}})
     for replicas in (0, 1):
         stage.cluster.patch(BROKEN[1], {"spec": {"replicas": replicas}})
@@ -45,11 +45,11 @@ def break_(stage: Stage) -> None:
     stage.context().save_progress(msgspec.structs.replace(progress, proofs=progress.proofs + 1))
 
 
-def there(stage: Stage) -> list[Object]:
+def there(stage: TrialHarness) -> list[Object]:
     return [o for kind in ("Deployment", "Service") for o in stage.cluster.list(kind, "shop")]
 
 
-def asked(stage: Stage) -> dict[str, Any]:
+def asked(stage: TrialHarness) -> dict[str, Any]:
     """What the objects ask for, but for how many old revisions are kept."""
     found = {}
     for obj in there(stage):
@@ -59,7 +59,7 @@ def asked(stage: Stage) -> dict[str, Any]:
     return found
 
 
-def orders(stage: Stage) -> list[str]:
+def orders(stage: TrialHarness) -> list[str]:
     return [f.message for f in check_order(there(stage), {"what is broken": BROKEN})]
 
 

@@ -169,7 +169,7 @@ class Quiet(FakeCluster):
             self.before = before
 
 
-class Stage:
+class TrialHarness:
     """A trial, and an operator that goes on from the saved status whenever something below it fails."""
 
     def __init__(self, trouble, wrong=()):
@@ -216,12 +216,12 @@ class Stage:
 
 
 def test_trial_without_failures_holds():
-    stage = Stage(Trouble()).run()
+    stage = TrialHarness(Trouble()).run()
     assert [(s.step, s.outcome, s.message) for s in stage.status.steps if s.outcome != "Held"] == []
     assert stage.status.outcome == "Held"
 
 
-REQUESTS = Stage(trouble := Trouble()).run() and trouble.count
+REQUESTS = TrialHarness(trouble := Trouble()).run() and trouble.count
 ERRORS = st.sampled_from([Unreachable, Conflict, LabError, MetricsError])
 
 
@@ -230,7 +230,7 @@ ERRORS = st.sampled_from([Unreachable, Conflict, LabError, MetricsError])
 @example(64, 5, Unreachable, 5000.0)  # between the receipt of a change and the change
 def test_transient_request_failures_are_not_findings(first, length, error, jump):
     """However much time passes meanwhile: the trial holds, or it was infrastructure."""
-    stage = Stage(Trouble(lambda n: first <= n < first + length, error, jump)).run()
+    stage = TrialHarness(Trouble(lambda n: first <= n < first + length, error, jump)).run()
     assert stage.status.outcome in ("Held", "Infra"), [(f.code, f.message) for f in stage.errors]
     assert stage.errors == []
     if stage.status.outcome == "Held":
@@ -240,7 +240,7 @@ def test_transient_request_failures_are_not_findings(first, length, error, jump)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, REQUESTS), ERRORS)
 def test_permanent_failure_is_infra(first, error):
-    stage = Stage(Trouble(lambda n: n >= first, error)).run()
+    stage = TrialHarness(Trouble(lambda n: n >= first, error)).run()
     assert stage.errors == []
     assert stage.status.outcome in ("", "Infra")
 
@@ -248,7 +248,7 @@ def test_permanent_failure_is_infra(first, error):
 @pytest.mark.parametrize("deaf", ["evaluate", "query"])
 def test_hanging_component_is_detected_before_a_finding(deaf):
     """Nothing fails, but what should be seen is not: the alert engine is stuck, or no request is counted."""
-    stage = Stage(Trouble(), wrong=["kube-controller-manager does not answer"])
+    stage = TrialHarness(Trouble(), wrong=["kube-controller-manager does not answer"])
     if deaf == "evaluate":
         stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
     else:
@@ -259,7 +259,7 @@ def test_hanging_component_is_detected_before_a_finding(deaf):
 
 def test_missing_metrics_are_not_quiet():
     """Silence of the whole pipeline looks like peace: a control must not pass on it."""
-    stage = Stage(Trouble())
+    stage = TrialHarness(Trouble())
     stage._metrics = lambda expr, at: []
     stage.run()
     assert (stage.status.outcome, stage.errors) == ("Infra", [])
@@ -267,14 +267,14 @@ def test_missing_metrics_are_not_quiet():
 
 
 def test_wrong_scenario_is_still_broken():
-    stage = Stage(Trouble())
+    stage = TrialHarness(Trouble())
     stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
     stage.run()
     assert (stage.status.outcome, {f.code for f in stage.errors}) == ("Broken", {"SK322"})
 
 
 def test_infra_message_is_in_the_step():
-    stage = Stage(Trouble(), wrong=["etcd does not answer"])
+    stage = TrialHarness(Trouble(), wrong=["etcd does not answer"])
     stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
     stage.run()
     assert msgspec.structs.asdict(stage.status.step(3))["message"] == "etcd does not answer"

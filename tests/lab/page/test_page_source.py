@@ -55,7 +55,7 @@ def a_workload(kind: str, name: str) -> dict[str, Any]:
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": {"replicas": 1}}
 
 
-class Stage:
+class FakeServer:
     """A world that runs, and what is known of it."""
 
     def __init__(self) -> None:
@@ -85,11 +85,11 @@ class Stage:
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
+def stage() -> FakeServer:
+    return FakeServer()
 
 
-def test_a_world_is_put_together(stage: Stage) -> None:
+def test_a_world_is_put_together(stage: FakeServer) -> None:
     stage.cluster.log("shop-x1y2", "db-0", "c", START + 550, "the disk is full")
     source = stage.source()
     (listed,) = source.worlds()
@@ -104,7 +104,7 @@ def test_a_world_is_put_together(stage: Stage) -> None:
     assert [line["text"] for line in source.logs("shop-x1y2", "db")] == ["the disk is full"]
 
 
-def test_alerts_cover_stored_samples_and_are_queried_once(stage: Stage) -> None:
+def test_alerts_cover_stored_samples_and_are_queried_once(stage: FakeServer) -> None:
     source = stage.source()
     (before,) = source.alerts()
     assert before["namespaces"] == ["shop-x1y2"]
@@ -117,7 +117,7 @@ def test_alerts_cover_stored_samples_and_are_queried_once(stage: Stage) -> None:
     assert len(stage.metrics.queries) == asked + 2
 
 
-def test_without_spoilers_nothing_of_the_trial_is_told(stage: Stage) -> None:
+def test_without_spoilers_nothing_of_the_trial_is_told(stage: FakeServer) -> None:
     source = stage.source(spoilers=False)
     found = source.world("shop-x1y2")
     reported = str({**found, "chart": None}) + str(source.worlds())
@@ -127,7 +127,7 @@ def test_without_spoilers_nothing_of_the_trial_is_told(stage: Stage) -> None:
     assert (found["step"], found["injectedAt"], found["chart"]["faulty"]) == ("", None, False)
 
 
-def test_what_is_not_there_is_not_found(stage: Stage) -> None:
+def test_what_is_not_there_is_not_found(stage: FakeServer) -> None:
     source = stage.source()
     with pytest.raises(NotFound, match="elsewhere"):
         source.world("elsewhere")
@@ -139,7 +139,7 @@ def test_what_is_not_there_is_not_found(stage: Stage) -> None:
     assert source.alerts() == []
 
 
-def test_a_trial_of_the_same_name_is_another_one(stage: Stage) -> None:
+def test_a_trial_of_the_same_name_is_another_one(stage: FakeServer) -> None:
     source = stage.source()
     source.world("shop-x1y2")
     stage.management.put({**a_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}})
@@ -150,7 +150,7 @@ def test_a_trial_of_the_same_name_is_another_one(stage: Stage) -> None:
     assert source.world("shop-x1y2")["startedAt"] == START + 240
 
 
-def test_a_dead_prometheus_is_told_as_such(stage: Stage) -> None:
+def test_a_dead_prometheus_is_told_as_such(stage: FakeServer) -> None:
     stage.metrics.down = True
     with pytest.raises(InfrastructureError, match="connection refused"):
         stage.source().world("shop-x1y2")

@@ -18,15 +18,15 @@ from scenario_kit.lab.host.http_server import LIMIT_BYTES
 from scenario_kit.lab.server import api as module
 from scenario_kit.lab.server.api import LabServerApi, serve
 from scenario_kit.lab.worlds import registry
-from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab, spec
+from tests.lab.worlds.fake_lab import APP, EPOCH, TICKS, FakeLab, spec
 
 TOKEN = "s3cret"
 BODY = {"namespace": "shop", "app": APP.to_json(), "seed": 1, "mode": "Virtual"}
 
 
 @pytest.fixture
-def lab() -> LittleLab:
-    lab = LittleLab()
+def lab() -> FakeLab:
+    lab = FakeLab()
     lab.begin()
     return lab
 
@@ -37,7 +37,7 @@ def problems() -> list[str]:
 
 
 @pytest.fixture
-def server(lab: LittleLab, problems: list[str]) -> Iterator[ThreadingHTTPServer]:
+def server(lab: FakeLab, problems: list[str]) -> Iterator[ThreadingHTTPServer]:
     server = serve(LabServerApi(lab.worlds, TOKEN, lambda: "; ".join(problems)), 0)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -82,9 +82,7 @@ def test_it_listens_on_loopback_only(server: ThreadingHTTPServer) -> None:
         ("GET", "/metrics"),
     ],
 )
-def test_without_the_token_nothing_happens(
-    url: str, lab: LittleLab, method: str, path: str, authorization: str
-) -> None:
+def test_without_the_token_nothing_happens(url: str, lab: FakeLab, method: str, path: str, authorization: str) -> None:
     headers = {"Authorization": authorization} if authorization else {}
     response = httpx.request(method, url + path, json=BODY, headers=headers, trust_env=False)
     assert response.status_code == 401
@@ -153,7 +151,7 @@ def test_a_body_that_is_too_large_is_not_read(server: ThreadingHTTPServer) -> No
         assert raw.recv(100).startswith(b"HTTP/1.1 413")
 
 
-def test_a_failure_below_and_a_bug_are_told_apart(client: httpx.Client, lab: LittleLab) -> None:
+def test_a_failure_below_and_a_bug_are_told_apart(client: httpx.Client, lab: FakeLab) -> None:
     client.put("/worlds/t1", json=BODY)
     lab.sink.refuse = MetricsError("Prometheus is gone", fix="start it")
     response = client.post("/worlds/t1/wait", json={"until": EPOCH + 15})
@@ -165,7 +163,7 @@ def test_a_failure_below_and_a_bug_are_told_apart(client: httpx.Client, lab: Lit
     assert "ZeroDivisionError" in response.json()["error"]
 
 
-def test_a_caller_that_hangs_up_freezes_the_world(server: ThreadingHTTPServer, lab: LittleLab) -> None:
+def test_a_caller_that_hangs_up_freezes_the_world(server: ThreadingHTTPServer, lab: FakeLab) -> None:
     world = lab.worlds.open(module.WorldSpec.from_json({**BODY, "trial": "t1"}))
     hung_up = threading.Event()
     ended = threading.Event()
@@ -201,7 +199,7 @@ def test_a_caller_that_hangs_up_freezes_the_world(server: ThreadingHTTPServer, l
     assert EPOCH + 30 <= world.now < EPOCH + 6000
 
 
-def test_metrics_are_those_of_wall_worlds(client: httpx.Client, lab: LittleLab) -> None:
+def test_metrics_are_those_of_wall_worlds(client: httpx.Client, lab: FakeLab) -> None:
     client.put("/worlds/t1", json={**BODY, "mode": "Wall"})
     world: Any = lab.worlds.get("t1")
     world.tick(1500.0)
@@ -243,7 +241,7 @@ def test_a_wall_clock_looks_after_its_world(url: str, monkeypatch: pytest.Monkey
 
 
 def test_a_cluster_that_never_settles_is_infrastructure(
-    url: str, lab: LittleLab, monkeypatch: pytest.MonkeyPatch
+    url: str, lab: FakeLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "SETTLE_SECONDS", 0.0)
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.0)
@@ -257,7 +255,7 @@ def test_a_cluster_that_never_settles_is_infrastructure(
     ("refusal", "expected"),
     [(MetricsError("Prometheus is gone"), InfrastructureError), (ZeroDivisionError("oops"), KitError)],
 )
-def test_errors_keep_their_meaning(url: str, lab: LittleLab, refusal: Exception, expected: type[Exception]) -> None:
+def test_errors_keep_their_meaning(url: str, lab: FakeLab, refusal: Exception, expected: type[Exception]) -> None:
     world = opened(url)
     lab.sink.refuse = refusal
     with pytest.raises(expected, match=str(refusal)):
@@ -289,7 +287,7 @@ def test_a_server_that_is_gone_or_strange_is_a_lab_error(url: str) -> None:
         opened(url, seed=2)
 
 
-def test_ports_of_pods_are_asked_by_namespace(client: httpx.Client, lab: LittleLab) -> None:
+def test_ports_of_pods_are_asked_by_namespace(client: httpx.Client, lab: FakeLab) -> None:
     client.put("/worlds/t1", json=BODY)
     asked = {"namespace": "shop", "pod": "web-0", "port": 8080}
     assert client.post("/probe", json=asked).json() == {

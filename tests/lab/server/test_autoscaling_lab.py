@@ -38,7 +38,7 @@ from scenario_kit.lab.worlds import LabContext, SampleHorizon, Worlds
 from scenario_kit.lab.worlds.world import LabWorld
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.runtime.process import Usage
-from tests.lab.worlds.little_lab import EPOCH, LittleNodes, LittleSink, LittleTwin, NoEffects, spec
+from tests.lab.worlds.fake_lab import EPOCH, FakeNodes, FakeSink, FakeTwin, NoEffects, spec
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
@@ -73,7 +73,7 @@ def objects() -> list[Object]:
     ]
 
 
-class Loaded(LittleTwin):
+class Loaded(FakeTwin):
     """A twin whose pods share ``cores`` of work among them."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Loaded(LittleTwin):
         return Telemetry({}, [], usage, [])
 
 
-class Kubelet(LittleNodes):
+class Kubelet(FakeNodes):
     """Every pod runs and is ready as soon as it is there, and goes when it is told to."""
 
     def __init__(self, store: ObjectStore, kube: KubeCluster) -> None:
@@ -163,7 +163,7 @@ def kube(control_plane: tuple[Path, Path]) -> Iterator[KubeCluster]:
     client.close()
 
 
-class Scene:
+class AutoscaledWorld:
     """A world in virtual time on that control plane, and what is around it."""
 
     def __init__(self, kubeconfig: Path, pki: Path, kube: KubeCluster, stack: ExitStack) -> None:
@@ -186,7 +186,7 @@ class Scene:
                 effects=NoEffects(),
                 cluster=kube,
                 twin_of=lambda _: self.twin,
-                sink_of=LittleSink,
+                sink_of=FakeSink,
                 epoch=EPOCH,
                 sample_horizon=SampleHorizon(),
             )
@@ -218,34 +218,34 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def scene(control_plane: tuple[Path, Path], kube: KubeCluster) -> Iterator[Scene]:
+def autoscaled(control_plane: tuple[Path, Path], kube: KubeCluster) -> Iterator[AutoscaledWorld]:
     with ExitStack() as stack:
-        scene = Scene(*control_plane, kube, stack)
+        autoscaled = AutoscaledWorld(*control_plane, kube, stack)
         for obj in objects():
             kube.create(obj)
-        yield scene
+        yield autoscaled
 
 
-def test_the_api_server_hands_on_what_is_asked(scene: Scene, kube: KubeCluster) -> None:
-    scene.advance(4)
+def test_the_api_server_hands_on_what_is_asked(autoscaled: AutoscaledWorld, kube: KubeCluster) -> None:
+    autoscaled.advance(4)
     pods = kube.list("PodMetrics", group=apiservice.GROUP, namespace="shop")
     assert [each["containers"] for each in pods] == [[{"name": "c", "usage": {"cpu": "50m", "memory": "32Mi"}}]] * 2
-    assert scene.scaler()["status"]["currentMetrics"][0]["resource"]["current"] == {
+    assert autoscaled.scaler()["status"]["currentMetrics"][0]["resource"]["current"] == {
         "averageUtilization": 50,
         "averageValue": "50m",
     }
 
 
-def test_hpa_doubles_per_tick_and_shrinks_after_its_window(scene: Scene, kube: KubeCluster) -> None:
-    assert scene.advance(2) == [2, 2]
-    scene.twin.cores = 0.4  # 200 % of what two pods ask for
+def test_hpa_doubles_per_tick_and_shrinks_after_its_window(autoscaled: AutoscaledWorld, kube: KubeCluster) -> None:
+    assert autoscaled.advance(2) == [2, 2]
+    autoscaled.twin.cores = 0.4  # 200 % of what two pods ask for
     # Measured at the end of the first tick; at most double, or four, per look.
-    assert scene.advance(4) == [2, 4, 6, 6]
-    scene.twin.cores = 0.1
-    replicas = scene.advance(26)
+    assert autoscaled.advance(4) == [2, 4, 6, 6]
+    autoscaled.twin.cores = 0.1
+    replicas = autoscaled.advance(26)
     fell = next(n for n, each in enumerate(replicas) if each < 6)
     assert replicas[fell:] == [2] * (26 - fell)
     assert 20 <= fell <= 23  # five minutes of virtual time after the first look at less
-    assert scene.scaler()["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"] == 300
+    assert autoscaled.scaler()["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"] == 300
     reported = {event["reason"] for event in kube.list("Event", "shop") if event["involvedObject"]["name"] == "web"}
     assert "SuccessfulRescale" in reported

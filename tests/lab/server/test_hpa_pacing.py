@@ -17,7 +17,7 @@ AGENT = "kube-controller-manager/v1.34.2 (linux/amd64) kubernetes/8cc511e/horizo
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}}
 
 
-class Scene:
+class AutoscaledNamespace:
     """A namespace with one autoscaler, its clock, and threads that ask as the controller does."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
@@ -57,71 +57,71 @@ class Scene:
 
 
 @pytest.fixture
-def scene() -> Iterator[Scene]:
+def autoscaled() -> Iterator[AutoscaledNamespace]:
     with ThreadPoolExecutor(4) as pool:
-        scene = Scene(pool)
-        yield scene
-        scene.metrics_gate.close()
+        autoscaled = AutoscaledNamespace(pool)
+        yield autoscaled
+        autoscaled.metrics_gate.close()
 
 
-def test_second_hpa_query_waits_for_new_metrics(scene: Scene) -> None:
-    assert scene.metrics_gate.list_unfinished("shop")
-    scene.ask().result(5)
-    again = scene.ask()
-    assert scene.held()
+def test_second_hpa_query_waits_for_new_metrics(autoscaled: AutoscaledNamespace) -> None:
+    assert autoscaled.metrics_gate.list_unfinished("shop")
+    autoscaled.ask().result(5)
+    again = autoscaled.ask()
+    assert autoscaled.held()
     assert not again.done()
-    scene.publish()
+    autoscaled.publish()
     again.result(5)
-    assert scene.metrics_gate.list_unfinished("shop")  # it was answered; what it makes of that is not known yet
+    assert autoscaled.metrics_gate.list_unfinished("shop")  # it was answered; what it makes of that is not known yet
 
 
-def test_a_world_that_has_moved_on_waits_again(scene: Scene) -> None:
-    scene.ask().result(5)
-    scene.ask()
-    assert scene.held()
-    scene.tick += 15  # nobody was told yet: being held at an old tick is no answer to the new one
-    assert scene.metrics_gate.list_unfinished("shop")
+def test_a_world_that_has_moved_on_waits_again(autoscaled: AutoscaledNamespace) -> None:
+    autoscaled.ask().result(5)
+    autoscaled.ask()
+    assert autoscaled.held()
+    autoscaled.tick += 15  # nobody was told yet: being held at an old tick is no answer to the new one
+    assert autoscaled.metrics_gate.list_unfinished("shop")
 
 
-def test_others_are_never_held(scene: Scene) -> None:
+def test_others_are_never_held(autoscaled: AutoscaledNamespace) -> None:
     for _ in range(3):
-        scene.ask("kubectl/v1.34.2 (linux/amd64) kubernetes/8cc511e").result(5)
+        autoscaled.ask("kubectl/v1.34.2 (linux/amd64) kubernetes/8cc511e").result(5)
 
 
-def test_a_look_takes_one_request_per_metric(scene: Scene) -> None:
+def test_a_look_takes_one_request_per_metric(autoscaled: AutoscaledNamespace) -> None:
     memory = {**CPU, "resource": {"name": "memory"}}
-    scene.scaler(CPU, memory)
-    scene.ask().result(5)
-    scene.ask().result(5)
-    third = scene.ask()
-    assert scene.held()
-    scene.publish()
+    autoscaled.scaler(CPU, memory)
+    autoscaled.ask().result(5)
+    autoscaled.ask().result(5)
+    third = autoscaled.ask()
+    assert autoscaled.held()
+    autoscaled.publish()
     third.result(5)
 
 
-def test_an_autoscaler_that_changes_is_looked_after_anew(scene: Scene) -> None:
-    scene.ask().result(5)
-    again = scene.ask()
-    assert scene.held()
-    scene.scaler(reason="FailedGetResourceMetric")  # status alone is the controller's own doing
+def test_an_autoscaler_that_changes_is_looked_after_anew(autoscaled: AutoscaledNamespace) -> None:
+    autoscaled.ask().result(5)
+    again = autoscaled.ask()
+    assert autoscaled.held()
+    autoscaled.scaler(reason="FailedGetResourceMetric")  # status alone is the controller's own doing
     assert not again.done()
-    scene.scaler(maximum=8)
+    autoscaled.scaler(maximum=8)
     again.result(5)
 
 
-def test_a_release_and_the_end_let_everybody_go(scene: Scene) -> None:
-    scene.ask().result(5)
-    again = scene.ask()
-    assert scene.held()
-    scene.metrics_gate.release("shop")
+def test_a_release_and_the_end_let_everybody_go(autoscaled: AutoscaledNamespace) -> None:
+    autoscaled.ask().result(5)
+    again = autoscaled.ask()
+    assert autoscaled.held()
+    autoscaled.metrics_gate.release("shop")
     again.result(5)
-    last = scene.ask()
-    assert scene.held()
-    scene.metrics_gate.close()
+    last = autoscaled.ask()
+    assert autoscaled.held()
+    autoscaled.metrics_gate.close()
     last.result(5)
 
 
-CASES: dict[str, tuple[Callable[[Scene], None], bool]] = {
+CASES: dict[str, tuple[Callable[[AutoscaledNamespace], None], bool]] = {
     "at zero it is switched off": (lambda s: s.deployment(0), False),
     "its target is missing": (lambda s: s.scaler(target="StatefulSet"), False),
     "it has nothing of ours to ask": (lambda s: s.scaler({"type": "External"}), False),
@@ -132,17 +132,17 @@ CASES: dict[str, tuple[Callable[[Scene], None], bool]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_waited_for(scene: Scene, name: str) -> None:
+def test_what_is_waited_for(autoscaled: AutoscaledNamespace, name: str) -> None:
     change, waited_for = CASES[name]
-    change(scene)
-    assert bool(scene.metrics_gate.list_unfinished("shop")) is waited_for
+    change(autoscaled)
+    assert bool(autoscaled.metrics_gate.list_unfinished("shop")) is waited_for
 
 
-def test_nobody_is_held_where_the_clock_goes_on(scene: Scene) -> None:
-    scene.ask().result(5)
-    again = scene.ask()
-    assert scene.held()
-    threading.Timer(0.0, lambda: setattr(scene, "tick", 30.0)).start()  # without being told
+def test_nobody_is_held_where_the_clock_goes_on(autoscaled: AutoscaledNamespace) -> None:
+    autoscaled.ask().result(5)
+    again = autoscaled.ask()
+    assert autoscaled.held()
+    threading.Timer(0.0, lambda: setattr(autoscaled, "tick", 30.0)).start()  # without being told
     again.result(5)
 
 

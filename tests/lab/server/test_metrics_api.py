@@ -19,7 +19,7 @@ from scenario_kit.lab.host.http_server import Request
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
 from scenario_kit.lab.telemetry import Measured
 from scenario_kit.model.runtime.process import Usage
-from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
+from tests.lab.worlds.fake_lab import EPOCH, FakeLab, spec
 
 PODS = "/apis/metrics.k8s.io/v1beta1/pods"
 SHOP = "/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods"
@@ -27,8 +27,8 @@ NODES = "/apis/metrics.k8s.io/v1beta1/nodes"
 
 
 @pytest.fixture
-def lab() -> LittleLab:
-    lab = LittleLab()
+def lab() -> FakeLab:
+    lab = FakeLab()
     lab.begin()
     for name in ("web", "cart"):
         running = {"name": "c", "state": {"running": {"startedAt": "2001-09-09T00:00:00Z"}}}
@@ -45,7 +45,7 @@ def lab() -> LittleLab:
 
 
 @pytest.fixture
-def api(lab: LittleLab) -> MetricsApi:
+def api(lab: FakeLab) -> MetricsApi:
     return MetricsApi(lab.worlds, lab.store)
 
 
@@ -82,7 +82,7 @@ def test_one_pod_and_one_that_is_not_there(api: MetricsApi) -> None:
     assert missing["message"] == 'pods.metrics.k8s.io "shop/gone" not found'
 
 
-def test_nodes_without_pods_use_something_too(api: MetricsApi, lab: LittleLab) -> None:
+def test_nodes_without_pods_use_something_too(api: MetricsApi, lab: FakeLab) -> None:
     assert names(ask(api, NODES)[1]) == []
 
 

@@ -22,7 +22,7 @@ from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model import Object, Reference
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "unusual"
 OBJECTS: list[Object] = list(yaml.safe_load_all((FOLDER / "objects.yaml").read_text()))
@@ -77,11 +77,11 @@ def judge(*objects: Object) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def simulated() -> Little:
-    return Little(tiny.app(), tiny.objects())
+def simulated() -> TwinCluster:
+    return TwinCluster(tiny.app(), tiny.objects())
 
 
-def flow(simulated: Little, *objects: Object) -> None:
+def flow(simulated: TwinCluster, *objects: Object) -> None:
     before = {kind: dict(names) for kind, names in simulated.kinds.items()}
     try:
         for obj in objects:
@@ -102,7 +102,7 @@ def flow(simulated: Little, *objects: Object) -> None:
 
 
 @pytest.mark.parametrize("obj", OBJECTS, ids=lambda o: o["metadata"]["name"])
-def test_an_object_stops_no_reader(simulated: Little, obj: Object) -> None:
+def test_an_object_stops_no_reader(simulated: TwinCluster, obj: Object) -> None:
     obj = stored(obj)
     judge(obj)
     KubeState().collect({obj["kind"]: {obj["metadata"]["name"]: obj}})
@@ -110,7 +110,7 @@ def test_an_object_stops_no_reader(simulated: Little, obj: Object) -> None:
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_a_pod_stops_no_reader(simulated: Little, name: str) -> None:
+def test_a_pod_stops_no_reader(simulated: TwinCluster, name: str) -> None:
     one = run(pod(name))
     judge(one)
     KubeState().collect({"Pod": {name: one}})
@@ -122,7 +122,7 @@ STATUSES: dict[str, Object] = yaml.safe_load((FOLDER / "statuses.yaml").read_tex
 
 
 @pytest.mark.parametrize("what", STATUSES)
-def test_a_status_stops_no_reader(simulated: Little, what: str) -> None:
+def test_a_status_stops_no_reader(simulated: TwinCluster, what: str) -> None:
     one = pod("bare")
     one["status"] = copy.deepcopy(STATUSES[what])
     judge(one)

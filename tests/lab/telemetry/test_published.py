@@ -21,7 +21,7 @@ from scenario_kit.load.series import LABELS, VALUES
 from scenario_kit.model.runtime.process import NetworkUsage, SeriesId, Usage
 from scenario_kit.render import render_app
 from tests.lab.telemetry.rich_objects import RICH
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 FOLDER = Path(__file__).parent / "published"
 
@@ -162,7 +162,7 @@ def served() -> Families:
     for name in catalog.apps():
         for version in catalog.versions(name):
             app = catalog.app(name, version)
-            little = Little(app, render_app(app, {}, 50, "shop", templates=catalog.templates(name)))
+            little = TwinCluster(app, render_app(app, {}, 50, "shop", templates=catalog.templates(name)))
             little.run(60.0)
             series += little.samples
     return families(series)

@@ -8,8 +8,8 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App
 from scenario_kit.render import render_app, resolve_options
-from tests.lab.twin.little import Little
 from tests.lab.twin.shop import started
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +23,8 @@ def shop_objects(shop: App) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def cluster(shop: App, shop_objects: list[dict[str, Any]]) -> Callable[..., Little]:
-    def make(warm: float = 180.0, **options: Any) -> Little:
+def cluster(shop: App, shop_objects: list[dict[str, Any]]) -> Callable[..., TwinCluster]:
+    def make(warm: float = 180.0, **options: Any) -> TwinCluster:
         return started(shop, shop_objects, warm, **options)
 
     return make

@@ -18,7 +18,7 @@ from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, format_expos
 from scenario_kit.lab.twin import View
 from scenario_kit.model.runtime.process import SeriesId
 from scenario_kit.render import render_app
-from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 #: A workload in the middle of each app, to which things happen.
 VICTIMS = {"otel-demo": "product-catalog", "hotel-reservation": "rate"}
@@ -31,7 +31,7 @@ def turned(value: Any) -> Any:
     return [turned(item) for item in value] if isinstance(value, list) else value
 
 
-class Backwards(Little):
+class Backwards(TwinCluster):
     """Shows its objects in the opposite order."""
 
     def view(self) -> View:
@@ -43,7 +43,7 @@ class Backwards(Little):
 def digests(name: str, version: str, seed: int, *, backwards: bool = False) -> Iterator[str]:
     """What all exporters say at each tick: the twin, of objects and of containers, while this and that happens."""
     app = Catalog().app(name, version)
-    cluster = (Backwards if backwards else Little)(app, render_app(app, {}, 50, "shop"), seed=seed)
+    cluster = (Backwards if backwards else TwinCluster)(app, render_app(app, {}, 50, "shop"), seed=seed)
     state, containers = KubeState(), ContainerMetrics()
     workload = VICTIMS[name]
     for change in (
@@ -58,7 +58,7 @@ def digests(name: str, version: str, seed: int, *, backwards: bool = False) -> I
             yield hashlib.sha256(format_exposition(exported(cluster, state, containers)).encode()).hexdigest()
 
 
-def exported(cluster: Little, state: KubeState, containers: ContainerMetrics) -> dict[SeriesId, float]:
+def exported(cluster: TwinCluster, state: KubeState, containers: ContainerMetrics) -> dict[SeriesId, float]:
     """All series of the last tick."""
     assert cluster.last is not None
     objects = cluster.view().objects

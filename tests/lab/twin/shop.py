@@ -7,12 +7,12 @@ from typing import Any
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App
 from scenario_kit.render import render_app, resolve_options
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def started(app: App, objects: Iterable[dict[str, Any]], warm: float, **options: Any) -> Little:
+def started(app: App, objects: Iterable[dict[str, Any]], warm: float, **options: Any) -> TwinCluster:
     """Pods that crash-looped while what they need came up are started again; then ``warm`` seconds pass."""
-    little = Little(app, objects, **options)
+    little = TwinCluster(app, objects, **options)
     for workload in ("product-catalog", "cart", "shipping", "checkout"):
         little.now += 30.0
         little.restart(workload)
@@ -20,13 +20,13 @@ def started(app: App, objects: Iterable[dict[str, Any]], warm: float, **options:
     return little
 
 
-def rendered(version: str, users: int, options: Mapping[str, Any], profile: str, warm: float) -> Little:
+def rendered(version: str, users: int, options: Mapping[str, Any], profile: str, warm: float) -> TwinCluster:
     """The shop with these options and this load profile."""
     app = Catalog().app("otel-demo", version)
     return started(app, list(render_app(app, resolve_options(app, dict(options), profile), users, "shop")), warm)
 
 
-def flag(shop: Little, name: str, variant: str) -> None:
+def flag(shop: TwinCluster, name: str, variant: str) -> None:
     """Turn a feature flag, as the flag editor does."""
     data = shop.get("ConfigMap", "flagd-config")["data"]
     document = json.loads(data["demo.flagd.json"])

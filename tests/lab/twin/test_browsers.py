@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.lab.twin.little import TICK, Little, Span
 from tests.lab.twin.shop import flag, rendered
+from tests.lab.twin.twin_cluster import TICK, Span, TwinCluster
 
 BROWSER = "frontend-web"
 
 
 @pytest.fixture
-def visited() -> Callable[..., Little]:
-    def make(version: str, users: int = 10, warm: float = 90.0) -> Little:
+def visited() -> Callable[..., TwinCluster]:
+    def make(version: str, users: int = 10, warm: float = 90.0) -> TwinCluster:
         return rendered(version, users, {}, "browser", warm)
 
     return make
@@ -32,7 +32,7 @@ def visits(span: Span) -> float:
     ],
 )
 def test_browsers_use_what_nobody_else_does(
-    visited: Callable[..., Little], version: str, browsers: int, http: float
+    visited: Callable[..., TwinCluster], version: str, browsers: int, http: float
 ) -> None:
     shop = visited(version)
     after = shop.run(300.0)
@@ -48,7 +48,7 @@ def test_browsers_use_what_nobody_else_does(
     assert after.calls("quote") > after.calls("checkout", span="oteldemo.CheckoutService/PlaceOrder")
 
 
-def test_without_browsers_nobody_asks_for_pictures(visited: Callable[..., Little]) -> None:
+def test_without_browsers_nobody_asks_for_pictures(visited: Callable[..., TwinCluster]) -> None:
     shop = visited("2.2.0", warm=60.0)
     assert shop.run(60.0).calls("image-provider") > 0
     shop.env("load-generator", "LOCUST_BROWSER_TRAFFIC_ENABLED", "false")
@@ -58,8 +58,8 @@ def test_without_browsers_nobody_asks_for_pictures(visited: Callable[..., Little
     assert after.rate("load-generator") == pytest.approx(2.1, rel=0.3)
 
 
-def test_each_browser_holds_memory_of_the_load_generator(visited: Callable[..., Little]) -> None:
-    def bytes_of(shop: Little) -> float:
+def test_each_browser_holds_memory_of_the_load_generator(visited: Callable[..., TwinCluster]) -> None:
+    def bytes_of(shop: TwinCluster) -> float:
         assert shop.last is not None
         return next(u.memory_bytes for (_, name), u in shop.last.usage.items() if name == "load-generator")
 
@@ -78,7 +78,7 @@ def test_each_browser_holds_memory_of_the_load_generator(visited: Callable[..., 
 
 
 @pytest.mark.parametrize(("version", "longest"), [("2.2.0", 5000), ("3.0.0", 5500)])
-def test_slow_images_only_slow_the_proxy(visited: Callable[..., Little], version: str, longest: float) -> None:
+def test_slow_images_only_slow_the_proxy(visited: Callable[..., TwinCluster], version: str, longest: float) -> None:
     shop = visited(version)
     before = shop.run(60.0)
     flag(shop, "imageSlowLoad", "5sec")
@@ -102,7 +102,7 @@ def test_slow_images_only_slow_the_proxy(visited: Callable[..., Little], version
     ("component", "broken"),
     [("image-provider", {"frontend-proxy"}), ("currency", {"frontend", "frontend-proxy"})],
 )
-def test_what_only_browsers_miss(visited: Callable[..., Little], component: str, broken: set[str]) -> None:
+def test_what_only_browsers_miss(visited: Callable[..., TwinCluster], component: str, broken: set[str]) -> None:
     shop = visited("2.2.0", users=40)
     shop.scale(component, 0)
     shop.run(60.0)
@@ -116,7 +116,7 @@ def test_what_only_browsers_miss(visited: Callable[..., Little], component: str,
         assert visits(after) < 1.35 * waiting, "who cannot choose a currency waits for half a minute"
 
 
-def test_spans_of_browsers_go_their_own_way(visited: Callable[..., Little]) -> None:
+def test_spans_of_browsers_go_their_own_way(visited: Callable[..., TwinCluster]) -> None:
     shop = visited("2.2.0")
     shop.env("frontend", "OTEL_COLLECTOR_HOST", "elsewhere")
     shop.run(30.0)
@@ -131,7 +131,7 @@ def test_spans_of_browsers_go_their_own_way(visited: Callable[..., Little]) -> N
     assert after.calls("load-generator") == 0
 
 
-def test_traffic_that_is_switched_off_has_no_browsers(visited: Callable[..., Little]) -> None:
+def test_traffic_that_is_switched_off_has_no_browsers(visited: Callable[..., TwinCluster]) -> None:
     shop = visited("3.0.0", warm=60.0)
     flag(shop, "loadGeneratorTraffic", "off")
     shop.run(30.0)

@@ -8,7 +8,7 @@ import pytest
 from scenario_kit.lab.twin.startup.client_commands import UNKNOWN
 from scenario_kit.model import Client
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little, stamp
+from tests.lab.twin.twin_cluster import TwinCluster, stamp
 
 SQL = ["psql", "-c"]
 SET = [*SQL, "ALTER ROLE {user} PASSWORD '{password}'"]
@@ -52,7 +52,7 @@ def _shop(**more):
     twin["components"]["box"] |= {"maxConnections": 10, "operations": {"get": {"ownMs": 1, "table": "items", **more}}}
     twin["edges"][2]["timeoutSeconds"] = 0.0
     app = msgspec.structs.replace(tiny.app(components=twin["components"], edges=twin["edges"]), clients=(CLIENT,))
-    little = Little(app, tiny.objects())
+    little = TwinCluster(app, tiny.objects())
     little.now += 30
     little.restart("api")  # which crash-looped while its store came up
     little.run(120)

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from scenario_kit.model import App
-from tests.lab.twin.little import Little
 from tests.lab.twin.shop import started
+from tests.lab.twin.twin_cluster import TwinCluster
 
 COMMANDS = ("HGET", "HSET", "EXPIRE")
 
@@ -25,7 +25,7 @@ def assumed(app: App, **values: float) -> App:
     return msgspec.structs.replace(app, twin=app.twin.with_assumptions(values))
 
 
-def test_only_the_first_connection_is_traced(cluster: Callable[..., Little]) -> None:
+def test_only_the_first_connection_is_traced(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     assert all(shop.run(60.0).calls("cart", span=command) for command in COMMANDS)
     shop.restart("valkey-cart")
@@ -39,7 +39,7 @@ def test_only_the_first_connection_is_traced(cluster: Callable[..., Little]) -> 
     assert all(shop.run(60.0).calls("cart", span=command) for command in COMMANDS)
 
 
-def test_commands_that_no_connection_takes_leave_no_spans(cluster: Callable[..., Little]) -> None:
+def test_commands_that_no_connection_takes_leave_no_spans(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     shop.scale("valkey-cart", 0)
     after = shop.run(300.0)
@@ -50,7 +50,7 @@ def test_commands_that_no_connection_takes_leave_no_spans(cluster: Callable[...,
     assert "Can't access cart storage. System.ApplicationException: Wasn't able to connect to redis" in reported.pop()
 
 
-def test_no_command_is_an_error_in_traces(cluster: Callable[..., Little]) -> None:
+def test_no_command_is_an_error_in_traces(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     shop.chaos("valkey-cart", delay=6.0)
     after = shop.run(300.0)

@@ -4,19 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.lab.twin.little import Little
 from tests.lab.twin.shop import flag, rendered
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def _of(shop: Little, metric: str, group: str) -> float:
+def _of(shop: TwinCluster, metric: str, group: str) -> float:
     return next(v for (n, labels), v in shop.samples.items() if n == metric and ("group", group) in labels)
 
 
-def _lag(shop: Little, group: str) -> float:
+def _lag(shop: TwinCluster, group: str) -> float:
     return _of(shop, "kafka_consumer_group_lag_sum_ratio", group)
 
 
-def test_the_span_of_an_order_begins_with_the_wait_for_it(cluster: Callable[..., Little]) -> None:
+def test_the_span_of_an_order_begins_with_the_wait_for_it(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster().run(3600.0)
     orders = hour.calls("checkout", span="publish orders")
     for span, kind in (("order-consumed", "INTERNAL"), ("receive orders", "CONSUMER"), ("postgresql", "CLIENT")):
@@ -27,7 +27,7 @@ def test_the_span_of_an_order_begins_with_the_wait_for_it(cluster: Callable[...,
     assert hour.calls("fraud-detection") == hour.calls("fraud-detection", span="process orders", kind="CONSUMER")
 
 
-def test_a_poll_that_takes_too_long_is_done_again_and_again(cluster: Callable[..., Little]) -> None:
+def test_a_poll_that_takes_too_long_is_done_again_and_again(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     flag(shop, "kafkaQueueProblems", "on")
     shop.run(300.0)
@@ -63,7 +63,7 @@ def test_what_was_not_committed_comes_again() -> None:
     assert 1 <= again <= 30, "a second or two of orders each time, of the five between two commits"
 
 
-def test_refused_database_write_fails_all_later_orders(cluster: Callable[..., Little]) -> None:
+def test_refused_database_write_fails_all_later_orders(cluster: Callable[..., TwinCluster]) -> None:
     """2.2.0 has one DbContext for good, in which an order stays that could not be saved (upstream's issue 2783)."""
     shop = cluster()
     for _ in range(6):
@@ -80,7 +80,7 @@ def test_refused_database_write_fails_all_later_orders(cluster: Callable[..., Li
     assert shop.run(120.0).calls("accounting", span="postgresql", error=True) == 0
 
 
-def test_an_empty_database_refuses_no_order(cluster: Callable[..., Little]) -> None:
+def test_an_empty_database_refuses_no_order(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     while not shop.run(60.0).share("accounting", span="postgresql"):
         shop.restart("accounting")
@@ -89,7 +89,7 @@ def test_an_empty_database_refuses_no_order(cluster: Callable[..., Little]) -> N
     assert shop.run(120.0).calls("accounting", span="postgresql", error=True) == 0
 
 
-def test_broker_handles_requests_of_a_connection_sequentially(cluster: Callable[..., Little]) -> None:
+def test_broker_handles_requests_of_a_connection_sequentially(cluster: Callable[..., TwinCluster]) -> None:
     """A method that takes ten seconds lets one order in ten seconds through, and nobody who publishes one notices."""
     shop = cluster()
     slow = {"name": "r", "class": "kafka.server.KafkaApis", "method": "handleProduceRequest"}

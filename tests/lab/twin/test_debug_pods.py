@@ -9,12 +9,12 @@ import pytest
 from scenario_kit.model.kubernetes.image import is_tool
 from scenario_kit.model.runtime.process import ProcessStart
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
 @pytest.fixture
-def cluster() -> Little:
-    found = Little(tiny.app(), tiny.objects())
+def cluster() -> TwinCluster:
+    found = TwinCluster(tiny.app(), tiny.objects())
     found.run(60)
     return found
 
@@ -28,7 +28,7 @@ def pod(*words: str, image: str = "busybox", **spec: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run(cluster: Little, *words: str, **more: Any) -> ProcessStart:
+def run(cluster: TwinCluster, *words: str, **more: Any) -> ProcessStart:
     one = pod(*words, **more)
     cluster.kinds["Pod"]["probe"] = one
     cluster.version += 1
@@ -41,7 +41,7 @@ def reported(start: ProcessStart) -> tuple[int, str]:
     return start.exit.code, "\n".join(start.lines)
 
 
-def address(cluster: Little, service: str) -> str:
+def address(cluster: TwinCluster, service: str) -> str:
     return str(cluster.get("Service", service)["spec"]["clusterIP"])
 
 
@@ -73,14 +73,14 @@ def address(cluster: Little, service: str) -> str:
         (("sh", "-c", "echo hello; nslookup gate && false"), 1, "hello"),
     ],
 )
-def test_usual_commands(cluster: Little, words: tuple[str, ...], code: int, text: str) -> None:
+def test_usual_commands(cluster: TwinCluster, words: tuple[str, ...], code: int, text: str) -> None:
     expected = text.replace("{gate}", address(cluster, "gate")).replace("{box}", address(cluster, "box"))
     found_code, found = reported(run(cluster, *words))
     assert expected in found
     assert found_code == code
 
 
-def test_what_is_broken_is_seen_as_broken(cluster: Little) -> None:
+def test_what_is_broken_is_seen_as_broken(cluster: TwinCluster) -> None:
     cluster.scale("gate", 0)
     code, text = reported(run(cluster, "wget", "-qO-", "http://gate/"))
     assert (code, "Connection refused" in text) == (1, True)
@@ -101,11 +101,11 @@ def test_what_is_broken_is_seen_as_broken(cluster: Little) -> None:
         (),
     ],
 )
-def test_what_is_not_understood_goes_on(cluster: Little, words: tuple[str, ...]) -> None:
+def test_what_is_not_understood_goes_on(cluster: TwinCluster, words: tuple[str, ...]) -> None:
     assert run(cluster, *words).exit is None
 
 
-def test_programs_of_the_app_do_not_look_around(cluster: Little) -> None:
+def test_programs_of_the_app_do_not_look_around(cluster: TwinCluster) -> None:
     assert run(cluster, "env", image="example.org/gate:1").exit is None
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab.twin import tiny
 from tests.lab.twin.history import digests
-from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 ROOT = Path(__file__).parents[3]
 
@@ -33,7 +33,7 @@ def test_the_same_bytes_in_another_process(app: str, version: str) -> None:
 
 def counts(seed: int) -> list[float]:
     """Requests that the entry of the tiny app serves in each tick: 20 users, who think for 2 s in the mean."""
-    cluster = Little(tiny.app(), tiny.objects(), seed=seed)
+    cluster = TwinCluster(tiny.app(), tiny.objects(), seed=seed)
     cluster.run(60.0)
     return [cluster.run(TICK).calls("gate", kind="SERVER") for _ in range(20)]
 

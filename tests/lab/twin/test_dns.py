@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.lab.twin.cluster.dns import WrongAnswers, collect_wrong_answers, list_attempts
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 FULL = "cart.shop.svc.cluster.local"
 
@@ -56,7 +56,7 @@ def _reported(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, .
     )
 
 
-def _mislead(cluster: Little, workload: str, action: str, *patterns: str) -> None:
+def _mislead(cluster: TwinCluster, workload: str, action: str, *patterns: str) -> None:
     (pod,) = cluster.pods(workload)
     cluster.stress = _reported(pod["metadata"]["uid"], action, *patterns)
     cluster.version += 1
@@ -103,7 +103,7 @@ def test_a_random_address_answers_nobody() -> None:
     assert first.share("gate", kind="CLIENT") == cluster.run(60.0).share("gate", kind="CLIENT") == 1.0
 
 
-def _aliased(cluster: Little, ip: str, *names: str) -> None:
+def _aliased(cluster: TwinCluster, ip: str, *names: str) -> None:
     entries = [{"ip": ip, "hostnames": list(names)}]
     cluster.change("Deployment", "gate", lambda d: d["spec"]["template"]["spec"].update(hostAliases=entries))
     cluster.restart("gate")

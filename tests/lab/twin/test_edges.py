@@ -7,41 +7,41 @@ from typing import Any
 import pytest
 
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
 @pytest.fixture
-def little() -> Little:
-    cluster = Little(tiny.app(), tiny.objects())
+def little() -> TwinCluster:
+    cluster = TwinCluster(tiny.app(), tiny.objects())
     cluster.now += 30.0
     cluster.restart("api")  # its first start failed, as the box was still starting
     cluster.run(120.0)
     return cluster
 
 
-def _port(cluster: Little) -> None:
+def _port(cluster: TwinCluster) -> None:
     cluster.change("Service", "api", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
 
 
-def _named_port(cluster: Little) -> None:
+def _named_port(cluster: TwinCluster) -> None:
     cluster.change("Service", "api", lambda s: s["spec"]["ports"][0].update(targetPort="absent"))
 
 
-def _selector(cluster: Little) -> None:
+def _selector(cluster: TwinCluster) -> None:
     cluster.change("Service", "api", lambda s: s["spec"].update(selector={"app": "nobody"}))
 
 
-def _no_service(cluster: Little) -> None:
+def _no_service(cluster: TwinCluster) -> None:
     cluster.delete("Service", "api")
 
 
-def _unready(cluster: Little) -> None:
+def _unready(cluster: TwinCluster) -> None:
     for endpoint in cluster.kinds["EndpointSlice"]["api"]["endpoints"]:
         endpoint["conditions"]["ready"] = False
     cluster.version += 1
 
 
-def _external(cluster: Little) -> None:
+def _external(cluster: TwinCluster) -> None:
     cluster.change(
         "Service", "api", lambda s: s.update(spec={"type": "ExternalName", "externalName": "api.elsewhere.example"})
     )
@@ -49,7 +49,7 @@ def _external(cluster: Little) -> None:
 
 @pytest.mark.parametrize("fault", [_port, _named_port, _selector, _no_service, _external])
 def test_open_channels_survive_service_changes_until_caller_restarts(
-    little: Little, fault: Callable[[Little], None]
+    little: TwinCluster, fault: Callable[[TwinCluster], None]
 ) -> None:
     fault(little)
     assert little.run(300.0).share("gate", kind="SERVER") == 0.0
@@ -60,13 +60,15 @@ def test_open_channels_survive_service_changes_until_caller_restarts(
     assert after.silent("api")
 
 
-def test_live_channels_survive_failing_readiness(little: Little) -> None:
+def test_live_channels_survive_failing_readiness(little: TwinCluster) -> None:
     _unready(little)
     assert little.run(120.0).share("gate", kind="SERVER") == 0.0
 
 
 @pytest.mark.parametrize("fault", [_port, _no_service, _selector])
-def test_the_fix_heals_at_once_after_the_caller_restarts(little: Little, fault: Callable[[Little], None]) -> None:
+def test_the_fix_heals_at_once_after_the_caller_restarts(
+    little: TwinCluster, fault: Callable[[TwinCluster], None]
+) -> None:
     saved = copy.deepcopy(little.get("Service", "api"))
     fault(little)
     little.restart("gate")
@@ -77,7 +79,7 @@ def test_the_fix_heals_at_once_after_the_caller_restarts(little: Little, fault: 
     assert little.run(120.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_grpc_channel_recovers_within_two_minutes(little: Little) -> None:
+def test_grpc_channel_recovers_within_two_minutes(little: TwinCluster) -> None:
     _port(little)
     little.restart("gate")
     little.run(600.0)
@@ -94,7 +96,7 @@ def test_grpc_channel_recovers_within_two_minutes(little: Little) -> None:
         ("", "UH no_healthy_upstream"),
     ],
 )
-def test_a_wrong_address_fails_at_once_and_says_why(little: Little, address: str, words: str) -> None:
+def test_a_wrong_address_fails_at_once_and_says_why(little: TwinCluster, address: str, words: str) -> None:
     little.env("gate", "API_ADDR", address)
     little.run(30.0)
     after = little.run(120.0)
@@ -111,7 +113,7 @@ def test_a_wrong_address_fails_at_once_and_says_why(little: Little, address: str
         pytest.param("{pod}:9001", 0.0, id="the pod listens elsewhere"),
     ],
 )
-def test_silence_and_refusal_are_told_apart(little: Little, address: str, seconds: float) -> None:
+def test_silence_and_refusal_are_told_apart(little: TwinCluster, address: str, seconds: float) -> None:
     """Packets to what nobody has are lost; a pod refuses what it does not listen to."""
     little.env("gate", "API_ADDR", address.replace("{pod}", str(little.pods("api")[0]["status"]["podIP"])))
     after = little.run(30.0)
@@ -131,18 +133,18 @@ def test_silence_and_refusal_are_told_apart(little: Little, address: str, second
         "API:9000",
     ],
 )
-def test_all_spellings_of_a_service_work(little: Little, address: str) -> None:
+def test_all_spellings_of_a_service_work(little: TwinCluster, address: str) -> None:
     little.env("gate", "API_ADDR", address)
     little.run(30.0)
     assert little.run(60.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_a_changed_environment_waits_for_a_restart(little: Little) -> None:
+def test_a_changed_environment_waits_for_a_restart(little: TwinCluster) -> None:
     little.env("gate", "API_ADDR", "nobody:9000", restart=False)
     assert little.run(120.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_pod_without_cluster_dns_resolves_no_service(little: Little) -> None:
+def test_pod_without_cluster_dns_resolves_no_service(little: TwinCluster) -> None:
     little.change("Deployment", "gate", lambda d: d["spec"]["template"]["spec"].update(dnsPolicy="Default"))
     little.restart("gate")
     # It cannot find the collector either, so only the users' side tells.
@@ -154,7 +156,7 @@ def _deny(direction: str, workload: str) -> dict[str, Any]:
     return {"kind": "NetworkPolicy", "metadata": {"name": "p"}, "spec": spec}
 
 
-def test_a_denied_callee_hangs_until_the_caller_gives_up(little: Little) -> None:
+def test_a_denied_callee_hangs_until_the_caller_gives_up(little: TwinCluster) -> None:
     little.put(_deny("Ingress", "api"))
     little.settle()
     little.run(30.0)
@@ -166,7 +168,7 @@ def test_a_denied_callee_hangs_until_the_caller_gives_up(little: Little) -> None
 
 def test_hung_spans_appear_when_the_hang_ends() -> None:
     edges = [dict(edge, timeoutSeconds=0) for edge in tiny.TWIN["edges"]]
-    cluster = Little(tiny.app(edges=edges), tiny.objects())
+    cluster = TwinCluster(tiny.app(edges=edges), tiny.objects())
     cluster.now += 30.0
     cluster.restart("api")
     cluster.run(120.0)
@@ -182,7 +184,7 @@ def test_hung_spans_appear_when_the_hang_ends() -> None:
     assert cluster.run(120.0).rate("gate", kind="SERVER") == pytest.approx(20 / 2.0, rel=0.15)
 
 
-def test_a_policy_lets_through_what_it_names(little: Little) -> None:
+def test_a_policy_lets_through_what_it_names(little: TwinCluster) -> None:
     policy = _deny("Ingress", "api")
     policy["spec"]["ingress"] = [
         {"from": [{"podSelector": {"matchLabels": {"app": "gate"}}}], "ports": [{"port": "main"}]}
@@ -192,7 +194,7 @@ def test_a_policy_lets_through_what_it_names(little: Little) -> None:
     assert little.run(60.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_a_partition_is_felt_on_live_connections(little: Little) -> None:
+def test_a_partition_is_felt_on_live_connections(little: TwinCluster) -> None:
     gate = little.pods("gate")[0]["status"]["podIP"]
     little.chaos("api", drop=True, direction="INPUT", peers=(f"{gate}/32",))
     little.run(30.0)
@@ -202,7 +204,7 @@ def test_a_partition_is_felt_on_live_connections(little: Little) -> None:
     assert little.run(60.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_delay_shapes_what_a_pod_sends(little: Little) -> None:
+def test_delay_shapes_what_a_pod_sends(little: TwinCluster) -> None:
     little.chaos("box", delay=0.3)
     little.run(15.0)
     after = little.run(120.0)
@@ -210,7 +212,7 @@ def test_delay_shapes_what_a_pod_sends(little: Little) -> None:
     assert after.share("gate") == 0.0
 
 
-def test_delay_beyond_the_callers_patience_becomes_an_error(little: Little) -> None:
+def test_delay_beyond_the_callers_patience_becomes_an_error(little: TwinCluster) -> None:
     little.chaos("box", delay=3.0)
     little.run(15.0)
     after = little.run(120.0)
@@ -218,19 +220,19 @@ def test_delay_beyond_the_callers_patience_becomes_an_error(little: Little) -> N
     assert after.quantile(0.95, "gate") <= 5000
 
 
-def test_delay_towards_another_peer_is_not_felt(little: Little) -> None:
+def test_delay_towards_another_peer_is_not_felt(little: TwinCluster) -> None:
     little.chaos("box", delay=0.3, peers=("192.0.2.1/32",))
     assert little.run(60.0).quantile(0.95, "api") < 50
 
 
-def test_loss_makes_some_calls_late(little: Little) -> None:
+def test_loss_makes_some_calls_late(little: TwinCluster) -> None:
     little.chaos("api", loss=20.0)
     after = little.run(300.0)
     assert after.quantile(0.5, "gate") < 20
     assert after.quantile(0.95, "gate") > 150
 
 
-def test_total_loss_hangs(little: Little) -> None:
+def test_total_loss_hangs(little: TwinCluster) -> None:
     little.chaos("box", loss=100.0)
     little.run(15.0)
     after = little.run(60.0)
@@ -238,19 +240,19 @@ def test_total_loss_hangs(little: Little) -> None:
     assert after.quantile(0.5, "api") >= 1000
 
 
-def test_a_narrow_pipe_slows_messages(little: Little) -> None:
+def test_a_narrow_pipe_slows_messages(little: TwinCluster) -> None:
     little.chaos("box", rate=10_000.0)
     assert little.run(60.0).quantile(0.5, "api") > 100
 
 
-def test_a_wrong_password_is_refused_by_the_store(little: Little) -> None:
+def test_a_wrong_password_is_refused_by_the_store(little: TwinCluster) -> None:
     little.env("api", "BOX_DSN", "sql://me:guess@box/x")
     status = little.pods("api")[0]["status"]["containerStatuses"][0]["state"]
     assert "waiting" in status, "it does not come up without a working login"
     assert any("password authentication failed" in line.text for line in [*little.logs, *little.twin._startup.lines])
 
 
-def test_a_rotated_password_acts_on_new_connections_only(little: Little) -> None:
+def test_a_rotated_password_acts_on_new_connections_only(little: TwinCluster) -> None:
     little.env("box", "BOX_PASSWORD", "new", restart=False)
     assert little.run(60.0).share("gate") == 0.0
     little.env("box", "BOX_PASSWORD", "new", restart=True)
@@ -258,7 +260,7 @@ def test_a_rotated_password_acts_on_new_connections_only(little: Little) -> None
     assert little.run(60.0).share("api", span="GET", kind="CLIENT") == 1.0
 
 
-def test_foreign_pod_behind_service_answers_wrongly(little: Little) -> None:
+def test_foreign_pod_behind_service_answers_wrongly(little: TwinCluster) -> None:
     little.change(
         "Service",
         "api",
@@ -269,7 +271,7 @@ def test_foreign_pod_behind_service_answers_wrongly(little: Little) -> None:
     assert little.run(60.0).share("gate", span="Api/Read", kind="CLIENT") == 1.0
 
 
-def test_pause_container_does_not_listen(little: Little) -> None:
+def test_pause_container_does_not_listen(little: TwinCluster) -> None:
     pod = little.pods("api")[0]
     pod["spec"]["containers"][0]["image"] = "gcr.io/google-containers/pause:latest"
     pod["status"]["containerStatuses"][0].update(containerID="containerd://other", restartCount=1)
@@ -280,7 +282,7 @@ def test_pause_container_does_not_listen(little: Little) -> None:
     assert after.silent("api")
 
 
-def test_a_killed_callee_is_refused_until_it_listens_again(little: Little) -> None:
+def test_a_killed_callee_is_refused_until_it_listens_again(little: TwinCluster) -> None:
     little.restart("api")
     hit = little.run(15.0)
     assert 0.0 < hit.share("gate", span="Api/Read", kind="CLIENT") < 1.0
@@ -289,7 +291,7 @@ def test_a_killed_callee_is_refused_until_it_listens_again(little: Little) -> No
 
 
 def test_a_channel_uses_one_replica_and_a_pool_all() -> None:
-    cluster = Little(tiny.app(), tiny.objects())
+    cluster = TwinCluster(tiny.app(), tiny.objects())
     cluster.now += 30.0
     cluster.restart("api")
     cluster.run(60.0)
@@ -304,7 +306,7 @@ def test_a_channel_uses_one_replica_and_a_pool_all() -> None:
     assert used[0] > 0, "the old channel stays where it was"
 
 
-def test_http_pools_meet_a_changed_service_within_a_minute(little: Little) -> None:
+def test_http_pools_meet_a_changed_service_within_a_minute(little: TwinCluster) -> None:
     little.change("Service", "gate", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
     first = little.run(30.0)
     assert 0.0 < first.share("users") < 1.0

@@ -9,8 +9,8 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.render import render_app, resolve_options
-from tests.lab.twin.little import Little, Span
 from tests.lab.twin.shop import flag
+from tests.lab.twin.twin_cluster import Span, TwinCluster
 
 VERSIONS = ("2.2.0", "3.0.0")
 #: Only the text of an answer differs, which no series and no line shows.
@@ -23,33 +23,33 @@ ELSEWHERE = {
     "test_browsers.py": {"imageSlowLoad"},
 }
 
-Check = Callable[[Little, Span, Span], None]
+Check = Callable[[TwinCluster, Span, Span], None]
 
 
-def lag(shop: Little, group: str) -> float:
+def lag(shop: TwinCluster, group: str) -> float:
     return next(
         v for (n, ls), v in shop.samples.items() if n == "kafka_consumer_group_lag_sum_ratio" and ("group", group) in ls
     )
 
 
-def usage(shop: Little, container: str) -> Any:
+def usage(shop: TwinCluster, container: str) -> Any:
     assert shop.last is not None
     return next(u for (_, name), u in shop.last.usage.items() if name == container)
 
 
-def four_busy_threads(shop: Little, before: Span, after: Span) -> None:
+def four_busy_threads(shop: TwinCluster, before: Span, after: Span) -> None:
     assert usage(shop, "ad").cpu_cores == pytest.approx(4.0, abs=0.2)
     assert after.quantile(0.95, "ad") > 2 * before.quantile(0.95, "ad"), "a node has four cores here"
 
 
-def three_seconds_of_collections(_: Little, before: Span, after: Span) -> None:
+def three_seconds_of_collections(_: TwinCluster, before: Span, after: Span) -> None:
     served = "oteldemo.AdService/GetAds"
     assert before.quantile(0.5, "ad", span=served) < 10
     assert 2000 <= after.quantile(0.5, "ad", span=served) <= 5000
     assert after.share("load-generator") == 0.0
 
 
-def a_hundred_copies(shop: Little, before: Span, after: Span) -> None:
+def a_hundred_copies(shop: TwinCluster, before: Span, after: Span) -> None:
     orders = after.rate("checkout", span="oteldemo.CheckoutService/PlaceOrder")
     assert after.rate("accounting", span="receive orders") / orders == pytest.approx(101, rel=0.1)
     assert after.rate("accounting", span="postgresql") / orders == pytest.approx(1, rel=0.1), "it knows what it saved"
@@ -60,14 +60,14 @@ def a_hundred_copies(shop: Little, before: Span, after: Span) -> None:
     assert after.share("load-generator") == 0.0
 
 
-def a_flood_of_home_pages(_: Little, before: Span, after: Span) -> None:
+def a_flood_of_home_pages(_: TwinCluster, before: Span, after: Span) -> None:
     home = after.rate("load-generator", span="GET /")
     assert home == pytest.approx(15.6 * 50 / 5.5 * 0.97, rel=0.15)
     others = "oteldemo.ProductCatalogService/GetProduct"
     assert 0.75 < after.rate("product-catalog", span=others) / before.rate("product-catalog", span=others) < 1.1
 
 
-def half_of_the_lists_fail(_: Little, before: Span, after: Span) -> None:
+def half_of_the_lists_fail(_: TwinCluster, before: Span, after: Span) -> None:
     assert after.share("recommendation", span="oteldemo.RecommendationService/ListRecommendations") == pytest.approx(
         0.5, abs=0.12
     )
@@ -83,20 +83,20 @@ def half_of_the_lists_fail(_: Little, before: Span, after: Span) -> None:
     assert got == pytest.approx(shown + lines, abs=10), "a page without recommendations asks for none of them"
 
 
-def limits_that_nobody_else_sees(_: Little, before: Span, after: Span) -> None:
+def limits_that_nobody_else_sees(_: TwinCluster, before: Span, after: Span) -> None:
     assert before.calls("product-reviews", error=True) == 0
     assert after.share("product-reviews", span="POST", kind="CLIENT") == pytest.approx(0.6, abs=0.15)
     assert after.share("product-reviews", kind="SERVER") == after.share("frontend") == 0.0
 
 
-def no_more_healthy(shop: Little, _: Span, after: Span) -> None:
+def no_more_healthy(shop: TwinCluster, _: Span, after: Span) -> None:
     pod = shop.pods("cart")[0]
     assert not shop.twin.answers(pod, "cart", 8080, "grpc:", shop.now)
     assert shop.twin.answers(pod, "cart", 8080, None, shop.now), "it listens all the same"
     assert after.share("load-generator") == 0.0, "nobody asks the health service"
 
 
-def test_the_first_charge_waits_for_flags_in_vain(cluster: Callable[..., Little]) -> None:
+def test_the_first_charge_waits_for_flags_in_vain(cluster: Callable[..., TwinCluster]) -> None:
     """Setting the provider a second time does nothing: only the first charge of a process can fail for want of it."""
     shop = cluster()
     shop.scale("flagd", 0)
@@ -144,7 +144,7 @@ def test_other_tests_do_measure_them(request: pytest.FixtureRequest, name: str, 
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_a_flag_does_what_it_does(cluster: Callable[..., Little], name: str) -> None:
+def test_a_flag_does_what_it_does(cluster: Callable[..., TwinCluster], name: str) -> None:
     variant, check = EFFECTS[name]
     shop = cluster(warm=60.0)
     before = shop.run(60.0)

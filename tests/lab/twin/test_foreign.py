@@ -12,7 +12,7 @@ from scenario_kit.lab.twin.network.connections import read_address
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 CONFIG = {"box": {"addr": "box", "port": 7000}, "main": {"port": 9000}}
 
@@ -55,13 +55,13 @@ def twin(**api: Any) -> dict[str, Any]:
     return known
 
 
-def started(config: Any = CONFIG, **api: Any) -> Little:
+def started(config: Any = CONFIG, **api: Any) -> TwinCluster:
     objects = tiny.objects()
     container = next(o for o in objects if o["metadata"]["name"] == "api")["spec"]["template"]["spec"]
     container["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/etc/api"}]
     container["volumes"] = [{"name": "v", "configMap": {"name": "api"}}]
     file = {"kind": "ConfigMap", "metadata": {"name": "api"}, "data": {"config.json": json.dumps(config)}}
-    cluster = Little(tiny.app(**twin(**api)), [file, *objects])
+    cluster = TwinCluster(tiny.app(**twin(**api)), [file, *objects])
     cluster.now += 30.0
     cluster.restart("api")
     cluster.run(120.0)

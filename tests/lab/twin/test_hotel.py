@@ -9,7 +9,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, ContainerEffect
 from scenario_kit.render import render_app, resolve_options
-from tests.lab.twin.little import TICK, Little, Span
+from tests.lab.twin.twin_cluster import TICK, Span, TwinCluster
 
 SERVICES = ("frontend", "search", "geo", "rate", "profile", "recommendation", "user", "reservation")
 
@@ -25,9 +25,9 @@ def hotel_objects(hotel: App) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def cluster(hotel: App, hotel_objects: list[dict[str, Any]]) -> Callable[..., Little]:
-    def make(warm: float = 30.0, **options: Any) -> Little:
-        little = Little(hotel, hotel_objects, **options)
+def cluster(hotel: App, hotel_objects: list[dict[str, Any]]) -> Callable[..., TwinCluster]:
+    def make(warm: float = 30.0, **options: Any) -> TwinCluster:
+        little = TwinCluster(hotel, hotel_objects, **options)
         little.run(TICK)
         little.revive()  # search was quicker than the registry
         little.run(warm)
@@ -36,7 +36,7 @@ def cluster(hotel: App, hotel_objects: list[dict[str, Any]]) -> Callable[..., Li
     return make
 
 
-def live(hotel: Little, seconds: float) -> Span:
+def live(hotel: TwinCluster, seconds: float) -> Span:
     """Let time pass with a kubelet that starts again what ends."""
     before = hotel.samples
     for _ in range(round(seconds / TICK)):
@@ -45,13 +45,13 @@ def live(hotel: Little, seconds: float) -> Span:
     return Span(before, hotel.samples, seconds)
 
 
-def config(hotel: Little, key: str, value: str) -> None:
+def config(hotel: TwinCluster, key: str, value: str) -> None:
     data = hotel.get("ConfigMap", "hotel-reservation-config")["data"]
     data["config.json"] = json.dumps(json.loads(data["config.json"]) | {key: value})
     hotel.version += 1
 
 
-def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[..., Little]) -> None:
+def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster(warm=60.0).run(1200.0)
     for service in SERVICES:
         assert hour.calls(service, error=True) == 0, service
@@ -81,7 +81,7 @@ def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[.
     ],
 )
 def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
-    little = Little(hotel, list(render_app(hotel, resolve_options(hotel, options), 50, "shop")), seed=3)
+    little = TwinCluster(hotel, list(render_app(hotel, resolve_options(hotel, options), 50, "shop")), seed=3)
     little.run(TICK)
     little.revive()
     little.run(60.0)
@@ -103,7 +103,7 @@ def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
         ("reservation", 0.605),
     ],
 )
-def test_loss_of_a_service(cluster: Callable[..., Little], component: str, share: float) -> None:
+def test_loss_of_a_service(cluster: Callable[..., TwinCluster], component: str, share: float) -> None:
     hotel = cluster()
     hotel.scale(component, 0)
     hotel.run(
@@ -117,7 +117,7 @@ def test_loss_of_a_service(cluster: Callable[..., Little], component: str, share
 
 
 @pytest.mark.parametrize("service", ["search", "rate", "profile"])
-def test_services_of_go_programs_carry_no_traffic(cluster: Callable[..., Little], service: str) -> None:
+def test_services_of_go_programs_carry_no_traffic(cluster: Callable[..., TwinCluster], service: str) -> None:
     hotel = cluster()
     hotel.delete("Service", service)
     hotel.restart("frontend")
@@ -126,7 +126,7 @@ def test_services_of_go_programs_carry_no_traffic(cluster: Callable[..., Little]
     assert hotel.run(120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_registry_outage_affects_services_until_restart(cluster: Callable[..., Little]) -> None:
+def test_registry_outage_affects_services_until_restart(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("consul", 0)
     assert hotel.run(300.0).share("frontend", kind="SERVER") == 0.0, "old addresses are kept"
@@ -141,7 +141,7 @@ def test_registry_outage_affects_services_until_restart(cluster: Callable[..., L
     assert hotel.run(120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_replaced_pod_and_more_pods_are_found(cluster: Callable[..., Little]) -> None:
+def test_a_replaced_pod_and_more_pods_are_found(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.restart("profile")
     hotel.scale("geo", 3)
@@ -155,7 +155,7 @@ def test_a_replaced_pod_and_more_pods_are_found(cluster: Callable[..., Little]) 
     assert after.quantile(0.5, "search") < 1500
 
 
-def test_lost_cache_crashes_client_until_it_returns(cluster: Callable[..., Little]) -> None:
+def test_lost_cache_crashes_client_until_it_returns(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("memcached-rate", 0)
     after = live(hotel, 180.0)
@@ -169,7 +169,7 @@ def test_lost_cache_crashes_client_until_it_returns(cluster: Callable[..., Littl
     assert warm.share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_slow_cache_is_a_lost_one_beyond_the_timeout(cluster: Callable[..., Little]) -> None:
+def test_a_slow_cache_is_a_lost_one_beyond_the_timeout(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.chaos("memcached-profile", delay=1.6)
     hotel.run(30.0)
@@ -184,7 +184,7 @@ def test_a_slow_cache_is_a_lost_one_beyond_the_timeout(cluster: Callable[..., Li
     assert live(hotel, 120.0).share("frontend", kind="SERVER") > 0.5
 
 
-def test_store_outage_shows_behind_cold_but_not_warm_cache(cluster: Callable[..., Little]) -> None:
+def test_store_outage_shows_behind_cold_but_not_warm_cache(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("mongodb-rate", 0)
     assert live(hotel, 300.0).share("frontend", kind="SERVER") == 0.0
@@ -195,7 +195,7 @@ def test_store_outage_shows_behind_cold_but_not_warm_cache(cluster: Callable[...
     assert any("server selection error" in line.text for line in hotel.logs)
 
 
-def test_empty_profiles_stay_in_the_cache(cluster: Callable[..., Little]) -> None:
+def test_empty_profiles_stay_in_the_cache(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("mongodb-profile", 0)
     hotel.restart("memcached-profile")
@@ -211,7 +211,7 @@ def test_empty_profiles_stay_in_the_cache(cluster: Callable[..., Little]) -> Non
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_booking_without_its_store_ends_the_service(cluster: Callable[..., Little]) -> None:
+def test_a_booking_without_its_store_ends_the_service(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("mongodb-reservation", 0)
     first = live(hotel, 30.0)
@@ -224,7 +224,7 @@ def test_a_booking_without_its_store_ends_the_service(cluster: Callable[..., Lit
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_store_that_is_only_briefly_away_ends_nobody(cluster: Callable[..., Little]) -> None:
+def test_a_store_that_is_only_briefly_away_ends_nobody(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("mongodb-reservation", 0)
     hotel.run(TICK)
@@ -234,7 +234,7 @@ def test_a_store_that_is_only_briefly_away_ends_nobody(cluster: Callable[..., Li
 
 
 @pytest.mark.parametrize("component", ["geo", "user"])
-def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., Little], component: str) -> None:
+def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., TwinCluster], component: str) -> None:
     hotel = cluster()
     hotel.scale(f"mongodb-{component}", 0)
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
@@ -248,7 +248,7 @@ def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., Little], 
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_store_that_asks_for_logins(cluster: Callable[..., Little]) -> None:
+def test_a_store_that_asks_for_logins(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     container = hotel.get("Deployment", "mongodb-geo")["spec"]["template"]["spec"]["containers"][0]
     container["args"] = ["--auth"]
@@ -284,7 +284,7 @@ def test_a_store_that_asks_for_logins(cluster: Callable[..., Little]) -> None:
     ],
 )
 def test_a_changed_configuration_breaks_what_it_would(
-    cluster: Callable[..., Little], key: str, value: str, words: str, share: float
+    cluster: Callable[..., TwinCluster], key: str, value: str, words: str, share: float
 ) -> None:
     hotel = cluster()
     config(hotel, key, value)
@@ -298,7 +298,7 @@ def test_a_changed_configuration_breaks_what_it_would(
         assert after.silent("geo"), "its spans go nowhere"
 
 
-def test_one_image_other_program(cluster: Callable[..., Little], hotel_objects: list[dict[str, Any]]) -> None:
+def test_one_image_other_program(cluster: Callable[..., TwinCluster], hotel_objects: list[dict[str, Any]]) -> None:
     hotel = cluster()
     image = next(o for o in hotel_objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "geo")["spec"][
         "template"
@@ -318,7 +318,7 @@ def test_one_image_other_program(cluster: Callable[..., Little], hotel_objects: 
     assert after.share("user") == 0.0, "there are two of it now"
 
 
-def test_load_in_stages_and_its_bound(cluster: Callable[..., Little]) -> None:
+def test_load_in_stages_and_its_bound(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.env("load-generator", "LOAD_STAGES", "200:0 200:3600")
     hotel.run(30.0)
@@ -330,8 +330,8 @@ def test_load_in_stages_and_its_bound(cluster: Callable[..., Little]) -> None:
     assert after.rate("frontend", kind="SERVER") < 20, "every connection waits"
 
 
-def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Callable[..., Little]) -> None:
-    def story(hotel: Little) -> list[dict[object, float]]:
+def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Callable[..., TwinCluster]) -> None:
+    def story(hotel: TwinCluster) -> list[dict[object, float]]:
         result = []
         for change in (
             lambda: None,
@@ -349,7 +349,7 @@ def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Calla
     assert first != story(cluster(seed=8))
 
 
-def test_service_without_dns_keeps_its_known_addresses(cluster: Callable[..., Little]) -> None:
+def test_service_without_dns_keeps_its_known_addresses(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster(warm=60.0)
     (pod,) = hotel.pods("frontend")
     uid = pod["metadata"]["uid"]

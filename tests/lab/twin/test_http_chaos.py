@@ -7,11 +7,13 @@ import pytest
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
 from tests.lab.twin.shop import rendered
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def _intercept(cluster: Little, rule: dict[str, Any], ports: tuple[int, ...] = (80,), workload: str = "gate") -> None:
+def _intercept(
+    cluster: TwinCluster, rule: dict[str, Any], ports: tuple[int, ...] = (80,), workload: str = "gate"
+) -> None:
     (pod,) = cluster.pods(workload)
     cluster.stress = (
         ContainerEffect(
@@ -28,7 +30,7 @@ def _rule(target: str = "Request", selector: dict[str, Any] | None = None, **act
     return {"target": target, "selector": {"port": 80, "path": "*", **(selector or {})}, "actions": actions}
 
 
-def _calls(cluster: Little, service: str, kind: str) -> tuple[float, float]:
+def _calls(cluster: TwinCluster, service: str, kind: str) -> tuple[float, float]:
     """Requests per second over five minutes, and the share of them that failed."""
     window = cluster.run(300.0)
     return window.rate(service, kind=kind), window.share(service, kind=kind)

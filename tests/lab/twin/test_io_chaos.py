@@ -6,14 +6,14 @@ import pytest
 
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
 from tests.lab.twin.shop import rendered
+from tests.lab.twin.twin_cluster import TwinCluster
 
 _EIO = {"type": "fault", "faults": [{"errno": 5, "weight": 1}]}
 _LATE = {"type": "latency", "delaySeconds": 1.0}
 
 
-def _started(*files: dict[str, Any], **disk: Any) -> Little:
+def _started(*files: dict[str, Any], **disk: Any) -> TwinCluster:
     components = dict(tiny.TWIN["components"])
     disk = {"directory": "/d", **disk}
     box = {**components["box"], "disk": disk, "operations": {"get": {"ownMs": 1, "files": list(files)}}}
@@ -21,7 +21,7 @@ def _started(*files: dict[str, Any], **disk: Any) -> Little:
     return tiny.started(components={**components, "box": box}, edges=edges)
 
 
-def _meet(cluster: Little, workload: str, volume: str, *actions: dict[str, Any]) -> None:
+def _meet(cluster: TwinCluster, workload: str, volume: str, *actions: dict[str, Any]) -> None:
     (pod,) = cluster.pods(workload)
     cluster.stress = (
         ContainerEffect(
@@ -35,7 +35,7 @@ def _meet(cluster: Little, workload: str, volume: str, *actions: dict[str, Any])
     cluster.logs.clear()
 
 
-def _texts(cluster: Little, workload: str) -> set[str]:
+def _texts(cluster: TwinCluster, workload: str) -> set[str]:
     return {line.text for line in cluster.logs if line.pod.rpartition("-")[0] == workload}
 
 

@@ -8,8 +8,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.model import Component
 from scenario_kit.model.authored.app import App, Jvm, JvmResult
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
 from tests.lab.twin.shop import rendered
+from tests.lab.twin.twin_cluster import TwinCluster
 
 _JVM = Jvm(
     class_name="org.api.Server$Service",
@@ -32,13 +32,13 @@ def _app(**java: Any) -> App:
     return tiny.app(components=components)
 
 
-def _started(**java: Any) -> Little:
+def _started(**java: Any) -> TwinCluster:
     app = _app(**java)
     parts = tuple(
         Component(name=c.name, workload=c.workload, service=c.service, jvm=_JVM if c.name == "api" else None)
         for c in app.components
     )
-    cluster = Little(App.from_json({**app.to_json(), "components": [p.to_json() for p in parts]}), tiny.objects())
+    cluster = TwinCluster(App.from_json({**app.to_json(), "components": [p.to_json() for p in parts]}), tiny.objects())
     cluster.now += 30.0
     cluster.restart("api")
     cluster.run(120.0)
@@ -49,11 +49,11 @@ def _rule(*actions: dict[str, Any], at: tuple[str, str] = (_JVM.class_name, _JVM
     return {"name": "r1", "class": at[0], "method": at[1], "actions": list(actions)}
 
 
-def _install(cluster: Little, *rules: dict[str, Any], workload: str = "api") -> None:
+def _install(cluster: TwinCluster, *rules: dict[str, Any], workload: str = "api") -> None:
     cluster.afflict(workload, "JVM", *({"port": 9277, "rules": [rule]} for rule in rules))
 
 
-def _remove(cluster: Little) -> None:
+def _remove(cluster: TwinCluster) -> None:
     cluster.stress = ()
     cluster.version += 1
 
@@ -221,10 +221,10 @@ def test_programs_of_the_shop(version: str, workload: str, action: dict[str, Any
         assert window.share("checkout", kind="SERVER") == 0.0  # nobody acknowledges an order
 
 
-def _usage(cluster: Little) -> tuple[float, float]:
+def _usage(cluster: TwinCluster) -> tuple[float, float]:
     assert cluster.last is not None
     return next((u.cpu_cores, u.memory_bytes) for (_, name), u in cluster.last.usage.items() if name == "api")
 
 
-def _collections(cluster: Little) -> float:
+def _collections(cluster: TwinCluster) -> float:
     return sum(value for (name, _), value in cluster.samples.items() if name == "jvm_gc_duration_seconds_count")

@@ -10,14 +10,14 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lab.twin.cluster.network_policy import Party, is_allowed
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.render import render_app, resolve_options
-from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 STORES = "shop-stores"
 
 
-def apart(name: str, version: str) -> Little:
+def apart(name: str, version: str) -> TwinCluster:
     app = Catalog().app(name, version)
-    little = Little(app, render_app(app, resolve_options(app, {"separateStores": True}), 50, "shop"))
+    little = TwinCluster(app, render_app(app, resolve_options(app, {"separateStores": True}), 50, "shop"))
     for _ in range(4):
         little.run(TICK)
         little.revive()
@@ -25,7 +25,7 @@ def apart(name: str, version: str) -> Little:
 
 
 @pytest.fixture(scope="module")
-def hotel() -> Little:
+def hotel() -> TwinCluster:
     return apart("hotel-reservation", "6ecb097")
 
 
@@ -34,7 +34,7 @@ def policy(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
     return {"kind": "NetworkPolicy", "metadata": metadata, "spec": {"podSelector": {}, **spec}}
 
 
-def test_the_app_serves_as_if_it_were_together(hotel: Little) -> None:
+def test_the_app_serves_as_if_it_were_together(hotel: TwinCluster) -> None:
     minute = hotel.run(60.0)
 
     assert minute.calls("geo") > 0
@@ -52,7 +52,7 @@ def test_the_app_serves_as_if_it_were_together(hotel: Little) -> None:
         ("consul.shop", True),
     ],
 )
-def test_qualified_name_is_resolved_in_its_namespace(hotel: Little, host: str, works: bool) -> None:
+def test_qualified_name_is_resolved_in_its_namespace(hotel: TwinCluster, host: str, works: bool) -> None:
     hotel.twin.observe(hotel.view())
     (pod,) = hotel.pods("geo")
     port = 8500 if host.startswith("consul") else 27017
@@ -60,7 +60,7 @@ def test_qualified_name_is_resolved_in_its_namespace(hotel: Little, host: str, w
     assert (hotel.twin._network.lookup(pod, host, port).outcome == ConnectionOutcome.OK) == works
 
 
-def test_a_bare_name_is_one_of_the_pods_own_namespace(hotel: Little) -> None:
+def test_a_bare_name_is_one_of_the_pods_own_namespace(hotel: TwinCluster) -> None:
     (store,) = hotel.pods("mongodb-geo")
 
     assert hotel.twin._network.lookup(store, "mongodb-rate", 27017).outcome == ConnectionOutcome.OK
@@ -74,7 +74,9 @@ FROM_APP = {"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metad
     ("namespace", "ingress", "cut"),
     [("elsewhere", [], False), ("shop", [], False), (STORES, [], True), (STORES, [FROM_APP], False)],
 )
-def test_a_policy_acts_in_its_own_namespace_only(hotel: Little, namespace: str, ingress: list[Any], cut: bool) -> None:
+def test_a_policy_acts_in_its_own_namespace_only(
+    hotel: TwinCluster, namespace: str, ingress: list[Any], cut: bool
+) -> None:
     hotel.kinds["NetworkPolicy"] = {"a": policy("a", namespace, policyTypes=["Ingress"], ingress=ingress)}
     hotel.settle()
     (geo,), (store,) = hotel.pods("geo"), hotel.pods("mongodb-geo")

@@ -5,11 +5,11 @@ import pytest
 from scenario_kit.lab.twin.network.network_io import drain
 from scenario_kit.model.runtime.process import NetworkUsage
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
 from tests.lab.twin.shop import rendered
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def _of(cluster: Little, workload: str) -> NetworkUsage:
+def _of(cluster: TwinCluster, workload: str) -> NetworkUsage:
     """Bytes per second of one workload's only pod in the last tick."""
     assert cluster.last is not None
     (pod,) = cluster.pods(workload)

@@ -6,25 +6,25 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.numeric.load_stages import find_share
-from tests.lab.twin.little import TICK, Little
 from tests.lab.twin.shop import rendered
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 
 @pytest.fixture
-def cluster() -> Callable[..., Little]:
-    def make(version: str = "2.2.0", users: int = 50, profile: str = "", **options: Any) -> Little:
+def cluster() -> Callable[..., TwinCluster]:
+    def make(version: str = "2.2.0", users: int = 50, profile: str = "", **options: Any) -> TwinCluster:
         return rendered(version, users, options, profile, warm=0.0)
 
     return make
 
 
-def rates(shop: Little, minutes: int) -> list[float]:
+def rates(shop: TwinCluster, minutes: int) -> list[float]:
     """Requests per second at the edge, minute by minute."""
     return [shop.run(60.0).rate("frontend-proxy", kind="SERVER") for _ in range(minutes)]
 
 
 @pytest.mark.parametrize(("version", "usual"), [("2.2.0", 10.5), ("3.0.0", 10.65)])
-def test_a_surge_comes_and_goes(cluster: Callable[..., Little], version: str, usual: float) -> None:
+def test_a_surge_comes_and_goes(cluster: Callable[..., TwinCluster], version: str, usual: float) -> None:
     shop = cluster(version, profile="surge")
     shop.run(420.0)
     found = rates(shop, 8)  # from about minute 9 on
@@ -34,7 +34,7 @@ def test_a_surge_comes_and_goes(cluster: Callable[..., Little], version: str, us
     assert found[-1] == pytest.approx(usual, rel=0.15)
 
 
-def test_a_ramp_rises_and_falls(cluster: Callable[..., Little]) -> None:
+def test_a_ramp_rises_and_falls(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(profile="ramp")
     started = shop.now - 90.0  # of the restarts
     shop.run(60.0)
@@ -44,8 +44,8 @@ def test_a_ramp_rises_and_falls(cluster: Callable[..., Little]) -> None:
         assert found == pytest.approx(10.5 * find_share("60:0 140:900 60:900", begin + 60.0), rel=0.13), begin
 
 
-def test_tight_resources_bear_the_usual_load_and_not_much_more(cluster: Callable[..., Little]) -> None:
-    def throttled(shop: Little) -> float:
+def test_tight_resources_bear_the_usual_load_and_not_much_more(cluster: Callable[..., TwinCluster]) -> None:
+    def throttled(shop: TwinCluster) -> float:
         shop.run(240.0)
         assert shop.last is not None
         frontend = shop.pods("frontend")[0]["metadata"]["uid"]
@@ -59,8 +59,8 @@ def test_tight_resources_bear_the_usual_load_and_not_much_more(cluster: Callable
     assert crowd.run(300.0).quantile(0.95, "frontend") > 2 * hour.quantile(0.95, "frontend")
 
 
-def test_replicas_share_the_work_of_the_entry(cluster: Callable[..., Little]) -> None:
-    def busy(shop: Little) -> list[float]:
+def test_replicas_share_the_work_of_the_entry(cluster: Callable[..., TwinCluster]) -> None:
+    def busy(shop: TwinCluster) -> list[float]:
         shop.run(300.0)
         assert shop.last is not None
         return [shop.last.usage[p["metadata"]["uid"], "frontend-proxy"].cpu_cores for p in shop.pods("frontend-proxy")]
@@ -71,7 +71,7 @@ def test_replicas_share_the_work_of_the_entry(cluster: Callable[..., Little]) ->
     assert max(together) < 0.8 * alone
 
 
-def test_nobody_is_killed_under_tight_memory(cluster: Callable[..., Little]) -> None:
+def test_nobody_is_killed_under_tight_memory(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(resources="Tight")
     killed = []
     for _ in range(80):

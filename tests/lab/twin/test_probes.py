@@ -6,12 +6,12 @@ from scenario_kit.lab.twin.definition_checks import find_mistakes
 from scenario_kit.model import ContainerEffect
 from scenario_kit.model.runtime.process import Lag
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 HTTP, GRPC, TCP, EXEC = "/live", "grpc:", None, "exec:true"
 
 
-def _lag(cluster: Little, path: str | None, workload: str = "api") -> Lag:
+def _lag(cluster: TwinCluster, path: str | None, workload: str = "api") -> Lag:
     cluster.twin.observe(cluster.view())
     (pod,) = cluster.pods(workload)
     return cluster.twin.lag(pod, workload, path, cluster.now)
@@ -79,7 +79,7 @@ def test_cpu_starved_process_answers_late_but_accepts_connections() -> None:
     assert _lag(cluster, EXEC).answers > 1.0
 
 
-def _asking(*callees: str) -> Little:
+def _asking(*callees: str) -> TwinCluster:
     """The application with a health page of ``gate`` that asks others, after a minute."""
     gate = {**tiny.TWIN["components"]["gate"]}
     gate["ports"] = [
@@ -88,7 +88,7 @@ def _asking(*callees: str) -> Little:
     return tiny.started(60.0, components={**tiny.TWIN["components"], "gate": gate})
 
 
-def _answers(cluster: Little, path: str) -> bool:
+def _answers(cluster: TwinCluster, path: str) -> bool:
     (pod,) = cluster.pods("gate")
     return cluster.twin.answers(pod, "gate", 80, path, cluster.now)
 

@@ -7,10 +7,10 @@ import pytest
 
 from scenario_kit.lab.kubelet.image.processes import Processes
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def test_the_twin_is_what_the_kubelet_asks(cluster: Callable[..., Little]) -> None:
+def test_the_twin_is_what_the_kubelet_asks(cluster: Callable[..., TwinCluster]) -> None:
     twin: Processes = cluster(warm=0.0).twin
     assert twin.image_exists("ghcr.io/open-telemetry/demo:2.2.0-cart")
     assert twin.image_exists("busybox:1.37.0")
@@ -19,7 +19,7 @@ def test_the_twin_is_what_the_kubelet_asks(cluster: Callable[..., Little]) -> No
     assert twin.image_exists("gcr.io/google-containers/pause:latest")
 
 
-def _start(shop: Little, workload: str, **env: str | None) -> tuple[float, int, str]:
+def _start(shop: TwinCluster, workload: str, **env: str | None) -> tuple[float, int, str]:
     pod = copy.deepcopy(shop.pods(workload)[0])
     pod["metadata"].update(uid="another", name=f"{workload}-another")
     container = pod["spec"]["containers"][0]
@@ -30,7 +30,7 @@ def _start(shop: Little, workload: str, **env: str | None) -> tuple[float, int, 
 
 
 @pytest.mark.parametrize(("workload", "after"), [("frontend", 20.0), ("kafka", 20.0), ("cart", 5.0), ("payment", 5.0)])
-def test_time_until_ready(cluster: Callable[..., Little], workload: str, after: float) -> None:
+def test_time_until_ready(cluster: Callable[..., TwinCluster], workload: str, after: float) -> None:
     assert _start(cluster(warm=60.0), workload) == (after, 0, "")
 
 
@@ -59,7 +59,7 @@ def test_time_until_ready(cluster: Callable[..., Little], workload: str, after: 
     ],
 )
 def test_starts_that_fail(
-    cluster: Callable[..., Little], workload: str, env: dict[str, str | None], code: int, words: str
+    cluster: Callable[..., TwinCluster], workload: str, env: dict[str, str | None], code: int, words: str
 ) -> None:
     _, found, text = _start(cluster(warm=60.0), workload, **env)
     assert found == code
@@ -67,7 +67,9 @@ def test_starts_that_fail(
 
 
 @pytest.mark.parametrize("workload", ["product-catalog", "payment", "cart"])
-def test_program_without_port_variable_runs_but_is_unreachable(cluster: Callable[..., Little], workload: str) -> None:
+def test_program_without_port_variable_runs_but_is_unreachable(
+    cluster: Callable[..., TwinCluster], workload: str
+) -> None:
     shop = cluster(warm=60.0)
     shop.env(workload, f"{workload.replace('-', '_').upper()}_PORT", None)
     shop.run(30.0)
@@ -76,7 +78,7 @@ def test_program_without_port_variable_runs_but_is_unreachable(cluster: Callable
     assert shop.run(60.0).calls(workload, kind="SERVER") == 0
 
 
-def test_process_started_without_broker_ends_on_first_order(cluster: Callable[..., Little]) -> None:
+def test_process_started_without_broker_ends_on_first_order(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     shop.env("checkout", "KAFKA_ADDR", "nobody:9092")
     ends = []
@@ -91,7 +93,7 @@ def test_process_started_without_broker_ends_on_first_order(cluster: Callable[..
 
 
 @pytest.mark.parametrize(("workload", "variable"), [("checkout", "KAFKA_ADDR"), ("accounting", "DB_CONNECTION_STRING")])
-def test_who_has_no_address_does_without(cluster: Callable[..., Little], workload: str, variable: str) -> None:
+def test_who_has_no_address_does_without(cluster: Callable[..., TwinCluster], workload: str, variable: str) -> None:
     shop = cluster(warm=60.0)
     shop.env(workload, variable, "" if workload == "checkout" else None)
     shop.run(30.0)
@@ -101,7 +103,7 @@ def test_who_has_no_address_does_without(cluster: Callable[..., Little], workloa
     assert (after.calls("accounting") == 0) == (workload == "checkout")
 
 
-def test_start_without_its_store(cluster: Callable[..., Little]) -> None:
+def test_start_without_its_store(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     shop.scale("valkey-cart", 0)
     shop.scale("postgresql", 0)
@@ -111,7 +113,7 @@ def test_start_without_its_store(cluster: Callable[..., Little]) -> None:
     assert any("connection refused" in line.text for line in shop.logs if line.pod == "product-catalog-another")
 
 
-def test_a_limit_below_the_working_set_kills_at_start(cluster: Callable[..., Little]) -> None:
+def test_a_limit_below_the_working_set_kills_at_start(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     pod = copy.deepcopy(shop.pods("ad")[0])
     pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "10Mi"
@@ -120,7 +122,7 @@ def test_a_limit_below_the_working_set_kills_at_start(cluster: Callable[..., Lit
     assert (begun.exit.code, begun.exit.reason) == (137, "OOMKilled")
 
 
-def test_init_containers_wait_for_what_their_command_names(cluster: Callable[..., Little]) -> None:
+def test_init_containers_wait_for_what_their_command_names(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     pod = shop.pods("checkout")[0]
     assert shop.twin.init(pod, "wait-for-kafka", shop.now).state == "Succeeded"
@@ -146,14 +148,14 @@ def test_init_containers_wait_for_what_their_command_names(cluster: Callable[...
         ("payment", 0, "exec:true", True),
     ],
 )
-def test_probes(cluster: Callable[..., Little], workload: str, port: int, path: str | None, answer: bool) -> None:
+def test_probes(cluster: Callable[..., TwinCluster], workload: str, port: int, path: str | None, answer: bool) -> None:
     shop = cluster(warm=60.0)
     pod = shop.pods(workload)[0]
     assert shop.twin.answers(pod, pod["spec"]["containers"][0]["name"], port, path, shop.now) is answer
 
 
 def test_probes_fail_while_a_process_starts() -> None:
-    little = Little(tiny.app(), tiny.objects())
+    little = TwinCluster(tiny.app(), tiny.objects())
     pod = little.pods("gate")[0]
     assert not little.twin.answers(pod, "gate", 80, "/live", little.now + 4.0)
     assert little.twin.answers(pod, "gate", 80, "/live", little.now + 5.0)

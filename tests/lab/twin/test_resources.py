@@ -7,10 +7,10 @@ import pytest
 from scenario_kit.lab.twin.runtime.resources import compute_wait
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
-from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 
-def _limit(cluster: Little, workload: str, **limits: str) -> None:
+def _limit(cluster: TwinCluster, workload: str, **limits: str) -> None:
     spec = cluster.get("Deployment", workload)["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": limits}
     cluster.restart(workload)
@@ -38,12 +38,12 @@ def test_a_tight_cpu_limit_slows_and_throttles() -> None:
     assert next(u for (_, name), u in cluster.last.usage.items() if name == "api").throttled_ratio > 0.3
 
 
-def _with_api(**fields: Any) -> Little:
+def _with_api(**fields: Any) -> TwinCluster:
     components = tiny.TWIN["components"]
     return tiny.started(components={**components, "api": {**components["api"], **fields}})
 
 
-def _slow_to_start(limit: str) -> Little:
+def _slow_to_start(limit: str) -> TwinCluster:
     cluster = _with_api(readySeconds=2, startCpuSeconds=3)
     _limit(cluster, "api", **({"cpu": limit} if limit else {}))
     return cluster

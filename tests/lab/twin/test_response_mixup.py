@@ -7,7 +7,7 @@ import pytest
 
 from scenario_kit.lab.twin.numeric.batches import Result
 from scenario_kit.lab.twin.process.response_mixup import Turns
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
 def _calls(turns: Turns, first: float, n: int, *, failed: bool) -> list[float]:
@@ -37,7 +37,7 @@ def test_batches_continue_each_other() -> None:
     assert (apart.waiting, apart.ahead) == (at_once.waiting, at_once.ahead)
 
 
-def test_orders_stay_late_after_broker_outage_until_checkout_restarts(cluster: Callable[..., Little]) -> None:
+def test_orders_stay_late_after_broker_outage_until_checkout_restarts(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("kafka", 0)
     down = shop.run(300.0)
@@ -57,7 +57,7 @@ def test_orders_stay_late_after_broker_outage_until_checkout_restarts(cluster: C
     assert after.share("frontend-proxy", kind="SERVER") == 0.0
 
 
-def test_a_short_outage_costs_a_little(cluster: Callable[..., Little]) -> None:
+def test_a_short_outage_costs_a_little(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.restart("kafka")
     shop.run(120.0)
@@ -66,7 +66,7 @@ def test_a_short_outage_costs_a_little(cluster: Callable[..., Little]) -> None:
     assert after.share("frontend-proxy", kind="SERVER") < 0.01
 
 
-def test_orders_do_not_notice_unreachable_broker(cluster: Callable[..., Little]) -> None:
+def test_orders_do_not_notice_unreachable_broker(cluster: Callable[..., TwinCluster]) -> None:
     """Nothing acknowledges them: they are written into the connection, and come when it works again."""
     shop = cluster()
     shop.chaos("kafka", drop=True, direction="INPUT")
@@ -81,13 +81,13 @@ def test_orders_do_not_notice_unreachable_broker(cluster: Callable[..., Little])
     )
 
 
-def test_orders_do_not_notice_a_slow_way_to_the_broker(cluster: Callable[..., Little]) -> None:
+def test_orders_do_not_notice_a_slow_way_to_the_broker(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("kafka", delay=2.0)
     assert shop.run(120.0).quantile(0.95, "checkout") < 100
 
 
-def test_producer_waits_for_reconnection(cluster: Callable[..., Little]) -> None:
+def test_producer_waits_for_reconnection(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("kafka", drop=True, direction="INPUT")
     shop.run(330.0)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.lab.twin.little import TICK, Little
 from tests.lab.twin.shop import flag as turn
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 ORDER_TAIL = {"payment", "email", "accounting", "fraud-detection"}
 SILENT_AFTER = {
@@ -41,7 +41,7 @@ SHARES = {
 }
 
 
-def test_healthy_is_quiet(cluster: Callable[..., Little]) -> None:
+def test_healthy_is_quiet(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster().run(3600.0)
     for service in hour.services():
         assert hour.calls(service, error=True) == 0, service
@@ -51,7 +51,7 @@ def test_healthy_is_quiet(cluster: Callable[..., Little]) -> None:
         assert hour.calls(service) > 100, service
 
 
-def test_rates_are_those_of_fifty_users(cluster: Callable[..., Little]) -> None:
+def test_rates_are_those_of_fifty_users(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster().run(3600.0)
     assert hour.rate("frontend-proxy", kind="SERVER") == pytest.approx(5 * 2.1, rel=0.03)
     assert hour.rate("product-catalog", span="oteldemo.ProductCatalogService/GetProduct") == pytest.approx(
@@ -63,7 +63,7 @@ def test_rates_are_those_of_fifty_users(cluster: Callable[..., Little]) -> None:
     assert hour.rate("accounting", span="postgresql") == pytest.approx(5 * 0.114, rel=0.12)
 
 
-def test_span_status_and_client_span_names(cluster: Callable[..., Little]) -> None:
+def test_span_status_and_client_span_names(cluster: Callable[..., TwinCluster]) -> None:
     """currency sets the status OK (``server.cpp``); its callers' instrumentation names calls as the protocol does."""
     shop = cluster(warm=30.0)
     shop.run(60.0)
@@ -79,7 +79,7 @@ def test_span_status_and_client_span_names(cluster: Callable[..., Little]) -> No
 
 
 @pytest.mark.parametrize("component", SHARES)
-def test_loss_of_a_component(cluster: Callable[..., Little], component: str) -> None:
+def test_loss_of_a_component(cluster: Callable[..., TwinCluster], component: str) -> None:
     """The share of user requests that fail (§2.4), and who sends nothing but errors or nothing at all (§2.3)."""
     shop = cluster()
     shop.scale(component, 0)
@@ -91,7 +91,7 @@ def test_loss_of_a_component(cluster: Callable[..., Little], component: str) -> 
         assert {service for service in everybody if after.silent(service)} == SILENT_AFTER[component]
 
 
-def test_a_slow_cart_store_shows_at_the_edge(cluster: Callable[..., Little]) -> None:
+def test_a_slow_cart_store_shows_at_the_edge(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("valkey-cart", delay=2.0)
     shop.run(30.0)
@@ -102,7 +102,7 @@ def test_a_slow_cart_store_shows_at_the_edge(cluster: Callable[..., Little]) -> 
     assert after.rate("load-generator") < 9.0, "waiting users send less"
 
 
-def test_order_that_hangs_is_cut_at_the_edge_after_fifteen_seconds(cluster: Callable[..., Little]) -> None:
+def test_order_that_hangs_is_cut_at_the_edge_after_fifteen_seconds(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("payment", loss=100.0)
     shop.run(30.0)
@@ -113,7 +113,7 @@ def test_order_that_hangs_is_cut_at_the_edge_after_fifteen_seconds(cluster: Call
     assert after.rate("load-generator") == pytest.approx(50 * 1.156 / (5.5 + 0.0625 * 15), rel=0.05)
 
 
-def test_swallowed_edges_stop_errors_but_not_delays(cluster: Callable[..., Little]) -> None:
+def test_swallowed_edges_stop_errors_but_not_delays(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("email", delay=3.0)
     shop.run(30.0)
@@ -122,7 +122,7 @@ def test_swallowed_edges_stop_errors_but_not_delays(cluster: Callable[..., Littl
     assert after.quantile(0.95, "checkout") > 1500
 
 
-def test_address_of_quote_corrupted_in_shipping(cluster: Callable[..., Little]) -> None:
+def test_address_of_quote_corrupted_in_shipping(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.env("shipping", "QUOTE_ADDR", "http://quote-v2:8080")
     shop.run(60.0)
@@ -133,7 +133,7 @@ def test_address_of_quote_corrupted_in_shipping(cluster: Callable[..., Little]) 
     assert any("quote-v2" in line.text for line in shop.logs if line.pod.startswith("shipping"))
 
 
-def test_a_wrong_target_port_needs_callers_that_dial_anew(cluster: Callable[..., Little]) -> None:
+def test_a_wrong_target_port_needs_callers_that_dial_anew(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.change("Service", "product-catalog", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
     assert shop.run(300.0).share("load-generator") == 0.0
@@ -145,7 +145,7 @@ def test_a_wrong_target_port_needs_callers_that_dial_anew(cluster: Callable[...,
     assert after.silent("product-catalog")
 
 
-def test_load_generator_without_users_or_pods(cluster: Callable[..., Little]) -> None:
+def test_load_generator_without_users_or_pods(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.env("load-generator", "LOCUST_USERS", "10")
     shop.run(60.0)
@@ -155,7 +155,7 @@ def test_load_generator_without_users_or_pods(cluster: Callable[..., Little]) ->
     assert shop.run(60.0).rate("frontend") == 0.0
 
 
-def test_users_are_spawned_gradually(cluster: Callable[..., Little]) -> None:
+def test_users_are_spawned_gradually(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.env("load-generator", "LOCUST_SPAWN_RATE", "0.1")
     shop.run(15.0)
@@ -163,7 +163,7 @@ def test_users_are_spawned_gradually(cluster: Callable[..., Little]) -> None:
     assert early.rate("load-generator") < 0.3 * late.rate("load-generator")
 
 
-def test_a_new_collector_counts_from_zero(cluster: Callable[..., Little]) -> None:
+def test_a_new_collector_counts_from_zero(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     before = sum(v for (n, _), v in shop.samples.items() if n == "traces_span_metrics_calls_total")
     shop.restart("otel-collector")
@@ -175,7 +175,7 @@ def test_a_new_collector_counts_from_zero(cluster: Callable[..., Little]) -> Non
     assert shop.samples == {}
 
 
-def test_series_go_on_repeating_when_a_service_is_gone(cluster: Callable[..., Little]) -> None:
+def test_series_go_on_repeating_when_a_service_is_gone(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("ad", 0)
     shop.run(60.0)
@@ -185,7 +185,7 @@ def test_series_go_on_repeating_when_a_service_is_gone(cluster: Callable[..., Li
     assert first == {k: v for k, v in shop.samples.items() if ("service_name", "ad") in k[1]}
 
 
-def test_consumers_lag_and_catch_up(cluster: Callable[..., Little]) -> None:
+def test_consumers_lag_and_catch_up(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
 
     def read(metric: str) -> float:
@@ -206,7 +206,9 @@ def test_consumers_lag_and_catch_up(cluster: Callable[..., Little]) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_consumers_do_not_wait_for_records_that_are_on_their_way(cluster: Callable[..., Little], seed: int) -> None:
+def test_consumers_do_not_wait_for_records_that_are_on_their_way(
+    cluster: Callable[..., TwinCluster], seed: int
+) -> None:
     """Of the orders that a lossy net brings, some come minutes late; what comes meanwhile is consumed."""
     shop = cluster(seed=seed)
     shop.chaos("checkout", loss=40.0)
@@ -215,7 +217,7 @@ def test_consumers_do_not_wait_for_records_that_are_on_their_way(cluster: Callab
     assert shop.run(120.0).rate("accounting") > 0.5
 
 
-def test_orders_are_lost_but_not_late_without_the_database(cluster: Callable[..., Little]) -> None:
+def test_orders_are_lost_but_not_late_without_the_database(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("accounting", drop=True, direction="OUTPUT", peers=(shop.pods("postgresql")[0]["status"]["podIP"],))
     shop.run(600.0)
@@ -237,7 +239,7 @@ def test_orders_are_lost_but_not_late_without_the_database(cluster: Callable[...
         ("productCatalogFailure", "on", "product-catalog", 0.1),
     ],
 )
-def test_flags(cluster: Callable[..., Little], flag: str, variant: str, service: str, share: float | None) -> None:
+def test_flags(cluster: Callable[..., TwinCluster], flag: str, variant: str, service: str, share: float | None) -> None:
     shop = cluster()
     turn(shop, flag, variant)
     shop.run(180.0)
@@ -253,7 +255,7 @@ def test_flags(cluster: Callable[..., Little], flag: str, variant: str, service:
         assert after.share("load-generator") == 0.0
 
 
-def test_a_flag_file_is_copied_when_the_pod_starts(cluster: Callable[..., Little]) -> None:
+def test_a_flag_file_is_copied_when_the_pod_starts(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     data = shop.get("ConfigMap", "flagd-config")["data"]
     data["demo.flagd.json"] = data["demo.flagd.json"].replace("off", "on")
@@ -261,7 +263,7 @@ def test_a_flag_file_is_copied_when_the_pod_starts(cluster: Callable[..., Little
     assert shop.run(300.0).share("payment") == 0.0
 
 
-def test_mail_leak_ends_in_a_kill(cluster: Callable[..., Little]) -> None:
+def test_mail_leak_ends_in_a_kill(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     turn(shop, "emailMemoryLeak", "1000x")
     killed: list[str] = []
@@ -275,8 +277,8 @@ def test_mail_leak_ends_in_a_kill(cluster: Callable[..., Little]) -> None:
     assert shop.run(60.0).share("load-generator") == 0.0
 
 
-def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Callable[..., Little]) -> None:
-    def story(shop: Little) -> list[dict[object, float]]:
+def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Callable[..., TwinCluster]) -> None:
+    def story(shop: TwinCluster) -> list[dict[object, float]]:
         result = []
         for change in (
             lambda: None,
@@ -294,7 +296,7 @@ def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Calla
     assert first != story(cluster(seed=8))
 
 
-def test_logs_are_limited_to_program_knowledge(cluster: Callable[..., Little]) -> None:
+def test_logs_are_limited_to_program_knowledge(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.logs.clear()
     shop.scale("payment", 0)
@@ -314,7 +316,7 @@ def test_logs_are_limited_to_program_knowledge(cluster: Callable[..., Little]) -
     assert all(a.t <= b.t + TICK for a, b in zip(shop.logs, shop.logs[1:], strict=False))
 
 
-def test_speed_is_told(cluster: Callable[..., Little], capsys: pytest.CaptureFixture[str]) -> None:
+def test_speed_is_told(cluster: Callable[..., TwinCluster], capsys: pytest.CaptureFixture[str]) -> None:
     shop = cluster()
     begin = time.perf_counter()
     shop.run(100 * TICK)

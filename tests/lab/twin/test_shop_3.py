@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.lab.twin.little import TICK, Little
 from tests.lab.twin.shop import flag, rendered
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 TAIL = {"payment", "email", "accounting", "fraud-detection"}
 #: What fails of the users' requests without a component, and who then sends nothing or nothing but errors.
@@ -17,14 +17,14 @@ LOST = {
 
 
 @pytest.fixture
-def cluster() -> Callable[..., Little]:
-    def make(users: int = 50, warm: float = 180.0) -> Little:
+def cluster() -> Callable[..., TwinCluster]:
+    def make(users: int = 50, warm: float = 180.0) -> TwinCluster:
         return rendered("3.0.0", users, {}, "", warm)
 
     return make
 
 
-def test_healthy_is_quiet_at_the_rates_of_its_users(cluster: Callable[..., Little]) -> None:
+def test_healthy_is_quiet_at_the_rates_of_its_users(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster().run(1800.0)
     for service in hour.services():
         assert hour.calls(service, error=True) == 0, service
@@ -40,7 +40,7 @@ def test_healthy_is_quiet_at_the_rates_of_its_users(cluster: Callable[..., Littl
 
 
 @pytest.mark.parametrize("component", LOST)
-def test_loss_of_a_component(cluster: Callable[..., Little], component: str) -> None:
+def test_loss_of_a_component(cluster: Callable[..., TwinCluster], component: str) -> None:
     shop = cluster()
     shop.scale(component, 0)
     shop.run(60.0)
@@ -50,7 +50,7 @@ def test_loss_of_a_component(cluster: Callable[..., Little], component: str) -> 
     assert {s for s in after.services() - {"load-generator"} if after.silent(s)} == silent
 
 
-def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., Little]) -> None:
+def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=200)
     flag(shop, "cartFailure", "25%")
     shop.run(30.0)
@@ -59,14 +59,14 @@ def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., Little]) -> 
     assert after.share("load-generator") == 0.0
 
 
-def test_a_failed_charge_fails_all_spans_of_payment(cluster: Callable[..., Little]) -> None:
+def test_a_failed_charge_fails_all_spans_of_payment(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=200)
     flag(shop, "paymentFailure", "100%")
     shop.run(30.0)
     assert shop.run(120.0).silent("payment")
 
 
-def test_the_number_of_users_is_a_flag(cluster: Callable[..., Little]) -> None:
+def test_the_number_of_users_is_a_flag(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=50)
     flag(shop, "loadGeneratorVUs", "10")
     shop.run(30.0)
@@ -74,7 +74,7 @@ def test_the_number_of_users_is_a_flag(cluster: Callable[..., Little]) -> None:
 
 
 @pytest.mark.parametrize("gone", ["flagd", "flag"])
-def test_the_load_generator_takes_no_answer_for_a_no(cluster: Callable[..., Little], gone: str) -> None:
+def test_the_load_generator_takes_no_answer_for_a_no(cluster: Callable[..., TwinCluster], gone: str) -> None:
     shop = cluster()
     if gone == "flagd":
         shop.scale("flagd", 0)
@@ -89,7 +89,7 @@ def test_the_load_generator_takes_no_answer_for_a_no(cluster: Callable[..., Litt
     assert shop.run(120.0).rate("frontend-proxy") == 0.0
 
 
-def test_traffic_can_be_switched_off(cluster: Callable[..., Little]) -> None:
+def test_traffic_can_be_switched_off(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     flag(shop, "loadGeneratorTraffic", "off")
     shop.run(60.0)
@@ -99,7 +99,7 @@ def test_traffic_can_be_switched_off(cluster: Callable[..., Little]) -> None:
     assert shop.run(300.0).rate("frontend-proxy", kind="SERVER") > 9
 
 
-def test_shipping_abroad_is_slow(cluster: Callable[..., Little]) -> None:
+def test_shipping_abroad_is_slow(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=200)
     flag(shop, "intlShippingSlowdown", "10sec")
     shop.run(30.0)
@@ -109,7 +109,7 @@ def test_shipping_abroad_is_slow(cluster: Callable[..., Little]) -> None:
     assert after.quantile(0.5, "shipping") < 50
 
 
-def test_a_cache_that_leaks_ends_out_of_memory(cluster: Callable[..., Little]) -> None:
+def test_a_cache_that_leaks_ends_out_of_memory(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=5)
     flag(shop, "recommendationCacheFailure", "on")
     killed = []

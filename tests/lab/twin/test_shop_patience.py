@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.lab.twin.little import Little
 from tests.lab.twin.test_traces import spans, traces
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def test_proxy_answers_503_after_five_seconds(cluster: Callable[..., Little]) -> None:
+def test_proxy_answers_503_after_five_seconds(cluster: Callable[..., TwinCluster]) -> None:
     """15 s are for requests on connections; those break within a minute."""
     shop = cluster()
     shop.chaos("frontend", loss=100.0)
@@ -20,7 +20,7 @@ def test_proxy_answers_503_after_five_seconds(cluster: Callable[..., Little]) ->
     assert any("connection_timeout" in line.text for line in shop.logs)
 
 
-def test_a_store_behind_silence_holds_carts_up_until_it_answers(cluster: Callable[..., Little]) -> None:
+def test_a_store_behind_silence_holds_carts_up_until_it_answers(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("valkey-cart", loss=100.0)
     early = shop.run(30.0)
@@ -37,7 +37,7 @@ def test_a_store_behind_silence_holds_carts_up_until_it_answers(cluster: Callabl
     assert after.share("load-generator") == 0.0
 
 
-def test_unsendable_mail_delays_order_by_half_a_minute(cluster: Callable[..., Little]) -> None:
+def test_unsendable_mail_delays_order_by_half_a_minute(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("email", loss=100.0)
     shop.run(150.0)
@@ -49,7 +49,7 @@ def test_unsendable_mail_delays_order_by_half_a_minute(cluster: Callable[..., Li
 
 @pytest.mark.parametrize(("delay", "share"), [(2.0, 0.0), (3.0, 1.0)])
 def test_a_quote_comes_within_five_seconds_or_not_at_all(
-    cluster: Callable[..., Little], delay: float, share: float
+    cluster: Callable[..., TwinCluster], delay: float, share: float
 ) -> None:
     """Each has a connection of its own, which is twice the delay."""
     shop = cluster()
@@ -60,13 +60,13 @@ def test_a_quote_comes_within_five_seconds_or_not_at_all(
     assert after.silent("payment") == bool(share)
 
 
-def test_quotes_meet_a_changed_service_at_once(cluster: Callable[..., Little]) -> None:
+def test_quotes_meet_a_changed_service_at_once(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.change("Service", "quote", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
     assert shop.run(15.0).share("shipping", span="POST /get-quote") == 1.0
 
 
-def test_a_statement_without_an_answer_fails_after_half_a_minute(cluster: Callable[..., Little]) -> None:
+def test_a_statement_without_an_answer_fails_after_half_a_minute(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("accounting", drop=True, direction="OUTPUT", peers=(shop.pods("postgresql")[0]["status"]["podIP"],))
     after = shop.run(300.0)

@@ -8,7 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_fault
-from tests.lab.twin.little import Little, stamp
+from tests.lab.twin.twin_cluster import TwinCluster, stamp
 
 # abortConnect=false: the client throws nothing, so cart cannot say why (ValkeyCartStore.EnsureRedisConnected).
 LOST = "Wasn't able to connect to redis"
@@ -55,7 +55,7 @@ def make(little, shop, changes):
         ("accounting", ("Database=otel", "Database=Otel"), '3D000: database "Otel" does not exist'),
     ],
 )
-def test_a_database_that_is_not_there_or_speaks_no_tls(cluster: Callable[..., Little], who, edit, words) -> None:
+def test_a_database_that_is_not_there_or_speaks_no_tls(cluster: Callable[..., TwinCluster], who, edit, words) -> None:
     little = cluster(warm=60.0)
     (container,) = little.get("Deployment", who)["spec"]["template"]["spec"]["containers"]
     url = next(e["value"] for e in container["env"] if e["name"] == "DB_CONNECTION_STRING")
@@ -66,7 +66,7 @@ def test_a_database_that_is_not_there_or_speaks_no_tls(cluster: Callable[..., Li
     assert ("does not exist" in reported) == ("does not exist" in words)
 
 
-def test_a_store_that_made_another_database(cluster: Callable[..., Little]) -> None:
+def test_a_store_that_made_another_database(cluster: Callable[..., TwinCluster]) -> None:
     little = cluster(warm=60.0)
     little.env("postgresql", "POSTGRES_DB", "shop")
     little.run(120)
@@ -82,7 +82,7 @@ def test_a_store_that_made_another_database(cluster: Callable[..., Little]) -> N
         (["--maxclients", "500"], "valkey-cart:6379", True),
     ],
 )
-def test_a_store_that_is_started_with_a_password(cluster: Callable[..., Little], args, address, opens) -> None:
+def test_a_store_that_is_started_with_a_password(cluster: Callable[..., TwinCluster], args, address, opens) -> None:
     little = cluster(warm=60.0)
     container = little.get("Deployment", "valkey-cart")["spec"]["template"]["spec"]["containers"][0]
     container["args"], container["env"] = args, [{"name": "WORD", "value": "word"}]
@@ -106,7 +106,9 @@ def test_a_store_that_is_started_with_a_password(cluster: Callable[..., Little],
         ("valkey-memory-flood", "valkey-cart", "cart", False, ""),
     ],
 )
-def test_a_fault_inside_a_store(cluster: Callable[..., Little], shop, shop_objects, name, target, who, silent, words):
+def test_a_fault_inside_a_store(
+    cluster: Callable[..., TwinCluster], shop, shop_objects, name, target, who, silent, words
+):
     little = cluster(warm=60.0)
     use = FaultUse(name="it", type=name, target=Reference("Deployment", target))
     made = render_fault(Catalog().fault(name), use, shop, shop_objects, "shop", "scenario")
@@ -134,7 +136,7 @@ def test_a_fault_inside_a_store(cluster: Callable[..., Little], shop, shop_objec
     assert little.run(60).share("frontend-proxy", kind="SERVER") < 0.01
 
 
-def test_a_service_that_is_asked_for_tls_and_speaks_none(cluster: Callable[..., Little]) -> None:
+def test_a_service_that_is_asked_for_tls_and_speaks_none(cluster: Callable[..., TwinCluster]) -> None:
     little = cluster(warm=60.0)
     little.env("shipping", "QUOTE_ADDR", "https://quote:8080")
     little.run(60)

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def _shift(cluster: Little, workload: str, *offsets: dict[str, Any]) -> None:
+def _shift(cluster: TwinCluster, workload: str, *offsets: dict[str, Any]) -> None:
     cluster.afflict(workload, "Time", *({"seconds": 0, "nanoseconds": 0, "clocks": [0], **each} for each in offsets))
 
 
-def _ahead(cluster: Little, name: str) -> float:
+def _ahead(cluster: TwinCluster, name: str) -> float:
     """How far spans of that name are ahead of the requests that they belong to."""
     found = [
         span.start - next(other.start for other in trace.spans if other.service == "gate")

@@ -10,13 +10,13 @@ import pytest
 
 from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
 from scenario_kit.model.runtime.trace import Span, Trace
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 #: Words of ours, of Chaos Mesh, and of the ledger.
 FORBIDDEN = re.compile(r"chaos|inject|fault|twin|scenario|simulat|scenario.kit|kwok", re.IGNORECASE)
 
 
-def taped(shop: Little) -> Little:
+def taped(shop: TwinCluster) -> TwinCluster:
     """From here on every request is kept."""
     span_buffer = SpanBuffer(1, everything=True)
     shop.twin._span_buffer = span_buffer
@@ -25,7 +25,7 @@ def taped(shop: Little) -> Little:
     return shop
 
 
-def traces(shop: Little, seconds: float = 1e9) -> list[Trace]:
+def traces(shop: TwinCluster, seconds: float = 1e9) -> list[Trace]:
     return shop.twin.traces(shop.now - seconds, shop.now)
 
 
@@ -42,7 +42,7 @@ def path(trace: Trace, span: Span) -> list[str]:
     return result[::-1]
 
 
-def counted(shop: Little, since: dict[Any, float]) -> Counter[tuple[str, str, str, bool]]:
+def counted(shop: TwinCluster, since: dict[Any, float]) -> Counter[tuple[str, str, str, bool]]:
     result: Counter[tuple[str, str, str, bool]] = Counter()
     for (name, pairs), value in shop.samples.items():
         if name == "traces_span_metrics_calls_total":
@@ -61,7 +61,7 @@ def reported(found: Iterable[Trace]) -> Counter[tuple[str, str, str, bool]]:
     return Counter((span.service, span.name, span.kind, span.error) for span in spans(found))
 
 
-BREAKS: dict[str, Callable[[Little], Any]] = {
+BREAKS: dict[str, Callable[[TwinCluster], Any]] = {
     "nothing": lambda shop: None,
     "payment gone": lambda shop: shop.scale("payment", 0),
     "payment hangs": lambda shop: shop.chaos("payment", loss=100.0),
@@ -75,7 +75,7 @@ BREAKS: dict[str, Callable[[Little], Any]] = {
 
 
 @pytest.mark.parametrize("what", BREAKS)
-def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., Little], what: str) -> None:
+def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., TwinCluster], what: str) -> None:
     shop = cluster(warm=60.0)
     taped(shop)
     before = dict(shop.samples)
@@ -91,7 +91,7 @@ def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., Litt
     assert sum(found.values()) > 0.98 * sum(expected.values())
 
 
-def test_an_order_is_one_tree(cluster: Callable[..., Little]) -> None:
+def test_an_order_is_one_tree(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     orders = [t for t in traces(shop, 60.0) if t.root.name == "POST /api/checkout"]
     assert orders
@@ -121,7 +121,7 @@ def test_an_order_is_one_tree(cluster: Callable[..., Little]) -> None:
         ]
 
 
-def test_a_span_whose_status_nobody_sets_shows_no_error(cluster: Callable[..., Little]) -> None:
+def test_a_span_whose_status_nobody_sets_shows_no_error(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("cart", 0)
     shop.run(60.0)
@@ -134,7 +134,7 @@ def test_a_span_whose_status_nobody_sets_shows_no_error(cluster: Callable[..., L
         assert trace.root.error
 
 
-def test_consumers_have_their_own_traces_and_name_the_producer(cluster: Callable[..., Little]) -> None:
+def test_consumers_have_their_own_traces_and_name_the_producer(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     found = traces(shop)
     by_ref = {(s.trace_id, s.span_id): s for s in spans(found)}
@@ -150,7 +150,7 @@ def test_consumers_have_their_own_traces_and_name_the_producer(cluster: Callable
         assert producer.end <= span.end
 
 
-def test_missing_callee_has_no_span_and_caller_reports_error(cluster: Callable[..., Little]) -> None:
+def test_missing_callee_has_no_span_and_caller_reports_error(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("payment", 0)
     shop.run(60.0)
@@ -170,7 +170,7 @@ def test_missing_callee_has_no_span_and_caller_reports_error(cluster: Callable[.
         assert proxy.attributes["http.response.status_code"] == 500
 
 
-def test_a_rare_failure_is_found(cluster: Callable[..., Little]) -> None:
+def test_a_rare_failure_is_found(cluster: Callable[..., TwinCluster]) -> None:
     """Swallowed failures too: e-mails are sent for one request in twenty, and the order succeeds without."""
     shop = cluster()
     shop.scale("email", 0)
@@ -180,7 +180,7 @@ def test_a_rare_failure_is_found(cluster: Callable[..., Little]) -> None:
     assert {s.name for t in found for s in t.spans if s.error} == {"POST /send_order_confirmation"}
 
 
-def test_a_slow_store_shows_in_durations(cluster: Callable[..., Little]) -> None:
+def test_a_slow_store_shows_in_durations(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("valkey-cart", delay=2.0)
     shop.run(60.0)
@@ -192,7 +192,7 @@ def test_a_slow_store_shows_in_durations(cluster: Callable[..., Little]) -> None
         assert not trace.errors
 
 
-def test_process_without_collector_is_missing_and_orphans_callees(cluster: Callable[..., Little]) -> None:
+def test_process_without_collector_is_missing_and_orphans_callees(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.env("cart", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://nobody:4317")
     shop.run(120.0)
@@ -201,14 +201,14 @@ def test_process_without_collector_is_missing_and_orphans_callees(cluster: Calla
     assert not [s for s in spans(found) if s.service == "cart"]
 
 
-def test_without_a_collector_there_are_none(cluster: Callable[..., Little]) -> None:
+def test_without_a_collector_there_are_none(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("otel-collector", 0)
     shop.run(60.0)
     assert not traces(shop, 30.0)
 
 
-def test_what_is_kept_is_bounded(cluster: Callable[..., Little], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_is_bounded(cluster: Callable[..., TwinCluster], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scenario_kit.lab.twin.traces.span_buffer.TRACES", 300)
     shop = cluster()
     shop.run(240.0)
@@ -218,11 +218,11 @@ def test_what_is_kept_is_bounded(cluster: Callable[..., Little], monkeypatch: py
     assert per_route["GET /api/products/{productId}"] < 4 * per_route["POST /api/checkout"]
 
 
-def test_same_seed_same_traces(cluster: Callable[..., Little]) -> None:
+def test_same_seed_same_traces(cluster: Callable[..., TwinCluster]) -> None:
     one, two = cluster(warm=60.0), cluster(warm=60.0, salt=9)
     strip = ("k8s.pod.name", "k8s.pod.uid", "k8s.pod.ip", "k8s.node.name", "network.peer.address")
 
-    def plain(shop: Little) -> str:
+    def plain(shop: TwinCluster) -> str:
         rows = [
             (s._replace(attributes={}, resource={}, message=""), sorted(s.attributes.keys() - set(strip)))
             for s in spans(traces(shop))
@@ -233,7 +233,7 @@ def test_same_seed_same_traces(cluster: Callable[..., Little]) -> None:
     assert plain(one) != plain(cluster(warm=60.0, seed=2))
 
 
-def test_resources_name_the_pod(cluster: Callable[..., Little]) -> None:
+def test_resources_name_the_pod(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     pods = shop.kinds["Pod"]
     for span in spans(traces(shop, 45.0)):
@@ -244,7 +244,7 @@ def test_resources_name_the_pod(cluster: Callable[..., Little]) -> None:
 
 
 @pytest.mark.parametrize("what", [name for name in BREAKS if name != "nothing"])
-def test_nothing_tells_what_was_done(cluster: Callable[..., Little], what: str) -> None:
+def test_nothing_tells_what_was_done(cluster: Callable[..., TwinCluster], what: str) -> None:
     shop = cluster(warm=60.0)
     BREAKS[what](shop)
     shop.run(60.0)

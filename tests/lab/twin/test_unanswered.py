@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 NO_LOGIN = "10.99.0.9:9000"
 
 
-def gate_of(dialect: str, seconds: float) -> Little:
+def gate_of(dialect: str, seconds: float) -> TwinCluster:
     """The application with a gate of that language, which gives up calls after so many seconds (0: never)."""
     twin: dict[str, Any] = copy.deepcopy(tiny.TWIN)
     twin["components"]["gate"]["dialect"] = dialect
     edge = next(e for e in twin["edges"] if e["callee"] == "api")
     edge["timeoutSeconds"] = seconds
-    cluster = Little(tiny.app(**twin), tiny.objects())
+    cluster = TwinCluster(tiny.app(**twin), tiny.objects())
     cluster.run(60)
     cluster.env("gate", "API_ADDR", NO_LOGIN)
     cluster.logs.clear()
@@ -25,7 +25,7 @@ def gate_of(dialect: str, seconds: float) -> Little:
     return cluster
 
 
-def said_by_gate(cluster: Little) -> set[str]:
+def said_by_gate(cluster: TwinCluster) -> set[str]:
     return {line.text for line in cluster.logs if line.pod.startswith("gate")}
 
 

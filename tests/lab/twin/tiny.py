@@ -5,7 +5,7 @@ from typing import Any
 
 from scenario_kit.model import App, CallEdge, Component, Reference
 from scenario_kit.model.twin import decode
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 TWIN: dict[str, Any] = {
     "assumptions": {"boxSeconds": {"value": 2, "low": 1, "high": 5}},
@@ -114,9 +114,9 @@ def objects(api_replicas: int = 1) -> list[dict[str, Any]]:
     ]
 
 
-def started(warm: float = 120.0, **twin: Any) -> Little:
+def started(warm: float = 120.0, **twin: Any) -> TwinCluster:
     """The application with ``api`` started again, which needs the store; then ``warm`` seconds pass."""
-    cluster = Little(app(**twin), objects())
+    cluster = TwinCluster(app(**twin), objects())
     cluster.now += 30.0
     cluster.restart("api")
     cluster.run(warm)

@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.lab.worlds.hpa_sync import TickMemory
 from tests.lab.server.test_hpa_pacing import AGENT, CPU
-from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
+from tests.lab.worlds.fake_lab import EPOCH, FakeLab, spec
 
 
 def hpa(reason: str, uid: str = "u") -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_the_window_reaches_back_to_the_first_tick_that_counts() -> None:
     assert (seconds, round(at, 2)) == (7, 1009.98)
 
 
-def scaled(lab: LittleLab, **spec_: Any) -> None:
+def scaled(lab: FakeLab, **spec_: Any) -> None:
     """An autoscaler of a ReplicaSet whose one pod is refused: settled, and at work."""
     lab.begin()
     failing = {"conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}]}
@@ -54,7 +54,7 @@ def scaled(lab: LittleLab, **spec_: Any) -> None:
 
 
 def test_world_advances_only_after_controller_sync() -> None:
-    lab = LittleLab()
+    lab = FakeLab()
     scaled(lab)
     world = lab.worlds.open(spec())
 
@@ -72,7 +72,7 @@ def test_world_advances_only_after_controller_sync() -> None:
 
 
 def test_a_behavior_of_its_own_needs_the_wall_clock() -> None:
-    lab = LittleLab()
+    lab = FakeLab()
     scaled(lab, behavior={"scaleUp": {"stabilizationWindowSeconds": 60}})
     waited = lab.worlds.open(spec()).wait(EPOCH + 30, stride=None, seconds=0.2, should_continue=lambda: True)
     assert (waited.now, waited.settled) == (EPOCH + 15, False)

@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.lab.twin import View
 from scenario_kit.lab.worlds.probing import probe_pod
 from scenario_kit.model import ContainerEffect, Ledger, NetworkEffect
-from tests.lab.worlds.little_lab import LittleLab, spec
+from tests.lab.worlds.fake_lab import FakeLab, spec
 
 
 def pod(*running, waiting=()):
@@ -53,7 +53,7 @@ def test_what_a_port_answers(found, port, path, network, effects, connected, sta
 
 
 def test_a_world_knows_its_pods():
-    lab = LittleLab()
+    lab = FakeLab()
     lab.begin()
     world = lab.worlds.open(spec())
     assert world.probe("web-9", 8080, "").connected is False

@@ -7,18 +7,18 @@ import pytest
 from scenario_kit.errors import MetricsError
 from scenario_kit.lab.worlds import LabWorld, VirtualWorld, WaitResult
 from scenario_kit.model.runtime.process import Exit
-from tests.lab.worlds.little_lab import EPOCH, TICKS, LittleLab, spec
+from tests.lab.worlds.fake_lab import EPOCH, TICKS, FakeLab, spec
 
 
 @pytest.fixture
-def lab() -> LittleLab:
-    lab = LittleLab()
+def lab() -> FakeLab:
+    lab = FakeLab()
     lab.begin()
     return lab
 
 
 @pytest.fixture
-def world(lab: LittleLab) -> LabWorld:
+def world(lab: FakeLab) -> LabWorld:
     return lab.worlds.open(spec())
 
 
@@ -26,11 +26,11 @@ def wait(world: LabWorld, seconds: float, *, stride: float | None = None, wall: 
     return world.wait(EPOCH + seconds, stride=stride, seconds=wall, should_continue=lambda: True)
 
 
-def times(lab: LittleLab) -> list[float]:
+def times(lab: FakeLab) -> list[float]:
     return [at - EPOCH for at, _ in lab.sink.written]
 
 
-def test_it_starts_at_the_epoch_and_stands_still(lab: LittleLab, world: LabWorld) -> None:
+def test_it_starts_at_the_epoch_and_stands_still(lab: FakeLab, world: LabWorld) -> None:
     assert isinstance(world, VirtualWorld)
     assert world.now == EPOCH
     assert lab.worlds.read_clock("shop") == EPOCH
@@ -42,27 +42,27 @@ def test_it_starts_at_the_epoch_and_stands_still(lab: LittleLab, world: LabWorld
     [(0, None, 0), (-60, None, 0), (15, None, 15), (40, None, 45), (60, 15, 15), (60, 20, 30), (10, 60, 15)],
 )
 def test_a_wait_ends_on_the_grid(
-    until: float, stride: float | None, reached: float, lab: LittleLab, world: LabWorld
+    until: float, stride: float | None, reached: float, lab: FakeLab, world: LabWorld
 ) -> None:
     assert wait(world, until, stride=stride) == WaitResult(EPOCH + reached, True)
     assert times(lab) == [float(t) for t in range(15, int(reached) + 1, 15)]
     assert lab.twin.steps == [(EPOCH + t, 15) for t in range(15, int(reached) + 1, 15)]
 
 
-def test_a_repeated_wait_changes_nothing(lab: LittleLab, world: LabWorld) -> None:
+def test_a_repeated_wait_changes_nothing(lab: FakeLab, world: LabWorld) -> None:
     wait(world, 60)
     assert wait(world, 60) == WaitResult(EPOCH + 60, True)
     assert len(lab.twin.steps) == 4
 
 
-def test_samples_are_complete_and_in_order(lab: LittleLab, world: LabWorld) -> None:
+def test_samples_are_complete_and_in_order(lab: FakeLab, world: LabWorld) -> None:
     wait(world, 30)
     assert [samples[TICKS] for _, samples in lab.sink.written] == [1.0, 2.0]
     assert any(name.startswith("kube_namespace") for (name, _) in lab.sink.written[0][1])
     assert [line.t for line in lab.nodes.lines] == [EPOCH + 15, EPOCH + 30]
 
 
-def test_the_kubelet_runs_when_it_is_due_to_the_second(lab: LittleLab, world: LabWorld) -> None:
+def test_the_kubelet_runs_when_it_is_due_to_the_second(lab: FakeLab, world: LabWorld) -> None:
     lab.nodes.due = [EPOCH + 3.2, EPOCH + 3.9, EPOCH + 14.9, EPOCH + 20]
     wait(world, 15)
     assert sorted({t - EPOCH for t in lab.nodes.ran}) == [0, 4, 15]
@@ -72,13 +72,13 @@ def test_the_kubelet_runs_when_it_is_due_to_the_second(lab: LittleLab, world: La
 
 
 def test_a_kubelet_that_is_always_due_does_not_stop_time(
-    lab: LittleLab, world: LabWorld, monkeypatch: pytest.MonkeyPatch
+    lab: FakeLab, world: LabWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lab.nodes, "next_wakeup", lambda _: world.now)
     assert wait(world, 15).now == EPOCH + 15
 
 
-def test_kubelet_sees_process_exits_before_samples(lab: LittleLab, world: LabWorld) -> None:
+def test_kubelet_sees_process_exits_before_samples(lab: FakeLab, world: LabWorld) -> None:
     end = Exit("uid", "c", 137, "OOMKilled")
     lab.twin.exits[EPOCH + 15] = [end]
     wait(world, 15)
@@ -86,7 +86,7 @@ def test_kubelet_sees_process_exits_before_samples(lab: LittleLab, world: LabWor
     assert lab.nodes.ran[-1] == EPOCH + 15
 
 
-def test_unsettled_cluster_stops_time_with_reason(lab: LittleLab, world: LabWorld) -> None:
+def test_unsettled_cluster_stops_time_with_reason(lab: FakeLab, world: LabWorld) -> None:
     lab.unsettle()
     waited = wait(world, 60, wall=0.0)
     assert waited == WaitResult(EPOCH, False, "ReplicaSet/rs: generation 1 is not observed, but 0")
@@ -94,14 +94,14 @@ def test_unsettled_cluster_stops_time_with_reason(lab: LittleLab, world: LabWorl
     assert wait(world, 60) == WaitResult(EPOCH + 60, True)
 
 
-def test_nobody_reads_before_events_and_logs_are_written(lab: LittleLab, world: LabWorld) -> None:
+def test_nobody_reads_before_events_and_logs_are_written(lab: FakeLab, world: LabWorld) -> None:
     lab.nodes.written = False
     assert wait(world, 60) == WaitResult(EPOCH + 60, False, "the kubelet's events are not written yet")
     lab.nodes.written = True
     assert wait(world, 60) == WaitResult(EPOCH + 60, True)
 
 
-def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: LittleLab, world: LabWorld) -> None:
+def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: FakeLab, world: LabWorld) -> None:
     lab.twin.exits[EPOCH + 15] = [Exit("uid", "c", 1, "Error")]
     lab.nodes.due = [EPOCH + 4]
     disturbed: set[tuple[float, int]] = set()
@@ -126,14 +126,14 @@ def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: LittleLab
     assert [samples[TICKS] for _, samples in lab.sink.written] == [1.0, 2.0]
 
 
-def test_a_caller_that_left_stops_time_at_the_next_tick(lab: LittleLab, world: LabWorld) -> None:
+def test_a_caller_that_left_stops_time_at_the_next_tick(lab: FakeLab, world: LabWorld) -> None:
     answers = iter([True, True, True])
     waited = world.wait(EPOCH + 600, stride=None, seconds=60.0, should_continue=lambda: next(answers, False))
     assert waited.now < EPOCH + 600
     assert times(lab)[-1] == waited.now - EPOCH
 
 
-def test_samples_that_were_refused_are_written_by_the_next_wait(lab: LittleLab, world: LabWorld) -> None:
+def test_samples_that_were_refused_are_written_by_the_next_wait(lab: FakeLab, world: LabWorld) -> None:
     lab.sink.refuse = MetricsError("Prometheus is gone")
     with pytest.raises(MetricsError):
         wait(world, 15)
@@ -145,7 +145,7 @@ def test_samples_that_were_refused_are_written_by_the_next_wait(lab: LittleLab, 
     assert [samples[TICKS] for _, samples in lab.sink.written] == [1.0, 2.0]
 
 
-def test_the_end_of_a_world_ends_its_series(lab: LittleLab, world: LabWorld) -> None:
+def test_the_end_of_a_world_ends_its_series(lab: FakeLab, world: LabWorld) -> None:
     wait(world, 15)
     assert lab.worlds.close("t1")
     assert lab.sink.written[-1] == (EPOCH + 30, {})
@@ -154,13 +154,13 @@ def test_the_end_of_a_world_ends_its_series(lab: LittleLab, world: LabWorld) -> 
     assert not lab.worlds.close("t1")
 
 
-def test_namespace_of_closed_world_continues_from_its_time(lab: LittleLab, world: LabWorld) -> None:
+def test_namespace_of_closed_world_continues_from_its_time(lab: FakeLab, world: LabWorld) -> None:
     wait(world, 30)
     lab.worlds.close("t1")
     assert EPOCH + 30 <= lab.worlds.read_clock("shop") < EPOCH + 3600
 
 
-def test_rollout_deadline_wakes_its_controller(lab: LittleLab, world: LabWorld) -> None:
+def test_rollout_deadline_wakes_its_controller(lab: FakeLab, world: LabWorld) -> None:
     progressing = {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated", "lastUpdateTime": "2026"}
     annotations = {"deployment.kubernetes.io/revision": "1"}
     status = {"observedGeneration": 1, "replicas": 0, "updatedReplicas": 0, "conditions": [progressing]}

@@ -16,17 +16,17 @@ from scenario_kit.lab.worlds import SampleHorizon, WallWorld, registry
 from scenario_kit.lab.worlds.registry import UnsupportedApp, WorldConflict
 from scenario_kit.lab.worlds.sample_horizon import GAP
 from scenario_kit.lab.worlds.world import TICK_SECONDS
-from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab, spec
+from tests.lab.worlds.fake_lab import APP, EPOCH, TICKS, FakeLab, spec
 
 
 @pytest.fixture
-def lab() -> LittleLab:
-    lab = LittleLab()
+def lab() -> FakeLab:
+    lab = FakeLab()
     lab.begin()
     return lab
 
 
-def test_opening_twice_is_opening_once(lab: LittleLab) -> None:
+def test_opening_twice_is_opening_once(lab: FakeLab) -> None:
     assert lab.worlds.open(spec()) is lab.worlds.open(spec())
     assert [w.spec.trial for w in lab.worlds.all()] == ["t1"]
 
@@ -35,19 +35,19 @@ def test_opening_twice_is_opening_once(lab: LittleLab) -> None:
     "other",
     [{"seed": 2}, {"mode": "Wall"}, {"namespace": "else"}, {"assumptions": {"x": 1.0}}, {"trial": "t2"}],
 )
-def test_a_trial_has_one_world_and_a_namespace_one_trial(other: dict[str, Any], lab: LittleLab) -> None:
+def test_a_trial_has_one_world_and_a_namespace_one_trial(other: dict[str, Any], lab: FakeLab) -> None:
     lab.worlds.open(spec())
     with pytest.raises(WorldConflict):
         lab.worlds.open(spec(**other))
 
 
-def test_a_namespace_is_free_again_once_its_world_has_ended(lab: LittleLab) -> None:
+def test_a_namespace_is_free_again_once_its_world_has_ended(lab: FakeLab) -> None:
     lab.worlds.open(spec())
     lab.worlds.close("t1")
     assert lab.worlds.open(spec("t2")).now == EPOCH
 
 
-def test_every_namespace_of_an_app_belongs_to_its_world(lab: LittleLab) -> None:
+def test_every_namespace_of_an_app_belongs_to_its_world(lab: FakeLab) -> None:
     world = lab.worlds.open(spec(others=("shop-stores",)))
 
     assert lab.worlds.get_by_namespace("shop-stores") is world
@@ -59,7 +59,7 @@ def test_every_namespace_of_an_app_belongs_to_its_world(lab: LittleLab) -> None:
     assert lab.worlds.get_by_namespace("shop-stores") is None
 
 
-def test_a_view_holds_the_objects_of_every_namespace(lab: LittleLab) -> None:
+def test_a_view_holds_the_objects_of_every_namespace(lab: FakeLab) -> None:
     metadata = {"name": "db", "namespace": "shop-stores", "uid": "u", "resourceVersion": "5000"}
     lab.store.put("Service", {"kind": "Service", "metadata": metadata, "spec": {}})
     view = lab.worlds.open(spec(others=("shop-stores",))).view()
@@ -70,7 +70,7 @@ def test_a_view_holds_the_objects_of_every_namespace(lab: LittleLab) -> None:
     assert view.within("elsewhere").kind("Service") == {}
 
 
-def test_a_namespace_never_sees_the_same_instant_twice(lab: LittleLab) -> None:
+def test_a_namespace_never_sees_the_same_instant_twice(lab: FakeLab) -> None:
     first = lab.worlds.open(spec())
     first.wait(EPOCH + 30, stride=None, seconds=5.0, should_continue=lambda: True)
     lab.worlds.close("t1")
@@ -86,7 +86,7 @@ def test_what_is_past_is_known_after_a_restart(tmp_path: Path) -> None:
     assert SampleHorizon(file).compute_start("other", EPOCH) == EPOCH
 
 
-def test_an_app_that_the_twin_refuses_is_unsuitable(lab: LittleLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_app_that_the_twin_refuses_is_unsuitable(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise ValueError("shop 1 has no twin")
 
@@ -96,13 +96,13 @@ def test_an_app_that_the_twin_refuses_is_unsuitable(lab: LittleLab, monkeypatch:
     assert lab.worlds.all() == []
 
 
-def test_namespaces_of_no_world_live_in_the_present(lab: LittleLab) -> None:
+def test_namespaces_of_no_world_live_in_the_present(lab: FakeLab) -> None:
     before = time.time()
     assert before <= lab.worlds.read_clock("default") <= time.time()
     assert lab.worlds.get_processes("default").image_exists("anything")
 
 
-def test_a_wall_world_says_what_its_last_tick_said(lab: LittleLab) -> None:
+def test_a_wall_world_says_what_its_last_tick_said(lab: FakeLab) -> None:
     world = lab.worlds.open(spec(mode="Wall"))
     assert isinstance(world, WallWorld)
     assert TICKS not in lab.worlds.collect_exposed()
@@ -114,7 +114,7 @@ def test_a_wall_world_says_what_its_last_tick_said(lab: LittleLab) -> None:
 
 
 @pytest.mark.parametrize("mode", ["Wall", "Virtual"])
-def test_of_a_world_that_has_ended_nothing_is_left(mode: str, lab: LittleLab) -> None:
+def test_of_a_world_that_has_ended_nothing_is_left(mode: str, lab: FakeLab) -> None:
     lab.worlds.open(spec(mode=mode)).wait(EPOCH + 60, stride=None, seconds=0.1, should_continue=lambda: True)
     lab.worlds.tick_walls(1500.0)
     world = weakref.ref(lab.worlds.all()[0])
@@ -124,12 +124,12 @@ def test_of_a_world_that_has_ended_nothing_is_left(mode: str, lab: LittleLab) ->
     assert world() is None
 
 
-def test_virtual_worlds_are_not_exposed(lab: LittleLab) -> None:
+def test_virtual_worlds_are_not_exposed(lab: FakeLab) -> None:
     lab.worlds.open(spec()).wait(EPOCH + 15, stride=None, seconds=5.0, should_continue=lambda: True)
     assert TICKS not in lab.worlds.collect_exposed()
 
 
-def test_wall_world_wait_settles_without_sleeping_for_the_past(lab: LittleLab) -> None:
+def test_wall_world_wait_settles_without_sleeping_for_the_past(lab: FakeLab) -> None:
     world = lab.worlds.open(spec(mode="Wall"))
     waited = world.wait(0.0, stride=None, seconds=5.0, should_continue=lambda: True)
     assert waited.settled
@@ -140,7 +140,7 @@ def test_wall_world_wait_settles_without_sleeping_for_the_past(lab: LittleLab) -
     assert "ReplicaSet/rs" in waited.reason
 
 
-def run_until(lab: LittleLab, calls: int) -> list[float]:
+def run_until(lab: FakeLab, calls: int) -> list[float]:
     """Run the kubelet's thread until it has run that often."""
     stop = threading.Event()
 
@@ -154,7 +154,7 @@ def run_until(lab: LittleLab, calls: int) -> list[float]:
     return lab.nodes.ran
 
 
-def test_the_kubelet_runs_for_wall_worlds_and_for_pods_of_no_world(lab: LittleLab) -> None:
+def test_the_kubelet_runs_for_wall_worlds_and_for_pods_of_no_world(lab: FakeLab) -> None:
     lab.put("Pod", "p", spec={}, status={})
     before = time.time()
     assert before <= run_until(lab, 1)[-1] <= time.time()
@@ -164,14 +164,14 @@ def test_the_kubelet_runs_for_wall_worlds_and_for_pods_of_no_world(lab: LittleLa
     assert len(lab.twin.observed) > seen
 
 
-def test_the_kubelet_leaves_virtual_worlds_alone(lab: LittleLab) -> None:
+def test_the_kubelet_leaves_virtual_worlds_alone(lab: FakeLab) -> None:
     lab.put("Pod", "p", spec={}, status={})
     lab.store.put("Pod", {"metadata": {"name": "q", "namespace": "default", "uid": "q", "resourceVersion": "9999"}})
     lab.worlds.open(spec())
     assert all(now > EPOCH + 1e6 for now in run_until(lab, 2))
 
 
-def test_a_short_outage_of_the_api_server_is_survived(lab: LittleLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_outage_of_the_api_server_is_survived(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_RETRY_SECONDS", 0.0)
     lab.put("Pod", "p", spec={}, status={})
     stop = threading.Event()
@@ -188,9 +188,7 @@ def test_a_short_outage_of_the_api_server_is_survived(lab: LittleLab, monkeypatc
 
 
 @pytest.mark.parametrize("error", [Unreachable("gone"), KitError("a bug")])
-def test_what_does_not_go_away_ends_the_thread(
-    error: Exception, lab: LittleLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_go_away_ends_the_thread(error: Exception, lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_RETRY_SECONDS", 0.0)
     monkeypatch.setattr(registry, "_LONGEST_OUTAGE_SECONDS", 0.0)
     lab.put("Pod", "p", spec={}, status={})
@@ -203,7 +201,7 @@ def test_what_does_not_go_away_ends_the_thread(
         lab.worlds.run_nodes(threading.Event())
 
 
-def test_specs_are_values(lab: LittleLab) -> None:
+def test_specs_are_values(lab: FakeLab) -> None:
     document = spec().to_json()
     assert document["app"] == APP.to_json()
     assert type(spec()).from_json(document) == spec()

@@ -16,7 +16,7 @@ def stamp(t: float) -> str:
     return datetime.fromtimestamp(t, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Little:
+class TwinCluster:
     """Objects of one namespace, its twin, and the time. ``salt`` changes every generated name, UID and address."""
 
     def __init__(

@@ -32,7 +32,7 @@ def spec(trial: str = "t1", **more: Any) -> WorldSpec:
     return WorldSpec(**{"trial": trial, "namespace": "shop", "app": APP, "seed": 1, "mode": "Virtual", **more})
 
 
-class LittleTwin(PlainProcesses):
+class FakeTwin(PlainProcesses):
     """Counts its ticks; ``exits[t]`` are what ends at a tick."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class LittleTwin(PlainProcesses):
         return Telemetry({TICKS: float(len(self.steps))}, [LogRecord("p", "c", t, "line")], {}, self.exits.pop(t, []))
 
 
-class LittleNodes:
+class FakeNodes:
     """A kubelet with a diary of when it ran; ``due`` are the times at which it wants to."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class LittleNodes:
         return
 
 
-class LittleSink:
+class FakeSink:
     """Remembers what was written; ``refuse`` makes it fail."""
 
     def __init__(self) -> None:
@@ -113,14 +113,14 @@ class OpenGate:
         return
 
 
-class LittleLab:
+class FakeLab:
     """Everything that a world has around it, at hand for a test."""
 
     def __init__(self) -> None:
         self.store = ObjectStore()
-        self.twin = LittleTwin()
-        self.nodes = LittleNodes()
-        self.sink = LittleSink()
+        self.twin = FakeTwin()
+        self.nodes = FakeNodes()
+        self.sink = FakeSink()
         self.cluster = FakeCluster()
         self.worlds = Worlds()
         self.metrics_gate = MetricsGate(self.store, self.worlds.read_tick)

@@ -35,7 +35,7 @@ class ProgressListener(Protocol):
 
 @dataclass(frozen=True)
 class Polling:
-    """How to wait for a campaign, in wall time.
+    """Polling of a campaign, in wall-clock time.
 
     ``patience`` is the maximum number of seconds without progress.
     """

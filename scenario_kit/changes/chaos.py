@@ -140,7 +140,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
 
 
 def _limit_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
-    """Take the oldest pods up to the mode's number, so that runs are deterministic where Chaos Mesh draws at random."""
+    """Take the oldest pods up to the mode's number, for reproducible runs, since Chaos Mesh chooses randomly."""
     try:
         return pods[: count(str(side.get("mode", "")), str(side.get("value", "")), len(pods))]
     except ValueError as error:

@@ -109,7 +109,7 @@ def start(context: ChangeContext, client: str, command: Sequence[str], ref: Refe
 
 
 def await_end(context: ChangeContext, clock: Clock, ref: Reference, uid: str, deadline: float) -> JobResult:
-    """Let time pass until the Job has ended.
+    """Wait until the Job has ended.
 
     Raises:
         InfrastructureError: it was deleted by others, or not ended at the deadline; the message says what it waits for.

@@ -102,7 +102,7 @@ class InputNode:
 
     @property
     def position(self) -> Position:
-        """Where it stands."""
+        """Its position in the file."""
         return self.ledger.get_position(self.number, self.place)
 
     def find(self, *steps: str | int) -> InputNode | None:

@@ -13,7 +13,7 @@ from scenario_kit.model.base import Value, convert
 
 
 class FieldRule(Value, frozen=True, kw_only=True):
-    """How a field of another format is mapped: to a parameter, or refused unless it has an ``expected`` value."""
+    """The mapping of a field of another format: to a parameter, or refused unless it has an ``expected`` value."""
 
     parameter: str = ""
     unit: Unit = "Text"

@@ -33,7 +33,7 @@ def normalise(desired: Object) -> Object:
 
 
 def _strip_node(node: Object) -> Object:
-    """Keep what decides on scheduling; other fields and the node controller's taints change by themselves."""
+    """Select the fields that affect scheduling; others, and the node controller's taints, change by themselves."""
     spec = node.get("spec") or {}
     taints = [t for t in spec.get("taints") or () if not str(t.get("key")).startswith("node.kubernetes.io/")]
     return {"unschedulable": bool(spec.get("unschedulable")), "taints": taints}

@@ -64,7 +64,7 @@ def _find_tier(validation: Validation) -> Tier:
 
 
 def keep_reproduced(present: Evidence | None, new: Evidence) -> None:
-    """Keep what real containers have shown: a model's run of the same incident says less.
+    """Keep evidence of real containers: a simulated run of the same incident is weaker.
 
     Raises:
         UsageError: what is there has the tier ``reproduced``, and the new one of the same incident has not.

@@ -1,4 +1,4 @@
-"""What a cluster needs for the operator beside its kinds: its namespace, and its rights."""
+"""Prerequisites of the operator besides the CRDs: its namespace and permissions."""
 
 from __future__ import annotations
 

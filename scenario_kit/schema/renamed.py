@@ -19,7 +19,7 @@ RENAMED_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def explain_renaming(old: str, new: str) -> str:
-    """Say in a message what the field is called today."""
+    """Return a message with the current name of a field."""
     shown = "`on`, which kubectl reads as `true`," if old == "true" else f"`{old}`"
     return f"{shown} is now `{new}`"
 

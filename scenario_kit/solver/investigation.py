@@ -62,7 +62,7 @@ class IncidentClock(Protocol):
         """Return seconds since the epoch."""
 
     def advance(self, seconds: float) -> None:
-        """Let time pass. On a wall clock, 0 does not wait.
+        """Advance the clock. On a wall clock, 0 does not wait.
 
         Raises:
             InfrastructureError: the incident's infrastructure failed.

@@ -127,7 +127,7 @@ def find_residue(ref: Reference, receipts: Sequence[Receipt], live: Object | Non
 
 
 def _bears(entries: Iterable[ReceiptEntry], live: Object) -> bool:
-    """Tell whether an object still has what these changes wrote; what others wrote into it does not matter."""
+    """Return whether an object still contains the writes of these changes; those of others do not matter."""
     now = restored = _normalise(live)
     for entry in reversed([e for e in entries if e.prior is not None and e.after is not None]):
         restored = restore_fields(restored, _normalise(entry.prior), _normalise(entry.after))

@@ -1,4 +1,4 @@
-"""How many trials of a scenario may share a cluster. Pure.
+"""Limit the number of parallel trials of a scenario in a cluster. Pure.
 
 Trials have namespaces of their own, so that many can run in parallel. Cluster-scoped objects (a node, a priority class,
 the name server) are shared: another trial would see the fault, conflict with an object of the same name, or find the

@@ -1,4 +1,4 @@
-"""How long a campaign takes on a wall clock, before it begins: from rules, windows, plan and deadlines. Pure.
+"""Estimate the wall-clock duration of a campaign in advance: from rules, windows, plan and deadlines. Pure.
 
 Two numbers are given. *expected* is what it takes where everything goes as promised; *longest* is the sum of the
 deadlines, by which the last trial has ended in any case (docs/plans.md).
@@ -106,7 +106,7 @@ def _estimate_change(step: TrialStep, runbook: Runbook) -> Duration:
 
 
 def _estimate_still_firing(step: TrialStep, runbook: Runbook) -> Duration:
-    """What repairs nothing is looked at until the end of the window in which a slow repair would show."""
+    """Changes that repair nothing are observed until the end of the window in which a slow repair would show."""
     windows = runbook.windows
     if step.seconds:
         return Duration(step.seconds, step.seconds)

@@ -41,7 +41,7 @@ class PlannedTrial(Value, frozen=True, kw_only=True):
 
 
 class Plan(Value, frozen=True, kw_only=True):
-    """How much evidence a validation collects. ``looks`` define when the paired repeats are decided.
+    """The amount of evidence that a validation collects. ``looks`` define when the paired repeats are decided.
 
     ``loads`` are those of successive repeats in percent of the users, by default ``LOADS``. ``parallel`` is the number
     of concurrent trials; None leaves it to the caller.

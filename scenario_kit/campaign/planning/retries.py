@@ -1,4 +1,4 @@
-"""What a campaign runs next, and what its ended trials decide (docs/plans.md). Pure.
+"""Choose the next trials of a campaign, and decide from those that have ended (docs/plans.md). Pure.
 
 Only repeats that held or broke count for a look of the plan. A trial that infrastructure ended is replaced (repeats) or
 retried once (others). All attempts stay in the evidence.

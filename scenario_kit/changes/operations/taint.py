@@ -67,14 +67,14 @@ class TaintOperation(NodeOperation, frozen=True, kw_only=True):
 
 @final
 class Taint(TaintOperation, frozen=True, kw_only=True):
-    """Put a taint on a node."""
+    """Add a taint to a node."""
 
     inverse: ClassVar[str] = "untaint"
 
 
 @final
 class Untaint(TaintOperation, frozen=True, kw_only=True):
-    """Take a taint off a node."""
+    """Remove a taint from a node."""
 
     inverse: ClassVar[str] = "taint"
     adds: ClassVar[bool] = False

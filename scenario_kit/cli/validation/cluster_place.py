@@ -138,7 +138,7 @@ def require_operator(cluster: Cluster, context: str) -> None:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """What is to happen in a cluster: the sample that it was resolved to here, its trials, and how long they take."""
+    """The plan for a cluster: the sample that it was resolved to here, its trials, and how long they take."""
 
     sample: Runbook
     planned: list[PlannedTrial]

@@ -37,7 +37,7 @@ _ELSEWHERE: Final = "or verify in a cluster that is there: --cluster current --c
 
 
 class CommandOutcome(NamedTuple):
-    """How a command ended, and what it printed."""
+    """Exit code and output of a command."""
 
     code: int
     out: str = ""

@@ -28,7 +28,7 @@ RUNS = Path("runs")
 
 @dataclass(frozen=True)
 class ValidationOptions:
-    """What a person chose for all scenarios of one call; without ``parallel``, the plan says how many trials run."""
+    """Options for all scenarios of one call; without ``parallel``, the plan says how many trials run."""
 
     plan: str
     seed: int
@@ -124,7 +124,7 @@ def verify(
 
 
 class ClusterOptions(NamedTuple):
-    """What a person said about a cluster."""
+    """Options about the cluster."""
 
     context: str = ""
     timeout: int | None = None
@@ -173,7 +173,7 @@ class CampaignCase(NamedTuple):
 
 
 class CampaignPlace(Protocol):
-    """Where campaigns run."""
+    """A platform for campaigns."""
 
     def run(self, case: CampaignCase) -> Report:
         """Run one to its verdict; the report says under which circumstances."""

@@ -1,4 +1,4 @@
-"""Who may read logs of containers from the simulated kubelet: the API server, over mutual TLS."""
+"""Access to container logs of the simulated kubelet: only the API server, over mutual TLS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may talk to etcd: the API server and the lab itself, over mutual TLS."""
+"""Access to etcd: only the API server and the lab, over mutual TLS."""
 
 from __future__ import annotations
 

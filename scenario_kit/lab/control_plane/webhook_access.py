@@ -1,4 +1,4 @@
-"""Who may ask the webhooks of a lab: the API server, over mutual TLS.
+"""Access to the webhooks of a lab: only the API server, over mutual TLS.
 
 They resolve names of the cluster, and judge scenarios. The API server shows a certificate where a file tells it to:
 https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers.

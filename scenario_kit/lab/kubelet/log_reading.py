@@ -1,4 +1,4 @@
-"""What a kubelet returns of a container's log, from a file in CRI format.
+"""Reads container logs from files in CRI format, as a kubelet serves them.
 
 Options: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-read-log-of-the-specified-pod.
 """

@@ -1,4 +1,4 @@
-"""Who may talk to the Prometheus of a lab: the lab, its operator and its user, over mutual TLS.
+"""Access to the Prometheus of a lab: only the lab, its operator and its user, over mutual TLS.
 
 It takes samples by remote write and has an API for its administrator: unrestricted access could rewrite an incident.
 

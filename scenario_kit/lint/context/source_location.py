@@ -30,7 +30,7 @@ class RenderedField(NamedTuple):
 
 
 class SourceSite(NamedTuple):
-    """Where a field comes from: its text, and its ``position`` if it is in another file."""
+    """The source of a field: its text, and its ``position`` if it is in another file."""
 
     place: Place
     text: str = ""

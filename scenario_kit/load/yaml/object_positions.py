@@ -1,4 +1,4 @@
-"""Where something stands in an object of an API server, which has fields and no lines."""
+"""Positions in objects of an API server, which have fields but no lines."""
 
 from __future__ import annotations
 

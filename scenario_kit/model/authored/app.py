@@ -93,7 +93,7 @@ class FlagTrait(Value, frozen=True, kw_only=True):
 
 
 class FlagStore(Value, frozen=True, kw_only=True):
-    """Where feature flags are stored: a JSON document in a ConfigMap key, and what to restart after a change.
+    """The store of feature flags: a JSON document in a ConfigMap key, and what to restart after a change.
 
     ``effects`` may include flags that this version of the app does not have.
     """

@@ -21,7 +21,7 @@ _OPERATIONS: Final = "scenario_kit.changes.operations"
 
 
 class ChangeOperation(Value, frozen=True, kw_only=True):
-    """What a change does, as far as that is known without a cluster.
+    """The effect of a change, as far as it is known without a cluster.
 
     Abstract methods differ for all operations; the others have a default.
     """

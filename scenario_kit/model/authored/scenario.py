@@ -48,7 +48,7 @@ class AppChoice(Value, frozen=True, kw_only=True):
 
 
 class Rollout(Value, frozen=True, kw_only=True):
-    """How a change reaches running processes (docs/add-a-fault.md)."""
+    """The way in which a change reaches running processes (docs/add-a-fault.md)."""
 
     drop_old: bool = False
     reconnect: Literal["None", "Callers"] = "None"

@@ -53,7 +53,7 @@ class Onset(Value, frozen=True, kw_only=True):
 
 
 class Fingerprint(Value, frozen=True, kw_only=True):
-    """What a solver sees of an incident.
+    """The observable part of an incident.
 
     ``answer`` are the labelled objects, ``symptoms`` the alerts of each repeat with their entities, ``signs`` what an
     investigation finds in most repeats.

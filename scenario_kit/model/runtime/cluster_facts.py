@@ -6,7 +6,7 @@ from scenario_kit.model.base import Value
 
 
 class MetricsFacts(Value, frozen=True, kw_only=True):
-    """What a Prometheus answered. ``interval`` is that of most targets in seconds, None where no target is old enough.
+    """Facts about a Prometheus. ``interval`` is that of most targets in seconds, None where no target is old enough.
 
     ``kube_state``, ``spans`` and ``namespaced`` are whether it has series of kube-state-metrics, span metrics, and
     targets with the label ``namespace``.
@@ -19,7 +19,7 @@ class MetricsFacts(Value, frozen=True, kw_only=True):
 
 
 class ChaosFacts(Value, frozen=True, kw_only=True):
-    """What is known of Chaos Mesh: the manager's image (empty where it is not installed), the daemon's runtime, and the
+    """Facts about Chaos Mesh: the manager's image (empty where it is not installed), the daemon's runtime, and the
     runtimes of the nodes.
     """
 

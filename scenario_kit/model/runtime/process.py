@@ -49,7 +49,7 @@ class Stop(NamedTuple):
 
 
 class Lag(NamedTuple):
-    """How long a probe waits for its connection, and in total for the answer; may be infinite."""
+    """The time that a probe waits for its connection, and in total for the response; may be infinite."""
 
     connects: float = 0.0
     answers: float = 0.0

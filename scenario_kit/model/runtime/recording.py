@@ -27,7 +27,7 @@ class RemovedObject(NamedTuple):
 
 
 class RecordedTick(Value, frozen=True, kw_only=True):
-    """What became observable in the tick that ends at ``at``.
+    """The observations of the tick that ends at ``at``.
 
     ``objects`` are new or changed ones in their final state, ``events`` all writes of Events in order of arrival.
     Lines, events and traces have times of their own, possibly before the tick.

@@ -71,8 +71,8 @@ def build_leaderboard(
 ) -> Leaderboard:
     """Build the leaderboard of all solvers that have a record.
 
-    Each is scored on every incident of ``contexts``. A missing run counts as failed, so skipping difficult incidents does
-    not help.
+    Each is scored on every incident of ``contexts``. A missing run counts as failed, so that skipping
+    difficult incidents does not help.
     """
     groups: dict[str, list[RunRecord]] = {}
     for record in records:

@@ -14,7 +14,7 @@ ITBENCH_NAMESPACES: Final = (
 
 
 class MatchPolicy(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """How claims are counted.
+    """The rules for counting claims.
 
     ``duplicates``: whether repeated claims on an object count as false positives. ``aliases``: the same for claims on
     another object of a claimed class. ``ignored_namespaces``: unmatched claims in these namespaces are not counted.

@@ -38,7 +38,7 @@ CHANGING_KINDS: Final = (*WORKLOAD_KINDS, "Service", "ConfigMap", "NetworkPolicy
 
 
 class Reads(NamedTuple):
-    """What a baseline reads besides alerts."""
+    """The data that a baseline reads besides alerts."""
 
     kinds: tuple[str, ...] = WORKLOAD_KINDS
     calls: bool = False

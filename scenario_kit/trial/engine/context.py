@@ -125,7 +125,7 @@ class TrialContext:
                 return now
 
     def end_stages(self) -> float:
-        """Take back the faults whose time is over; return when the next one's is."""
+        """Undo the faults whose time is over; return when the next one ends."""
         ahead = []
         for fault in self.runbook.faults:
             if fault.lasts_seconds is None or not self.engine.list_active(fault.group):

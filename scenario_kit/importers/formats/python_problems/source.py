@@ -35,7 +35,7 @@ class SourceStatement:
 
     @property
     def position(self) -> Position:
-        """Where it stands."""
+        """Its position in the file."""
         return Position(
             path=self.path, line=getattr(self.node, "lineno", 1), column=getattr(self.node, "col_offset", 0) + 1
         )

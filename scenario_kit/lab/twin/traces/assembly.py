@@ -58,7 +58,7 @@ def develop(
 
 
 class _Seen:
-    """Whether spans were exported: by ticks with a collector, and by the end of hanging calls."""
+    """Export state of spans: by ticks with a collector, and by the end of hanging calls."""
 
     def __init__(self, span_buffer: SpanBuffer) -> None:
         ticks = list(span_buffer.ticks)

@@ -1,4 +1,4 @@
-"""Tell series, fields and events that repeat what was written from those that show a consequence.
+"""Distinguish checks that repeat what was written from those that observe a consequence.
 
 kube-state-metrics has a series for nearly every field of every object. Controllers report those under `status`, users
 write all others: a check that reads one of these reads back the fault's own change.

@@ -89,7 +89,7 @@ def _load(catalog: Catalog, name: str) -> FaultType | None:
 
 
 class _Writes:
-    """What a fault writes, without numbers: ``places`` are the fields, ``kinds`` what no parameter changes."""
+    """The writes of a fault, without numbers: ``places`` are the fields, ``kinds`` what no parameter changes."""
 
     def __init__(self, done: Sequence[Sequence[Any]]) -> None:
         self.places = {_sort(one[:3] if one[0] == "field" else _outline_changes(one)) for one in done}

@@ -1,1 +1,1 @@
-"""What a scenario may ask of any suitable fault: that it recurs, is hidden, or hits only some of the pods."""
+"""Options of any suitable fault: that it recurs, is hidden, or hits only some of the pods."""

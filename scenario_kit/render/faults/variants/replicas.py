@@ -41,7 +41,7 @@ def measure_share(use: FaultUse, workload: Object | None) -> float:
 
 
 def limit_replicas(fault: Fault, use: FaultUse) -> Fault:
-    """Let each experiment of a fault hit ``use.replicas`` pods, the oldest first.
+    """Restrict each experiment of a fault to ``use.replicas`` pods, the oldest first.
 
     Chaos Mesh would draw them; a trial binds an experiment to the oldest (``changes.chaos``), so that every repeat hits
     one that is as old. Pods of one workload do not differ in anything else.

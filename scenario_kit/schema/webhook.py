@@ -1,4 +1,4 @@
-"""The validating webhook of the operator: how the API server is told of it, and which Service leads to it."""
+"""The validating webhook of the operator: its configuration, and its Service."""
 
 from __future__ import annotations
 

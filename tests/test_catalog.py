@@ -138,7 +138,7 @@ def test_collections_of_ones_own_are_named_by_a_variable(root, tmp_path_factory,
     assert Catalog().roots == (find_data_root(),)
 
 
-def test_a_variable_that_names_no_collection_is_told(tmp_path, monkeypatch):
+def test_invalid_catalog_variable_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match=r"SCENARIO_KIT_CATALOG contains .*nowhere, which has no folder `catalog`"):
         Catalog()

@@ -44,7 +44,7 @@ def expected(path):
         ("two-independent-causes", ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]),
     ],
 )
-def test_it_gets_the_trials_that_its_feature_asks_for(name, purposes):
+def test_fixture_gets_the_trials_of_its_feature(name, purposes):
     path = FOLDER / name / "scenario.yaml"
     runbook = resolve(load_scenario(path).scenario, CATALOG, "otel-demo-bcdf", beside=path)
     assert [t.purpose for t in plan_trials(QUICK, runbook, 1)] == purposes

@@ -39,7 +39,7 @@ def test_catalogue_scenarios_are_admitted_in_trial_namespace() -> None:
 
 
 @pytest.mark.parametrize("part", ["changes", "undo", "fix", "procedure", "app", "noise"])
-def test_a_privileged_pod_is_refused_wherever_it_stands(runbook: Runbook, part: str) -> None:
+def test_privileged_pod_is_refused_in_any_procedure(runbook: Runbook, part: str) -> None:
     fault, made = runbook.faults[0], (change({"create": POD}),)
     procedure = runbook.procedures[0]
     solution = msgspec.structs.replace(procedure.solution, changes=made)

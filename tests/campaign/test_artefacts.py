@@ -68,7 +68,7 @@ def test_triggers_are_checked_and_distractors_left_out(fault, runbook_of):
     assert [a.fault for a in find_artefacts(runbook_of(fault("a"), trigger, distractor))] == ["Trigger"]
 
 
-def test_a_namespace_goes_with_the_cause_inside_of_it(fault, runbook_of):
+def test_namespace_is_removed_with_its_cause(fault, runbook_of):
     home = {"create": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tools"}}}
     inside = made(fault("a"), home, OTHER, entities=(Entity(ref=Reference.parse("tools/CronJob.batch/tuner")),))
     runbook = runbook_of(inside, labels=["tools/CronJob.batch/tuner"])

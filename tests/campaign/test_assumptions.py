@@ -32,7 +32,7 @@ def book(fault, runbook_of):
     return msgspec.structs.replace(found, app=an_app(found.app))
 
 
-def test_the_first_repeat_takes_everything_as_it_is(book):
+def test_first_repeat_is_not_varied(book):
     assert draw_assumptions(book.app, 0) == {}
     assert vary_runbook(book, 0) is book
 

@@ -168,7 +168,7 @@ HEALTHY = Work(seconds=300, requests=600, within=((10.0, 300.0), (100.0, 600.0))
         pytest.param(Work(seconds=3, requests=6), ((), (), ()), (), set(), id="hardly looked at"),
     ],
 )  # fmt: skip
-def test_what_is_said_to_pass_through_who_raises_no_alert(during, signs, traces, codes):
+def test_declared_passage_through_silent_component(during, signs, traces, codes):
     passage = Passage(entity="Deployment/api", before=HEALTHY, during=during)
     repeats = [
         msgspec.structs.replace(held(i), signs=found, passages=(passage,)) for i, found in enumerate(signs, start=1)

@@ -35,7 +35,7 @@ def with_changes(fault, *changes, scope="Namespace"):
         ),
     ],
 )
-def test_cluster_scoped_trial_has_the_cluster_to_itself(runbook_of, fault, change, many):
+def test_large_or_cluster_scoped_changes_run_alone(runbook_of, fault, change, many):
     expected = 4 if many else 1
     assert limit_concurrency(runbook_of(with_changes(fault("f"), change)), 4) == expected
     procedure = Procedure(use="Decoy", name="d", solution=Solution(name="d", changes=(Change.from_json(change),)))

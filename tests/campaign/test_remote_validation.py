@@ -211,7 +211,7 @@ def test_trials_are_told_as_they_change():
     assert seen == [("repeat-1", "t", "Held")]
 
 
-def test_a_report_that_is_gone_is_told_with_what_to_do():
+def test_missing_report_error_has_a_fix():
     world = World(show(PASSED))
     with pytest.raises(InfrastructureError, match="its report is gone") as raised:
         world.remote.read_report(world.run())

@@ -77,6 +77,6 @@ def test_onsets_of_other_repeats_cannot_be_compared():
         measure_order((60, 75), (60,), tick=30)
 
 
-def test_a_scenario_without_repeats_lies_apart_from_none():
+def test_scenario_without_repeats_discriminates_nothing():
     assert discriminates(sets("ab"), []) == 0
     assert discriminates([], []) == 0

@@ -162,7 +162,7 @@ def test_the_verdict_follows_from_the_trials(cluster, outcomes, verdict, code):
         ({"": "Infra"}, 5, Verdict.NOT_EVALUATED),
     ],
 )
-def test_five_then_five_is_run_as_far_as_it_is_needed(cluster, repeats, ended, verdict):
+def test_second_five_repeats_run_only_if_needed(cluster, repeats, ended, verdict):
     operator = Operator(cluster, {"repeat": repeats})
     results = campaign(cluster, operator, plan=STANDARD, planned=STANDARD_TRIALS)
     assert sum(r.purpose.startswith("repeat") for r in results) == ended

@@ -91,7 +91,7 @@ def near(answer=("ConfigMap/a",), signs=("field of on ConfigMap/a",), alerts=("E
     ],
     ids=["the same one", "told apart by nothing", "told apart by a sign", "told apart by alerts"],
 )
-def test_what_cannot_be_told_from_another_incident_fails(fault, runbook_of, other, code, answer):
+def test_indistinguishable_incident_fails(fault, runbook_of, other, code, answer):
     book = runbook_of(fault("a"), solutions={"s": ["a"]})
     seen = repeats("HHHHH", alerts=("E",))
     evidence = CatalogEvidence({"other": other, "s": near()})

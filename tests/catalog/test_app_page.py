@@ -10,7 +10,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "apps.md").read_text()
 
 
 @pytest.mark.parametrize("name", Catalog().apps())
-def test_every_version_option_and_load_profile_is_told(catalog: Catalog, name: str) -> None:
+def test_apps_page_lists_versions_options_and_profiles(catalog: Catalog, name: str) -> None:
     (section,) = [part for part in PAGE.split("\n## ") if part.startswith(name)]
     for version in catalog.versions(name):
         app = catalog.app(name, version)

@@ -35,7 +35,7 @@ def test_fault_schema_accepts_only_known_words() -> None:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_each_is_told_completely_and_has_one_canary(name: str) -> None:
+def test_each_capability_is_complete_with_one_canary(name: str) -> None:
     capability = KNOWN[name]
     canary = capability.canary.to_json()
 
@@ -66,7 +66,7 @@ def test_what_the_lab_offers(need: str, clock: str, there: bool) -> None:
     assert offers_capability(capability, argument, clock=clock) is there
 
 
-def test_the_list_of_the_lab_tells_why_it_lacks_something() -> None:
+def test_lab_offers_include_reasons() -> None:
     shown = describe_offers(KNOWN.values())
 
     assert shown["chaos-mesh"] == shown["metrics-server"] == shown["nodes>=3"] == ""

@@ -25,7 +25,7 @@ def test_the_last_record_counts_and_half_a_line_is_none(tmp_path):
     assert read_rows(path) == [row("a"), row("b")]
 
 
-def test_a_line_that_is_no_record_is_told_with_its_place(tmp_path):
+def test_invalid_record_line_is_reported_with_position(tmp_path):
     path = tmp_path / "matrix.jsonl"
     path.write_text('{"app":"shop"}\n')
     with pytest.raises(AuthoringError, match=r"matrix\.jsonl:1: invalid record"):

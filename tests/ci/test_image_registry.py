@@ -57,7 +57,7 @@ def test_reference_with_digest_is_refused() -> None:
         place(f"a:1@{digest_of('x')}")
 
 
-def test_the_digest_of_an_index_comes_from_the_header() -> None:
+def test_index_digest_is_read_from_header() -> None:
     seen = []
 
     def handler(request: httpx.Request) -> httpx.Response:

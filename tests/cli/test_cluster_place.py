@@ -77,7 +77,7 @@ def test_a_context_is_never_taken_silently(kubeconfig, capsys):
     assert "--context staging" in error
 
 
-def test_a_kubeconfig_without_a_current_context_is_told(kubeconfig, capsys):
+def test_kubeconfig_without_current_context_is_an_error(kubeconfig, capsys):
     kubeconfig(current="")
     assert verify("--cluster", "current") == 3
     assert "--context NAME" in capsys.readouterr().err
@@ -267,7 +267,7 @@ def test_a_campaign_is_named_run_reported_and_removed(cluster, capsys, keep):
     place.release()
 
 
-def test_an_interrupted_campaign_goes_on_and_is_taken_up(cluster, capsys):
+def test_interrupted_campaign_continues_and_is_resumed(cluster, capsys):
     with pytest.raises(typer.Abort) as raised:
         open_place(cluster, Operator(cluster, stop_after=1)).run(build_case())
     (stored,) = find_validations(cluster)

@@ -96,7 +96,7 @@ def test_cluster_is_created_once_with_separate_kubeconfig(kind):
     assert stat.S_IMODE(kind.kubeconfig.stat().st_mode) == 0o600
 
 
-def test_kind_that_fails_is_told_with_its_last_line(kind):
+def test_kind_failure_shows_last_line(kind):
     machine = FakeMachine("docker", "kind", kind_create="no space left")
     with pytest.raises(InfrastructureError, match="kind create cluster --name ended with 1: no space left"):
         bring_up_kind(machine, kind)

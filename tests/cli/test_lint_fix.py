@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_fix_corrects_the_file_and_tells_what_it_did(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_corrects_file_and_prints_changes(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", "--fix", str(path)]) == 0
 
     out = capsys.readouterr().out

@@ -189,7 +189,7 @@ def test_partial_answer_narrows_choice_and_invalid_answer_is_repeated(folder, as
 
 
 @pytest.mark.parametrize("answers", [(), ("otel-demo",), ("otel-demo", "2.2.0", "cart")])
-def test_whoever_stops_answering_leaves_nothing_behind(folder, asked, answers):
+def test_aborted_dialog_writes_nothing(folder, asked, answers):
     assert asked(*answers).exit_code != 0
     assert list(folder.iterdir()) == []
 

@@ -50,7 +50,7 @@ def test_options_change_the_deployment_alone(capsys):
     ]  # fmt: skip
 
 
-def test_the_webhook_is_printed_where_it_is_asked_for(capsys):
+def test_webhook_option_adds_webhook_manifests(capsys):
     plain = [obj["kind"] for obj in print_manifests(capsys)]
     chosen = [obj["kind"] for obj in print_manifests(capsys, "--webhook")]
     assert chosen == [*plain, "Service", "ValidatingWebhookConfiguration"]

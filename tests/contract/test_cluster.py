@@ -421,7 +421,7 @@ def test_a_budget_that_allows_nothing_refuses_an_eviction(cluster: Cluster, name
     assert "deletionTimestamp" not in (cluster.get(pod) or {})["metadata"]
 
 
-def test_a_budget_that_nobody_counted_refuses_an_eviction(cluster: Cluster, namespace: str) -> None:
+def test_unprocessed_budget_refuses_eviction(cluster: Cluster, namespace: str) -> None:
     pod = running_pod(cluster, namespace)
     budget(cluster, namespace)
     with pytest.raises(EvictionRefused, match="cart is still being processed"):

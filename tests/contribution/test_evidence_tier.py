@@ -81,7 +81,7 @@ def test_what_is_new_runs_everything():
         (["md", "txt", "notes.txt.py"], ("md changed", "txt changed", "notes.txt.py changed")),
     ],
 )
-def test_files_beside_the_scenario_count_but_for_texts(files, because):
+def test_scenario_files_affect_lane_except_texts(files, because):
     found = choose_lane(scenario(), scenario(), files)
     assert found.because == because
     assert (found.name == LaneName.FULL) is (because != ("no parsed value changed",))

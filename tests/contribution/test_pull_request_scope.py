@@ -116,7 +116,7 @@ def test_what_a_contributor_reads(paths, mode, expected):
     assert shape(changes(*paths, mode=mode)).findings == (expected,)
 
 
-def test_what_a_folder_without_its_scenario_is_told():
+def test_folder_without_scenario_error():
     assert report_missing_scenario("web-errors") == error(
         "SK002",
         "catalog/scenarios/web-errors/ has no scenario.yaml",

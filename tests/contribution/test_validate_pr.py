@@ -259,7 +259,7 @@ def own_fault(root):
     return file
 
 
-def test_a_fault_type_that_comes_along_is_judged_as_well(checkout, capsys):
+def test_own_fault_type_in_pull_request_is_checked(checkout, capsys):
     fault = own_fault(checkout)
     edit(fault, "mitigation: Native\n", "")
     commit(checkout)

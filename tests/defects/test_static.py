@@ -36,7 +36,7 @@ def test_what_is_wrong_is_caught_with_the_right_code(subject: Subject, tmp_path:
     assert not wrong
 
 
-def test_every_kind_says_what_it_is_and_names_known_codes() -> None:
+def test_every_kind_has_title_and_known_codes() -> None:
     from scenario_kit.lint import RULES
 
     assert len(KINDS) >= 60

@@ -100,7 +100,7 @@ def test_the_app_of_the_page_lints_in_a_collection(collection, catalog):
     assert [(f.code, f.message) for f in lint_file(path, catalog)] == []
 
 
-def test_the_fault_of_the_page_works_beside_its_scenario(tmp_path):
+def test_documented_fault_works_next_to_scenario(tmp_path):
     # Drafted with the fault in a catalogue of its own, then moved beside its scenario, as an author might keep it.
     own = tmp_path / "own"
     definition = own / "catalog" / "faults" / "service-points-elsewhere" / "fault.yaml"

@@ -143,7 +143,7 @@ def test_fault_without_change_is_not_offered():
     assert offer(stress, SHOP, known, Reference.parse(target), {"limitMillicores": 50}).fault.changes
 
 
-def test_what_is_asked_less_is_reached_through_its_caller():
+def test_reduced_traffic_propagates_through_caller():
     fault = aimed(SHOP, "service-target-port-wrong", "Service/currency")
     seen = [
         AlertExpectation(name="NoRequestsReceived", entity=Reference("Deployment", name))

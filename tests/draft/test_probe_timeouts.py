@@ -58,7 +58,7 @@ def http(delay: str = "3s", **spec: Any) -> Fault:
          "callers see errors, in a real cluster: the proxy of the lab lets probes pass; a delay below 1 s leaves it"),
     ],
 )  # fmt: skip
-def test_a_delay_that_probes_do_not_wait_for_is_told(made: Fault, probes: dict[str, Any], said: str) -> None:
+def test_delay_beyond_probe_timeout_is_reported(made: Fault, probes: dict[str, Any], said: str) -> None:
     (reported,) = list_cautions(made, [workload(**probes)])
     assert said in reported
 

@@ -179,7 +179,7 @@ def unasked(lab):
     lab.cluster.create(found)
 
 
-def test_kubectl_apply_says_why_a_scenario_is_refused(lab, tmp_path):
+def test_kubectl_apply_prints_refusal_reasons(lab, tmp_path):
     """Nothing is stored. An operator that has just started may not answer in time: then it is asked once more."""
     file = tmp_path / "scenario.yaml"
 

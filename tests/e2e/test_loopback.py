@@ -134,7 +134,7 @@ def list_purposes(state: LabState) -> set[str]:
     return seen
 
 
-def test_nobody_gets_anything_from_what_a_lab_listens_on(lab: Lab, identities: dict[str, ssl.SSLContext]) -> None:
+def test_lab_listeners_reject_unauthorized_clients(lab: Lab, identities: dict[str, ssl.SSLContext]) -> None:
     state = lab.state
     assert list_purposes(state) == set(ATTEMPTS)
     answered = []

@@ -205,7 +205,7 @@ BEYOND = (
 )
 
 
-def test_the_role_of_the_operator_ends_where_it_says(operator: KubeCluster, home: str) -> None:
+def test_operator_role_denies_everything_else(operator: KubeCluster, home: str) -> None:
     attempts = [(verb, *where) for verbs, *where in BEYOND for verb in verbs]
 
     assert len(attempts) >= 40

@@ -34,7 +34,7 @@ def test_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 incident; all gates hold" in capsys.readouterr().out
 
 
-def test_roots_that_cannot_be_told_apart_break_a_gate() -> None:
+def test_indistinguishable_roots_fail_the_gate() -> None:
     """Two roots of one name: no answer can name both."""
     truth = IncidentTruth(
         incident="one",

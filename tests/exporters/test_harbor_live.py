@@ -98,7 +98,7 @@ def test_a_task_and_its_twin(tasks: Path) -> None:
     assert "faults" in [p.name for p in (find_task(tasks, "hotel-all-errors") / "environment/incident").iterdir()]
 
 
-def test_what_the_agents_container_holds_says_nothing(tasks: Path) -> None:
+def test_agent_container_leaks_nothing(tasks: Path) -> None:
     for task in tasks.iterdir():
         shown = (task / "instruction.md").read_text() + (task / "environment/Dockerfile").read_text()
         assert "scaled" not in shown

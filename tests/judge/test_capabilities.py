@@ -51,7 +51,7 @@ def test_an_app_without_a_model_needs_real_traffic() -> None:
     assert missing(app=msgspec.structs.replace(APP, twin=None)) == ["real-data-plane"]
 
 
-def test_a_word_that_nobody_knows_is_missing_everywhere() -> None:
+def test_unknown_capability_is_always_missing() -> None:
     assert missing("warp-drive") == ["warp-drive"]
 
 

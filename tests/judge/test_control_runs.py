@@ -119,7 +119,7 @@ def test_declared_distractor_alert_may_fire_on_its_object(entity, found):
     assert [f.code for f in reported] == found
 
 
-def test_what_is_said_to_be_on_and_is_not_is_a_warning():
+def test_unused_background_alert_is_a_warning():
     (found,) = control_runs.check_unused_background(history(), Expect(background=(CHRONIC,)), 0.0, 100.0)
     assert (found.code, found.severity) == ("SK330", Severity.WARNING)
 

@@ -402,7 +402,7 @@ def test_a_container_without_resources_at_rest_may_have_any():
     assert invariants.find_violations([guard], [sized("limits", "cpu", "99")], APP) == []
 
 
-def test_each_limit_that_is_gone_is_told_beside_what_grew():
+def test_removed_limits_and_raised_values_are_reported():
     before = workload(
         containers=[container(resources={"requests": {"cpu": "1"}, "limits": {"cpu": "1", "memory": "64Mi"}})]
     )

@@ -106,7 +106,7 @@ def test_a_hidden_experiment_is_no_business_of_the_solver():
     assert "SK442" in found(list_tokens(book), "chaos-mesh.org/inject")
 
 
-def test_what_a_visible_experiment_says_is_no_secret():
+def test_visible_experiment_action_is_no_leak_token():
     """The manager writes the action into events and annotations of pods, wherever it acts."""
     book = runbook("payment-pod-failure")
     assert "pod-failure" not in {t.text for t in list_tokens(book)}
@@ -194,7 +194,7 @@ def test_every_text_of_an_object_by_its_path(obj, found):
     assert list_texts(obj) == found
 
 
-def test_a_readable_text_says_of_which_object_it_is():
+def test_readable_text_names_its_object():
     found = list(list_readable({"kind": "Pod", "metadata": {"name": "p"}}))
     assert ReadableText(where="Pod/p: metadata.name", text="p") in found
     assert next(list_readable({"metadata": {"a": "b"}})).where == "/: ."

@@ -38,7 +38,7 @@ def test_every_difference_is_named():
         ({"taints": [{"key": "pool", "effect": "NoSchedule"}]}, False),
     ],
 )
-def test_a_node_is_as_before_when_it_takes_the_same_pods(spec, same):
+def test_node_digest_covers_schedulability_only(spec, same):
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": {"a": "b"}}, "spec": spec}
     before = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
     assert (leftovers.digest(node) == leftovers.digest(before)) is same

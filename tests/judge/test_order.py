@@ -102,7 +102,7 @@ def test_how_far_away_stands_alone(rest: tuple[int, ...], mine: int, reported: s
 @pytest.mark.parametrize(
     ("generations", "mine", "alone"), [((1, 1, 1), 2, True), ((1, 2, 3), 6, False), ((1, 2, 3), 7, True)]
 )
-def test_a_generation_more_than_all_others_stands_alone(generations: tuple[int, ...], mine: int, alone: bool) -> None:
+def test_highest_generation_gives_object_away(generations: tuple[int, ...], mine: int, alone: bool) -> None:
     objects = [service(f"s{i}", generation=generation) for i, generation in enumerate(generations)]
     found = check_order([*objects, service("cart", generation=mine)], {"what is broken": {MINE}})
 

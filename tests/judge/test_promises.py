@@ -152,7 +152,7 @@ def test_undeclared_and_forbidden_alerts(expect, closed, found):
         assert "Errors on Deployment/web" in reported[0].message
 
 
-def test_what_fires_outside_of_the_window_is_not_told():
+def test_alerts_outside_window_are_not_reported():
     seen = history(alert("A", "", (100.0, 1000.0)), alert("B", "", (2001.0, None)))
     assert incident_alerts.check_forbidden(seen, Expect(), 1000.0, 2000.0) == []
 

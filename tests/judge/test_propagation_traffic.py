@@ -57,7 +57,7 @@ def test_few_requests_are_no_signal_unless_repeated():
     assert pool_passages([few] * 3).before == work(requests=120.0, seconds=900.0)
 
 
-def test_silence_tells_where_requests_would_have_come():
+def test_silence_counts_only_with_enough_requests():
     assert has_enough_requests(passage(Work(seconds=300.0, requests=0.0)))
     assert not has_enough_requests(passage(Work(seconds=3.0, requests=0.0)))
 

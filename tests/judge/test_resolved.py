@@ -216,7 +216,7 @@ def served():
     ],
     ids=["same", "by name", "by another label", "a closed port", "nobody's pods"],
 )
-def test_a_service_still_leads_where_somebody_listens(live, problems):
+def test_service_ports_must_have_listeners(live, problems):
     baseline = invariants.take_baseline([served(), service()], app())
     assert invariants.find_violations(baseline, [served(), live], app()) == problems
 

@@ -164,7 +164,7 @@ def _check_engine_missing(state: LabState) -> None:
     assert lifecycle.reset(state.name).list_started() == [r.name for r in lifecycle.report_status(state) if r.started]
 
 
-def test_a_second_lab_runs_beside_and_leaves_nothing(lab: LabState) -> None:
+def test_second_lab_runs_in_parallel_and_leaves_nothing(lab: LabState) -> None:
     second = lifecycle.bring_up("second", node_count=10, engine=False)
     try:
         _check_engine_missing(second)

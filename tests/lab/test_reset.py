@@ -142,7 +142,7 @@ def store(lab: LabState) -> Iterator[Etcd]:
         process.wait()
 
 
-def test_a_store_answers_nobody_without_its_certificate(lab: LabState, store: Etcd, tmp_path: Path) -> None:
+def test_etcd_requires_its_client_certificate(lab: LabState, store: Etcd, tmp_path: Path) -> None:
     """Nor whoever has a certificate of the cluster, as a solver does."""
     port, pki = lab.ports["etcd"], supervisor.locate_pki(lab)
     own = tmp_path / "cluster"

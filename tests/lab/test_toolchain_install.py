@@ -130,7 +130,7 @@ def test_only_what_is_missing_is_built(go: Path) -> None:
     assert build.endswith("/bin/ sigs.k8s.io/kwok/cmd/kwok")
 
 
-def test_versions_are_stamped_and_verification_stays_on(go: Path) -> None:
+def test_builds_stamp_versions_and_verify_sums(go: Path) -> None:
     toolchain.install(Told(), unreachable())
     cluster, prometheus = [line for line in (go / "calls").read_text().splitlines() if line.startswith("build")]
     stamp = "-X k8s.io/component-base/version.gitVersion=v1.34.2"

@@ -76,7 +76,7 @@ def test_variable_with_missing_program_is_an_error_despite_cache(
         resolve("kwok")
 
 
-def test_a_missing_part_names_itself_and_its_variable() -> None:
+def test_missing_component_error_names_variable() -> None:
     with pytest.raises(ToolchainError, match=r"kube-apiserver 1\.34\.2: it is neither") as caught:
         resolve("kube-apiserver")
     assert "SCENARIO_KIT_KUBE_APISERVER" in caught.value.fix

@@ -103,7 +103,7 @@ def test_the_source_is_shown_with_a_caret(tmp_path: Path, capsys: pytest.Capture
     assert marked in capsys.readouterr().out
 
 
-def test_a_caret_in_a_long_line_stays_within_80_columns(
+def test_caret_stays_within_80_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")

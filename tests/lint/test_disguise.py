@@ -51,7 +51,7 @@ def test_disguised_answer_in_brief_is_found(brief: str, tmp_path: Path) -> None:
         pytest.param("Les pages ne marchent pas depuis que le service pointe ailleurs.", id="French"),
     ],
 )
-def test_a_brief_that_no_rule_can_read_is_told_as_one(brief: str, tmp_path: Path) -> None:
+def test_unreadable_brief_is_a_warning(brief: str, tmp_path: Path) -> None:
     document = base()
     document["spec"]["brief"] = brief
     assert [(f.code, f.severity) for f in lint(document, tmp_path)] == [("SK211", Severity.WARNING)]

@@ -168,7 +168,7 @@ def test_only_copied_texts_with_one_changed_number_are_near(tmp_path: Path) -> N
     assert found[0].observed == "only values and texts differ"
 
 
-def test_scenario_is_no_duplicate_of_itself_in_other_checkout(tmp_path: Path) -> None:
+def test_same_scenario_in_two_roots_is_no_duplicate(tmp_path: Path) -> None:
     one, other = (put(base(), tmp_path / root, SHIPPED) for root in ("here", "there"))
 
     assert lint_files([one, other], CATALOG) == []

@@ -239,7 +239,7 @@ def test_a_check_that_looks_elsewhere_is_corrected(code: str) -> None:
     assert comments(result.text) == comments(NOTED)
 
 
-def test_the_pages_tell_of_every_repair_that_is_tested() -> None:
+def test_every_tested_fix_is_documented() -> None:
     tested = {code for code, _ in RESTORED} | {"SK106", "SK140", "SK433", "SK604", *CHECKS}
     tested |= {*policy_violations.REPAIRED, *policy_violations.REPAIRED_APART}
     tested |= {"SK124", "SK127", "SK128", "SK133", "SK309", "SK311", "SK313", "SK314", "SK315", "SK319", "SK413"}
@@ -271,7 +271,7 @@ def test_a_file_is_replaced_with_its_mode_and_through_links(wrong: Path, tmp_pat
     assert sorted(p.name for p in tmp_path.iterdir()) == ["scenario.yaml", "shown"]
 
 
-def test_a_file_that_changed_meanwhile_is_not_overwritten(wrong: Path, tmp_path: Path) -> None:
+def test_concurrently_changed_file_is_not_overwritten(wrong: Path, tmp_path: Path) -> None:
     result = fix_file(wrong, CATALOG)
     wrong.write_text("mine\n")
 

@@ -158,7 +158,7 @@ def test_zero_threshold_is_allowed_without_background_errors(tmp_path: Path) -> 
     assert found(pack([rule], tmp_path, assumes=["NoBackgroundErrors"])) == []
 
 
-def test_alerts_of_one_name_are_told_apart_by_labels(tmp_path: Path) -> None:
+def test_same_named_alerts_may_differ_by_labels(tmp_path: Path) -> None:
     rules = [own_pack(labels={"severity": "critical", "tier": tier}) for tier in ("edge", "backend")]
 
     assert found(pack(rules, tmp_path)) == []

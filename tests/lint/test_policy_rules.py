@@ -144,7 +144,7 @@ def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Pl
     ],
     ids=["pack", "workload", "Service", "variable", "without a load generator"],
 )
-def test_what_an_app_says_of_its_manifests_is_in_them(own: Path, place: Place, value: object, said: str | None) -> None:
+def test_app_references_exist_in_manifests(own: Path, place: Place, value: object, said: str | None) -> None:
     whole = place if place[0] == "alertPacks" else ("versions", "1.0", *place)
     found = lint_text(apply_edits(given.APP, [Put(whole, value)]), own / "catalog/apps/little/app.yaml", CATALOG)
 
@@ -224,7 +224,7 @@ def test_a_merged_scenario_without_its_canary_gets_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["flood.py", "faults.sh"])
-def test_a_program_beside_a_scenario_is_found_where_it_is(name: str, tmp_path: Path) -> None:
+def test_program_file_next_to_scenario_is_reported(name: str, tmp_path: Path) -> None:
     path = write(base(), tmp_path)
     (path.parent / name).write_text("print(1)\n")
     (path.parent / "README.md").write_text("Read me.\n")

@@ -110,7 +110,7 @@ def test_components_fall_silent_with_the_collector(end: str, expected: list[str]
     ],
     ids=["nobody writes it", "nor that", "what the fault changes"],
 )
-def test_an_object_that_nobody_writes_passes_nothing_on(middle: str, expected: list[str], tmp_path: Path) -> None:
+def test_unwritten_object_cannot_propagate(middle: str, expected: list[str], tmp_path: Path) -> None:
     def through(spec: Spec) -> None:
         edges = spec["groundTruth"]["propagation"]
         edges[:1] = [{"from": edges[0]["from"], "to": middle}, {"from": middle, "to": edges[0]["to"]}]

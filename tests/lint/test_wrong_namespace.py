@@ -47,7 +47,7 @@ def edge(target: str) -> Callable[[Spec], None]:
         pytest.param(edge("kube-system/Deployment/coredns"), set(), id="what only a cluster has"),
     ],
 )
-def test_an_object_of_the_app_is_not_looked_for_elsewhere(
+def test_app_objects_are_only_found_in_app_namespace(
     change: Callable[[Spec], Any], codes: set[str], tmp_path: Path
 ) -> None:
     document = base()
@@ -69,7 +69,7 @@ def test_an_object_of_the_app_is_not_looked_for_elsewhere(
         ("The pods are well, say our dashboards.", ""),
     ],
 )
-def test_a_brief_does_not_quote_what_tells_the_answer(brief: str, reported: str, tmp_path: Path) -> None:
+def test_brief_must_not_quote_description_or_solution(brief: str, reported: str, tmp_path: Path) -> None:
     document = base()
     document["spec"]["brief"] = brief
     messages = [f.message for f in lint(document, tmp_path) if f.code == "SK211"]

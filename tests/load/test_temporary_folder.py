@@ -47,7 +47,7 @@ def test_a_killed_process_leaves_its_folder_to_the_next_one(place):
     assert list(place.iterdir()) == [own.path]
 
 
-def test_what_is_no_folder_or_has_another_name_stays(place):
+def test_cleanup_spares_files_links_and_other_names(place):
     (place / "other-1").mkdir()
     (place / "kept-file").write_text("x")
     (place / "kept-link").symlink_to(place / "other-1")

@@ -178,7 +178,7 @@ def test_no_scenario_is_a_usage_error(tmp_path: Path) -> None:
         find_scenario_files([tmp_path / "missing"])
 
 
-def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_path_error_suggests_similar_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "catalog" / "scenarios" / "cart-scaled-to-zero").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
 

@@ -208,7 +208,7 @@ def test_reasons_of_what_outlasts_its_fault(catalog: Catalog) -> None:
     assert "checkout must be restarted afterwards" in reasons.outlasts(kafka, catalog, [])
 
 
-def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None:
+def test_recorded_reasons_match_existing_pairs(known: list[Pair]) -> None:
     for written in reasons.written():
         assert any(written.holds(row(pair, "Ran")) for pair in known), written
 

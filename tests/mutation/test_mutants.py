@@ -100,7 +100,7 @@ def some(number):
     return [Mutant(f"scenario_kit.judge.a.x_f{i}__mutmut_1", PATH, 1, f"-{i}") for i in range(number)]
 
 
-def test_a_sample_stays_when_other_mutants_come_and_go():
+def test_mutant_sample_is_stable():
     drawn = sample(some(100), 20, seed=1)
     later = sample(some(120), 20, seed=1)
     assert len(drawn) == 20

@@ -77,7 +77,7 @@ def test_where_everything_is_there_it_is_accepted() -> None:
     assert runbook is not None
 
 
-def test_a_canary_is_asked_again_only_after_a_while() -> None:
+def test_canary_result_is_cached() -> None:
     now = [0.0]
     cluster = FakeCluster()
     platform = RealCluster(cluster, FakeMetrics(lambda expr, at: []), clock=lambda: now[0])

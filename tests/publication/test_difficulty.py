@@ -25,7 +25,7 @@ def test_bands_are_thirds(share, band):
     assert classify_share(share) == band
 
 
-def test_without_runs_it_is_unmeasured_and_says_so():
+def test_difficulty_without_runs_is_marked_unmeasured():
     for outcomes in ({}, {"a": ()}):
         found = measure_solved(FACTS, outcomes)
         assert (found.band, found.share, found.solvers, found.runs) == ("Unmeasured", None, 0, 0)

@@ -204,7 +204,7 @@ def test_references_have_runs_but_no_say_about_difficulty():
     assert "nop and oracle: no solver, but a reference" in render_site(found)["leaderboard.html"]
 
 
-def test_evidence_that_is_outdated_or_missing_is_said():
+def test_outdated_and_missing_evidence_is_shown():
     old = msgspec.structs.replace(entry("old"), current=False)
     none = msgspec.structs.replace(entry("none"), evidence=None, current=False)
     files = render_site(content(old, none))

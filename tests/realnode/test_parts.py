@@ -58,7 +58,7 @@ def test_the_undo_of_a_decoy_goes_with_it():
     assert [step.kind for step in drop_decoys(steps)] == ["hold", "change", "expectCleared"]
 
 
-def test_the_sample_is_one_of_them_and_a_typo_is_told():
+def test_sample_scenario_exists_and_typo_is_reported():
     assert find_scenarios((SAMPLE,))[0].parent.name == SAMPLE
     with pytest.raises(UsageError, match="no scenario desk-without-intaek"):
         find_scenarios(("desk-without-intaek",))
@@ -122,7 +122,7 @@ def test_series_of_objects_follow_all_namespaces():
         stop.set()
 
 
-def test_a_process_that_ended_is_told_with_its_last_words(tmp_path):
+def test_process_exit_error_includes_last_output(tmp_path):
     running = RunningProcesses(tmp_path)
     running.start("kubelet", [sys.executable, "-c", "print('no cgroups'); raise SystemExit(3)"])
     with pytest.raises(LabError, match=r"kubelet ended with code 3:\nno cgroups"):

@@ -70,7 +70,7 @@ def test_options_required_by_faults_exist_in_apps():
         ("{# not shown #}a: 1\n  b: 2\n", r"version 1\.0: line 2 of the output, `b: 2`: ScannerError: "),
     ],
 )
-def test_a_template_that_fails_is_told_with_its_line(rendered, template, place):
+def test_template_error_has_its_line(rendered, template, place):
     with pytest.raises(AuthoringError, match=place):
         rendered(template, one="a: 1\nb: {{ nope }}\n")
 

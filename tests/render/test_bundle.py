@@ -46,7 +46,7 @@ def bundled(folder: Path, capsys: pytest.CaptureFixture[str]) -> Object:
     return found
 
 
-def test_the_operator_makes_of_it_what_the_folder_says(folder: Path, bundled: Object) -> None:
+def test_operator_resolves_bundle_like_its_folder(folder: Path, bundled: Object) -> None:
     file = folder / "scenario.yaml"
     scenario = load_scenario(file).scenario
     app = CATALOG.app(scenario.spec.app.name, scenario.spec.app.version)
@@ -68,7 +68,7 @@ def test_it_holds_every_type_that_it_uses(folder: Path, bundled: Object) -> None
     assert bundled["metadata"]["namespace"] == "scenario-kit"
 
 
-def test_lint_says_of_it_what_it_says_of_the_folder(folder: Path, bundled: Object, tmp_path: Path) -> None:
+def test_lint_of_bundle_equals_lint_of_folder(folder: Path, bundled: Object, tmp_path: Path) -> None:
     whole = {(f.code, f.severity, f.message) for f in lint_file(folder / "scenario.yaml", CATALOG)}
     where = tmp_path / folder.name / "scenario.yaml"  # nothing lies beside it
     alone = [m.finding for m in lint_text(yaml.safe_dump(bundled, sort_keys=False), where, CATALOG)]
@@ -117,7 +117,7 @@ def test_equal_bundled_type_is_the_catalogues(capsys: pytest.CaptureFixture[str]
     assert resolve_scenario(CATALOG, bundled).findings == alone.findings
 
 
-def test_a_type_of_another_version_counts_and_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bundled_type_version_wins_and_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     """A checkout is ahead of the operator's catalogue, or behind it: what was sent is what happens."""
     bundled = yaml.safe_load(print_bundle(capsys, SHIPPED))
     bundled["spec"]["faultTypes"][0]["version"] = 77

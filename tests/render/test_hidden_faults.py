@@ -39,7 +39,7 @@ def test_hidden_object_is_in_management_namespace_and_selects_app() -> None:
     assert len(change.operation.experiment["metadata"]["name"]) <= 20
 
 
-def test_everybody_means_the_same_management_namespace() -> None:
+def test_management_namespace_is_consistent() -> None:
     assert MANAGEMENT_NAMESPACE == install.NAMESPACE == campaign.MANAGEMENT_NAMESPACE
 
 

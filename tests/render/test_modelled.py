@@ -186,7 +186,7 @@ def test_a_file_that_is_mounted_elsewhere(rendered: Callable[..., Rendered]) -> 
     )
 
 
-def test_a_fault_says_that_it_needs_real_containers(rendered: Callable[..., Rendered]) -> None:
+def test_fault_requires_real_data_plane(rendered: Callable[..., Rendered]) -> None:
     app, objects = rendered(*SHOP)
     known = Catalog().fault("env-value-wrong")
 

@@ -80,7 +80,7 @@ def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, bes
         ("otel-demo", "cart", "cart|frontend", True),
     ],
 )
-def test_who_is_restarted_asks_for_what_it_needs_to_start(apps, name, component, names, seen):
+def test_restarted_component_queries_its_startup_callees(apps, name, component, names, seen):
     found = find_idle([asks(names)], apps[name], component, inbound=True, reconnected=True)
     assert found == (() if seen else tuple(names.split("|")))
 
@@ -109,7 +109,7 @@ def test_new_offers_no_fault_that_nobody_notices(apps):
         offer(fault_type, hotel, objects, Reference("Deployment", "mongodb-rate"))
 
 
-def test_who_only_asks_others_is_not_cut_off_from_them(app):
+def test_deny_ingress_targets_need_callers(app):
     objects, catalog = render_app(app, {}, 50, app.namespace), Catalog()
     wall = catalog.fault("network-policy-deny-ingress")
     assert offer(wall, app, objects, Reference("Deployment", "cart")).fault.effect
@@ -147,7 +147,7 @@ def test_app_without_twin_has_unknown_dns_clients(app):
     assert resolves(msgspec.structs.replace(app, twin=None), "cart")
 
 
-def test_whose_spans_show_no_errors_cannot_prove_any(app):
+def test_component_without_span_status_proves_no_errors(app):
     numb = with_component(app, "cart", unset_status=True)
     failed = 'sum(rate(traces_span_metrics_calls_total{service_name="cart", status_code="STATUS_CODE_ERROR"}[1m]))'
     errors = Check.from_json({"query": {"expr": failed, "is": "GreaterThan", "value": 0}})

@@ -70,7 +70,7 @@ def test_inseparable_causes_and_victims_get_no_fix(shop: App) -> None:
     assert done(broken(KAFKA, (BACK,), victim=CART), shop)[0] == [[BACK, RESTART], [BACK]]
 
 
-def test_what_hits_another_component_stays_as_it_is(shop: App) -> None:
+def test_repair_of_other_component_is_unchanged(shop: App) -> None:
     fault = broken(CART, (BACK,))
     assert done(fault, shop)[0] == [[BACK]]
     assert done(broken("Node/node-0", (BACK,), victim=KAFKA), shop)[0] == [[BACK, RESTART], [BACK]]

@@ -214,7 +214,7 @@ def test_a_preview_of_what_nobody_needs_to_repair(runbook, outcome, role, stages
     assert ("(Distractor)" in result.timeline[1].what) == (role == "Distractor")
 
 
-def test_a_preview_tells_what_would_happen_and_when(runbook):
+def test_preview_lists_changes_and_times(runbook):
     result = build_preview(runbook())
     assert list(result.changes) == [
         "Fault catalog-port", "Solution restore-port", "Decoy restart-it", "Fix catalog-port:0",

@@ -152,7 +152,7 @@ def test_the_tier_follows_from_the_data_plane(data_plane, tier):
     assert build_evidence(report(data_plane=data_plane), "d1", KEY).tier == tier
 
 
-def test_a_data_plane_that_nobody_knows_is_no_evidence():
+def test_unknown_data_plane_is_refused():
     with pytest.raises(UsageError, match="'Moon'; known are Twin, RealNode, Kind"):
         build_evidence(report(data_plane="Moon"), "d1", KEY)
 

@@ -35,7 +35,7 @@ def report_of(trials, message="", findings=(FINDING,)):
     )  # fmt: skip
 
 
-def test_the_next_command_stands_below_the_headline():
+def test_next_command_follows_headline():
     lines = [line for line in markdown.render(report_of(1)).splitlines() if line]
     assert lines[:3] == ["# FAIL: s", "x.", "Next: `scenario-kit explain SK322`"]
 
@@ -83,7 +83,7 @@ def test_a_broken_trial_is_a_failure_for_junit():
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
 
 
-def test_a_failure_of_junit_says_what_a_reader_needs():
+def test_junit_failure_has_all_details():
     found = Finding(
         code="SK411", severity=Severity.ERROR, message="it does not clear", position=Position(path="s.yaml", line=3),
         step="expectCleared", observed="still firing", expected="clear after 300 s", fix="repair the cause",
@@ -117,7 +117,7 @@ def test_skipped_steps_are_one_line():
     assert rows[2].message == "step 2, step 3, step 4"
 
 
-def test_a_correction_comes_before_the_next_command():
+def test_correction_precedes_next_command():
     report = report_of(1)
     changed = msgspec.structs.replace(report.validation, correction="SK322: promise what fires (s.yaml:3:1)")
     lines = [line for line in markdown.render(msgspec.structs.replace(report, validation=changed)).splitlines() if line]

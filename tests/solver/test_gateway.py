@@ -200,7 +200,7 @@ def test_time_asked_for_is_told(sources):
     assert use_tool(sources, "wait", {"seconds": 120}).seconds == 120
 
 
-def test_every_tool_has_a_schema_that_says_what_it_takes():
+def test_every_tool_has_a_parameter_schema():
     described = {tool.name: tool.parameters for tool in describe_tools()}
     assert set(described) == set(TOOLS)
     assert described["get_metrics"]["required"] == ["query"]

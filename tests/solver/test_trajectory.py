@@ -118,7 +118,7 @@ def test_how_runs_end(play, messages, last):
         assert step["observation"]["results"][0]["content"] == says
 
 
-def test_a_line_that_is_no_message_is_said_and_refused(play):
+def test_invalid_message_is_recorded_and_refused(play):
     said, refused = play(b"I think it is the cart")["steps"][1:]
     assert (said["message"], said["source"]) == ("I think it is the cart", "agent")
     assert refused["message"] == "refusal: no JSON"

@@ -143,7 +143,7 @@ def turning(stage, at, value="bad", name="a"):
         (1010, 0, "False", 1000.0),
     ],
 )
-def test_a_check_is_asked_each_tick_until_its_deadline(turns, within, answered, end):
+def test_checks_run_each_tick_until_deadline(turns, within, answered, end):
     stage = turning(TrialHarness(fault("a")), turns)
     context = stage.context()
     assert [r.answer for r in await_checks(context, [key("bad", within)])] == [answered]

@@ -118,7 +118,7 @@ def test_saved_baseline_and_progress_are_labelled_and_read_again():
         assert list(found["data"]) == ["document"]
 
 
-def test_whoever_watches_is_told_the_history_and_the_time():
+def test_observers_get_alert_history_and_time():
     trial, reported = Trial(), []
     trial.context.tell = lambda now, history: reported.append((now, history))
     history = trial.context.history()
@@ -265,7 +265,7 @@ def test_a_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
     assert stage.clock.now() - start == end or (not virtual and stage.clock.now() - start <= end + 1)
 
 
-def test_what_authors_are_told_is_the_problem_itself():
+def test_authoring_error_is_reported_unchanged():
     reported = procedures._report_impossible(
         TrialStep(kind="change", use="Fix", name="p"), AuthoringError("no such", fix="do this")
     )

@@ -206,7 +206,7 @@ def test_one_fault_is_removed_and_restored():
     assert stage.at("b") == before
 
 
-def test_killed_at_any_request_it_goes_on_where_it_stood():
+def test_injection_killed_at_any_request_resumes():
     reference = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
     reference.run()
     expected = {name: reference.at(name) for name in "abcd"}
@@ -363,7 +363,7 @@ def expected(value, *, stays=False):
         ("bad", True, ["an expected check marked `stays` is not true before the fault: the key"]),
     ],
 )
-def test_an_expected_check_is_asked_before_the_fault(value, stays, reported):
+def test_expected_check_runs_before_the_fault(value, stays, reported):
     stage = TrialHarness(fault("a"), expect=expected(value, stays=stays))
     findings, _ = stage.run()
     assert [f.message for f in findings] == reported

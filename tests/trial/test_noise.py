@@ -104,7 +104,7 @@ class TrialHarness:
         return text
 
 
-def test_each_occurrence_comes_and_goes_at_its_time() -> None:
+def test_noise_occurrences_start_and_end_on_time() -> None:
     stage = TrialHarness(SCALE)
     context = stage.context()
     for event in list_events([SCALE], 4, START, START + 6000):

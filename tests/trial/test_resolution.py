@@ -96,7 +96,7 @@ def test_the_alerts_of_a_distractor_are_nobodys_to_repair():
     assert judge_resolution(at(repaired(*faults, firing=firing), 1400.0).context, REPAIRED).answer == "False"
 
 
-def test_an_app_in_a_namespace_made_anew_is_another_app():
+def test_recreated_namespace_is_another_app():
     trial = at(repaired(), 1400.0)
     trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
     found = judge_resolution(trial.context, REPAIRED)
@@ -339,7 +339,7 @@ def test_what_is_told_of_a_repair_that_fails(use, code, subject, why, fix):
     assert found.observed == "Errors on Deployment/web fires after 600 s"
 
 
-def test_what_does_not_pass_by_itself_is_not_benign():
+def test_benign_fault_must_end_by_itself():
     trial = repaired(firing=FIRING, outcome="Benign")
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Wait", name="a"), 5, REPAIRED)
     assert found.message == "the scenario is Benign, but does not end by itself"

@@ -205,7 +205,7 @@ def test_a_repair_leaves_alone_what_no_fault_changed(repair, reasons):
         ("expectAlerts", "", ["SK322"], ["SK322"]),
     ],
 )
-def test_what_ended_by_itself_was_repaired_by_nobody(monkeypatch, kind, use, found, expected):
+def test_self_ended_alerts_are_no_repair(monkeypatch, kind, use, found, expected):
     trial = Trial(fault("a"))
     given = [Finding(code=code, severity=Severity.ERROR, message="x") for code in found]
     step = TrialStep(kind=kind, use=use, name="a")

@@ -116,7 +116,7 @@ def test_two_operators_share_a_trusted_webhook_certificate(cluster: FakeCluster)
     assert read_bundle(cluster) == stored.trusted
 
 
-def test_what_another_one_wrote_meanwhile_is_not_lost(cluster: FakeCluster) -> None:
+def test_concurrent_writes_are_not_lost(cluster: FakeCluster) -> None:
     later = NOW + SERVING_LIFETIME
 
     class Raced(FakeCluster):

@@ -79,7 +79,7 @@ def test_network_rules_reach_the_ledger_and_leave_it(running: Any, sent: Any, ex
     assert in_force(running).network == ()
 
 
-def test_a_rule_whose_sets_are_empty_touches_nobody(running: Any) -> None:
+def test_rule_with_empty_sets_has_no_effect(running: Any) -> None:
     network(running, [{"name": "all_tgt", "type": "list:set"}], tcs=[{**DELAY, "ipset": "all_tgt"}])
     assert in_force(running).network == ()
 

@@ -242,7 +242,7 @@ def available(site: Site, space: str, name: str, replicas: int) -> Callable[[], 
     return seen
 
 
-def test_a_deployment_becomes_available_and_goes_again(site: Site, space: str) -> None:
+def test_deployment_becomes_available_and_is_deleted(site: Site, space: str) -> None:
     site.user.create(deployment(space, "web", "app:1", 3, initContainers=[{"name": "wait", "image": "app:1"}]))
     site.until(available(site, space, "web", 3))
     pod = site.pod(space, "web")

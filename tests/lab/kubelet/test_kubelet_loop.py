@@ -190,7 +190,7 @@ def test_a_pod_waits_for_its_node_to_be_known(lab: Lab, monkeypatch: pytest.Monk
     assert lab.sync() == 1
 
 
-def test_logs_of_pods_that_went_while_nobody_looked(lab: Lab, started: Callable[..., str]) -> None:
+def test_logs_of_unobserved_deleted_pods_are_removed(lab: Lab, started: Callable[..., str]) -> None:
     started()
     (lab.folder / "app_old_uid-old" / "main").mkdir(parents=True)
     lab.kubelet.listed()

@@ -233,7 +233,7 @@ class TestCrashes:
         b.to(5)
         assert b.container()["lastState"]["terminated"]["message"] == "panic: no address"
 
-    def test_a_restarted_kubelet_goes_on_with_the_back_off(self, bench: Any) -> None:
+    def test_restarted_kubelet_continues_back_off(self, bench: Any) -> None:
         b = bench()
         b.processes.starts["main"] = crash(1)
         b.to(0)

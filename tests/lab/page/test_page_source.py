@@ -117,7 +117,7 @@ def test_alerts_cover_stored_samples_and_are_queried_once(stage: FakeServer) -> 
     assert len(stage.metrics.queries) == asked + 2
 
 
-def test_without_spoilers_nothing_of_the_trial_is_told(stage: FakeServer) -> None:
+def test_page_without_spoilers_hides_the_trial(stage: FakeServer) -> None:
     source = stage.source(spoilers=False)
     found = source.world("shop-x1y2")
     reported = str({**found, "chart": None}) + str(source.worlds())

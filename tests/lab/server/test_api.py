@@ -90,7 +90,7 @@ def test_without_the_token_nothing_happens(url: str, lab: FakeLab, method: str, 
     assert lab.worlds.all() == []
 
 
-def test_health_needs_no_token_and_tells_what_broke(url: str, problems: list[str]) -> None:
+def test_health_needs_no_token_and_lists_problems(url: str, problems: list[str]) -> None:
     assert httpx.get(f"{url}/healthz", trust_env=False).status_code == 200
     problems.append("thread ticks: ValueError: x")
     response = httpx.get(f"{url}/healthz", trust_env=False)

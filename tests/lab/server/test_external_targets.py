@@ -87,7 +87,7 @@ def test_what_a_name_stands_for(store: ObjectStore, target: str, addresses: list
 @pytest.mark.parametrize(
     "target", ["cart", "kart.shop", "cart.shopp.svc.cluster.local", "redis.default.svc", "empty.shop", "db-2.db.shop"]
 )
-def test_a_name_that_nobody_has_is_refused_with_its_field(store: ObjectStore, target: str) -> None:
+def test_unresolvable_name_is_refused_with_field(store: ObjectStore, target: str) -> None:
     found, problem = reviewed(store, "cart.shop", target)
     assert found is None
     assert problem == f"spec.externalTargets[1]: lookup {target} on {cluster_dns.ADDRESS}:53: no such host"

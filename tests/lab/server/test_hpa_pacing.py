@@ -99,7 +99,7 @@ def test_a_look_takes_one_request_per_metric(autoscaled: AutoscaledNamespace) ->
     third.result(5)
 
 
-def test_an_autoscaler_that_changes_is_looked_after_anew(autoscaled: AutoscaledNamespace) -> None:
+def test_changed_autoscaler_is_tracked_again(autoscaled: AutoscaledNamespace) -> None:
     autoscaled.ask().result(5)
     again = autoscaled.ask()
     assert autoscaled.held()

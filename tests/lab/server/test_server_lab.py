@@ -98,7 +98,7 @@ def of_no_interest(namespace: str) -> list[Object]:
 
 
 @pytest.mark.parametrize("attempt", range(5))
-def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, lab_cluster: KubeCluster, attempt: int) -> None:
+def test_irrelevant_revisions_are_tracked(lab: LabState, lab_cluster: KubeCluster, attempt: int) -> None:
     """Otherwise every look at a namespace lists all its kinds, and each trial takes twice as long."""
     store, stop = ObjectStore(), threading.Event()
     tls = store_access.locate_store_tls(locate_pki(lab)).build_client_context()

@@ -110,7 +110,7 @@ def test_only_kafka_has_brokers_and_only_postgresql_an_sql_error() -> None:
         assert ("bootstrap" in said.lower() or "Kafka" in said) == (protocol == "kafka")
 
 
-def test_a_store_that_refuses_names_what_it_was_asked() -> None:
+def test_store_refusal_names_the_command() -> None:
     assert (
         describe_cause("go", ConnectionOutcome.AUTHENTICATION_FAILED, "mongodb", command="find")
         == "(Unauthorized) command find requires authentication"

@@ -125,7 +125,7 @@ def test_other_rights_are_not_missed(shop, user, table, privilege):
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
-def test_what_was_done_to_a_store_goes_with_its_process(shop):
+def test_store_changes_are_lost_with_its_process(shop):
     client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
     shop.run(30)
     shop.restart("box")
@@ -176,7 +176,7 @@ def test_few_connections_fill_no_store(shop):
     assert client(shop, [*SQL, "SELECT 1"], "d").exit.code == 0
 
 
-def test_a_flood_ends_in_the_killer_and_begins_anew(shop):
+def test_memory_flood_is_oom_killed_and_restarts(shop):
     def limit(deployment):
         box = deployment["spec"]["template"]["spec"]["containers"][0]
         box["resources"] = {"limits": {"memory": "64Mi"}}

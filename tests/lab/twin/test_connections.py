@@ -25,7 +25,7 @@ def test_channel_keeps_its_peer_despite_service_changes(protocol: str) -> None:
     assert around.link(10_015.0).lanes[0].outcome == ConnectionOutcome.OK
 
 
-def test_a_call_that_dials_anew_meets_the_present_state() -> None:
+def test_new_connection_sees_current_state() -> None:
     around, there = between("sql", reuse_connection=False)
     assert around.lane(0.0).target is there
     around.behind.clear()
@@ -42,7 +42,7 @@ def test_redirect_dials_other_host_and_keeps_channel() -> None:
     assert around.lane(30.0).target is there
 
 
-def test_a_redirect_without_a_port_goes_to_the_usual_one() -> None:
+def test_redirect_without_port_uses_default_port() -> None:
     around, there = between(default_port=PORT)
     assert around.lane(0.0, redirect="10.0.0.2").target is there
 
@@ -389,7 +389,7 @@ def test_negative_dns_results_are_not_cached() -> None:
     assert around.lane(15.0).outcome == ConnectionOutcome.OK
 
 
-def test_what_is_remembered_of_a_caller_goes_with_it() -> None:
+def test_caller_state_is_removed_with_caller() -> None:
     around, there = between("udp", text=f"{IP}:{PORT}")
     around.link(0.0)
     assert around.connections._resolves

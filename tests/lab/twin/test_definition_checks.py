@@ -153,7 +153,7 @@ def test_what_fits_is_left_alone() -> None:
     assert wrong(lambda twin: None) == []
 
 
-def test_an_image_that_the_app_does_not_have_is_told() -> None:
+def test_unknown_image_is_reported() -> None:
     found = find_mistakes(
         msgspec.structs.replace(HOTEL, twin=tiny.DEFINITION, images=("example.org/users:1", "example.org/api:1"))
     )
@@ -166,7 +166,7 @@ def test_an_image_that_the_app_does_not_have_is_told() -> None:
     )
 
 
-def test_a_call_that_the_definition_does_not_have_is_told() -> None:
+def test_edge_without_declared_call_is_reported() -> None:
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
     said = "`calls` of app.yaml has no {caller: api, callee: box}, which faults, drafts and predictions rely on"
     assert found == DefinitionMistake(f"edges[2]: {said}", ("edges", 2))

@@ -96,7 +96,7 @@ def test_grpc_channel_recovers_within_two_minutes(little: TwinCluster) -> None:
         ("", "UH no_healthy_upstream"),
     ],
 )
-def test_a_wrong_address_fails_at_once_and_says_why(little: TwinCluster, address: str, words: str) -> None:
+def test_wrong_address_fails_fast_with_reason(little: TwinCluster, address: str, words: str) -> None:
     little.env("gate", "API_ADDR", address)
     little.run(30.0)
     after = little.run(120.0)

@@ -224,7 +224,7 @@ def test_a_booking_without_its_store_ends_the_service(cluster: Callable[..., Twi
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_store_that_is_only_briefly_away_ends_nobody(cluster: Callable[..., TwinCluster]) -> None:
+def test_brief_store_outage_ends_no_process(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("mongodb-reservation", 0)
     hotel.run(TICK)

@@ -78,7 +78,7 @@ def test_one_after_the_other_in_a_file_makes_a_queue() -> None:
     assert after(0.4, queue="File") > 2000
 
 
-def test_errors_are_told_in_the_words_of_the_system() -> None:
+def test_io_errors_use_system_messages() -> None:
     cluster = _started(
         {"file": "a", "methods": ["write"], "errorResponse": "no write: {error}", "log": "ERROR: {error}"},
         errors={"5": "I/O error"},

@@ -173,7 +173,7 @@ def test_busy_threads_use_cores_and_full_heap_fails_requests() -> None:
 @pytest.mark.parametrize(
     ("limit", "held", "expected"), [("100Mi", 10, 90.0), ("300Mi", 26, 150.0), ("800Mi", 100, 150.0)]
 )
-def test_a_heap_that_nobody_sized_follows_the_limit(limit: str, held: float, expected: float) -> None:
+def test_default_heap_follows_memory_limit(limit: str, held: float, expected: float) -> None:
     cluster = _started(heapUsedMib=held)
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": {"memory": limit}}

@@ -210,7 +210,7 @@ def test_an_endpoint_without_conditions_is_ready() -> None:
         ("Cluster", "n3", ["10.0.0.2", "10.0.0.3"]),
     ],
 )
-def test_internal_traffic_that_is_local_stays_on_the_node(policy_of_traffic: Any, node: str, expected: Any) -> None:
+def test_local_internal_traffic_policy_stays_on_node(policy_of_traffic: Any, node: str, expected: Any) -> None:
     caller = pod("caller", "10.0.0.9", node=node)
     net = network(caller, service(**_web(internalTrafficPolicy=policy_of_traffic)), WEB[1])
     for host in ("web", "10.96.0.1"):
@@ -312,7 +312,7 @@ def test_egress_policy_controls_dns(egress: Any, outcome: ConnectionOutcome) -> 
     assert net.lookup(other, "web", 80).outcome == ConnectionOutcome.OK, "the policy is about others"
 
 
-def test_the_hosts_file_goes_before_the_name_server() -> None:
+def test_hosts_file_precedes_name_server() -> None:
     hosts = [{"ip": "10.0.0.7", "hostnames": ["Web"]}]
     caller = pod("caller", "10.0.0.9", hostAliases=hosts, dnsPolicy="None")
     net = network(caller, pod("server", "10.0.0.7"), *WEB)

@@ -208,7 +208,7 @@ def test_connection_to_registered_address_times_out(registry: TwinDefinition) ->
     assert [around.link(start).lanes[0].target for start in (15.0, 45.0, 60.0)] == [one, one, None]
 
 
-def test_each_registry_is_asked_for_the_name_of_the_edge(registry: TwinDefinition) -> None:
+def test_registry_is_queried_for_the_edges_name(registry: TwinDefinition) -> None:
     around, consul, _ = listed(registry)
     other = process("other", "10.0.1.9")
     around.processes.append(other)

@@ -113,7 +113,7 @@ def test_a_health_page_waits_for_the_callee_behind_it() -> None:
     assert _answers(cluster, "/ready"), "late, and past its timeout the kubelet gives up"
 
 
-def test_a_process_that_has_just_started_has_asked_nobody() -> None:
+def test_new_process_has_made_no_calls() -> None:
     cluster = _asking("api")
     cluster.restart("gate")
     assert not _answers(cluster, "/ready")

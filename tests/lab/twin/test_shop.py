@@ -133,7 +133,7 @@ def test_address_of_quote_corrupted_in_shipping(cluster: Callable[..., TwinClust
     assert any("quote-v2" in line.text for line in shop.logs if line.pod.startswith("shipping"))
 
 
-def test_a_wrong_target_port_needs_callers_that_dial_anew(cluster: Callable[..., TwinCluster]) -> None:
+def test_wrong_target_port_affects_only_new_connections(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.change("Service", "product-catalog", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
     assert shop.run(300.0).share("load-generator") == 0.0

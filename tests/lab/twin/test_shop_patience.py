@@ -48,9 +48,7 @@ def test_unsendable_mail_delays_order_by_half_a_minute(cluster: Callable[..., Tw
 
 
 @pytest.mark.parametrize(("delay", "share"), [(2.0, 0.0), (3.0, 1.0)])
-def test_a_quote_comes_within_five_seconds_or_not_at_all(
-    cluster: Callable[..., TwinCluster], delay: float, share: float
-) -> None:
+def test_quote_times_out_after_five_seconds(cluster: Callable[..., TwinCluster], delay: float, share: float) -> None:
     """Each has a connection of its own, which is twice the delay."""
     shop = cluster()
     shop.chaos("quote", delay=delay)

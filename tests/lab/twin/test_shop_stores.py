@@ -136,7 +136,7 @@ def test_a_fault_inside_a_store(
     assert little.run(60).share("frontend-proxy", kind="SERVER") < 0.01
 
 
-def test_a_service_that_is_asked_for_tls_and_speaks_none(cluster: Callable[..., TwinCluster]) -> None:
+def test_tls_request_to_plain_service_fails(cluster: Callable[..., TwinCluster]) -> None:
     little = cluster(warm=60.0)
     little.env("shipping", "QUOTE_ADDR", "https://quote:8080")
     little.run(60)

@@ -121,7 +121,7 @@ def test_an_order_is_one_tree(cluster: Callable[..., TwinCluster]) -> None:
         ]
 
 
-def test_a_span_whose_status_nobody_sets_shows_no_error(cluster: Callable[..., TwinCluster]) -> None:
+def test_span_without_status_shows_no_error(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("cart", 0)
     shop.run(60.0)

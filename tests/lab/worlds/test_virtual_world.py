@@ -94,7 +94,7 @@ def test_unsettled_cluster_stops_time_with_reason(lab: FakeLab, world: LabWorld)
     assert wait(world, 60) == WaitResult(EPOCH + 60, True)
 
 
-def test_nobody_reads_before_events_and_logs_are_written(lab: FakeLab, world: LabWorld) -> None:
+def test_reads_wait_for_events_and_logs(lab: FakeLab, world: LabWorld) -> None:
     lab.nodes.written = False
     assert wait(world, 60) == WaitResult(EPOCH + 60, False, "the kubelet's events are not written yet")
     lab.nodes.written = True

@@ -59,13 +59,13 @@ def test_no_command_is_an_error_in_traces(cluster: Callable[..., TwinCluster]) -
     assert after.calls("cart", kind="CLIENT", error=True) == 0
 
 
-def close_port(little: Little) -> None:
+def close_port(little: TwinCluster) -> None:
     """The store's Service leads to a port that nobody listens on: a pod answers for itself."""
     little.change("Service", "valkey-cart", lambda o: o["spec"]["ports"][0].update(targetPort=6380))
     little.restart("valkey-cart")
 
 
-def open_port(little: Little) -> None:
+def open_port(little: TwinCluster) -> None:
     little.change("Service", "valkey-cart", lambda o: o["spec"]["ports"][0].update(targetPort=6379))
 
 
@@ -86,8 +86,8 @@ def open_port(little: Little) -> None:
 def test_attempts_to_connect_wait_for_each_other(
     shop: App,
     shop_objects: list[dict[str, Any]],
-    break_store: Callable[[Little], None],
-    repair: Callable[[Little], None],
+    break_store: Callable[[TwinCluster], None],
+    repair: Callable[[TwinCluster], None],
     milliseconds: float,
     late: bool,
 ) -> None:

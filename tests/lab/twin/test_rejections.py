@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.requests.rejections import Rejections
 from tests.lab.twin import tiny
-from tests.lab.twin.little import Little
+from tests.lab.twin.twin_cluster import TwinCluster
 
 #: Seconds of a tick, as in a world.
 TICK = 15.0
@@ -136,7 +136,7 @@ def test_how_long_attempts_under_a_lock_take(
     assert Rejections().hold("pod", 0, np.array(at), attempts, patience) == pytest.approx(held)
 
 
-def without_box(users: int = 2, **edge: Any) -> Little:
+def without_box(users: int = 2, **edge: Any) -> TwinCluster:
     """The application a minute after its store was scaled to zero; ``edge`` is how the api calls the store."""
     *edges, store = deepcopy(tiny.TWIN["edges"])
     store |= {name: value for name, value in edge.items() if value is not None}

@@ -5,23 +5,25 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
+from scenario_kit.campaign import Validation
+from scenario_kit.campaign.results.result import TrialResult
+from scenario_kit.catalog import Catalog
 from scenario_kit.cli.terminal.output import show_findings
+from scenario_kit.draft import draw_edges, select_observed, write_accepted
 from scenario_kit.errors import AuthoringError
+from scenario_kit.lint import lint_file
+from scenario_kit.load import load_scenario
+from scenario_kit.load.yaml.edit import Unfit
+from scenario_kit.model import Finding, Severity
+from scenario_kit.model.authored.scenario import AlertExpectation
 from scenario_kit.model.results.purpose import is_repeat
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from scenario_kit.campaign import Validation
-    from scenario_kit.campaign.results.result import TrialResult
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.model import Finding
-    from scenario_kit.model.authored.scenario import AlertExpectation
+from scenario_kit.render import resolve
+from scenario_kit.render.faults.applicability import find_affected_component
 
 #: The last steps before any repair; alerts firing at their end are caused by the fault alone.
 _BEFORE_REPAIR = ("hold", "expectAlerts")
@@ -33,8 +35,6 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     Nothing is written if the trial did not inject all faults, if a fault had no effect, or if the file cannot be edited
     safely.
     """
-    from scenario_kit.draft import select_observed
-
     trial = next((t for t in validation.trials if is_repeat(t.purpose)), None)
     if trial is None or trial.history is None or trial.injected_at is None:
         typer.echo("nothing accepted: the trial ended before the injection")
@@ -66,12 +66,6 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
 
 def _edit(file: Path, text: str, seen: Sequence[AlertExpectation], trial: TrialResult, catalog: Catalog) -> str:
     """Return the text of the file with the observed alerts, and the propagation edges to them."""
-    from scenario_kit.draft import draw_edges, write_accepted
-    from scenario_kit.load import load_scenario
-    from scenario_kit.load.yaml.edit import Unfit
-    from scenario_kit.render import resolve
-    from scenario_kit.render.faults.applicability import find_affected_component
-
     scenario = load_scenario(file).scenario
     app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
     runbook = resolve(scenario, catalog, app.namespace, beside=file.parent)
@@ -87,9 +81,6 @@ def _edit(file: Path, text: str, seen: Sequence[AlertExpectation], trial: TrialR
 
 
 def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
-    from scenario_kit.lint import lint_file
-    from scenario_kit.model import Severity
-
     return [finding for finding in lint_file(file, catalog) if finding.severity == Severity.ERROR]
 
 

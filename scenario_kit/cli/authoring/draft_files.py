@@ -7,13 +7,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft import build_schema_header, dump_schema
 from scenario_kit.errors import UsageError
-
-if TYPE_CHECKING:
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.importers import ImportedFile
+from scenario_kit.importers import ImportedFile
 
 
 def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> None:
@@ -54,8 +52,6 @@ def _find_obstacle(out: Path, draft: ImportedFile) -> Path | None:
 
 def _list_texts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> Iterator[tuple[str, str]]:
     """Yield the path of each file below the folder, and its text."""
-    from scenario_kit.draft import build_schema_header, dump_schema
-
     for draft in drafts:
         header, copy = "", None
         if draft.path.endswith("/scenario.yaml"):

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import msgspec
+
+from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-
-if TYPE_CHECKING:
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.model import App, Finding, Object, Position
-    from scenario_kit.model.twin import Place
+from scenario_kit.lint import RULES
+from scenario_kit.lint.context.discovery import TWIN, add_own_root, classify_file
+from scenario_kit.load.disk_cache import cache_json
+from scenario_kit.load.twin import locate_field
+from scenario_kit.load.yaml.document import read_document
+from scenario_kit.model import App, Finding, Object, Position
+from scenario_kit.model.twin import Place
+from scenario_kit.render import render_app, resolve_options
+from scenario_kit.render.apps.namespaces import locate_components
 
 
 def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
     """Return the findings on the twins of all apps among the files, in every version, without duplicates."""
-    from scenario_kit.lint.context.discovery import add_own_root, classify_file
-
     found: dict[str, Finding] = {}
     for file in files:
         if classify_file(file) != "App":
@@ -37,8 +41,6 @@ def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 
 def list_twins(files: Sequence[Path]) -> list[Path]:
     """List the twin definitions of all apps among the files."""
-    from scenario_kit.lint.context.discovery import TWIN, classify_file
-
     twins = [file.with_name(TWIN) for file in files if classify_file(file) == "App"]
     return [twin for twin in twins if twin.is_file()]
 
@@ -57,9 +59,6 @@ def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Fi
         app = catalog.app(name, version)
     except AuthoringError as error:  # rules report errors of the app itself
         return [_complete(f, file) for f in error.findings if f.code == "SK138"]
-    from scenario_kit.load.twin import locate_field
-    from scenario_kit.load.yaml.document import read_document
-
     found = _find_mistakes(app, catalog)
     document = read_document(file) if found else None
     return [
@@ -72,25 +71,16 @@ def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Fi
 
 
 def _complete(finding: Finding, file: Path) -> Finding:
-    import msgspec
-
-    from scenario_kit.lint import RULES
-
     rule, position = RULES[finding.code], _localise_position(file, finding.position)
     return msgspec.structs.replace(finding, position=position, why=rule.why, fix=finding.fix or rule.fix)
 
 
 def _localise_position(file: Path, position: Position | None) -> Position | None:
     """Return the position with the path from the command line."""
-    import msgspec
-
     return None if position is None else msgspec.structs.replace(position, path=str(file))
 
 
 def _build_finding(message: str, position: Position | None) -> Finding:
-    from scenario_kit.lint import RULES
-    from scenario_kit.model import Finding
-
     rule = RULES["SK138"]
     return Finding(
         code=rule.code, severity=rule.severity, message=message, position=position, why=rule.why, fix=rule.fix
@@ -99,8 +89,6 @@ def _build_finding(message: str, position: Position | None) -> Finding:
 
 def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
     """Return the errors that make the file unreadable; no version of the app can then be loaded or linted."""
-    from scenario_kit.load.yaml.document import read_document
-
     if not twin.is_file():
         return ()
     try:
@@ -114,8 +102,6 @@ def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
 
 def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Finding]:
     """Find sections of versions that the app does not have."""
-    from scenario_kit.load.yaml.document import read_document
-
     if not twin.is_file():
         return
     document = read_document(twin)
@@ -128,8 +114,6 @@ def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Fin
 
 def _find_mistakes(app: App, catalog: Catalog) -> list[tuple[str, Place]]:
     """Find errors and their locations; cached because loading a twin takes longer than linting a scenario."""
-
-    from scenario_kit.load.disk_cache import cache_json
 
     def compute() -> list[tuple[str, Place]]:
         from scenario_kit.lab.twin.definition_checks import find_mistakes
@@ -149,9 +133,6 @@ def _list_templates(app: App, catalog: Catalog) -> list[Path]:
 
 def _render_app(app: App, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | None:
     """Render the app with default options; None if that fails, which other rules report."""
-    from scenario_kit.render import render_app, resolve_options
-    from scenario_kit.render.apps.namespaces import locate_components
-
     try:
         templates = catalog.templates(app.name)
         objects = render_app(app, resolve_options(app, {}), 50, app.namespace, templates=templates)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.cli.doctor.check import DoctorCheck
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import ClusterError, MetricsError
 from scenario_kit.judge.platform import PlatformCheck, judge_chaos, judge_metrics
 from scenario_kit.model import Reference
@@ -114,11 +118,6 @@ def _convert_check(check: PlatformCheck) -> DoctorCheck:
 
 def examine_cluster(context: str, prometheus_url: str, now: float) -> list[DoctorCheck]:
     """Examine the cluster of a kubeconfig context."""
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.catalog.capabilities import list_capabilities
-    from scenario_kit.clients.kube import KubeCluster
-    from scenario_kit.clients.prometheus import PrometheusMetrics
-
     metrics = PrometheusMetrics(prometheus_url) if prometheus_url else None
     try:
         cluster = KubeCluster(context=context)

@@ -11,8 +11,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.cli.doctor.check import DoctorCheck
 from scenario_kit.errors import LabError, ScenarioKitError
+from scenario_kit.lab import toolchain
+from scenario_kit.lab.capabilities import describe_offers
+from scenario_kit.lab.host import disk_space
+from scenario_kit.lab.host.addresses import find_host_address
+from scenario_kit.lab.host.state import LabState, find_home, list_lab_names
+from scenario_kit.lab.toolchain import assets, cache, go_package, golang
 
 _GIBIBYTE = 1 << 30
 #: Disk space for building the toolchain: sources, compiled packages and binaries. README also states it.
@@ -76,8 +84,6 @@ def _find_missing() -> list[str]:
 
 
 def _check_parts() -> list[DoctorCheck]:
-    from scenario_kit.lab import toolchain
-
     return [
         DoctorCheck(
             status.name,
@@ -94,8 +100,6 @@ def _format_part_fix(source: str, variable: str) -> str:
 
 
 def _check_assets() -> DoctorCheck:
-    from scenario_kit.lab.toolchain import assets
-
     problem = assets.find_problem()
     fix = _INSTALL if problem else ""
     return DoctorCheck("chaos-mesh files", not problem, problem or str(assets.locate_folder()), fix)
@@ -103,8 +107,6 @@ def _check_assets() -> DoctorCheck:
 
 def _check_go() -> DoctorCheck:
     """Check Go, which is only needed to build missing parts without access to releases."""
-    from scenario_kit.lab.toolchain import go_package, golang
-
     go = golang.find()
     if go is not None:
         return DoctorCheck("go (to build)", True, f"{go.version} from {go.found}")
@@ -117,8 +119,6 @@ def _check_go() -> DoctorCheck:
 
 
 def _check_disk() -> DoctorCheck:
-    from scenario_kit.lab.toolchain import cache
-
     place = next(folder for folder in (cache.locate_root(), *cache.locate_root().parents) if folder.exists())
     free = shutil.disk_usage(place).free
     fine = free > BUILD_GIBIBYTES * _GIBIBYTE
@@ -128,9 +128,6 @@ def _check_disk() -> DoctorCheck:
 
 def _check_room() -> DoctorCheck:
     """Check disk space for running a lab; it is less than for building, but possibly on another disk."""
-    from scenario_kit.lab.host import disk_space
-    from scenario_kit.lab.host.state import find_home
-
     found = disk_space.find_problem(find_home(), disk_space.TO_START)
     return DoctorCheck(
         "disk (to run)", not found, found or f"enough space in {find_home()}", disk_space.FIX if found else ""
@@ -146,8 +143,6 @@ def _check_memory() -> DoctorCheck:
 
 
 def _check_address() -> DoctorCheck:
-    from scenario_kit.lab.host.addresses import find_host_address
-
     return _run_check("address", find_host_address)
 
 
@@ -159,8 +154,6 @@ def _run_check(name: str, question: Callable[[], str]) -> DoctorCheck:
 
 
 def _check_labs() -> list[DoctorCheck]:
-    from scenario_kit.lab.host.state import LabState, list_lab_names
-
     def look_up(name: str) -> str:
         state = LabState.load(name)
         if not state.complete:
@@ -173,10 +166,6 @@ def _check_labs() -> list[DoctorCheck]:
 
 def _check_capabilities() -> DoctorCheck:
     """List the capabilities of a lab; those that it lacks are not a defect of this machine."""
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.catalog.capabilities import list_capabilities
-    from scenario_kit.lab.capabilities import describe_offers
-
     shown = describe_offers(list_capabilities(Catalog()))
     have = ", ".join(name for name, because in shown.items() if not because)
     lack = ", ".join(name for name, because in shown.items() if because)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from scenario_kit.catalog import Catalog, find_collections
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load import find_scenario_files, load_scenario
 from scenario_kit.model import Finding, Severity
+from scenario_kit.render.scenarios.runbook import resolve
 from scenario_kit.scoring.files.app_topology import build_app_topology
 from scenario_kit.scoring.files.scenario_truth import build_scenario_truth
 from scenario_kit.scoring.files.source import read_source
 from scenario_kit.scoring.files.truths import LoadedTruth, list_incidents, read_truths
+from scenario_kit.scoring.graph.topology import Topology
 from scenario_kit.scoring.scores.problems import find_truth_problems
 from scenario_kit.scoring.scores.run_score import TruthContext, prepare_truth
-
-if TYPE_CHECKING:
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.scoring.graph.topology import Topology
 
 
 def load_contexts(
@@ -34,8 +32,6 @@ def load_contexts(
         UsageError: the path does not exist, contains no truth, or two truths with the same name.
         AuthoringError: a truth cannot be scored.
     """
-    from scenario_kit.catalog import Catalog, find_collections
-
     if scenarios := _find_scenarios(path):
         catalog = Catalog(find_collections(scenarios))
         contexts = [_load_scenario(file, catalog, topology, namespace) for file in scenarios]
@@ -61,8 +57,6 @@ def _find_scenarios(path: Path) -> list[Path]:
 
 
 def _load_scenario(path: Path, catalog: Catalog, topology: Topology | None, namespace: str) -> TruthContext:
-    from scenario_kit.render.scenarios.runbook import resolve
-
     loaded = load_scenario(path)
     spec = loaded.scenario.spec
     runbook = resolve(loaded.scenario, catalog, "app", beside=path.parent)

@@ -8,10 +8,12 @@ import shutil
 import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.catalog import find_data_root
 from scenario_kit.cli.solving.folders import ERRORS, WORK, name_solver
+from scenario_kit.cli.solving.incidents import PlayedIncident
+from scenario_kit.cli.solving.person import PersonSolver
 from scenario_kit.errors import UsageError
 from scenario_kit.lab.host.state import find_home
 from scenario_kit.solver.baselines.catalogue import BASELINES
@@ -34,9 +36,6 @@ from scenario_kit.solver.protocol.messages import (
     StopMessage,
     SubmitMessage,
 )
-
-if TYPE_CHECKING:
-    from scenario_kit.cli.solving.incidents import PlayedIncident
 
 #: The environment variable with the path of the snapshot.
 SNAPSHOT_VARIABLE: Final = "SNAPSHOT"
@@ -112,8 +111,6 @@ def choose_person(label: str) -> SolverChoice:
     """
     if not sys.stdin.isatty():
         raise UsageError("--human requires a terminal", fix="pass a program with --solver")
-    from scenario_kit.cli.solving.person import PersonSolver
-
     apart = Isolation("none", "the solver is a person at this machine")
     return SolverChoice(name_solver(label or "human", ()), apart, lambda *_: PersonSolver(), counts_on=True)
 

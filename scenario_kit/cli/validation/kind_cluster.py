@@ -14,15 +14,17 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
+import yaml
+
+from scenario_kit.cli.operator import CHAOS_VALUES, collect_manifests, find_platform
 from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.lab.host.state import find_home, find_lab_folder
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
-
-if TYPE_CHECKING:
-    from scenario_kit.ports import Cluster
+from scenario_kit.ports import Cluster
+from scenario_kit.schema.deployment import Installation
 
 ENGINES: Final = ("docker", "podman", "nerdctl")
 #: Names that ``ci/image`` gives an image in its archive, by the annotations of the Open Container Initiative.
@@ -217,11 +219,6 @@ def install(cluster: Cluster, kind: KindCluster, pause: Callable[[float], None] 
 
 def list_objects(image: str) -> Iterator[dict[str, Any]]:
     """List what is installed, in its order: what `operator manifests --platform` prints."""
-    import yaml
-
-    from scenario_kit.cli.operator import collect_manifests
-    from scenario_kit.schema.deployment import Installation
-
     for text in collect_manifests(Installation(image=image), platform=True).values():
         yield from yaml.safe_load_all(text)
 
@@ -237,8 +234,6 @@ def install_chaos(machine: Machine, cluster: Cluster, kind: KindCluster) -> None
     if not machine.has("helm"):
         kind.say("there is no helm, and so no Chaos Mesh: faults that are its experiments are refused here (SK911)")
         return
-    from scenario_kit.cli.operator import CHAOS_VALUES, find_platform
-
     kind.say("installing Chaos Mesh")
     where = ("--namespace", _CHAOS.namespace, "--create-namespace", "--kubeconfig", str(kind.kubeconfig))
     values = ("--values", str(find_platform() / CHAOS_VALUES), "--wait", "--timeout", "10m")

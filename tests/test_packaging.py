@@ -56,7 +56,7 @@ def test_data_is_whole(packaged, folder):
         "scenario_kit/py.typed",
     ],
 )
-def test_what_is_easily_forgotten_is_there(packaged, path):
+def test_data_files_are_packaged(packaged, path):
     assert path in packaged
 
 

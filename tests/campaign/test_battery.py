@@ -120,7 +120,7 @@ def test_who_is_blamed(fault, runbook_of, alerts, labels, scaled, deleted, servi
     assert found.get("delete-service", []) == [f"delete Service/{name}" for name in services]
 
 
-def test_alerts_that_may_fire_blame_nobody(fault, runbook_of):
+def test_may_fire_alerts_blame_no_component(fault, runbook_of):
     book = book_of(runbook_of, fault("a"))
     may = tuple(msgspec.structs.replace(a, alert_class="MayFire") for a in book.expect.alerts)
     found = battery(msgspec.structs.replace(book, expect=msgspec.structs.replace(book.expect, alerts=may)))

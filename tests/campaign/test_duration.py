@@ -80,5 +80,5 @@ def test_a_real_plan_is_an_hour_or_so():
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "1 min"), (61, "1 min"), (3600, "1 h"), (7860, "2 h 11 min"), (90000, "25 h")]
 )
-def test_a_duration_is_said_as_people_say_it(seconds, text):
+def test_duration_format(seconds, text):
     assert format_duration(seconds) == text

@@ -176,7 +176,7 @@ def test_distractors_are_tried_alone_and_taken_back(fault, runbook_of):
 
 
 @pytest.mark.parametrize(("role", "purpose"), [("Trigger", "untriggered"), ("Distractor", "undisturbed")])
-def test_what_is_no_cause_is_left_out_at_once(fault, runbook_of, role, purpose):
+def test_non_root_faults_are_excluded_together(fault, runbook_of, role, purpose):
     runbook = runbook_of(fault("a"), fault("b", role=role), fault("c", role=role), solutions={"s": ["a"]})
     (without,) = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose == purpose]
     assert [(s.kind, s.faults, s.except_) for s in without.steps[2:4]] == [

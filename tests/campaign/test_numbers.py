@@ -88,7 +88,7 @@ def test_an_expectation_of_any_entity_takes_the_first_of_them():
     ]
 
 
-def test_what_may_fire_and_what_is_chronic_is_declared():
+def test_may_fire_and_background_alerts_count_as_declared():
     expect = Expect(
         alerts=(AlertExpectation(name="Slow", alert_class="MayFire"),),
         background=(BackgroundAlert(name="Old", reason="x"),),
@@ -273,7 +273,7 @@ def test_neighbours_come_by_distance_and_name():
         ({"same_answer": False, "there": ("x",)}, None),
     ],
 )
-def test_incidents_that_cannot_be_told_apart(near, found):
+def test_neighbours_within_margin_are_reported(near, found):
     reported = judge_neighbours([Neighbour(scenario="other", margin=0.125, **near)])
     assert [(f.code, f.severity) for f in reported] == ([found] if found else [])
     assert all("'other'" in f.message and "0.12" in f.observed for f in reported)

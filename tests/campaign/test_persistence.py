@@ -24,7 +24,7 @@ COMMAND = (Change.from_json({"run": {"client": "psql", "command": ["REVOKE"]}}),
         ("Pod", (), "Distractor", []),
     ],
 )
-def test_who_says_that_a_fault_ends_has_to_show_it(fault, runbook_of, persistence, changes, role, tried):
+def test_ending_trials_by_persistence(fault, runbook_of, persistence, changes, role, tried):
     one = msgspec.structs.replace(fault("a", role=role), persistence=persistence, changes=changes)
     runbook = runbook_of(one, fault("b"))
     found = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose.startswith("ending")]

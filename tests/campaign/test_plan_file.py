@@ -34,7 +34,7 @@ def plan_of(tmp_path):
     return write
 
 
-def test_what_is_left_out_is_as_in_built_in_plans(plan_of):
+def test_omitted_plan_fields_default_to_built_in_plan(plan_of):
     plan = plan_of("name: mine\nlooks: [{repeats: 5, accept: 0, reject: 2}, {repeats: 10, accept: 1, reject: 3}]\n")
     assert structs.replace(STANDARD, name="mine", describe="") == plan
 

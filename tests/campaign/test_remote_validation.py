@@ -61,7 +61,7 @@ def show(status):
     return lambda world: world.show(status)
 
 
-def test_validation_name_depends_on_what_is_validated():
+def test_validation_name_depends_on_spec():
     name = derive_validation_name("s", SPEC)
     assert name == derive_validation_name("s", dict(reversed(SPEC.items())) | {"maxMinutes": 5, "parallelism": 7})
     assert name != derive_validation_name("s", SPEC | {"seed": 2})
@@ -80,7 +80,7 @@ def test_it_is_created_followed_and_read():
     assert world.remote.read_report(progress) == "{}"
 
 
-def test_who_comes_back_takes_up_what_there_is():
+def test_running_validation_is_resumed():
     world = World(show(RUNNING), show(PASSED))
     world.cluster.create(world.remote.desired)
     uid = world.remote.find()["metadata"]["uid"]
@@ -112,7 +112,7 @@ def test_two_who_ask_at_once_share_one():
         ({"metadata": {"deletionTimestamp": "now"}, "status": PASSED}, "Wait"),
     ],
 )
-def test_what_is_there_decides_how_to_begin(found, expected):
+def test_existing_validation_decides_how_to_begin(found, expected):
     assert choose_beginning(found) == expected
 
 
@@ -139,7 +139,7 @@ def test_without_an_operator_the_wait_ends():
         World().run()
 
 
-def test_a_refusal_is_told_with_its_reason():
+def test_refusal_includes_its_reason():
     refused = {"conditions": [condition("Accepted", "False", "InvalidPlan", "it cannot pass")]}
     with pytest.raises(UsageError, match="InvalidPlan: it cannot pass"):
         World(show(refused)).run()
@@ -150,7 +150,7 @@ def test_the_limit_ends_it():
         World(show(RUNNING)).run(limit=600)
 
 
-def test_one_that_is_deleted_meanwhile_is_told():
+def test_validation_deleted_while_waiting_is_an_error():
     with pytest.raises(InfrastructureError, match="was deleted"):
         World(show(RUNNING), lambda world: world.remote.remove()).run()
 

@@ -42,7 +42,7 @@ def test_of_conjunctive_faults_one_is_enough(fault, runbook_of):
     assert reported(runbook) == [["Solution one"], ["Solution other"]]
 
 
-def test_what_nobody_can_repair_is_removed(fault, runbook_of):
+def test_fault_without_mitigation_is_removed(fault, runbook_of):
     hopeless = fault("storm", mitigation="None")
     assert reported(runbook_of(hopeless)) == [["RemoveFault storm"]]
     assert reported(runbook_of(hopeless, fault("a"), solutions={"s": "a"})) == [["Solution s", "RemoveFault storm"]]

@@ -278,7 +278,7 @@ def test_a_rollout_is_a_procedure_of_the_trial_that_makes_it(fault, runbook_of):
     assert [p.use for p in build_trial_spec(trial, runbook, "quick").runbook().procedures] == ["Fix", "Sham"]
 
 
-def test_what_labels_and_artefacts_are_told_as(fault, runbook_of):
+def test_trial_descriptions_of_labels_and_controls(fault, runbook_of):
     def reported(*faults, **more):
         return {t.purpose: (t.describe, t.seed) for t in plan_trials(QUICK, runbook_of(*faults, **more), 0)}
 

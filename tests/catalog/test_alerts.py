@@ -61,7 +61,7 @@ def test_the_packs_of_the_page_on_packs(promtool, tmp_path):
         (("  minute: 6\n", ""), "lacks the required field `minute`"),
     ],
 )
-def test_a_case_that_does_not_hold_is_told(promtool, tmp_path, capsys, change, reported):
+def test_failing_alert_test_case_is_reported(promtool, tmp_path, capsys, change, reported):
     rules, cases, *_ = blocks((ROOT / "docs" / "add-an-alert-pack.md").read_text(), "yaml")
     folder = tmp_path / "catalog" / "alerts"
     (folder / "tests").mkdir(parents=True)

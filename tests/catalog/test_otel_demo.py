@@ -359,7 +359,7 @@ def test_nothing_in_the_objects_names_this_project(default):
     assert "scenario" not in json.dumps(default).lower()
 
 
-def test_who_depends_on_kafka_notices_nothing_or_waits():
+def test_kafka_has_dependants_but_no_callers():
     app = Catalog().app("otel-demo", "2.2.0")
     assert app.callers("kafka") == ()
     assert app.dependants("kafka") == ("checkout", "accounting", "fraud-detection")

@@ -106,5 +106,5 @@ def test_the_schema_takes_what_the_loader_takes(change: Change, fits: bool) -> N
         ({"versions": {}}, False),
     ],
 )
-def test_a_part_of_a_version_may_leave_out_what_is_shared(part: dict[str, Any], fits: bool) -> None:
+def test_version_section_may_omit_shared_keys(part: dict[str, Any], fits: bool) -> None:
     assert VALIDATOR.is_valid({**TWIN, "versions": {"1.0": part}}) is fits

@@ -167,7 +167,7 @@ NO_VENV = f'case "$2" in *ensurepip*) exit 1;; esac; exec "{BASE}" -I "$@"'
     ],
     ids=["old", "no venv", "no such program"],
 )
-def test_what_is_missing_is_named_with_its_fix(
+def test_missing_requirement_is_named_with_fix(
     clone: Path, tmp_path: Path, python: str, variables: dict[str, str], message: str, fix: str
 ) -> None:
     found = enter(clone, program(tmp_path / "bin", "python3", python), **variables)

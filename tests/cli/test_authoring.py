@@ -87,7 +87,7 @@ def test_commands(arguments: list[str], code: int, stream: str, text: str, capsy
     assert "Traceback" not in captured.err
 
 
-def test_a_bad_scenario_is_told_with_place_and_fix(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lint_prints_position_and_fix(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", str(bad)]) == 1
 
     out = capsys.readouterr().out
@@ -158,7 +158,7 @@ def test_errors_end_in_their_exit_code(
         assert "fix: do it right" in captured.err
 
 
-def test_what_findings_have_said_is_not_said_again(
+def test_error_does_not_repeat_its_findings(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     message = f"a,b:c.yaml:3:7: {FINDING.message.splitlines()[-1]}"

@@ -143,7 +143,7 @@ def test_time_is_bounded_by_deadlines_or_by_a_person(timeout, expected):
     assert f"{len(plan.planned)} trials, 2 at a time, about" in plan.describe()
 
 
-def test_what_is_sent_is_what_render_prints(capsys):
+def test_embedded_scenario_equals_render_output(capsys):
     case = build_case()
     assert run(["render", "--bundle", str(OWN), "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -197,7 +197,7 @@ def test_a_report_is_completed_with_places_in_the_file():
     assert (found.validation.data_plane, found.validation.path, found.kubernetes) == ("RealNode", str(OWN), "v1.33.1")
 
 
-def test_a_report_of_another_version_is_told():
+def test_remote_report_of_other_version_is_refused():
     with pytest.raises(InfrastructureError, match="not one of this version"):
         read_remote_report('{"validation": {}}')
     with pytest.raises(InfrastructureError, match="not one of this version"):

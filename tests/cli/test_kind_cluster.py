@@ -62,7 +62,7 @@ def kind(tmp_path):
     ],
     ids=["no engine", "no answer", "no kind"],
 )
-def test_what_is_missing_is_named_with_its_fix(machine, message, fix):
+def test_missing_requirement_is_named_with_fix(machine, message, fix):
     with pytest.raises(InfrastructureError, match=message) as raised:
         find_engine(machine)
     assert fix in raised.value.fix

@@ -105,7 +105,7 @@ def test_entries_of_a_list_are_chosen_one_by_one(folder, capsys, target, fault, 
     assert said or "foreign: [Deployment/ad, Deployment/quote]" in streams.out
 
 
-def test_nobody_takes_the_place_of_who_takes_none(folder, capsys):
+def test_preemption_requires_a_resource_request(folder, capsys):
     arguments = ["new", "--app", "hotel-reservation", "--fault", "priority-preemption", "--target", "geo", "--dry-run"]
     assert run([*arguments, "--parameter", "resource=memory"]) == 1
     assert "the target requests no memory" in capsys.readouterr().err

@@ -122,7 +122,7 @@ def read_base(folder):
 
 
 @pytest.mark.parametrize("options", [[], ["--platform"], ["--image", IMAGE, "--replicas", "2", "--offer", "jvm"]])
-def test_a_kustomize_base_holds_exactly_what_is_printed(capsys, tmp_path, options):
+def test_kustomize_base_equals_printed_manifests(capsys, tmp_path, options):
     printed = print_manifests(capsys, *options)
     assert write_base(tmp_path / "new" / "base", *options) == 0
     assert read_base(tmp_path / "new" / "base") == printed

@@ -53,7 +53,7 @@ def test_a_mitigation_has_no_answer():
 
 
 @pytest.mark.parametrize("line", ["ls", "wait a while", "submit cart", "submit 'Service/cart", "escalate Service/db"])
-def test_a_line_that_means_nothing_is_told(line):
+def test_unknown_input_line_is_refused(line):
     with pytest.raises(BadInput):
         parse_input(line, "diagnosis", "shop")
 

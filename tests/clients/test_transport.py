@@ -74,7 +74,7 @@ def test_any_request_is_repeated_that_the_server_refused_for_load(
     assert script.seen == [f"{method} /x"] * 3
 
 
-def test_a_server_that_goes_on_to_refuse_is_told(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+def test_persistent_429_raises_after_retries(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     script = scripted((429, b"{}"))
     with pytest.raises(ClusterError):
         Transport(kubeconfig_for(script.url)).json("POST", "/x", body={})

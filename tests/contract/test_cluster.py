@@ -212,7 +212,7 @@ def test_new_list_items_come_first_in_patch_and_last_in_apply(
     assert [c["name"] for c in written["spec"]["template"]["spec"]["containers"]] == names
 
 
-def test_a_strategic_patch_replaces_only_what_is_there(cluster: Cluster, namespace: str) -> None:
+def test_strategic_replace_directive_on_existing_values(cluster: Cluster, namespace: str) -> None:
     cluster.create(deployment(namespace))
     ref = Reference("Deployment", "cart", namespace)
     labels = {"$patch": "replace", "app": "cart", "x": "y"}

@@ -134,7 +134,7 @@ def test_folder_without_scenario_error():
         (9, ": docs/0.md, docs/1.md, docs/2.md and 6 more"),
     ],
 )
-def test_one_sentence_names_what_is_too_much(count, end):
+def test_message_lists_unexpected_files_briefly(count, end):
     found = shape(changes(ONE + "scenario.yaml", *(f"docs/{i}.md" for i in range(count))))
     assert found.findings[0].message.endswith(end)
 

@@ -127,7 +127,7 @@ def test_a_link_to_somewhere_else_is_refused(checkout):
     assert "symbolic link" in summary
 
 
-def test_what_is_not_signed_off_is_refused(checkout):
+def test_commit_without_sign_off_is_refused(checkout):
     edit(scenario(checkout), "  title: ", "  title: Once more, ")
     commit(checkout, "Say more", sign=False)
     code, summary = validate(checkout)
@@ -208,7 +208,7 @@ def test_outside_of_a_repository(tmp_path, capsys):
     assert "not a Git repository" in capsys.readouterr().err
 
 
-def test_all_static_layers_are_told_at_once(checkout):
+def test_all_static_layers_report_in_one_run(checkout):
     edit(scenario(checkout), "type: service-target-port-wrong", "type: service-target-prt-wrong")
     (checkout / "README.md").write_text("and this\n")
     commit(checkout, sign=False)

@@ -45,7 +45,7 @@ def test_nobodys_text_becomes_a_command(workflow):
             assert step["with"]["persist-credentials"] is False
 
 
-def test_who_may_write_never_takes_the_contribution(workflow):
+def test_workflows_with_write_access_never_check_out_the_change(workflow):
     assert "pull_request_target" not in workflow["on"]
     writes = "write" in workflow["permissions"].values()
     if writes:

@@ -123,7 +123,7 @@ def test_only_where_every_write_fails_it_may_be_infrastructure(disturbance, numb
     assert Outcome(cell=cell, write=PUT, outcome="Broken", message="b").defect == "Broken: b"
 
 
-def test_the_table_counts_and_names_what_is_wrong():
+def test_table_counts_and_names_failed_cells():
     good = Outcome(cell=CELL, write=PUT, outcome="Held")
     bad = Outcome(cell=Cell(operation="run", disturbance="conflict", number=1), write=POST, outcome="Held", jobs=2)
     often = Outcome(

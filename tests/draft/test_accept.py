@@ -62,7 +62,7 @@ def expect(name, on, alert_class="MustFire"):
     return AlertExpectation(name=name, entity=Reference.parse(on) if on else None, alert_class=alert_class)
 
 
-def test_what_was_foretold_stays_as_it_was_written():
+def test_predicted_alerts_keep_their_text():
     seen = [
         expect("HighRequestErrorRate", "Deployment/shipping"),
         expect("HighRequestErrorRate", "Deployment/checkout"),

@@ -98,7 +98,7 @@ def test_caller_nearest_to_the_cause_explains_reduced_traffic():
     assert ("Deployment/frontend", "Deployment/shipping") not in edges
 
 
-def test_only_those_give_less_work_who_give_any():
+def test_only_actual_callers_propagate_silence():
     """The frontend asks for currencies only when browsers come, so silence there is that of orders."""
     edges = drawn("cart", HighRequestErrorRate="frontend", NoRequestsReceived="currency")
     assert ("Deployment/checkout", "Deployment/currency") in edges

@@ -74,7 +74,7 @@ def test_a_flag_shows_as_what_it_does(flag, variant, alerts):
         ("accounting", ["checkout → kafka", "kafka → accounting"]),
     ],
 )
-def test_silence_comes_from_who_gives_work(silent, edges):
+def test_silence_propagates_from_work_sources(silent, edges):
     """Orders are what ships and what consumers read; that browsers ask for shipping costs too is no way for silence."""
     app = CATALOG.app("otel-demo", "2.2.0")
     fault = draft(

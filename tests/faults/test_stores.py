@@ -117,7 +117,7 @@ def test_unsupported_store_commands_are_refused(parameters):
         ("Deployment/mongodb-rate", "hotel-reservation", "6ecb097", ("--auth",)),
     ],
 )
-def test_a_store_is_told_to_ask_for_logins(target, app, version, args):
+def test_login_fault_changes_store_arguments(target, app, version, args):
     fault = rendered("store-login-required", target, app=app, version=version)
     (change,), (fix,) = fault.changes, fault.causes[0].fix
     (container,) = change.operation.patch["spec"]["template"]["spec"]["containers"]

@@ -106,7 +106,7 @@ def test_damage_is_found(change, tmp_path):
 
 
 @pytest.mark.parametrize("text", [b"", b"no archive", b"\0" * 2048])
-def test_what_is_no_archive_is_called_that(text, tmp_path):
+def test_invalid_archive_is_refused(text, tmp_path):
     file = tmp_path / "file"
     file.write_bytes(text)
     with pytest.raises(UsageError, match="archive"):

@@ -97,7 +97,7 @@ def test_the_archive_of_the_machine_is_found(targets, expected):
 @pytest.mark.parametrize(
     "targets", ["", "http://u|noble|Ubuntu\nhttp://u|noble-security|Ubuntu\n", "http://a|sid|Debian\n"]
 )
-def test_a_machine_without_one_is_told_the_flags(targets):
+def test_missing_mirror_error_names_the_flag(targets):
     with pytest.raises(UsageError) as caught:
         debian.parse_mirrors(targets)
     assert "--mirror" in caught.value.fix

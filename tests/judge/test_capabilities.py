@@ -37,7 +37,7 @@ def test_what_is_there_is_not_missing() -> None:
     assert missing("chaos-mesh", "netem", "nodes>=2", "app:otel-demo") == []
 
 
-def test_each_need_that_is_not_met_is_told() -> None:
+def test_each_unmet_capability_is_listed() -> None:
     assert missing("chaos-mesh", "dynamic-storage", "nodes>=9", "wall-clock") == [
         "dynamic-storage", "nodes>=9", "wall-clock",
     ]  # fmt: skip
@@ -92,7 +92,7 @@ def test_every_need_names_who_has_it() -> None:
     assert model.who == "app 'otel-demo'"
 
 
-def test_what_is_not_explained_has_no_observation() -> None:
+def test_unknown_capability_has_no_observation() -> None:
     (unknown,) = report_unmet_needs(find_unmet_needs([fault("warp-drive")], APP, KNOWN, offers_capability), NAME)
 
     assert (unknown.observed, unknown.severity) == ("", Severity.WARNING)

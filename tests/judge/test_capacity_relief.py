@@ -29,7 +29,7 @@ def web(memory, replicas=1, size="100", port=80):
         (web("100Mi"), None, web("400Mi"), 1.0),
     ],
 )
-def test_what_is_more_than_the_healthy_app_has(before, broken, now, factor):
+def test_capacity_factor_relative_to_baseline(before, broken, now, factor):
     assert measure_capacity_factor([before], [Write(broken, now)]) == factor
 
 

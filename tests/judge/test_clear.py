@@ -212,6 +212,6 @@ def test_nothing_to_combine_is_resolved():
     assert resolved.combine([]) == Resolution(answer="True")
 
 
-def test_reasons_of_what_is_resolved_are_left_out():
+def test_reasons_of_resolved_parts_are_omitted():
     parts = [Resolution(answer="True", reasons=("fine",)), Resolution(answer="Unknown", reasons=("a", "b"))]
     assert resolved.combine(parts) == Resolution(answer="Unknown", reasons=("a", "b"))

@@ -131,7 +131,7 @@ def edited(kind, name, edit, **more):
     ("value", "reported"),
     [("x" * 60, "x" * 60), ("x" * 61, "x" * 60 + "…"), (None, "gone")],
 )
-def test_a_difference_says_what_is_and_what_was(value, reported):
+def test_difference_names_value_and_baseline(value, reported):
     found = edited("ConfigMap", "files", lambda o: o["data"].update(a=value))
     assert found == [f"ConfigMap/files: data.a is {reported}, its baseline is 1"]
 

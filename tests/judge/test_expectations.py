@@ -143,7 +143,7 @@ KNOWN = Expect(
         (alert("Other", WEB, (500.0, None)), False, False, False),
     ],
 )
-def test_chronic_is_what_is_declared_so_and_fired_before(timeline, background, chronic, declared):
+def test_chronic_alert_is_declared_and_fired_before(timeline, background, chronic, declared):
     history = AlertHistory(start=400.0, end=2000.0, timelines=(timeline,))
     assert expectations.is_background(KNOWN, timeline) is background
     assert expectations.is_chronic(history, KNOWN, timeline, 1000.0) is chronic

@@ -220,7 +220,7 @@ def loaded(name, **variables):
     return workload(name=name, containers=[container(env=[*env, {"name": "FROM", "valueFrom": {}}])])
 
 
-def test_a_baseline_holds_what_is_compared():
+def test_baseline_contains_compared_fields():
     probed = container(
         "main", livenessProbe={"exec": {}}, resources={"requests": {"cpu": 1}, "limits": {"memory": "1Gi", "x": 2}}
     )

@@ -143,7 +143,7 @@ def test_every_leak_is_an_error():
     assert report_listable("pods").message.endswith("list pods")
 
 
-def test_what_is_shown_of_a_value_has_an_end():
+def test_observed_value_is_truncated():
     assert report_unneeded("Pod/a", "b", "x" * 300).observed == "x" * 200
     assert "Pod/a: b" in report_unneeded("Pod/a", "b", "c").message
 

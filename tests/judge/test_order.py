@@ -58,7 +58,7 @@ def test_what_stands_alone_is_found_by_its_order(mine: dict[str, float], by: str
         {"written": 9, "version": 99},
     ],
 )
-def test_what_is_only_first_or_last_is_not_found(mine: dict[str, float]) -> None:
+def test_object_last_by_one_measure_only_is_not_reported(mine: dict[str, float]) -> None:
     assert codes(service("cart", **mine), others()) == []  # type: ignore[arg-type]
 
 

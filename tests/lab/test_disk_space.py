@@ -61,7 +61,7 @@ def test_up_says_so_before_anything_is_started(monkeypatch: pytest.MonkeyPatch, 
     assert not list(tmp_path.iterdir())
 
 
-def test_an_error_of_others_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_other_errors_are_not_explained_as_disk_space(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = LabError("the control plane did not start: {'level': 'fatal', 'msg': '…'}")
     assert disk_space.explain_error(other, tmp_path) is None
     spent = disk_space.explain_error(OSError(errno.ENOSPC, "No space left on device", "/data/lab.json"), tmp_path)

@@ -46,7 +46,7 @@ def one(key: bytes) -> Range:
         ({}, [b"/registry/events/default/x"], {}, Restoration((one(b"/registry/events/default/x"),), (), 1)),
     ],
 )  # fmt: skip
-def test_what_is_deleted_and_what_is_put_back(before, found, changed, expected) -> None:
+def test_restoration_plan_deletes_and_restores(before, found, changed, expected) -> None:
     desired = baseline.plan_restoration(before, found, changed)
     assert desired == expected
     assert bool(desired) is bool(expected.delete or expected.restore)

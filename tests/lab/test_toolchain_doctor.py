@@ -60,7 +60,7 @@ def test_without_go_and_pip_pip_comes_first(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(("version", "fine"), [((3, 10), False), ((3, 11), True), ((3, 14), True), ((3, 15), False)])
-def test_an_interpreter_that_is_not_tested_is_told(
+def test_untested_python_version_is_reported(
     version: tuple[int, int], fine: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor.sys, "version_info", version)
@@ -69,7 +69,7 @@ def test_an_interpreter_that_is_not_tested_is_told(
     assert fine or "supported are 3.11 to 3.14" in check.observed
 
 
-def test_a_dependency_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dependency_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     desired = ["rich>=13.7", "no-such-thing<2,>=1", "pytest>=8; extra == 'dev'"]
     monkeypatch.setattr(doctor.importlib.metadata, "requires", lambda name: desired)
     check = doctor._check_python()

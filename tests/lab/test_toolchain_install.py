@@ -268,7 +268,7 @@ def test_compilers_collect_no_garbage_where_memory_is_plenty(
 
 
 @pytest.mark.parametrize(("cgo", "enabled"), [(False, "0"), (True, "1")])
-def test_code_in_c_is_compiled_only_for_who_has_some(cgo: bool, enabled: str) -> None:
+def test_cgo_is_enabled_only_when_required(cgo: bool, enabled: str) -> None:
     assert golang.build_environment({"CGO_ENABLED": "x"}, cgo=cgo)["CGO_ENABLED"] == enabled
 
 

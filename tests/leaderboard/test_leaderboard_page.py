@@ -124,7 +124,7 @@ def test_snapshot_without_fault_is_a_control(tmp_path, capsys):
     assert "this is no outcome" in capsys.readouterr().err
 
 
-def test_the_program_refuses_what_is_not_in_the_catalogue():
+def test_program_refuses_unknown_scenario():
     command = [sys.executable, "ci/leaderboard", "no-such-scenario"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -49,7 +49,7 @@ def test_the_nearest_collection_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "scenarios: merged\n", "scenarios: [Merged]\n", "Merged\n", "strict: true\n"])
-def test_a_demand_that_cannot_be_read_is_told(text: str, tmp_path: Path) -> None:
+def test_invalid_collection_requirement_is_reported(text: str, tmp_path: Path) -> None:
     (tmp_path / "collection.yaml").write_text(text)
     with pytest.raises(UsageError, match="does not declare the collection's requirement") as reported:
         lint_file(incomplete(tmp_path), Catalog())

@@ -107,5 +107,5 @@ def test_a_name_in_disguise_is_found(text: str, names: list[str]) -> None:
         ("\u5546\u54c1 pages fail", ["\u5546\u54c1"]),
     ],
 )
-def test_words_of_other_languages_are_told(text: str, words: list[str]) -> None:
+def test_non_english_words_are_reported(text: str, words: list[str]) -> None:
     assert [word for sentence in split_sentences(text) for word in judge_sentence(sentence)] == words

@@ -42,7 +42,7 @@ def test_generated_name_of_other_scenario_is_fixed(fault, target, code, prefix):
     assert study(result.text) == []
 
 
-def test_what_is_no_drawn_name_is_left_to_the_author():
+def test_names_that_are_not_generated_are_not_corrected():
     text = draft(Answers("otel-demo", "2.2.0", "Deployment/email", "init-container-hang", name="former"), CATALOG).text
     old = next(line for line in text.splitlines() if "$patch" in line)
     wrong = text.replace(old, old.replace(old.split("name: ")[1].split(",")[0], "setup"))

@@ -230,5 +230,5 @@ def test_marks_on_objects_that_are_not_the_apps_are_found(change: dict[str, Any]
         {"taint": {"target": "Node/worker-1", "key": "pool", "value": "batch"}},
     ],
 )
-def test_what_is_acted_on_abroad_is_needed(change: dict[str, Any]) -> None:
+def test_effective_changes_of_cluster_objects_need_no_hint(change: dict[str, Any]) -> None:
     assert said_abroad(change) == []

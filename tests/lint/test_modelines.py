@@ -86,7 +86,7 @@ def test_url_and_existing_schema_give_no_finding(schema: str, tmp_path: Path) ->
     assert lint_file(written(tmp_path, schema), CATALOG) == []
 
 
-def test_without_a_schema_above_nothing_is_said(tmp_path: Path) -> None:
+def test_no_finding_without_schema_in_parent_folders(tmp_path: Path) -> None:
     put_schema(tmp_path, "schema/fault.schema.json")
     assert lint_file(written(tmp_path, LOST), CATALOG) == []
 

@@ -123,7 +123,7 @@ def test_refused_at_its_line(document: Any, expected: list[tuple[str, int]], tmp
     assert lines == expected
 
 
-def test_fix_leaves_out_what_is_not_supported(tmp_path: Path) -> None:
+def test_fix_skips_unsupported_expressions(tmp_path: Path) -> None:
     expr = f'{ERRORS} > 5 unless kube_pod_info{{namespace="x", pod="y"}} and kube_pod_info{{pod="y",namespace=~"x"}}'
     path = written(tmp_path, group(alert(expr=expr), limit=3))
     result = fix_file(path, CATALOG)

@@ -25,7 +25,7 @@ SILENT = "    silent: true\n"
         ("    rootCauses:\n", "    outcome: Benign\n    rootCauses:\n", "`silent` has no meaning"),
     ],
 )
-def test_what_is_wrong_with_a_silent_incident(old: str, new: str, message: str) -> None:
+def test_mistakes_in_silent_incidents_are_sk324(old: str, new: str, message: str) -> None:
     text = FILE.read_text()
     assert old in text
     found = [each.finding for each in lint_text(text.replace(old, new), FILE, CATALOG) if each.finding.code == "SK324"]

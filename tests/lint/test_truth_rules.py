@@ -122,7 +122,7 @@ def test_unwritten_object_cannot_propagate(middle: str, expected: list[str], tmp
 @pytest.mark.parametrize(
     ("alert", "expected"), [("NoRequestsReceived", []), ("HighRequestErrorRate", ["SK125", "SK125"])]
 )
-def test_silence_passes_those_who_show_none_themselves(alert: str, expected: list[str], tmp_path: Path) -> None:
+def test_silence_propagates_through_components_without_alert(alert: str, expected: list[str], tmp_path: Path) -> None:
     def lead(spec: Spec) -> None:
         edge("Deployment/shipping", "Deployment/quote", name=alert)(spec)
         spec["groundTruth"]["propagation"].append({"from": "Deployment/checkout", "to": "Deployment/shipping"})

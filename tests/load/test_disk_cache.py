@@ -145,7 +145,7 @@ def test_a_folder_or_an_entry_of_another_user_is_not_used(
     assert [asked(), asked()] == [2, 3]
 
 
-def test_what_is_made_is_for_its_owner_only(folder: Path, asked: Callable[..., Any]) -> None:
+def test_cache_files_are_private_to_owner(folder: Path, asked: Callable[..., Any]) -> None:
     asked()
     assert folder.stat().st_mode & 0o077 == 0
     assert entry(folder).stat().st_mode & 0o077 == 0

@@ -72,7 +72,7 @@ def test_a_former_name_is_an_error_with_its_place(tmp_path: Path, version: str) 
     assert all("lint --fix" in f.fix for f in refused.value.findings)
 
 
-def test_other_mistakes_are_told_as_before(tmp_path: Path) -> None:
+def test_unknown_field_is_still_reported(tmp_path: Path) -> None:
     path = tmp_path / "twin.yaml"
     path.write_text(text := rename_former(TEXT, TWIN).text.replace("reuseConnection", "reuse"))
 

@@ -62,7 +62,7 @@ def test_the_cause_is_named(text: str, place: tuple[int, int], message: str, fix
         ("a: [x]]\n", []),
     ],
 )
-def test_what_is_not_closed_is_a_related_place(text: str, places: list[tuple[int, int]]) -> None:
+def test_unclosed_bracket_is_a_related_position(text: str, places: list[tuple[int, int]]) -> None:
     with pytest.raises(AuthoringError) as caught:
         parse(text, "x.yaml")
     (finding,) = caught.value.findings

@@ -150,6 +150,6 @@ def test_a_mode_takes_so_many(mode: str, value: str, there: int, taken: int) -> 
     ("mode", "value"),
     [("fixed", ""), ("fixed", "0"), ("fixed", "half"), ("fixed-percent", "101"), ("random-max-percent", "0")],
 )
-def test_a_value_that_is_none_for_its_mode_is_told(mode: str, value: str) -> None:
+def test_value_invalid_for_mode_is_refused(mode: str, value: str) -> None:
     with pytest.raises(ValueError, match=r"^value: "):
         count(mode, value, 3)

@@ -246,7 +246,7 @@ def test_a_check_that_cannot_be_read(cluster: FakeCluster, check: Object) -> Non
         ask(cluster, check)
 
 
-def test_a_check_of_what_is_no_reference_cannot_be_parsed() -> None:
+def test_check_with_invalid_reference_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError, match=r"'not a reference' is not a reference.*\$\.object\.ref"):
         Check.from_json({"object": {"ref": "not a reference"}})
 

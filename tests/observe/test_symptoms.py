@@ -36,7 +36,7 @@ def test_templates(line, kind):
     assert extract_template(line) == kind
 
 
-def test_warnings_are_told_by_the_workload():
+def test_warning_events_are_grouped_by_workload():
     about = {"kind": "Pod", "name": POD}
     events = [
         {"type": "Warning", "reason": "BackOff", "involvedObject": about},
@@ -53,7 +53,7 @@ def test_warnings_are_told_by_the_workload():
     }  # fmt: skip
 
 
-def test_who_began_to_run_in_a_stretch_of_time():
+def test_containers_started_within_interval():
     def pod(name, *states):
         return {"metadata": {"name": name}, "status": {"containerStatuses": [{"state": s} for s in states]}}
 

@@ -258,7 +258,7 @@ def test_what_lint_refuses_fails_without_a_trial():
     assert world.trials() == []
 
 
-def test_what_the_place_lacks_is_nobodys_scenario():
+def test_missing_platform_capability_is_not_evaluated():
     file = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
     world = World(embedded={"name": "other", "spec": read_document(file).data["spec"]})
     world.platform.lacks = True

@@ -200,7 +200,7 @@ def test_no_held_out_content_is_published_and_files_have_the_canary(folder):
     assert {each["name"] for each in index["scenarios"]} == {*kept["public"], *held.values()}
 
 
-def test_what_is_kept_is_private_whole_and_bears_the_hash(folder):
+def test_kept_scenarios_are_private_complete_and_hashed(folder):
     kept = folder / "out" / "kept"
     assert oct(kept.stat().st_mode & 0o777) == "0o700"
     for name, hashed in read_kept(folder)["heldOut"].items():
@@ -281,7 +281,7 @@ def test_a_leak_stops_everything(folder, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["scenarios"]
 
 
-def test_an_earlier_split_that_is_none_is_said(tmp_path, folder, capsys):
+def test_invalid_previous_split_is_reported(tmp_path, folder, capsys):
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "split.json").write_text('{"seed": "x"}')
     for broken, code in ((tmp_path, 1), (tmp_path / "nowhere", 3)):

@@ -26,7 +26,7 @@ def applied(spec: Object) -> list[tuple[str, list[str] | None]]:
     return [(c["image"], c.get("command")) for c in containers]
 
 
-def test_every_case_is_recorded_or_said_not_to_be() -> None:
+def test_every_case_is_recorded_or_listed_as_unrecorded() -> None:
     assert set(RECORDED) | known.UNRECORDED == {case.name for case in CASES}
     assert not set(RECORDED) & known.UNRECORDED
 

@@ -136,7 +136,7 @@ def test_every_type_of_the_catalogue_is_recognised_as_its_own(name: str) -> None
     assert CATALOG.extend([read_document(CATALOG.fault_path(name)).data]) is CATALOG
 
 
-def test_what_is_bundled_twice_is_bundled_once() -> None:
+def test_bundling_is_idempotent() -> None:
     document: Object = {"metadata": {"name": "a"}, "spec": {"faults": [], "faultTypes": [{"name": "b", "version": 2}]}}
     once = build_bundle(document, [{"name": "b", "version": 1}, {"name": "c"}], "home")
 

@@ -67,7 +67,7 @@ def test_the_load_generator_is_not_restarted_as_a_caller(rendered):
     assert rendered(target="Service/frontend-proxy").callers == ()
 
 
-def test_the_digest_follows_what_is_caused(rendered):
+def test_digest_depends_on_changes_only(rendered):
     assert rendered().digest == rendered("other").digest
     assert rendered().digest == rendered(parameters={"targetPort": 9999}).digest
     assert rendered().digest != rendered(parameters={"targetPort": 9998}).digest

@@ -130,13 +130,13 @@ def test_a_built_in_pays_for_what_it_reads_and_makes(text: str, small: Any, larg
         ("a.count('b')", 40),
     ],
 )
-def test_what_is_made_or_compared_is_paid_by_its_size(value: str, units: int) -> None:
+def test_created_and_compared_text_costs_by_size(value: str, units: int) -> None:
     text = "{% set b = " + value + " %}"
     assert cost(text, a="x" * 4000) - cost(text, a="") == units
 
 
 @pytest.mark.parametrize(("text", "units"), [("{{ a }}", 80), ("{% set b %}{{ a }}{% endset %}", 80)])
-def test_what_is_shown_is_paid_by_its_size(text: str, units: int) -> None:
+def test_output_costs_by_size(text: str, units: int) -> None:
     assert cost(text, a="x" * 4000) - cost(text, a="") == units
 
 

@@ -89,7 +89,7 @@ def test_a_swing_of_few_users_is_one_user_at_least() -> None:
     assert source.users == (3,)
 
 
-def test_a_swing_is_told_to_the_load_generator() -> None:
+def test_load_swing_patches_load_generator() -> None:
     patch = LOAD.changes[0].operation
     assert patch.patches
 

@@ -53,7 +53,7 @@ def put(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_the_first_place_that_is_wrong_is_told(path: tuple[str | int, ...], value: Any, wrong: str) -> None:
+def test_first_misshapen_position_is_reported(path: tuple[str | int, ...], value: Any, wrong: str) -> None:
     assert find_misshapen(put(path, value)) == wrong
 
 

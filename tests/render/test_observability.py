@@ -64,7 +64,7 @@ def test_who_is_never_asked_shows_nothing(app, names, beside):
         ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo|frontend", ()),
     ],
 )
-def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, beside):
+def test_rarely_called_component_is_idle(apps, name, component, names, beside):
     assert find_idle([asks(names)], apps[name], component) == beside
 
 
@@ -85,7 +85,7 @@ def test_restarted_component_queries_its_startup_callees(apps, name, component, 
     assert found == (() if seen else tuple(names.split("|")))
 
 
-def test_of_an_app_without_a_twin_nobody_knows(app):
+def test_traffic_is_unknown_without_twin(app):
     bare = msgspec.structs.replace(app, twin=None)
     assert trace_traffic(bare) is None
     assert find_idle([asks("flagd")], bare, "flagd") == ()
@@ -100,7 +100,7 @@ def test_requests_are_followed_through_the_operations(app):
     assert known.starts == {("cart", "valkey-cart"), ("product-catalog", "postgresql"), ("checkout", "kafka")}
 
 
-def test_new_offers_no_fault_that_nobody_notices(apps):
+def test_new_refuses_fault_without_observable_effect(apps):
     hotel, catalog = apps["hotel-reservation"], Catalog()
     objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
     fault_type = catalog.fault("deployment-scaled-to-zero")
@@ -139,7 +139,7 @@ def test_callee_of_untraced_caller_has_no_latency_alert(apps):
         ("hotel-reservation", "load-generator", True),
     ],
 )
-def test_who_looks_up_names_while_it_serves(apps, name, component, looks_up):
+def test_components_resolving_names_while_serving(apps, name, component, looks_up):
     assert resolves(apps[name], component) is looks_up
 
 

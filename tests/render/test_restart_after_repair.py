@@ -46,7 +46,7 @@ def done(fault: Fault, app: App) -> tuple[list[list[dict]], list[dict], str]:
     return fixes, [c.to_json() for c in solution.changes], solution.description
 
 
-def test_a_repair_restarts_who_does_not_recover(shop: App) -> None:
+def test_repair_restarts_components_that_do_not_recover(shop: App) -> None:
     fixes, solution, reported = done(broken(KAFKA, (BACK,)), shop)
     assert fixes == [[BACK, RESTART]]
     assert solution == [BACK, RESTART]

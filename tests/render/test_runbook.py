@@ -208,7 +208,7 @@ def test_faults_come_in_the_order_in_which_they_start():
         ("NoIncident", "Distractor", ["quiet", "inject catalog-port", "hold"]),
     ],
 )
-def test_a_preview_of_what_nobody_needs_to_repair(runbook, outcome, role, stages):
+def test_preview_without_required_repair(runbook, outcome, role, stages):
     result = build_preview(runbook(groundTruth={"outcome": outcome}, faults=[{**TWO[0], "role": role}]))
     assert [s.name for s in result.timeline] == stages
     assert ("(Distractor)" in result.timeline[1].what) == (role == "Distractor")

@@ -181,5 +181,5 @@ def test_merge_patch(base, change, expected):
 
 
 @pytest.mark.parametrize("target", ["Namespace/otel-demo-test", "kube-system/ConfigMap/coredns", "Node/one"])
-def test_what_is_not_the_apps_stays_unknown(objects, app, target):
+def test_change_outside_the_app_is_not_simulated(objects, app, target):
     assert make(objects, app, patch("Merge", {"metadata": {"labels": {"a": "b"}}}, target)) == tuple(objects)

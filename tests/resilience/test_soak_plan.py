@@ -37,7 +37,7 @@ def test_every_kind_of_trial_is_drawn_about_as_often():
     assert draw_trials(20, 1) == trials[:20] != draw_trials(20, 2)
 
 
-def test_what_is_drawn_exists_and_touches_no_node():
+def test_soak_plan_uses_known_scenarios_and_no_node_changes():
     catalog = Catalog()
     assert set(SCENARIOS) <= {path.parent.name for path in catalog.scenarios()}
     assert set(CHANGES) - set(OPERATIONS) == {"cordon", "drain", "taint", "uncordon", "untaint"}

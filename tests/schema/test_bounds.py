@@ -167,7 +167,7 @@ def test_operator_may_list_written_canary_and_grantable_kinds() -> None:
     assert not [p for r in list_most_rules("ClusterRole") for p in find_uncovered(r, rules()) if not p.url]
 
 
-def test_it_reads_nothing_that_nobody_needs() -> None:
+def test_role_reads_only_needed_resources() -> None:
     by_itself = {("", "events"), ("chaos-mesh.org", "*")}
     written = {(each.group, each.resource) for each in WRITABLE}
     ours = {("scenariokit.io", kind) for kind in ("scenarios", "trials", "validations")}

@@ -84,7 +84,7 @@ def drop_version(obj: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("kind", SERVED)
-def test_what_is_stored_is_kept_under_a_second_version(
+def test_stored_objects_survive_a_second_version(
     kind: str, kube: KubeCluster, kube_namespace: str, kubectl: Kubectl
 ) -> None:
     definition = define(kind, CrdVersion(OLD))

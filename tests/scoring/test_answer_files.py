@@ -176,7 +176,7 @@ def test_files_and_lines(tmp_path: Path) -> None:
     assert below[0].incident == "3"
 
 
-def test_a_broken_line_is_told_with_its_number(tmp_path: Path) -> None:
+def test_invalid_line_is_reported_with_its_number(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", json.dumps(RECORD) + "\n\n" + json.dumps({**RECORD, "turns": "x"}))
     with pytest.raises(AuthoringError) as caught:
         read_runs([path], ["shop-down"])

@@ -38,7 +38,7 @@ def test_complexity_of_nothing() -> None:
         compute_complexity(0, 1, 1)
 
 
-def test_who_always_claims_is_caught_by_the_controls() -> None:
+def test_solver_that_always_claims_has_no_specificity() -> None:
     always = [DetectionRun(str(i), i < 31, True) for i in range(34)]
     found = summarise_detection(always)
     assert (found.incidents, found.controls) == (31, 3)

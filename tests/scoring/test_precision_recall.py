@@ -111,7 +111,7 @@ def test_repeated_claims_never_help(claims: list[str], again: list[str]) -> None
 
 @PROPERTY
 @given(CLAIMS, st.lists(st.sampled_from(["c", "d", "Pod/x", "nonsense/"]), max_size=5), POLICIES)
-def test_padding_with_what_is_wrong_never_helps(claims: list[str], padding: list[str], policy: MatchPolicy) -> None:
+def test_wrong_extra_claims_never_raise_scores(claims: list[str], padding: list[str], policy: MatchPolicy) -> None:
     truth = roots("a", "b")
     before, after = score(truth, *claims, policy=policy), score(truth, *claims, *padding, policy=policy)
     assert after.precision <= before.precision

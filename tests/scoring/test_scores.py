@@ -116,7 +116,7 @@ def test_a_wrong_diagnosis_has_no_time() -> None:
     assert "time_to_detection" not in found
 
 
-def test_controls_are_scored_by_what_is_claimed() -> None:
+def test_controls_are_scored_by_claims() -> None:
     silent = run(SolverAnswer(), "quiet")
     report = score(FULL, silent, run(WRONG, "quiet"), run(None, "quiet"), truths=(TRUTH, QUIET))
     found = report.detection

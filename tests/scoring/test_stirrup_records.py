@@ -90,7 +90,7 @@ def test_a_flat_history_and_the_fields_of_older_versions(change):
         ([[{"role": "assistant", "request_start_time": "soon"}]], "`history[0][0].request_start_time` is a string"),
     ],
 )
-def test_mistakes_are_told_with_their_place(change, history, says):
+def test_mistakes_are_reported_with_position(change, history, says):
     with pytest.raises(AuthoringError) as caught:
         change(history=history)
     assert says in str([finding.message for finding in caught.value.findings])

@@ -135,7 +135,7 @@ def test_policies_raising_an_alert_alone_are_refused():
         ("- {kind: skew, seconds: 5}\n- {kind: gap}", "policy 2: gap requires after and seconds"),
     ],
 )
-def test_mistakes_are_told_with_their_place(tmp_path, text, problem):
+def test_mistakes_are_reported_with_position(tmp_path, text, problem):
     file = tmp_path / "faults.yaml"
     file.write_text(text)
     with pytest.raises(AuthoringError) as refused:

@@ -95,7 +95,7 @@ def test_standard_input_can_be_given_apart():
         "kubectl cluster-info dump --output-directory=/tmp",
     ],
 )
-def test_what_is_not_possible_is_refused_with_a_way_out(text):
+def test_unsupported_kubectl_call_is_refused_with_fix(text):
     with pytest.raises(BadCall) as caught:
         parse_kubectl(text)
     assert caught.value.problem

@@ -94,7 +94,7 @@ def test_what_the_last_list_lacks_is_gone():
     assert [o["metadata"]["name"] for o in list_present(late, exact=False)] == ["a"]
 
 
-def test_an_object_that_came_anew_counts_once():
+def test_recreated_object_counts_once():
     (obj,) = list_present([shown(0, spec=1), shown(5, spec=2, metadata={"uid": "2"})], exact=False)
     assert obj["spec"] == 2
 

@@ -143,7 +143,7 @@ def test_only_broken_state_is_blamed_without_alerts():
     assert consult(objects=changed, alerts=(), pods=swap(pod("db", ended=("OOMKilled",)))) == ["Deployment/db"]
 
 
-def test_without_anything_nobody_is_blamed():
+def test_empty_observation_has_no_suspects():
     assert consult_runbook(Observation()) == []
 
 

@@ -132,7 +132,7 @@ def test_invalid_message_costs_a_turn():
 
 
 @pytest.mark.parametrize(("end", "reason"), [(lose_solver, "error"), (time_out, "timeout")])
-def test_whoever_goes_leaves_what_was_answered(end, reason):
+def test_ended_session_keeps_its_answer(end, reason):
     gone = end(DIAGNOSED, "gone")
     assert (gone.end, gone.answer) == (reason, {"x": 1})
     assert end(msgspec.structs.replace(gone, end="finish"), "again").end == "finish"

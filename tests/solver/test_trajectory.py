@@ -124,7 +124,7 @@ def test_invalid_message_is_recorded_and_refused(play):
     assert refused["message"] == "refusal: no JSON"
 
 
-def test_of_a_run_without_usage_no_tokens_are_told(play):
+def test_run_without_usage_has_no_token_metrics(play):
     found = play(CallMessage(tool="get_alerts"))
     assert found["final_metrics"] == {"total_steps": 2}
     assert "metrics" not in found["steps"][1]

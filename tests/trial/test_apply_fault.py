@@ -279,7 +279,7 @@ def test_chaos_mesh_has_two_minutes_to_claim_an_injection(claims, raised, end):
     assert stage.clock.now() == end
 
 
-def test_pods_of_the_target_that_wait_are_told():
+def test_waiting_target_pods_are_reported():
     broken = msgspec.structs.replace(fault("a", desired="worse"), target=Reference("Deployment", "web"))
     stage = TrialHarness(broken)
     stage.runbook = msgspec.structs.replace(
@@ -308,7 +308,7 @@ def test_a_refusal_of_chaos_mesh_names_it():
     assert found.message == "injecting 'a' (key-wrong on ConfigMap/a) is refused by Chaos Mesh"
 
 
-def test_a_fault_that_changes_nothing_is_told_so():
+def test_fault_without_change_is_sk304():
     stage = TrialHarness(fault("a"))
     stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": "bad"}})
     stage.runbook = msgspec.structs.replace(

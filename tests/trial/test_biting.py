@@ -119,7 +119,7 @@ def scaling(name):
         ((scaling("elsewhere"),), "Solution", (), (), set()),
     ],
 )
-def test_who_was_hit_or_repaired_has_to_start_again(changes, carried, faults, alerts, names):
+def test_durability_check_concerns_hit_and_changed_workloads(changes, carried, faults, alerts, names):
     trial = Trial(alerts=alerts)
     procedure = Procedure(use=carried, name="s", solution=Solution(name="s", changes=changes))
     steps = (TrialStep(kind="inject"), TrialStep(kind="change", use=carried, name="s"), SOLVED)

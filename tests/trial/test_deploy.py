@@ -412,7 +412,7 @@ GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
         ([thing("RoleBinding", "oncall", api=f"{RBAC}/v1"), config("a")], ["oncall", "a"]),
     ],
 )
-def test_each_goes_by_whoever_removes_it_anyway(rest, asked):
+def test_objects_removed_with_their_owner_are_not_deleted(rest, asked):
     assert [o["metadata"]["name"] for o in module._list_unowned(rest)] == asked
 
 

@@ -175,7 +175,7 @@ def tainted(desired="x"):
 
 
 @pytest.mark.parametrize(("desired", "codes"), [("x", []), ("y", ["SK304"] * 3)])
-def test_what_is_done_to_all_nodes_is_proven_on_each(desired, codes):
+def test_change_to_all_nodes_is_checked_on_each(desired, codes):
     stage = TrialHarness(tainted(desired))
     for name in ("n1", "n2", "n3"):
         stage.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}})
@@ -232,7 +232,7 @@ def test_injection_killed_at_any_request_resumes():
         assert set(stage.state().values()) == {"good"}
 
 
-def test_what_is_true_before_the_fault_proves_nothing():
+def test_effect_true_before_injection_is_sk304():
     stage = TrialHarness(fault("a", desired="good"))
     findings, _ = stage.run()
     assert [(f.code, "holds before" in f.message) for f in findings] == [("SK304", True)]

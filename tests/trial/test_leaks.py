@@ -98,7 +98,7 @@ def test_a_metric_that_says_it_is_found():
     assert finding.observed == "metrics, label job"
 
 
-def test_a_role_that_reaches_into_what_is_ours_is_found():
+def test_solver_role_reading_kit_namespace_is_a_leak():
     stage = TrialHarness(config("receipt", "kit"), may_read_ours=True)
     assert [f.message for f in expect_no_leaks(stage)] == ["the solver's role can list ConfigMap in kit"]
 

@@ -20,7 +20,7 @@ PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "teardown",
         ("SK911", Severity.WARNING, "Infra", ("Unknown", "InfrastructureFailed"), "InfrastructureFailed"),
     ],
 )
-def test_the_author_is_told_what_is_the_authors(code, severity, outcome, ready, succeeded):
+def test_rejection_outcome_depends_on_finding_code(code, severity, outcome, ready, succeeded):
     finding = Finding(code=code, severity=severity, message="it has no twin")
     status = reject("t", PROGRAM, TrialStatus(observed_generation=1), finding)
     assert status.outcome == outcome

@@ -78,14 +78,14 @@ def test_alerts_of_fault_may_continue_but_not_those_of_repair():
     assert (found.answer, found.reasons) == ("False", ("Latency on Deployment/ad fires and did not before",))
 
 
-def test_what_is_benign_leaves_nothing_behind():
+def test_benign_incident_must_end_without_new_alerts():
     other = ("Latency", "Deployment/ad")
     trial = repaired(firing={**CLEARED, other: [(1150.0, None)]}, outcome="Benign")
     found = judge_resolution(at(trial, 1400.0).context, REPAIRED)
     assert found.reasons == ("Latency on Deployment/ad fires and did not before",)
 
 
-def test_the_alerts_of_a_distractor_are_nobodys_to_repair():
+def test_distractor_alerts_do_not_block_resolution():
     own = AlertExpectation(name="Latency", entity=Reference("Deployment", "ad"), alert_class="MayFire", after="d")
     firing = {**CLEARED, ("Latency", "Deployment/ad"): [(1350.0, None)]}
     faults = (fault("a"), fault("d", "Distractor"))
@@ -328,7 +328,7 @@ def test_a_live_scenario_has_no_deadline():
         ("", "SK329", "the incident is not resolved", "", ""),
     ],
 )
-def test_what_is_told_of_a_repair_that_fails(use, code, subject, why, fix):
+def test_failed_repair_finding_has_reason_and_fix(use, code, subject, why, fix):
     trial = repaired(firing=FIRING)
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
     assert (found.code, found.severity) == (code, Severity.ERROR)

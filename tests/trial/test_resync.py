@@ -124,7 +124,7 @@ def test_a_round_that_was_cut_short_is_made_again(number: int) -> None:
     assert asked(stage) == before
 
 
-def test_what_is_refused_or_gone_stops_nobody() -> None:
+def test_resync_continues_after_refusal_or_deletion() -> None:
     stage = staged()
     stage.cluster.delete(Reference("Service", "s4", "shop"))
 

@@ -19,7 +19,7 @@ from tests.trial.test_alert_steps import ALWAYS, INJECTED, Trial, codes, fault
     ids=["an idle trigger", "a trigger", "a distractor", "a distractor that sets it off"],
 )
 @pytest.mark.parametrize("after", ["", "b"])
-def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
+def test_alerts_without_non_root_fault_are_judged(role, firing, expected, after):
     expectation = AlertExpectation(
         name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=300
     )

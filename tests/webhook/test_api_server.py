@@ -93,7 +93,7 @@ def test_kubectl_apply_says_what_is_wrong(apply: Apply, wrong: tuple[dict[str, A
 
 
 @pytest.mark.parametrize("dry_run", ["server", "none"])
-def test_what_is_right_is_stored_and_tried_by_a_dry_run(apply: Apply, kube: KubeCluster, dry_run: str) -> None:
+def test_valid_scenario_is_stored_and_dry_run_passes(apply: Apply, kube: KubeCluster, dry_run: str) -> None:
     good = spoil(lambda spec: None)
     good["metadata"]["name"] = f"good-{dry_run}"
     options = ("--dry-run=server",) if dry_run == "server" else ()
@@ -123,7 +123,9 @@ def test_stored_object_may_be_labelled_and_fixed_but_not_broken(apply: Apply, ku
     assert (kube.get(ref) or {})["spec"]["faults"][0]["type"] == "pod-failure"
 
 
-def test_a_webhook_that_fails_is_in_nobodys_way(apply: Apply, webhook: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_webhook_does_not_block_requests(
+    apply: Apply, webhook: Switch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(webhook, "works", False)
     broken = spoil(lambda spec: spec["faults"][0].update(type="pod-failur"))
     broken["metadata"]["name"] = "unasked"

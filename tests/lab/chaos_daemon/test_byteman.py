@@ -84,7 +84,7 @@ def test_byteman_script_with_comments_and_false_condition() -> None:
         ("delay(1)", "throw new java.lang.IllegalStateException($1)", "throw new"),
     ],
 )
-def test_what_is_not_understood_is_refused(old: str, new: str, reported: str) -> None:
+def test_unsupported_input_is_refused(old: str, new: str, reported: str) -> None:
     script = _SIMPLE.format(do="delay(1)")
     assert old in script
     with pytest.raises(NotSimulated, match="not simulated") as refused:

@@ -71,7 +71,7 @@ def test_ledger_version_grows_with_active_effects_only() -> None:
     assert changed == ["p"] * 5
 
 
-def test_the_order_does_not_tell_who_came_first() -> None:
+def test_snapshot_is_independent_of_insertion_order() -> None:
     one, two = EffectStore(), EffectStore()
     for effect_store, order in ((one, ["a", "b"]), (two, ["b", "a"])):
         for name in order:

@@ -75,7 +75,7 @@ def test_two_versions_live_side_by_side() -> None:
         ("returns (Outer);\n}", "returns (Outer);", "unexpected end of file"),
     ],
 )
-def test_what_is_not_understood_is_refused(old: str, new: str, message: str) -> None:
+def test_unsupported_input_is_refused(old: str, new: str, message: str) -> None:
     assert old in SMALL
     with pytest.raises(ToolchainError, match=message):
         build(SMALL.replace(old, new))

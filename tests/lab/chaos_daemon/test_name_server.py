@@ -77,7 +77,7 @@ def test_the_last_rules_of_a_pod_hold(manager: Manager, effect_store: EffectStor
     assert _held(effect_store) == {"u1": {"action": "error", "patterns": []}}
 
 
-def test_a_pod_that_nobody_knows_is_refused(manager: Manager, effect_store: EffectStore) -> None:
+def test_unknown_pod_is_refused(manager: Manager, effect_store: EffectStore) -> None:
     answer = manager.set("one", "gone")
     assert (answer.result, answer.msg) == (False, "no such pod: shop/gone")
     assert _held(effect_store) == {}

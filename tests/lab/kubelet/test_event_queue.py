@@ -54,7 +54,7 @@ def test_exception_of_call_is_raised_by_check_of_its_key(background: KeyedWriteQ
         background.flush()
 
 
-def test_what_nobody_needs_any_more_is_dropped(background: KeyedWriteQueue) -> None:
+def test_dropped_items_are_not_processed(background: KeyedWriteQueue) -> None:
     gate, begun, late = threading.Event(), threading.Event(), threading.Event()
     background.put("a", lambda: (begun.set(), gate.wait(), failing())[0])
     background.put("a", late.set)

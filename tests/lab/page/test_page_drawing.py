@@ -72,7 +72,7 @@ def test_an_app_without_components_is_an_empty_drawing() -> None:
     assert graph.draw_graph(empty).places == ()
 
 
-def test_the_document_counts_and_names_what_is_wrong(shop: App) -> None:
+def test_page_document_counts_firing_and_failing(shop: App) -> None:
     found = a_world(shop)
     assert (found["step"], found["injectedAt"], found["outcome"]) == ("expectAlerts", NOW - 480, "")
     assert found["counts"]["bad"] == 2
@@ -85,7 +85,7 @@ def test_the_document_counts_and_names_what_is_wrong(shop: App) -> None:
     assert found["chart"]["rows"][0]["bars"][0]["text"].startswith("HighRequestErrorRate")
 
 
-def test_whoever_investigates_is_told_no_steps(shop: App) -> None:
+def test_page_hides_steps_and_injection_without_spoilers(shop: App) -> None:
     found = a_world(shop, spoilers=False)
     assert (found["step"], found["injectedAt"], found["chart"]["bands"]) == ("", None, [])
     assert not found["chart"]["faulty"]

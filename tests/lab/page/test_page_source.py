@@ -150,7 +150,7 @@ def test_a_trial_of_the_same_name_is_another_one(stage: FakeServer) -> None:
     assert source.world("shop-x1y2")["startedAt"] == START + 240
 
 
-def test_a_dead_prometheus_is_told_as_such(stage: FakeServer) -> None:
+def test_unreachable_prometheus_raises_infrastructure_error(stage: FakeServer) -> None:
     stage.metrics.down = True
     with pytest.raises(InfrastructureError, match="connection refused"):
         stage.source().world("shop-x1y2")

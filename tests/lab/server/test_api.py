@@ -151,7 +151,7 @@ def test_a_body_that_is_too_large_is_not_read(server: ThreadingHTTPServer) -> No
         assert raw.recv(100).startswith(b"HTTP/1.1 413")
 
 
-def test_a_failure_below_and_a_bug_are_told_apart(client: httpx.Client, lab: FakeLab) -> None:
+def test_dependency_failure_is_503_and_bug_is_500(client: httpx.Client, lab: FakeLab) -> None:
     client.put("/worlds/t1", json=BODY)
     lab.sink.refuse = MetricsError("Prometheus is gone", fix="start it")
     response = client.post("/worlds/t1/wait", json={"until": EPOCH + 15})

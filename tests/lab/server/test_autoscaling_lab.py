@@ -226,7 +226,7 @@ def autoscaled(control_plane: tuple[Path, Path], kube: KubeCluster) -> Iterator[
         yield autoscaled
 
 
-def test_the_api_server_hands_on_what_is_asked(autoscaled: AutoscaledWorld, kube: KubeCluster) -> None:
+def test_api_server_proxies_pod_metrics(autoscaled: AutoscaledWorld, kube: KubeCluster) -> None:
     autoscaled.advance(4)
     pods = kube.list("PodMetrics", group=apiservice.GROUP, namespace="shop")
     assert [each["containers"] for each in pods] == [[{"name": "c", "usage": {"cpu": "50m", "memory": "32Mi"}}]] * 2

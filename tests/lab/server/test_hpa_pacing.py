@@ -138,7 +138,7 @@ def test_what_is_waited_for(autoscaled: AutoscaledNamespace, name: str) -> None:
     assert bool(autoscaled.metrics_gate.list_unfinished("shop")) is waited_for
 
 
-def test_nobody_is_held_where_the_clock_goes_on(autoscaled: AutoscaledNamespace) -> None:
+def test_pacing_ends_when_the_clock_advances(autoscaled: AutoscaledNamespace) -> None:
     autoscaled.ask().result(5)
     again = autoscaled.ask()
     assert autoscaled.held()

@@ -53,7 +53,7 @@ def test_scaling(
     assert bool(find_due_scaling(owner, sets[1], [sets[0]])) is due
 
 
-def test_a_paused_rollout_waits_for_nobody() -> None:
+def test_paused_rollout_is_not_due() -> None:
     owner = deployment()
     owner["spec"]["paused"] = True
     assert find_due_scaling(owner, replica_set(owner, 2, 0), [replica_set(owner, 1, 1)]) == ""

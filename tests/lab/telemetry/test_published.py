@@ -228,7 +228,7 @@ def test_lint_knows_every_series(served: Families) -> None:
     assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in known} <= exported.keys()
 
 
-def test_closed_values_hold_what_is_exported() -> None:
+def test_exported_label_values_are_within_declared_values() -> None:
     for name, labels in collect_kube_state(RICH):
         for label, values in VALUES.get(name, {}).items():
             assert dict(labels).get(label, "") in {*values, "unknown", "W"}, (name, label)

@@ -193,7 +193,7 @@ def test_refusals(path: str, query: str, status: int, text: str) -> None:
     assert text in document["errors"][0]["msg"]
 
 
-def test_a_search_by_id_tells_what_is_missing() -> None:
+def test_trace_search_by_id_reports_missing_ids() -> None:
     status, document = ask("traces", f"traceID=2&traceID={9:032x}")
     assert (status, len(document["data"])) == (200, 1)
     assert document["errors"] == [{"msg": "trace not found", "traceID": f"{9:032x}"}]

@@ -31,7 +31,7 @@ def visits(span: Span) -> float:
         ("3.0.0", 1, 10 / 5.5),  # one beside the users
     ],
 )
-def test_browsers_use_what_nobody_else_does(
+def test_browsers_call_browser_only_services(
     visited: Callable[..., TwinCluster], version: str, browsers: int, http: float
 ) -> None:
     shop = visited(version)
@@ -48,7 +48,7 @@ def test_browsers_use_what_nobody_else_does(
     assert after.calls("quote") > after.calls("checkout", span="oteldemo.CheckoutService/PlaceOrder")
 
 
-def test_without_browsers_nobody_asks_for_pictures(visited: Callable[..., TwinCluster]) -> None:
+def test_image_provider_is_idle_without_browsers(visited: Callable[..., TwinCluster]) -> None:
     shop = visited("2.2.0", warm=60.0)
     assert shop.run(60.0).calls("image-provider") > 0
     shop.env("load-generator", "LOCUST_BROWSER_TRAFFIC_ENABLED", "false")

@@ -108,7 +108,7 @@ def test_a_revoked_right_is_missed_at_once_and_until_it_is_granted(shop):
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
-def test_who_inserts_needs_another_right_than_who_reads(shop_of):
+def test_insert_and_select_need_separate_privileges(shop_of):
     shop = shop_of(privilege="INSERT")
     client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
     assert shop.run(60).share("api", kind="SERVER") == 0

@@ -372,7 +372,7 @@ def test_datagrams_go_to_the_address_that_was_found_first() -> None:
         (True, "ClusterFirst", ConnectionOutcome.OK),
     ],
 )
-def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: str, outcome: ConnectionOutcome) -> None:
+def test_stale_address_is_used_while_dns_fails(remembers: bool, dns_policy: str, outcome: ConnectionOutcome) -> None:
     """Only where the name server has no answer: that a name is none is an answer."""
     around, _ = between("sql", use_stale_address=remembers, reuse_connection=False)
     assert around.lane(0.0).outcome == ConnectionOutcome.OK

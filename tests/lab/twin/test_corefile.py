@@ -52,7 +52,7 @@ def test_answers(text: str, answer: tuple[ConnectionOutcome | None, str]) -> Non
     assert parse_corefile(text).answer(CART) == answer
 
 
-def test_an_empty_configuration_serves_nobody() -> None:
+def test_empty_corefile_serves_no_zone() -> None:
     assert parse_corefile("") == CoreDnsConfig(serves=False)
 
 

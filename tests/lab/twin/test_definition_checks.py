@@ -183,7 +183,7 @@ def test_edge_without_declared_call_is_reported() -> None:
         ),
     ],
 )
-def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
+def test_entry_without_request_metrics_is_reported(change: Callable[[dict[str, Any]], object], said: str) -> None:
     twin = copy.deepcopy(TWIN)
     change(twin)
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))

@@ -160,7 +160,7 @@ def test_what_comes_together_is_left_alone() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_does_not_come_together_is_told(
+def test_dry_run_reports_mismatches_with_position(
     twin: Callable[[Document], object] | None,
     objects: Callable[[list[Document]], object] | None,
     said: str,

@@ -113,7 +113,7 @@ def test_wrong_address_fails_fast_with_reason(little: TwinCluster, address: str,
         pytest.param("{pod}:9001", 0.0, id="the pod listens elsewhere"),
     ],
 )
-def test_silence_and_refusal_are_told_apart(little: TwinCluster, address: str, seconds: float) -> None:
+def test_packet_loss_and_refusal_are_distinct_outcomes(little: TwinCluster, address: str, seconds: float) -> None:
     """Packets to what nobody has are lost; a pod refuses what it does not listen to."""
     little.env("gate", "API_ADDR", address.replace("{pod}", str(little.pods("api")[0]["status"]["podIP"])))
     after = little.run(30.0)

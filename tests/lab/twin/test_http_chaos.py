@@ -107,7 +107,7 @@ def test_the_caller_tells_the_status_that_arrived() -> None:
     assert window.share("checkout", kind="SERVER") == 1.0
 
 
-def test_who_checks_no_status_is_not_misled_by_one() -> None:
+def test_replaced_status_is_ignored_by_unchecking_caller() -> None:
     shop = rendered("2.2.0", 50, {}, "", 120.0)
     _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, replace={"code": 503}), (8080,), "quote")
     shop.run(90.0)

@@ -28,7 +28,7 @@ def test_what_a_pod_sends_others_receive() -> None:
     assert _of(cluster, "sink") == NetworkUsage(0.0, 0.0)
 
 
-def test_who_cannot_be_reached_has_no_traffic() -> None:
+def test_unreachable_pod_has_no_network_traffic() -> None:
     cluster = tiny.started()
     cluster.chaos("box", direction="OUTPUT", drop=True)
     cluster.run(60.0)

@@ -71,7 +71,7 @@ def test_replicas_share_the_work_of_the_entry(cluster: Callable[..., TwinCluster
     assert max(together) < 0.8 * alone
 
 
-def test_nobody_is_killed_under_tight_memory(cluster: Callable[..., TwinCluster]) -> None:
+def test_no_oom_kills_with_tight_resources(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(resources="Tight")
     killed = []
     for _ in range(80):

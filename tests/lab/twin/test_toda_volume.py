@@ -91,7 +91,7 @@ def test_only_what_is_on_the_volume() -> None:
     assert is_within("/a", "/")
 
 
-def test_other_rules_let_go_of_those_who_wait() -> None:
+def test_changed_rules_release_waiting_calls() -> None:
     volume = Volume()
     volume.meet("/d", [_rule()])
     volume.waits["f"] = 9.0

@@ -23,7 +23,7 @@ def test_holding_back_counts_on_the_clock_of_the_world() -> None:
     assert [bool(memory.list_overdue([held], float(t))) for t in range(0, 330, 15)] == [False] * 20 + [True] * 2
 
 
-def test_whoever_wanted_more_meanwhile_begins_anew() -> None:
+def test_ready_for_new_scale_restarts_stabilization() -> None:
     memory = TickMemory()
     assert not memory.list_overdue([hpa("ScaleDownStabilized")], 0.0)
     assert not memory.list_overdue([hpa("ReadyForNewScale")], 285.0)

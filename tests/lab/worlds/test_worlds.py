@@ -79,7 +79,7 @@ def test_a_namespace_never_sees_the_same_instant_twice(lab: FakeLab) -> None:
     assert (second.now - EPOCH) % TICK_SECONDS == 0
 
 
-def test_what_is_past_is_known_after_a_restart(tmp_path: Path) -> None:
+def test_sample_horizon_survives_restart(tmp_path: Path) -> None:
     file = tmp_path / "worlds.json"
     SampleHorizon(file).record("shop", EPOCH + 30)
     assert SampleHorizon(file).compute_start("shop", EPOCH) >= EPOCH + 30 + GAP
@@ -102,7 +102,7 @@ def test_namespaces_of_no_world_live_in_the_present(lab: FakeLab) -> None:
     assert lab.worlds.get_processes("default").image_exists("anything")
 
 
-def test_a_wall_world_says_what_its_last_tick_said(lab: FakeLab) -> None:
+def test_wall_world_exposes_values_of_last_tick(lab: FakeLab) -> None:
     world = lab.worlds.open(spec(mode="Wall"))
     assert isinstance(world, WallWorld)
     assert TICKS not in lab.worlds.collect_exposed()

@@ -216,7 +216,7 @@ def test_restart_of_all_spares_load_and_other_namespaces(fault, runbook_of):
     assert [spelled(c) for c in found.solution.changes] == EVERY
 
 
-def test_what_faults_restarted_is_restarted_again(fault, runbook_of):
+def test_restarts_by_faults_are_repeated(fault, runbook_of):
     broken = msgspec.structs.replace(fault("a"), changes=(restart("web"), POD, restart("ad")))
     book = book_of(runbook_of, broken)
     (again,) = starts(book)

@@ -113,7 +113,7 @@ def test_repeats_that_show_other_alerts_each_time():
     assert "SK509" in {r.code for r in make_remarks(numbers(*repeats))}
 
 
-def test_what_may_fire_may_be_missing_from_a_repeat():
+def test_may_fire_alerts_do_not_lower_similarity():
     repeats = [
         a_repeat(i, alert("Errors", "Deployment/web", 50), *([alert("Late", "Deployment/web", 90)] if i else []))
         for i in range(4)

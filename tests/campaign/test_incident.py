@@ -107,7 +107,7 @@ def test_the_next_command_is_the_next_thing_to_do(verdict, plan, findings, comma
     assert suggest_command(verdict, "p", plan, findings) == command
 
 
-def test_what_to_correct_comes_before_the_command():
+def test_correction_precedes_command():
     found = Finding(code="SK110", severity=Severity.ERROR, message="m", fix="name an object of the app")
     assert name_correction(Verdict.FAIL, [found]) == "SK110: name an object of the app"
     assert name_correction(Verdict.PASS, [found]) == ""

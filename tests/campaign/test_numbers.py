@@ -73,7 +73,7 @@ def test_alerts_are_counted_until_somebody_acts():
     )  # fmt: skip
 
 
-def test_what_fired_before_counts_from_the_injection():
+def test_alert_firing_earlier_counts_from_injection():
     (row,) = numbers(a_repeat(1, alert("Errors", "Deployment/web", -20))).alerts
     assert (row.median_seconds, row.p95_seconds, row.proposed_seconds, row.proposal) == (0.0, 0.0, 60.0, "")
 

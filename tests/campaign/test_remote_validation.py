@@ -116,7 +116,7 @@ def test_existing_validation_decides_how_to_begin(found, expected):
     assert choose_beginning(found) == expected
 
 
-def test_one_that_was_kept_makes_way_for_a_new_one():
+def test_kept_validation_is_replaced():
     world = World(keep=True)
     world.cluster.create(world.remote.desired)
     world.show(PASSED)
@@ -124,7 +124,7 @@ def test_one_that_was_kept_makes_way_for_a_new_one():
     assert world.remote.begin(ValidationListener())["metadata"]["uid"] != uid
 
 
-def test_one_that_does_not_go_away_ends_the_wait():
+def test_undeletable_validation_ends_the_wait():
     world = World()
     desired = dict(world.remote.desired)
     desired["metadata"] = desired["metadata"] | {"finalizers": ["scenariokit.io/undo"]}

@@ -82,7 +82,7 @@ def enter(clone: Path, machine: Path, *command: str, **variables: str) -> subpro
     return run(clone, machine, str(clone / "ci" / "venv"), *(command or PREFIX), **variables)
 
 
-def test_it_is_made_once_used_again_and_brought_up_to_date(clone: Path, machine: Path) -> None:
+def test_venv_is_created_once_reused_and_updated(clone: Path, machine: Path) -> None:
     first = enter(clone, machine)
     assert (first.returncode, first.stdout.strip()) == (0, str(clone / ".venv")), first.stderr
     assert "making" in first.stderr

@@ -195,7 +195,7 @@ def test_a_bug_saves_its_traceback(
         (errno.ECHILD, 3, True),
     ],
 )
-def test_what_the_machine_lacks_is_no_bug_of_ours(
+def test_os_errors_of_the_machine_are_no_bugs(
     number: int,
     code: int,
     bug: bool,

@@ -124,7 +124,7 @@ def test_names_that_faults_generate_are_resolved(capsys: pytest.CaptureFixture[s
     assert not any(name.startswith("Fault/") for name in roots)
 
 
-def test_of_conjunctive_causes_of_one_fault_any_is_right(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_any_conjunctive_cause_of_one_fault_is_accepted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     scenario = ROOT / "tests/fixtures/language/conjunctive-causes"
     (context,) = load_contexts(scenario, None, "")[0].values()
     (root,) = context.index.roots

@@ -45,7 +45,7 @@ def test_a_finding_about_an_untouched_scenario_is_a_false_alarm() -> None:
     assert [line.split(":")[0] for line in remarks(records)] == ["FALSE ALARM"]
 
 
-def test_what_was_written_last_about_a_copy_counts(tmp_path: Path) -> None:
+def test_last_record_of_a_copy_counts(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "records.jsonl"
     for record in (caught("one", "Infra"), caught("two", "Right"), caught("one", "Right", "SK1")):
         append(path, record)

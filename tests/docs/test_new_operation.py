@@ -130,7 +130,7 @@ def test_lint_reads_it_simulates_it_and_asks_it(added, tmp_path):
 
 
 @pytest.mark.parametrize("answer", ["send", "transform", "list_paths"])
-def test_one_that_leaves_an_answer_out_is_refused(answer, added):
+def test_operation_without_required_method_is_refused(answer, added):
     start = MODULE.index(f"    def {answer}(")
     end = MODULE.find("\n    def ", start)
     (added / f"{NAME}.py").write_text(MODULE[:start] + (MODULE[end + 1 :] if end > 0 else ""))

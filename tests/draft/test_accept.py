@@ -75,7 +75,7 @@ def test_predicted_alerts_keep_their_text():
     assert text.startswith(TEXT[: TEXT.index("  expect:")])
 
 
-def test_what_did_not_fire_goes_and_what_did_comes():
+def test_accept_replaces_unfired_alerts_with_fired():
     seen = [expect("HighRequestLatency", "Deployment/cart"), expect("KubePodNotReady", "Deployment/shipping")]
     edges = [
         PropagationEdge(

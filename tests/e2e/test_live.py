@@ -153,7 +153,7 @@ def test_service_patch_runs_without_chaos_manager(lab, patched, tmp_path):
     eventually(lambda: lab.cluster.get(patched) is None, 120, "the scenario is not gone")
 
 
-def test_what_infrastructure_ended_starts_again(lab, patched, tmp_path):
+def test_trial_ended_by_infrastructure_restarts(lab, patched, tmp_path):
     kill(lab, "prometheus")
     apply_virtual(lab, patched, tmp_path)
 

@@ -82,7 +82,7 @@ def test_incident_and_control_inputs_are_indistinguishable(tasks: Path) -> None:
     assert tops[0] == tops[1]
 
 
-def test_what_a_solver_is_given_does_not_hold_the_answer(tasks: Path) -> None:
+def test_exported_tasks_do_not_contain_the_answer(tasks: Path) -> None:
     spec = load_scenario(SCENARIO).scenario.spec
     secrets = [SCENARIO.parent.name, *(f.name for f in spec.faults), *(f.type for f in spec.faults)]
     for task in tasks.iterdir():

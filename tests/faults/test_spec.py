@@ -153,7 +153,7 @@ def found(objects, target):
 
 
 @pytest.mark.parametrize(("name", "app", "target", "parameters"), RENDERED)
-def test_it_breaks_the_target_and_its_fix_restores_it(catalog, worlds, name, app, target, parameters):
+def test_fault_breaks_target_and_fix_restores_it(catalog, worlds, name, app, target, parameters):
     app, objects = worlds[app]
     result = aimed(catalog, name, app, objects, target, parameters)
     broken = changed(objects, result.changes, app)
@@ -168,7 +168,7 @@ def test_it_breaks_the_target_and_its_fix_restores_it(catalog, worlds, name, app
 
 
 @pytest.mark.parametrize(("name", "app", "target", "parameters"), RENDERED)
-def test_it_is_proven_by_the_object_and_by_telemetry(catalog, worlds, name, app, target, parameters):
+def test_effect_has_object_and_query_checks(catalog, worlds, name, app, target, parameters):
     app, objects = worlds[app]
     result = aimed(catalog, name, app, objects, target, parameters)
     assert any(check.object for check in result.effect)

@@ -73,7 +73,7 @@ def test_promised_alerts_are_clear_for_the_whole_window(firing, gaps, known, fou
 
 
 @pytest.mark.parametrize(("known", "answer"), [(["Other"], "True"), (["Different"], "False"), ([], "False")])
-def test_what_fires_now_and_did_not_before_is_damage(known, answer):
+def test_new_alerts_prevent_resolution(known, answer):
     seen = history(alert("Other", "", (1900.0, None)), alert("Gone", "", (1900.0, 1950.0)))
     found = resolved.judge_alerts(seen, BOTH, known, 300.0)
     assert found.answer == answer

@@ -135,7 +135,7 @@ def test_unused_background_alert_is_a_warning():
         ),
     ],
 )
-def test_where_there_is_no_incident_an_alert_is_an_error(expect, firing, message):
+def test_alert_without_incident_is_sk307(expect, firing, message):
     (found,) = control_runs.check_no_incident(
         history(alert("Errors", "Deployment/web", firing)), expect, 1000.0, 2000.0
     )

@@ -94,7 +94,7 @@ def test_daemon_set_is_ready_on_all_eligible_nodes(status, problems):
 @pytest.mark.parametrize(
     ("kind", "status"), [("DaemonSet", {"desiredNumberScheduled": 2, "numberReady": 0}), ("Deployment", {})]
 )
-def test_of_what_owes_no_pod_none_has_to_be_ready(kind, status):
+def test_zero_replicas_need_no_ready_pod(kind, status):
     live = workload(kind, replicas=0, status=status)
     assert invariants.find_violations([Guarded(kind=kind, name="cart", replicas=0)], [live], APP) == []
 

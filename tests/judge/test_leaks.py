@@ -243,7 +243,7 @@ def hidden(wrong_port, *visibilities):
         (["Visible"], set()),
     ],
 )
-def test_of_hidden_experiments_everything_is_a_token(wrong_port, visibilities, words):
+def test_hidden_experiments_yield_tokens_of_all_fields(wrong_port, visibilities, words):
     found = hidden(wrong_port, *visibilities)
     assert found.keys() - {"scenariokit.io"} == words
     assert all(token.what for token in found.values())

@@ -131,7 +131,7 @@ def test_several_that_stand_apart_together_are_named() -> None:
     assert found.observed == "901, all others at most 116"
 
 
-def test_what_has_no_place_in_an_order_is_left_out() -> None:
+def test_objects_without_order_are_ignored() -> None:
     bare = {"kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}}
     assert check_order([bare, *others()], {"what is broken": {MINE}}) == []
     odd = service("cart", version=108)

@@ -110,7 +110,7 @@ def test_an_expected_check_whose_answer_is_known(check: Spec, reported: int, tmp
     assert len(said(path, "SK141")) == reported
 
 
-def test_where_nothing_happens_a_check_may_hold_all_along(tmp_path: Path) -> None:
+def test_constant_check_is_allowed_without_incident(tmp_path: Path) -> None:
     def quiet(spec: Spec) -> None:
         spec["groundTruth"] = {"outcome": "NoIncident"}
         spec["faults"], spec["solutions"], spec["decoys"] = [], [], []

@@ -53,7 +53,7 @@ def found(tmp_path: Path, noise: list[dict[str, Any]], fault: dict[str, Any] | N
         ([restart("Deployment/quote")], "SK137 noise 'n' and fault 'quote-port': both touch Deployment/quote"),
     ],
 )
-def test_what_cannot_be_played_or_meddles_is_refused(noise: list[dict[str, Any]], finding: str, tmp_path: Path) -> None:
+def test_invalid_or_interfering_noise_is_refused(noise: list[dict[str, Any]], finding: str, tmp_path: Path) -> None:
     (message,) = found(tmp_path, noise)
 
     assert finding in message

@@ -84,7 +84,7 @@ def test_why_containers_wait_ended_or_are_nowhere():
     }
 
 
-def test_what_keeps_pods_of_a_workload_from_running():
+def test_reasons_of_pods_that_do_not_run():
     full = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}
     containers = [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}, {"state": {"running": {}}}]
     init = [{"state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}}}]

@@ -69,7 +69,7 @@ def test_a_missing_capability_is_the_reason() -> None:
     assert "run it in the lab, or a cluster with Chaos Mesh" in refusal.message
 
 
-def test_where_everything_is_there_it_is_accepted() -> None:
+def test_scenario_with_all_capabilities_is_accepted() -> None:
     refusal, desired, runbook = accept(environment(MANAGER), scenario())
 
     assert refusal is None

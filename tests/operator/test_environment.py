@@ -61,7 +61,7 @@ def test_what_is_not_well_is_named(available, down, problems):
         (False, False, []),
     ],
 )
-def test_what_a_trial_does_not_need_may_be_missing(chaos, metrics, problems):
+def test_unneeded_platform_parts_may_be_missing(chaos, metrics, problems):
     there = platform(None, down=True)
     needs = PlatformNeeds(chaos=chaos, metrics=metrics)
     for found in (there.health(needs), there.diagnose(needs)):

@@ -115,7 +115,7 @@ def test_runbook_of_other_version_is_refused_with_reason(environment):
 
 
 @pytest.mark.parametrize("call", ["execute", "clean"])
-def test_what_another_version_has_begun_waits_for_it(environment, call):
+def test_trial_begun_by_other_version_is_not_continued(environment, call):
     run = resolved_elsewhere(environment, TrialStatus(started_at=15.0))
     with pytest.raises(InfrastructureError, match="another version of scenario-kit"):
         getattr(run, call)()

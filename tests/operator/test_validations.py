@@ -249,7 +249,7 @@ def test_a_scenario_that_appears_later_is_taken_up():
     assert world.status["verdict"] == "Pass"
 
 
-def test_what_lint_refuses_fails_without_a_trial():
+def test_lint_errors_fail_validation_without_trials():
     spec = SCENARIO["spec"] | {"faults": [SCENARIO["spec"]["faults"][0] | {"type": "no-such-fault"}]}
     world = World(embedded={"name": NAME, "spec": spec})
     world.through()

@@ -47,7 +47,7 @@ def test_what_goes_on_has_no_recovery():
 
 
 @pytest.mark.parametrize("interval", [(50, 340), (300, 340), (310, 340)])
-def test_what_begins_before_or_after_is_no_part_of_it(interval):
+def test_alerts_outside_the_episode_are_ignored(interval):
     assert measure(Episode(100, 300, history(interval))) == {}
 
 

@@ -73,7 +73,7 @@ def test_what_requests_notice(accesses: list[dict[str, Any]], disk: dict[str, An
     assert not any(value is True for value in other.values())
 
 
-def test_of_an_app_without_a_twin_everything_may_be_so() -> None:
+def test_file_properties_are_assumed_without_twin() -> None:
     found = _files(None, _MOUNTS[1], _PART, _MOUNTS[0])
     assert (found["mount"], found["mounts"]) == ("/d", ["/etc/x", "/d"])
     assert all(found[name] for name in ("slow", "fails", "reads", "opens", "used"))

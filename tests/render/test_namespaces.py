@@ -123,7 +123,7 @@ def test_a_fault_of_a_store_stays_in_its_namespace() -> None:
 
 @pytest.mark.parametrize("target", ["stores/Deployment/mongodb-geo", "Deployment/geo"])
 @pytest.mark.parametrize(("written", "home"), [("stores", STORES), ("app", HOME), ("kube-system", "kube-system")])
-def test_what_a_fault_creates_goes_where_it_says(target: str, written: str, home: str) -> None:
+def test_fault_objects_keep_their_namespace(target: str, written: str, home: str) -> None:
     app, objects = apart("hotel-reservation", "6ecb097")
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notes", "namespace": written}}
     known = CATALOG.fault("deployment-scaled-to-zero")

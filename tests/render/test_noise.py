@@ -68,7 +68,7 @@ def test_sizes_are_drawn() -> None:
     assert set(users) == {60, 62, 64, 66, 68, 70}
 
 
-def test_where_a_flag_has_the_last_word_a_swing_sets_the_flag() -> None:
+def test_load_swing_sets_the_flag_that_controls_load() -> None:
     app = CATALOG.app("otel-demo", "3.0.0")
     objects = render_app(app, resolve_options(app, {}, "steady"), 50, "shop", templates=CATALOG.templates(app.name))
     load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40}})

@@ -72,7 +72,7 @@ def test_set_flag_writes_the_document(objects, app):
         patch("Merge", {"data": {"a": "b"}}, "kube-system/ConfigMap/coredns"),
     ],
 )
-def test_what_touches_no_spec_leaves_the_objects(objects, app, document):
+def test_changes_without_spec_leave_objects_unchanged(objects, app, document):
     assert make(objects, app, document) == objects
 
 

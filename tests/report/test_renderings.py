@@ -56,7 +56,7 @@ def test_what_has_no_end_is_cut():
     assert "see report.json for the rest" in text
 
 
-def test_what_trials_found_has_a_place_for_code_scanning():
+def test_sarif_results_have_a_location():
     (run,) = json.loads(sarif.render(report_of(1)))["runs"]
     (found,) = run["results"]
     assert found["locations"][0]["physicalLocation"] == {

@@ -56,7 +56,7 @@ def test_growing_memory_is_a_defect_and_warm_up_is_not():
     assert list_defects([], leaky, []) == ["lab-server holds 570 MB, and held 410 MB before the middle"]
 
 
-def test_of_the_operator_only_the_last_process_counts():
+def test_operator_growth_uses_last_process_only():
     samples = [sample(n, 400, 300, process=1) for n in range(8)] + [
         sample(n, 100 + n, 300, process=2) for n in range(8)
     ]

@@ -63,7 +63,7 @@ def test_secrets_are_a_matter_of_namespaces(verb: str) -> None:
         assert any("secrets" in rule["resources"] and verb in rule["verbs"] for rule in rules(kind="Role"))
 
 
-def test_it_writes_namespaced_objects_only_where_a_role_is_bound() -> None:
+def test_cluster_role_writes_cluster_objects_and_own_kinds_only() -> None:
     written = {(each.group, each.resource) for each in WRITABLE if not each.namespaced}
     for rule in rules():
         if {"create", "update", "patch", "delete"} & set(rule["verbs"]):

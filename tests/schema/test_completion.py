@@ -30,7 +30,7 @@ def errors(change: Any) -> list[str]:
     return [error.message for error in Draft7Validator(SCHEMA).iter_errors(document)]
 
 
-def test_it_is_a_schema_that_every_scenario_of_the_catalogue_fits() -> None:
+def test_every_catalogue_scenario_fits_the_editor_schema() -> None:
     Draft7Validator.check_schema(SCHEMA)
     for path in CATALOG.scenarios():
         assert [e.message for e in Draft7Validator(SCHEMA).iter_errors(read_document(path).data)] == [], path

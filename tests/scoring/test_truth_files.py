@@ -154,7 +154,7 @@ def test_invalid_parts_of_published_files_are_skipped_with_warning(
         ("[]: 1", "a field name must be text", (1, 1)),
     ],
 )
-def test_what_cannot_be_scored_is_refused_with_its_place(
+def test_unscorable_truth_is_refused_with_position(
     tmp_path: Path, text: str, message: str, place: tuple[int, int]
 ) -> None:
     with pytest.raises(AuthoringError) as caught:

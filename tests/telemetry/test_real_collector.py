@@ -68,7 +68,7 @@ def test_what_receivers_publish_keeps_its_name(configuration: CollectorConfigura
             assert spelled in LABELS or spelled not in ASKED_FOR
 
 
-def test_what_clients_report_names_its_service(configuration: CollectorConfiguration, fed: Feed) -> None:
+def test_client_metrics_have_job_label(configuration: CollectorConfiguration, fed: Feed) -> None:
     """The series of a client has no label of its service but `job`."""
     for name in CLIENT_METRICS:
         (found,) = fed.query(f'{name.replace(".", "_")}{{namespace="{fed.collectors[configuration.name].namespace}"}}')

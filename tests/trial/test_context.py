@@ -35,7 +35,7 @@ def of(trial, **fields):
 # --- what it is
 
 
-def test_where_an_app_is_and_whether_it_is_still_the_same():
+def test_context_lists_namespaces_and_their_identity():
     trial = Trial()
     context = of(trial, namespaces={"stores": "shop-stores"})
     assert context.everywhere == ("shop", "shop-stores")

@@ -176,7 +176,7 @@ def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
         (0.2, 2450.0, [300, 600, 900], "Unknown"),  # nor than a quarter of an hour
     ],
 )
-def test_where_requests_are_few_the_window_is_longer(rate, now, windows, answer):
+def test_resolution_window_grows_with_low_traffic(rate, now, windows, answer):
     trial = at(repaired(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now)
     assert judge_resolution(trial.context, REPAIRED).answer == answer
     asked = [e for e in trial.context.metrics.queries if "STATUS_CODE_ERROR" not in e]

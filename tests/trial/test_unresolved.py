@@ -50,5 +50,5 @@ def test_a_cheat_after_which_something_is_wrong_does_not(firing, more):
 
 
 @pytest.mark.parametrize(("seconds", "passed"), [(0.0, WINDOWS.still_firing + WINDOWS.clear), (90.0, 90.0)])
-def test_it_is_judged_when_every_window_has_passed(seconds, passed):
+def test_unresolved_is_judged_after_all_windows(seconds, passed):
     assert asked([(1100.0, None)], seconds=seconds)[1] == REPAIRED + passed

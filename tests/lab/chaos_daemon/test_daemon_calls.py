@@ -116,7 +116,7 @@ def test_each_call_states_the_whole_list(running: Any) -> None:
         ("SetTcs", {"container_id": "containerd://gone"}, "NOT_FOUND"),
     ],
 )  # fmt: skip
-def test_what_the_real_daemon_refuses_is_refused(running: Any, call: str, fields: Any, code: str) -> None:
+def test_invalid_daemon_calls_are_refused(running: Any, call: str, fields: Any, code: str) -> None:
     with pytest.raises(grpc.RpcError) as refused:
         running.call(call, **{"container_id": C1, **fields})
     assert refused.value.code().name == code

@@ -335,7 +335,7 @@ ALTERED: dict[str, Callable[[Object], Object]] = {
 
 
 @pytest.mark.parametrize("what", ALTERED)
-def test_what_others_write_into_its_status_is_corrected(lab: Lab, started: Callable[..., str], what: str) -> None:
+def test_kubelet_reverts_status_changes_of_others(lab: Lab, started: Callable[..., str], what: str) -> None:
     uid = started()
     before = copy.deepcopy(lab.api.pods[uid]["status"])
     lab.api.store(uid, ALTERED[what](before))

@@ -75,7 +75,7 @@ class Texts(HTMLParser):
         return next("".join(text) for _, attributes, text in self.elements if attributes.get("id") == id_)
 
 
-def test_it_draws_the_app_and_keeps_hostile_texts_texts(opened: Open, little: Lab) -> None:
+def test_page_draws_components_and_escapes_text(opened: Open, little: Lab) -> None:
     html = opened()
     page = Texts(html)
     boxes = [a for tag, a, _ in page.elements if tag == "g" and a.get("role") == "button"]

@@ -79,7 +79,7 @@ def test_a_missing_revision_is_looked_into(
     assert api.asked == [("Pod", "shop")]
 
 
-def test_it_waits_for_a_delivery_that_is_under_way(api: Api, store: ObjectStore, barrier: Barrier) -> None:
+def test_barrier_waits_for_delivery_in_progress(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     barrier.wait("shop")
     api.at = 1
     late = threading.Timer(0.02, store.put, ("Pod", obj("a", 1)))

@@ -102,7 +102,7 @@ def test_a_pod_that_is_named_and_not_there_is_skipped(lab_cluster: KubeCluster, 
     lab_cluster.delete(Reference("NetworkChaos", "named", NS, "chaos-mesh.org"))
 
 
-def test_what_an_author_may_leave_out_is_filled_in(lab_cluster: KubeCluster, clock: Clock) -> None:
+def test_chaos_defaults_are_filled_in(lab_cluster: KubeCluster, clock: Clock) -> None:
     delay = {**loss("late", {"labelSelectors": {"app": "cart"}}, action="delay", delay={"latency": "2000ms"})}
     del delay["spec"]["loss"]
     del delay["spec"]["direction"]

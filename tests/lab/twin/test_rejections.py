@@ -86,7 +86,7 @@ def test_a_pod_that_is_gone_leaves_nothing_behind() -> None:
             assert np.isfinite(rejections.delays("pod", 1, np.zeros(9), 0.5)).sum() == refused
 
 
-def test_what_one_tick_promises_the_next_one_keeps() -> None:
+def test_rejection_rate_is_limited_across_ticks() -> None:
     """Retransmissions of earlier dials take errors from later dials, in total never more than one a second."""
     rejections = Rejections()
     at = np.arange(0, 60, 0.5)

@@ -43,7 +43,7 @@ def test_spans_tell_the_time_of_their_process(offsets: tuple[dict[str, Any], ...
     assert (window.share("api"), window.quantile(0.9, "api") < 100) == (0.0, True)
 
 
-def test_it_ends_with_the_shift_and_with_the_container() -> None:
+def test_time_shift_ends_with_chaos_or_container() -> None:
     cluster = tiny.started()
     _shift(cluster, "api", {"seconds": 3600})
     cluster.run(60.0)

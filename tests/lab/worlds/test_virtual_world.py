@@ -30,7 +30,7 @@ def times(lab: FakeLab) -> list[float]:
     return [at - EPOCH for at, _ in lab.sink.written]
 
 
-def test_it_starts_at_the_epoch_and_stands_still(lab: FakeLab, world: LabWorld) -> None:
+def test_virtual_world_starts_at_epoch_and_stands_still(lab: FakeLab, world: LabWorld) -> None:
     assert isinstance(world, VirtualWorld)
     assert world.now == EPOCH
     assert lab.worlds.read_clock("shop") == EPOCH

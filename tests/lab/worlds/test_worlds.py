@@ -114,7 +114,7 @@ def test_wall_world_exposes_values_of_last_tick(lab: FakeLab) -> None:
 
 
 @pytest.mark.parametrize("mode", ["Wall", "Virtual"])
-def test_of_a_world_that_has_ended_nothing_is_left(mode: str, lab: FakeLab) -> None:
+def test_ended_world_is_garbage_collected(mode: str, lab: FakeLab) -> None:
     lab.worlds.open(spec(mode=mode)).wait(EPOCH + 60, stride=None, seconds=0.1, should_continue=lambda: True)
     lab.worlds.tick_walls(1500.0)
     world = weakref.ref(lab.worlds.all()[0])

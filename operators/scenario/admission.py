@@ -9,11 +9,10 @@ import msgspec
 
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.plan import DesiredTrial, Refusal
-from operators.scenario.resolution import list_findings, resolve_scenario
+from operators.scenario.resolution import resolve_scenario
 from scenario_kit.campaign.interventions import programs
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
-from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import find_unmet_needs, report_unmet_needs
 from scenario_kit.judge.platform import find_platform_needs, report_platform_lacks
 from scenario_kit.lint import drop_consequential
@@ -21,7 +20,6 @@ from scenario_kit.load import LocatedFinding
 from scenario_kit.load.rules import build_finding, load_rules
 from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Severity, TrialSpec, TrialStep, Value
 from scenario_kit.model.results.trial import ClockMode
-from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 #: Selects virtual time for a live scenario: the incident is active at once, and time advances only on request.
 CLOCK_ANNOTATION: Final = "scenariokit.io/clock"
@@ -74,10 +72,6 @@ def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> Scenari
         at = Position(path="spec.brief", line=0, column=0)
         lacking = msgspec.structs.replace(build_finding("SK605", "the scenario has no brief"), position=at)
         return ScenarioJudgement(refusal=_build_refusal([lacking]), warnings=warnings)
-    try:
-        require_wall_clock(runbook.faults, _choose_clock(settings, obj))
-    except AuthoringError as problem:
-        return ScenarioJudgement(refusal=_build_refusal(list_findings(problem)), warnings=warnings)
     return ScenarioJudgement(scenario=scenario, runbook=runbook, warnings=warnings)
 
 

@@ -18,7 +18,6 @@ from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.render import resolve
-from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 _FORMER: Final = (
     "`embedded.faults` is now `embedded.spec.faultTypes`; delete this Validation and create it again, as"
@@ -95,7 +94,6 @@ def _complete_case(environment: Environment, case: ValidationInput, scenario: Sc
     sample, clock = resolved("app", 100), environment.platform.campaign_clock
     if lacks := find_missing_capabilities(environment, sample, clock):
         return replace(case, static=(*case.static, *lacks))
-    require_wall_clock(sample.faults, clock)
     planned = tuple(plan_trials(case.plan, sample, case.spec.seed))
     incident = describe_incident(scenario, sample, read_titles(scenario, catalog))
     return replace(case, sample=sample, resolve=resolved, planned=planned, incident=incident)

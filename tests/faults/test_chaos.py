@@ -9,7 +9,6 @@ from scenario_kit.model.authored.scenario import FaultUse, Recurrence
 from scenario_kit.render import render_fault
 from scenario_kit.render.faults.applicability import offer
 from scenario_kit.render.faults.first_offer import render_objects_for
-from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 CATALOG = Catalog()
 DEMO, HOTEL = ("otel-demo", "hotel-reservation")
@@ -329,13 +328,10 @@ def test_every_kind_may_recur(again, name, target, every, lasting, key):
     limited = [target] if name == "cpu-stress" else []  # spare cores would let both run
     assert [e.ref for e in found.causes] == [root, *limited]
     assert found.effect[0].object.ref == found.undone[0].object.ref == root
-    assert (found.effect[0].object.path, found.effect[0].object.exists) == ("status.time", True)
+    assert (found.effect[0].object.path, found.effect[0].object.exists) == ("status.active[0].name", True)
     assert found.solutions[0].changes[0].operation.target == root
     assert (found.mitigation, found.persistence) == ("Native", "Object")
-    assert "wall-clock" in found.requires
-    with pytest.raises(AuthoringError, match="cannot run in virtual time"):
-        require_wall_clock([found], "Virtual")
-    require_wall_clock([found], "Wall")
+    assert "wall-clock" not in found.requires, "a lab plays Schedules in virtual time"
 
 
 @pytest.mark.parametrize(

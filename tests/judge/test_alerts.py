@@ -129,6 +129,8 @@ def test_held_and_still_firing():
     healed = history(alert("HighRequestErrorRate", "Deployment/frontend", (1200.0, 1500.0)))
     assert incident_alerts.check_held(history(FRONTEND), expect, 2000.0) == []
     assert codes(incident_alerts.check_held(healed, expect, 2000.0)) == ["SK305"]
+    assert incident_alerts.check_held(healed, expect, 2000.0, 600.0) == [], "of a fault that recurs"
+    assert codes(incident_alerts.check_held(healed, expect, 2200.0, 600.0)) == ["SK305"]
     assert (
         incident_alerts.check_still_firing(history(FRONTEND), expect, 2000.0, code="SK431", procedure="restart") == []
     )

@@ -142,6 +142,19 @@ def store(lab: LabState) -> Iterator[Etcd]:
         process.wait()
 
 
+def test_an_edit_is_made_to_the_newest_value(store: Etcd) -> None:
+    store.write([], {b"/one": b"1"})
+
+    def edit(value: bytes) -> bytes:
+        if value == b"1":
+            store.write([], {b"/one": b"2"})  # somebody else writes meanwhile
+        return value + b"+"
+
+    assert store.edit(b"/one", edit)
+    assert store.under(b"/one") == {b"/one": b"2+"}
+    assert not store.edit(b"/none", edit)
+
+
 def test_etcd_requires_its_client_certificate(lab: LabState, store: Etcd, tmp_path: Path) -> None:
     """Nor whoever has a certificate of the cluster, as a solver does."""
     port, pki = lab.ports["etcd"], supervisor.locate_pki(lab)

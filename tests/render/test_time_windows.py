@@ -54,3 +54,13 @@ def test_windows(rules, expectation, expected):
 def test_an_alert_of_several_rules_counts_with_all_of_them():
     twice = [rule("Errors", 60), rule("Errors", 180, 120)]
     assert compute_windows(twice, expect(Errors="MustFire")).still_firing == 330
+
+
+def test_windows_include_a_period_of_a_fault_that_recurs():
+    rules = [ERRORS, SILENCE, NOT_READY]
+    once = compute_windows(rules, expect(Errors="MustFire"))
+    again = compute_windows(rules, expect(Errors="MustFire"), 900)
+    assert again.quiet == once.quiet
+    for window in ("hold", "still_firing", "clear", "resolve"):
+        assert getattr(again, window) == getattr(once, window) + 900
+    assert (once.period, again.period) == (0, 900)

@@ -22,7 +22,6 @@ from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialSte
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.results.purpose import Purpose, PurposeKind
 from scenario_kit.model.results.trial import ClockMode
-from scenario_kit.render.faults.variants.chaos_schedule import require_wall_clock
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):
@@ -359,12 +358,7 @@ def derive_namespace(app: str, unique: str) -> str:
 
 
 def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: ClockMode = "Virtual") -> TrialSpec:
-    """Build the immutable spec of a trial, with its runbook.
-
-    Raises:
-        AuthoringError: a fault needs the wall clock, but the trial does not use it.
-    """
-    require_wall_clock(runbook.faults, clock)
+    """Build the immutable spec of a trial, with its runbook."""
     if any(step.use == "Cheat" for step in planned.steps):
         cheated = any(step.kind == "expectUnresolved" for step in planned.steps)
         runbook = add_cheats(runbook) if cheated else add_restart(runbook)

@@ -67,7 +67,7 @@ def map_schedule(context: ImportContext, spec: InputNode) -> MappedExperiment:
     else:
         refuse_duration(inner)
     if fitted == period:
-        schedule.map(f"recurrence.everySeconds: {fitted}", "a scenario with a recurrence only runs live")
+        schedule.map(f"recurrence.everySeconds: {fitted}")
     else:
         bounds = f"a period must be between {MIN_PERIOD} and {MAX_PERIOD} seconds"
         schedule.guess(f"recurrence.everySeconds: {fitted}", bounds)

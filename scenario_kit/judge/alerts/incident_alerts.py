@@ -144,19 +144,26 @@ def check_forbidden(
     return findings
 
 
-def check_held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
-    """Check that each must-fire alert still fires at the end of hold: the fault persists until it is repaired."""
+def check_held(history: AlertHistory, expect: Expect, at: float, period: float = 0.0) -> list[Finding]:
+    """Check that each must-fire alert still fires at the end of hold: the fault persists until it is repaired.
+
+    One of a fault that recurs may resolve in between; it must have fired within the last ``period``.
+    """
     return [
         build_finding(
             "SK305",
             message=f"{label_expectation(e)} stopped firing without a repair",
             observed=_describe_last(e, history),
-            expected="still firing at the end of the hold window",
+            expected="still firing at the end of the hold window"
+            + (f", or in the {period:.0f} s before" if period else ""),
             why="an incident that heals by itself rewards doing nothing",
             fix="use a fault that persists, or a shorter-lived expectation (class: MayFire)",
         )
         for e in list_by_class(expect, "MustFire")
-        if not any(t.firing_at(at) for t in select_timelines(e, history.timelines))
+        if not any(
+            t.firing_at(at) or (period and t.fires_within(at - period, at))
+            for t in select_timelines(e, history.timelines)
+        )
     ]
 
 

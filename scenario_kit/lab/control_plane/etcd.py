@@ -1,12 +1,13 @@
 """A client of etcd's JSON gateway.
 
-Only ``lab reset`` uses it to write. Everything else goes through the API server.
+Only ``lab reset`` uses it to write, and what sets the creation of an experiment. Everything else goes through the API
+server.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +47,7 @@ class _RangePart(msgspec.Struct, frozen=True):
 
 class _Several(msgspec.Struct, frozen=True):
     responses: tuple[_RangePart, ...] = ()
+    succeeded: bool = False
 
 
 class Etcd:
@@ -91,6 +93,17 @@ class Etcd:
         ]
         for batch in _split_batches(operations):
             self._ask("txn", {"success": batch}, _Several)
+
+    def edit(self, key: bytes, edit: Callable[[bytes], bytes]) -> bool:
+        """Replace the value of a key; again if somebody else wrote it meanwhile. Returns False if there is none."""
+        while True:
+            found = self._ask("range", {"key": _encode(key)}, _Found).kvs
+            if not found:
+                return False
+            same = {"key": _encode(key), "target": "MOD", "result": "EQUAL", "mod_revision": found[0].mod_revision}
+            put = {"request_put": {"key": _encode(key), "value": _encode(edit(_decode(found[0].value)))}}
+            if self._ask("txn", {"compare": [same], "success": [put]}, _Several).succeeded:
+                return True
 
     def _ask(self, what: str, document: Any, answer: Any) -> Any:
         try:

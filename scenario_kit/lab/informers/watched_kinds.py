@@ -54,11 +54,12 @@ CLUSTER = (
 REFUSERS = ("ResourceQuota", "LimitRange", "ServiceAccount", "PersistentVolumeClaim")
 CLUSTER_REFUSERS = ("PriorityClass", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
-#: Experiments, in the namespace of their author; they act on the namespaces of their selectors.
+#: Experiments and what starts them, in the namespace of their author; they act on the namespaces of their selectors.
 EXPERIMENTS = tuple(
     Watched(kind, CHAOS_GROUP)
     for kind in (
         "PodChaos", "NetworkChaos", "StressChaos", "HTTPChaos", "IOChaos", "DNSChaos", "TimeChaos", "JVMChaos",
+        "Schedule",
     )
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRun
 from scenario_kit.lab.control_plane import apiservice, log_access, store_access
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.control_plane.cluster import TARGETS
+from scenario_kit.lab.control_plane.etcd import Etcd
 from scenario_kit.lab.control_plane.log_access import locate_kubelet_tls
 from scenario_kit.lab.control_plane.webhook_access import locate_webhook_tls
 from scenario_kit.lab.host import procfs
@@ -38,6 +39,7 @@ from scenario_kit.lab.informers.watched_kinds import CLUSTER, NAMESPACED, PASSED
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, KubeletSources, LogFolder
 from scenario_kit.lab.server import external_targets
 from scenario_kit.lab.server.api import LabServerApi, serve
+from scenario_kit.lab.server.chaos_base_times import BaseWriter
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.container_inspection import RunningPrograms
 from scenario_kit.lab.server.containers import RunningContainers
@@ -87,6 +89,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     versions = ApiVersions(kubeconfig)
     stack.callback(versions.close)
     barrier = Barrier(versions, store)
+    etcd = Etcd(state.ports["etcd"], locate_pki(state))
+    stack.callback(etcd.close)
     metrics_gate = MetricsGate(store, worlds.read_tick)
     stack.callback(metrics_gate.close)
     stack.callback(barrier.close)
@@ -105,6 +109,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             sink_of=partial(create_writer, state),
             epoch=float(state.epoch),
             sample_horizon=SampleHorizon(Path(state.folder) / "worlds.json"),
+            set_chaos_base=BaseWriter(cluster, etcd).set_base,
             recordings=recordings,
         )
     )
@@ -141,6 +146,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
     threads.spawn("cleaner", partial(cleaner.run, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
+    threads.spawn("timers", partial(worlds.renew_timers, threads.stop))
     _start_external_targets(state, store, threads, stack)
     _start_metrics_api(state, cluster, MetricsApi(worlds, store, metrics_gate.pace), threads, stack)
     _start_log_api(state, LogApi(logs, partial(_find_pod, store), worlds.read_clock), threads, stack)

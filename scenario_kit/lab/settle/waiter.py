@@ -105,6 +105,7 @@ class Settler:
             due=self._list_due(namespace, kinds),
             refusers=[o for kind in CLUSTER_REFUSERS for o in self._store.names("", kind).values()],
             lifted=max(self._store.removed(namespace), self._store.removed("")),
+            wall=time.time(),
         )
 
     def _list_due(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 
-from scenario_kit.errors import Unreachable
+from scenario_kit.errors import InfrastructureError, Unreachable
 from scenario_kit.lab.kubelet import PlainProcesses, Processes
 from scenario_kit.lab.telemetry import KubeState
 from scenario_kit.lab.world_spec import WorldSpec
@@ -22,6 +22,8 @@ _LOG = logging.getLogger(__name__)
 #: Pause between retries while the API server is unreachable, and the longest outage that is tolerated.
 _RETRY_SECONDS = 1.0
 _LONGEST_OUTAGE_SECONDS = 30.0
+#: Pause between two renewals: periods are at least half a minute, and half of one is left at a renewal.
+_RENEWAL_SECONDS = 5.0
 
 
 class WorldConflict(Exception):
@@ -164,6 +166,18 @@ class Worlds:
         for world in self.all():
             if isinstance(world, WallWorld):
                 world.tick(t)
+
+    def renew_timers(self, stop: threading.Event) -> None:
+        """Keep the chaos manager from acting by the wall clock in virtual worlds until ``stop``. A thread's main
+        function.
+        """
+        while not stop.wait(_RENEWAL_SECONDS):
+            for world in self.all():
+                if isinstance(world, VirtualWorld):
+                    try:
+                        world.renew_timers()
+                    except InfrastructureError as error:
+                        _LOG.warning("%s: times of experiments were not renewed: %s", world.spec.trial, error)
 
     def run_nodes(self, stop: threading.Event) -> None:
         """Run the kubelets of all namespaces on the wall clock until ``stop``. A thread's main function.

@@ -8,12 +8,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from scenario_kit.lab.settle.chaos_timers import ChaosTimers
 from scenario_kit.lab.settle.deadlines import ProgressDeadlines, backdate_progress
 from scenario_kit.lab.settle.settled import Reason
+from scenario_kit.lab.settle.settled.chaos import affects_namespace
 from scenario_kit.lab.twin import Telemetry
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.hpa_sync import Autoscalers
 from scenario_kit.lab.worlds.world import TICK_SECONDS, LabContext, LabWorld, WaitResult, find_grid_from
+from scenario_kit.model import Object
 from scenario_kit.model.runtime.process import SeriesId
 
 #: Ticks per write to Prometheus during a wait.
@@ -50,6 +53,7 @@ class VirtualWorld(LabWorld):
         self._deadlines = ProgressDeadlines()
         self._autoscalers = Autoscalers(lab.store, lab.metrics_gate, lab.cluster, spec.namespaces)
         self._scaled = self._start
+        self._timers = ChaosTimers(lab.set_chaos_base)
         self._overdue: frozenset[str] = frozenset()
         self._closed = False
 
@@ -109,6 +113,7 @@ class VirtualWorld(LabWorld):
         end = self._ticked + TICK_SECONDS
         if self._telemetry is None:
             self._scale(deadline, should_continue)
+            self._expire_timers(end, deadline, should_continue)
             self._run_up_to(end, deadline, should_continue)
             self._now = end
             self._settle(deadline, should_continue)
@@ -136,6 +141,23 @@ class VirtualWorld(LabWorld):
         self._autoscalers.scale_down_overdue(self._ticked, settle, max(deadline - time.monotonic(), 0.0))
         self._settle(deadline, should_continue, force=True)
         self._scaled = self._ticked
+
+    def renew_timers(self) -> None:
+        """Keep the chaos manager from acting by the wall clock on what is not due in this world."""
+        self._timers.observe(self._list_experiments(), self._now)
+        self._timers.renew(time.time())
+
+    def _expire_timers(self, end: float, deadline: float, should_continue: Callable[[], bool]) -> None:
+        """Let the chaos manager start and end the experiments that are due before ``end``."""
+        self._timers.observe(self._list_experiments(), self._ticked)
+        if self._timers.expire(end, time.time()):
+            self._settle(deadline, should_continue, force=True)
+            self._timers.observe(self._list_experiments(), self._ticked)
+            self._timers.restart(time.time())
+
+    def _list_experiments(self) -> list[Object]:
+        found = self._lab.store.experiments()
+        return [obj for obj in found if any(affects_namespace(obj, name) for name in self.spec.namespaces)]
 
     def _run_up_to(self, end: float, deadline: float, should_continue: Callable[[], bool]) -> None:
         """Run the kubelet's work due before ``end``, second by second; settling after each item is too slow."""

@@ -105,6 +105,7 @@ class LabContext:
     sink_of: Callable[[], Sink]
     epoch: float
     sample_horizon: SampleHorizon
+    set_chaos_base: Callable[[Object, float], None]
     recordings: Recordings | None = None
 
 

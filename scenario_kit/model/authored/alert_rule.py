@@ -62,10 +62,14 @@ def compute_alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds
 
 
 class Windows(Value, frozen=True, kw_only=True):
-    """Observation windows in seconds (docs/plans.md), computed from the rules by ``time_windows``."""
+    """Observation windows in seconds (docs/plans.md), computed from the rules by ``time_windows``.
+
+    ``period`` is the longest period of a recurring fault, which the windows include; 0 without one.
+    """
 
     quiet: int
     hold: int
     still_firing: int
     clear: int
     resolve: int
+    period: int = 0

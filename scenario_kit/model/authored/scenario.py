@@ -201,6 +201,11 @@ class ScenarioSpec(Value, frozen=True, kw_only=True):
     decoys: tuple[Decoy, ...] = ()
     suppress: tuple[Suppression, ...] = ()
 
+    @property
+    def period(self) -> int:
+        """The longest period of a recurring fault in seconds; 0 without one."""
+        return max((use.recurrence.every_seconds for use in self.faults if use.recurrence), default=0)
+
 
 class Scenario(Value, frozen=True, kw_only=True):
     """A scenario. ``name`` is ``metadata.name``, and the folder's name under ``catalog/scenarios``."""

@@ -82,7 +82,7 @@ def resolve(
         users=offered,
         objects=objects,
         rules=rules,
-        windows=compute_windows(rules, spec.expect),
+        windows=compute_windows(rules, spec.expect, spec.period),
         faults=faults,
         expect=spec.expect,
         ground_truth=_build_ground_truth(spec.ground_truth, faults),

@@ -17,7 +17,7 @@ _REPAIR: Final = 600
 _DELAY: Final = 2 * (SCRAPE + EVALUATION)
 
 
-def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows:
+def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None, period: int = 0) -> Windows:
     """Compute the windows of a trial, in seconds.
 
     From ``for`` and ``range`` of these rules:
@@ -32,22 +32,25 @@ def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None) ->
 
     *quiet* is long enough for every rule that would fire without a fault; *hold*, for every alert that must not fire.
     *still_firing* is the latest time at which an alert that dipped during a restart is back. An alert counts as
-    cleared after *clear* without firing. *resolve* is a deadline, not a wait.
+    cleared after *clear* without firing. *resolve* is a deadline, not a wait. Between two occurrences of a recurring
+    fault, alerts may resolve: all windows but *quiet* are longer by its period.
 
     Args:
         rules: all rules of the scenario's packs.
         expect: the scenario's expectations. If no alert must fire (a draft, or no incident), all rules count.
+        period: the longest period of a recurring fault.
     """
     alerts = expect.alerts if expect else ()
     must_fire = _select_named(rules, {a.name for a in alerts if a.alert_class == "MustFire"}) or tuple(rules)
     judged = _select_named(rules, {a.name for a in alerts if a.alert_class != "MayFire"}) or must_fire
-    clear = find_slowest(must_fire) + _DELAY
+    clear = find_slowest(must_fire) + _DELAY + period
     return Windows(
         quiet=max((r.for_seconds for r in rules), default=0) + _DELAY,
-        hold=max(find_slowest(judged), find_slowest(must_fire)) + _DELAY,
-        still_firing=find_slowest(must_fire) + 2 * EVALUATION,
+        hold=max(find_slowest(judged), find_slowest(must_fire)) + _DELAY + period,
+        still_firing=find_slowest(must_fire) + 2 * EVALUATION + period,
         clear=clear,
         resolve=max((r.range_seconds for r in must_fire), default=0) + clear + TRAFFIC_SECONDS + _REPAIR,
+        period=period,
     )
 
 

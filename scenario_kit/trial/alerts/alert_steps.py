@@ -213,7 +213,7 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
     if outcome == "NoIncident":
         return [*findings, *control_runs.check_no_incident(history, expect, injected, end)], results
     if outcome == "Incident":
-        findings += incident_alerts.check_held(history, expect, end)
+        findings += incident_alerts.check_held(history, expect, end, context.runbook.windows.period)
         # A program without expectAlerts only observes the fault: no alert is a valid result.
         asked = any(s.kind == "expectAlerts" for s in context.spec.steps) and not expect.silent
         if asked and (quiet := missing_alerts.check_unnoticed(history, expect, injected)):
@@ -267,7 +267,8 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
         expect = restrict_to_faults(expect, left, runbook.ground_truth.propagation)
     code = "SK403" if step.faults and step.use == "Fix" else _STILL[step.use]
 
-    def cleared(since: float) -> list[Finding]:
+    def cleared(at: float) -> list[Finding]:
+        since = at - windows.period
         if runbook.expect.silent:
             return _find_gone(context, step, code)
         history = context.history()

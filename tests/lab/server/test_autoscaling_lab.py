@@ -189,6 +189,7 @@ class AutoscaledWorld:
                 sink_of=FakeSink,
                 epoch=EPOCH,
                 sample_horizon=SampleHorizon(),
+                set_chaos_base=lambda _, base: None,
             )
         )
         server = serve(MetricsApi(worlds, self.store, self.metrics_gate.pace), 0, apiservice.build_server_context(pki))

@@ -162,3 +162,71 @@ def test_a_name_is_resolved_as_the_cluster_does(lab_cluster: KubeCluster, clock:
     lab_cluster.delete(Reference("NetworkChaos", "named-target", NS, "chaos-mesh.org"))
     with pytest.raises(Rejected, match="no such host"):
         lab_cluster.create(loss("lost", {"labelSelectors": {"app": "web"}}, externalTargets=["redis-master.default"]))
+
+
+def often(name: str, seconds: int, lasting: int) -> Object:
+    inner = loss(name, {"labelSelectors": {"app": "cart"}}, duration=f"{lasting}s")["spec"]
+    return {
+        "apiVersion": "chaos-mesh.org/v1alpha1",
+        "kind": "Schedule",
+        "metadata": {"name": name, "namespace": NS},
+        "spec": {
+            "schedule": f"@every {seconds}s",
+            "type": "NetworkChaos",
+            "concurrencyPolicy": "Forbid",
+            "historyLimit": 1,
+            "networkChaos": inner,
+        },
+    }
+
+
+def started(cluster: KubeCluster) -> dict[str, str]:
+    """Experiments by name, with the phase of their records."""
+    found = {}
+    for obj in cluster.list("NetworkChaos", NS):
+        records = ((obj.get("status") or {}).get("experiment") or {}).get("containerRecords") or [{}]
+        found[str(obj["metadata"]["name"])] = str(records[0].get("phase"))
+    return found
+
+
+def test_a_schedule_keeps_the_trials_clock(lab_cluster: KubeCluster, clock: Clock) -> None:
+    """Its manager starts and ends experiments, every ten virtual minutes for five, in a few seconds."""
+    ref = Reference("Schedule", "often", NS, "chaos-mesh.org")
+    lab_cluster.create(often("often", 600, 300))
+    clock.wait(clock.now() + 15)
+    begin = clock.now() - 15
+    seen = []
+    for at in (600, 615, 885, 915, 1200, 1215, 1500, 1515):
+        clock.wait(begin + at)
+        seen.append((at, [*started(lab_cluster).values()]))
+    assert seen == [
+        (600, []), (615, ["Injected"]), (885, ["Injected"]), (915, ["Not Injected"]), (1200, ["Not Injected"]),
+        (1215, ["Injected"]), (1500, ["Injected"]), (1515, ["Not Injected"]),
+    ]  # fmt: skip
+
+    live = lab_cluster.get(ref)
+    assert live is not None
+    (name,) = started(lab_cluster)
+    child = lab_cluster.get(Reference("NetworkChaos", name, NS, "chaos-mesh.org"))
+    assert child is not None
+    assert [each["name"] for each in live["status"]["active"]] == [name]
+    assert child["metadata"]["labels"] == {"managed-by": "often"}
+    assert child["metadata"]["ownerReferences"][0] | {} == {
+        "apiVersion": "chaos-mesh.org/v1alpha1", "kind": "Schedule", "name": "often", "controller": True,
+        "blockOwnerDeletion": True, "uid": live["metadata"]["uid"],
+    }  # fmt: skip
+    assert child["spec"]["duration"] == "300s"
+
+    pause = {"metadata": {"annotations": {"experiment.chaos-mesh.org/pause": "true"}}}
+    lab_cluster.patch(ref, pause)
+    clock.wait(begin + 2400)
+    assert started(lab_cluster) == {name: "Not Injected"}
+    lab_cluster.patch(ref, {"metadata": {"annotations": {"experiment.chaos-mesh.org/pause": None}}})
+    clock.wait(begin + 2430)
+    assert [*started(lab_cluster).values()] == ["Injected"], "one start is made up for"
+
+    lab_cluster.delete(ref)
+    clock.wait(begin + 2445)
+    assert started(lab_cluster) == {}
+    clock.wait(begin + 3600)
+    assert started(lab_cluster) == {}

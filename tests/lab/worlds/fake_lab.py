@@ -126,6 +126,7 @@ class FakeLab:
         self.metrics_gate = MetricsGate(self.store, self.worlds.read_tick)
         self.store.listen(self.metrics_gate.on_event)
         self.quiet = True
+        self.bases: list[tuple[str, float]] = []
         self._revision = 1000
         self.worlds.attach(
             LabContext(
@@ -139,6 +140,7 @@ class FakeLab:
                 sink_of=lambda: self.sink,
                 epoch=EPOCH,
                 sample_horizon=SampleHorizon(),
+                set_chaos_base=lambda obj, base: self.bases.append((obj["metadata"]["name"], base)),
             )
         )
 

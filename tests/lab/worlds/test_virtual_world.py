@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from scenario_kit.errors import MetricsError
 from scenario_kit.lab.worlds import LabWorld, VirtualWorld, WaitResult
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.model.runtime.process import Exit
 from tests.lab.worlds.fake_lab import EPOCH, TICKS, FakeLab, spec
 
@@ -188,3 +191,25 @@ def test_rollout_deadline_wakes_its_controller(lab: FakeLab, world: LabWorld) ->
     concluded = {**status, "conditions": [{**progressing, "status": "False", "reason": "ProgressDeadlineExceeded"}]}
     lab.put("Deployment", "web", metadata={"annotations": annotations}, spec=fields["spec"], status=concluded)
     assert wait(world, 120) == WaitResult(EPOCH + 120, True)
+
+
+def test_starts_and_ends_of_chaos_keep_its_clock(lab: FakeLab, world: LabWorld) -> None:
+    """The manager is told at the beginning of the tick in which something is due."""
+    created = {"creationTimestamp": format_timestamp(time.time() - 1)}
+    lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"})
+    told = []
+    for end in range(15, 136, 15):
+        wait(world, end, wall=0.5)
+        told += [(end, name) for name, _ in lab.bases]
+        lab.bases.clear()
+        lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"}, status={})
+    assert told == [(75, "often"), (135, "often")]
+
+
+def test_the_wall_clock_starts_no_chaos(lab: FakeLab, world: LabWorld) -> None:
+    created = {"creationTimestamp": format_timestamp(time.time() - 50)}
+    lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"})
+    assert isinstance(world, VirtualWorld)
+    world.renew_timers()
+    ((name, base),) = lab.bases
+    assert (name, base) == ("often", pytest.approx(time.time(), abs=5.0))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lab.informers.watched_kinds import CHILD_KINDS
-from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, is_condition_true
+from scenario_kit.lab.settle.chaos_lengths import is_expired, is_paused, read_period
+from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, is_condition_true, read_controller_uid
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos.kinds import ONE_SHOT, PAUSE
+from scenario_kit.model.chaos.kinds import ONE_SHOT, SCHEDULE
 from scenario_kit.model.chaos.reach import list_namespaces
 
 #: A failure is final once nothing has changed for this long (wall clock): the manager retries from 5 ms on with a
@@ -23,9 +24,10 @@ _SILENT_SECONDS = 10.0
 
 
 def check_experiments(facts: Facts) -> Iterator[Reason]:
-    """Yield experiments that the manager is still working on."""
+    """Yield experiments and Schedules that the manager is still working on."""
     for obj in facts.experiments:
-        problem = _check_experiment(obj, facts)
+        check = _check_schedule if obj["kind"] == SCHEDULE else _check_experiment
+        problem = check(obj, facts)
         if problem:
             yield Reason("Chaos", obj["kind"], obj["metadata"]["name"], problem)
 
@@ -46,11 +48,44 @@ def affects_namespace(obj: Object, namespace: str) -> bool:
     return obj["metadata"].get("namespace") == namespace or namespace in list_namespaces(obj)
 
 
+def _check_schedule(obj: Object, facts: Facts) -> str:
+    if "deletionTimestamp" in obj["metadata"]:
+        return "is being deleted"
+    if read_period(obj) is None:
+        return f"starts at {obj['spec'].get('schedule')!r}, and a trial's clock can only play '@every' with a duration"
+    started = [e for e in facts.experiments if read_controller_uid(e) == obj["metadata"]["uid"]]
+    listed = {each.get("name") for each in (obj.get("status") or {}).get("active") or ()}
+    if listed != {each["metadata"]["name"] for each in started}:
+        return "does not list its experiments yet"
+    if not is_expired(obj, facts.wall) or is_paused(obj) or facts.quiet(obj) >= _SILENT_SECONDS:
+        return ""
+    forbidden = obj["spec"].get("concurrencyPolicy", "Forbid") == "Forbid"
+    if forbidden and any(not _has_finished(each, facts) for each in started):
+        return ""
+    return "has not started its experiment yet"
+
+
+def _has_finished(obj: Object, facts: Facts) -> bool:
+    """Return whether an experiment counts as finished for its Schedule: ``IsChaosFinished`` in Chaos Mesh."""
+    records = ((obj.get("status") or {}).get("experiment") or {}).get("containerRecords") or []
+    if (obj.get("spec") or {}).get("action") in ONE_SHOT:
+        return bool(records) and all(r.get("phase") == "Injected" for r in records)
+    return is_expired(obj, facts.wall) and all(r.get("phase") == "Not Injected" for r in records)
+
+
+def _is_orphan(obj: Object, facts: Facts) -> bool:
+    """Return whether an experiment was started by a Schedule that is gone."""
+    owner = read_controller_uid(obj)
+    return bool(owner) and all(each["metadata"]["uid"] != owner for each in facts.experiments)
+
+
 def _check_experiment(obj: Object, facts: Facts) -> str:
+    if "deletionTimestamp" not in obj["metadata"] and _is_orphan(obj, facts):
+        return "its Schedule is gone, and it is not collected yet"
     status = obj.get("status") or {}
     records = (status.get("experiment") or {}).get("containerRecords") or []
     deleted = "deletionTimestamp" in obj["metadata"]
-    stop = deleted or (obj["metadata"].get("annotations") or {}).get(PAUSE) == "true"
+    stop = deleted or is_paused(obj) or is_expired(obj, facts.wall)
     if (obj.get("spec") or {}).get("action") in ONE_SHOT:
         stop = False
     if not records:

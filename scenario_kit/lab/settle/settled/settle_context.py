@@ -48,7 +48,7 @@ class Facts(NamedTuple):
     selected nothing, by the UID of the experiment.
     ``overdue`` are Deployments past their progress deadline on the trial's clock, with ``lastUpdateTime`` moved back.
     ``refusers`` are objects outside of the namespace that may refuse its pods, ``lifted`` is the revision at which one
-    was last removed.
+    was last removed. ``wall`` is the time on the wall clock, by which the chaos manager starts and ends experiments.
     ``due`` are pods and claims with pending work that their status does not show.
     """
 
@@ -62,6 +62,7 @@ class Facts(NamedTuple):
     due: Sequence[Due] = ()
     refusers: Sequence[Object] = ()
     lifted: int = 0
+    wall: float = 0.0
 
     def of(self, kind: str) -> Mapping[str, Object]:
         """Return the objects of a kind by name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -14,8 +13,6 @@ from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, schedule_k
 from scenario_kit.model.json_document import replace_texts
 from scenario_kit.render.templating.authoring_error import build_error
 
-#: Capability of recurring faults: Schedules follow the wall clock and ignore virtual time.
-WALL_CLOCK: Final = "wall-clock"
 #: Minimum duration in seconds; effect checks cannot distinguish a shorter outage from a restart.
 _MIN_SECONDS: Final = 180
 
@@ -49,26 +46,7 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
         mitigation="Native",
         persistence="Object",
         solutions=scheduled.solutions or (_build_stop(fault.name, stop),),
-        requires=(*scheduled.requires, WALL_CLOCK),
     )
-
-
-def require_wall_clock(faults: Iterable[Fault], clock: str) -> None:
-    """Check that no fault requires the wall clock unless ``clock`` is ``Wall``.
-
-    Raises:
-        AuthoringError: a recurring fault would run in virtual time.
-    """
-    for fault in faults:
-        if clock != "Wall" and WALL_CLOCK in fault.requires:
-            raise build_error(
-                "SK304",
-                f"fault '{fault.name}' recurs by wall-clock time and cannot run in virtual time",
-                observed=f"a trial in {clock.lower()} time",
-                expected="a live scenario in wall-clock time",
-                why="the Schedule would rarely or never start in virtual time, and the trial would prove nothing",
-                fix="apply the scenario with kubectl, or remove `recurrence` for validation",
-            )
 
 
 def _check_times(fault: Fault, experiment: Object, recurrence: Recurrence) -> None:
@@ -109,11 +87,11 @@ def _schedule_change(change: Change, recurrence: Recurrence) -> Change:
 
 
 def _extend_deadline(check: Check, schedule: Reference, seconds: int) -> Check:
-    """Extend a check's deadline by one period; a check of the experiment's status reads the last start instead."""
+    """Extend a check's deadline by one period; a check of the experiment's status reads instead what was started."""
     later = msgspec.structs.replace(check, within_seconds=check.within_seconds + seconds)
     if check.object is None or check.object.ref != schedule:
         return later
-    return msgspec.structs.replace(later, object=ObjectCheck(ref=schedule, path="status.time", exists=True))
+    return msgspec.structs.replace(later, object=ObjectCheck(ref=schedule, path="status.active[0].name", exists=True))
 
 
 def _build_stop(fault: str, changes: tuple[Change, ...]) -> Solution:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from scenario_kit.model import Finding, Object
 from scenario_kit.model.authored.scenario import Outcome
-from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
 #: Conditions of a Scenario, all set by the first reconciliation.
@@ -116,9 +116,9 @@ def compute_restart(trial: Object) -> float | None:
     status = TrialStatus.from_json(trial.get("status") or {})
     if status.outcome != "Infra" or any(f.code in _PERMANENT for f in status.findings):
         return None
-    over = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
+    over = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), None)
     pause: float = min(_INITIAL_BACKOFF * 2.0 ** (read_attempt(trial) - 1), _MAX_BACKOFF)
-    return (parse_timestamp(over) if over else 0.0) + pause
+    return (over.seconds if over else 0.0) + pause
 
 
 def build_conditions(

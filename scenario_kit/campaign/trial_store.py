@@ -134,10 +134,10 @@ def is_stale(trial: Object) -> bool:
 
 def measure_duration(trial: Object, status: TrialStatus) -> float:
     """Return the wall seconds from creation to the end of a trial; 0 if it has not ended."""
-    ended = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
-    if not ended:
+    ended = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), None)
+    if ended is None:
         return 0.0
-    return parse_timestamp(ended) - parse_timestamp(trial["metadata"]["creationTimestamp"])
+    return ended.seconds - parse_timestamp(trial["metadata"]["creationTimestamp"])
 
 
 class TrialEvidence(NamedTuple):

@@ -48,7 +48,7 @@ def make_reference(obj: Object) -> Reference:
 
 def lasts_until_deleted(obj: Object) -> bool:
     """Return whether the fault lasts until the object is deleted."""
-    return obj["kind"] != SCHEDULE and (obj.get("spec") or {}).get("action") not in ONE_SHOT
+    return obj.get("kind") != SCHEDULE and get_experiment(obj).spec.get("action") not in ONE_SHOT
 
 
 def parse_experiment_duration(obj: Object) -> float | None:
@@ -56,7 +56,7 @@ def parse_experiment_duration(obj: Object) -> float | None:
 
     Experiments of a Schedule have none here, as it repeats them on the wall clock.
     """
-    text = str((obj.get("spec") or {}).get("duration") or "")
+    text = str(get_experiment(obj).spec.get("duration") or "")
     if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not lasts_until_deleted(obj):
         return None
     try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from scenario_kit.snapshot.reader import MetricFile, SnapshotFolder, parse_map, parse_timestamp
+from scenario_kit.snapshot.reader import MetricFile, SnapshotFolder, parse_map
 
 #: Metric names and units.
 METRICS: Final[Mapping[str, str]] = {
@@ -65,9 +65,9 @@ def _read_pod(snapshot: SnapshotFolder, file: MetricFile) -> Iterator[Sample]:
             owner = _HASHED.sub("", tags["owner_name"]) if hashed else tags["owner_name"]
         elif name == _CPU:
             tags = parse_map(row["tags"])
-            usage[f"{tags.get('container')} {tags.get('id')}"][parse_timestamp(row["timestamp"])] = float(row["value"])
+            usage[f"{tags.get('container')} {tags.get('id')}"][row.at] = float(row["value"])
         elif name == _MEMORY:
-            memory[parse_timestamp(row["timestamp"])] += float(row["value"])
+            memory[row.at] += float(row["value"])
     for series in usage.values():
         yield from (Sample(at, owner, "cpu", rate) for at, rate in compute_rates(series))
     yield from (Sample(at, owner, "mem", value) for at, value in memory.items())
@@ -84,7 +84,7 @@ def _read_service(snapshot: SnapshotFolder, file: MetricFile) -> Iterator[Sample
         tags = parse_map(row["tags"])
         if tags.get("span_kind") not in _SERVED:
             continue
-        at, value = parse_timestamp(row["timestamp"]), float(row["value"])
+        at, value = row.at, float(row["value"])
         key = f"{tags.get('span_name')} {tags.get('span_kind')} {tags.get('status_code')}"
         if suffix == "count":
             counts[key, tags.get("status_code") == _FAILED][at] = value

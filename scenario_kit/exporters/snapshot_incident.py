@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.exporters.gates import require_gates
-from scenario_kit.model.kubernetes.timestamp import parse_timestamp
+from scenario_kit.model.kubernetes.timestamp import Timestamp
 from scenario_kit.scoring.entities.truth import IncidentTruth, Outcome, TruthGroup
 from scenario_kit.scoring.files.truths import OWN_FILE, read_truths
 from scenario_kit.scoring.matching.alias_classes import build_alias_classes
@@ -147,9 +147,15 @@ def _list_faults(own: Mapping[str, Any], times: SnapshotTimes) -> list[InjectedF
     for each in own["faults"]:
         if each["name"] in labels:
             after = each["injectedAfterSeconds"]
-            at = parse_timestamp(times.injection) if after is None else parse_timestamp(times.start) + after
+            at = times.start.seconds + after if after is not None else _require_injection(times).seconds
             found.append(InjectedFault(each["name"], each["type"], at, tuple(labels[each["name"]])))
     return sorted(found, key=lambda fault: fault.at)
+
+
+def _require_injection(times: SnapshotTimes) -> Timestamp:
+    if times.injection is None:
+        raise AuthoringError("the manifest has no time of the injection, but the truth has a fault", fix=_AGAIN)
+    return times.injection
 
 
 def _require_findable(snapshot: SnapshotFolder, truth: IncidentTruth) -> None:

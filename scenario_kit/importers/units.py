@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final, Literal
 
+from scenario_kit.model.kubernetes.duration import parse_seconds
+
 Unit = Literal["Milliseconds", "Seconds", "Percent", "Share", "Integer", "Text", "Texts", "Kilobits", "Flag", "Object"]
-_DURATION: Final = re.compile(r"([0-9]*\.?[0-9]+)(ns|us|µs|ms|s|m|h)")
-_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _RATE: Final = re.compile(r"([0-9]*\.?[0-9]+)\s*([kmgt]?)(bit|bps)")
 _PREFIX: Final = {"": 1e-3, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}
 
@@ -28,10 +28,9 @@ def parse_go_duration(value: Any) -> float:
     text = text.lstrip("+-")
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return sign * float(text)
-    parts = _DURATION.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(f"'{text[:40]}' is not a duration such as 250ms or 1m30s")
-    return sign * sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if not text:
+        raise ValueError("'' is not a duration such as 250ms or 1m30s")
+    return sign * parse_seconds(text)
 
 
 def convert_value(value: Any, unit: Unit) -> Any:

@@ -114,7 +114,7 @@ def _list_evidence(entry: CatalogueEntry) -> Iterator[tuple[str, str]]:
     yield "chance that a repeat holds", f"at least {evidence.at_least:.2f} (one-sided 95 %)"
     yield "tier", f"{evidence.tier} ({_describe_plane(evidence)})"
     yield "trials", f"{evidence.trials}, in {evidence.minutes:g} minutes"
-    yield "date", evidence.date
+    yield "date", str(evidence.date)
     yield "kit", evidence.kit
 
 

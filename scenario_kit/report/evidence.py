@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Final
 
 from scenario_kit.campaign import Validation
@@ -46,7 +47,7 @@ def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
         alerts=_list_onsets(validation),
         trials=len(validation.trials),
         minutes=round(validation.wall_seconds / 60, 1),
-        date=report.created[:10],
+        date=date.fromisoformat(report.created[:10]),
         kit=report.kit,
         difficulty=validation.difficulty,
         fingerprint=validation.fingerprint,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,6 +17,7 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import Finding, Position, Severity
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, compute_checksum
 
 #: Maximum size of a cell, which may contain a whole object.
@@ -26,7 +27,29 @@ _ALERTS: Final = "alerts_at_"
 _HANDED_OVER: Final = "alerts_in_alerting_state_"
 _ALERT_TIMES: Final = ("%Y-%m-%dT%H-%M-%S.%f", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H%M%S.%fZ")
 
-TableRow = Mapping[str, str]
+
+class TableRow(dict[str, str]):
+    """The cells of a row, by column. ``place`` is its file and line."""
+
+    def __init__(self, cells: Iterable[tuple[str, str]], place: tuple[Path, int]) -> None:
+        super().__init__(cells)
+        self.place = place
+
+    @property
+    def at(self) -> float:
+        """The timestamp, in seconds since the epoch.
+
+        Raises:
+            AuthoringError: the cell is not a timestamp.
+        """
+        cell = self.get("Timestamp") or self.get("timestamp", "")
+        try:
+            return parse_timestamp(f"{cell}+00:00")
+        except ValueError as error:
+            path, line = self.place
+            message = f"'{cell[:40]}' is not a timestamp"
+            finding = _report(path, f"has a row whose time {message}", "2025-01-06 00:00:01.5", cell, line=line)
+            raise AuthoringError(f"{path}:{line}: {message}", [finding]) from error
 
 
 class AlertsAt(NamedTuple):
@@ -166,7 +189,7 @@ def read_table(path: Path) -> Iterator[TableRow]:
                 message = f"a row has {len(cells)} cells"
                 finding = _report(path, message, f"{len(header)}, as the header", "", line=reader.line_num)
                 raise AuthoringError(f"{path}:{reader.line_num}: {message}, expected {len(header)}", [finding])
-            yield dict(zip(header, cells, strict=True))
+            yield TableRow(zip(header, cells, strict=True), (path, reader.line_num))
 
 
 def parse_map(cell: str) -> dict[str, str]:
@@ -182,15 +205,6 @@ def parse_map(cell: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise ValueError(f"not a map: {cell[:80]!r}")
     return found
-
-
-def parse_timestamp(cell: str) -> float:
-    """Parse a timestamp of a table into seconds since the epoch.
-
-    Raises:
-        ValueError: not a timestamp.
-    """
-    return datetime.fromisoformat(f"{cell[:26].replace(' ', 'T')}+00:00").timestamp()
 
 
 def _parse_alert_time(text: str) -> float:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Runbook, ScenarioSpec
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.kubernetes.timestamp import Timestamp, format_timestamp
 from scenario_kit.snapshot.canonical.events import EventHistory, ShownEvent
 from scenario_kit.snapshot.canonical.names import NameCollector, NameMap
 from scenario_kit.snapshot.canonical.objects import ObjectHistory
@@ -37,7 +38,7 @@ from scenario_kit.snapshot.tables import SignalTables, prepare_folders, write_se
 from scenario_kit.snapshot.truth import write_truth
 
 #: Default first day of snapshots of virtual trials.
-FIRST_DAY: Final = "2025-01-06"
+FIRST_DAY: Final = date(2025, 1, 6)
 #: Maximum lateness of rows in seconds; traces are complete after two minutes.
 _LATE: Final = 240.0
 
@@ -57,7 +58,7 @@ class SnapshotSource(NamedTuple):
     spec: ScenarioSpec
     digests: Mapping[str, str]
     versions: Mapping[str, str]
-    first_day: str = FIRST_DAY
+    first_day: date = FIRST_DAY
     settings: SnapshotSettings = SnapshotSettings()
     played: Mapping[str, Any] = {}
 
@@ -95,7 +96,7 @@ def write_snapshot(
     return manifest
 
 
-def read_names(recording: Recording, first_day: str) -> tuple[NameMap, TimeShift]:
+def read_names(recording: Recording, first_day: date) -> tuple[NameMap, TimeShift]:
     """Build the canonical names and the time shift of a recording."""
     runbook = recording.runbook
     if not recording.virtual:
@@ -249,8 +250,8 @@ def _list_values(recording: Recording, label: str, span: metrics.SeriesWindow) -
 def _build_manifest(
     folder: Path, name: str, recording: Recording, source: SnapshotSource, shift: TimeShift, digests: Mapping[str, str]
 ) -> Manifest:
-    def show(at: float) -> str:
-        return f"{datetime.fromtimestamp(shift.shows(at), UTC):%Y-%m-%dT%H:%M:%SZ}"
+    def show(at: float) -> Timestamp:
+        return Timestamp(format_timestamp(shift.shows(at)))
 
     app = recording.runbook.app
     return Manifest(
@@ -260,7 +261,7 @@ def _build_manifest(
         seed=recording.seed,
         times=SnapshotTimes(
             start=show(recording.start),
-            injection=show(recording.injected) if recording.injected is not None else "",
+            injection=show(recording.injected) if recording.injected is not None else None,
             handover=show(recording.handover),
         ),
         digests={**source.digests, **digests},

@@ -9,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.model import Finding, StepStatus, Value
-from scenario_kit.model.kubernetes.timestamp import format_timestamp
+from scenario_kit.model.kubernetes.timestamp import Timestamp, format_timestamp
 
 #: Conditions of a Trial, in the order in which they become true. Reasons are PascalCase (docs/reference).
 CONDITIONS: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved", "Clean", "Succeeded")
@@ -37,7 +37,7 @@ class Condition(Value, frozen=True, kw_only=True, omit_defaults=False):
     status: Literal["True", "False", "Unknown"]
     reason: str
     message: str = ""
-    last_transition_time: str = ""
+    last_transition_time: Timestamp
     observed_generation: int = 0
 
 
@@ -113,7 +113,7 @@ def set_condition(
         reason=reason,
         message=message,
         observed_generation=generation,
-        last_transition_time=old.last_transition_time if old and unmoved else format_wall_time(),
+        last_transition_time=old.last_transition_time if old and unmoved else Timestamp(format_wall_time()),
     )
     return tuple(existing.values())
 

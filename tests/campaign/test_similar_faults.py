@@ -1,5 +1,7 @@
 """Which faults of the matrix raise the same alerts, and what would be found there and not here."""
 
+from datetime import date
+
 import msgspec
 import pytest
 
@@ -43,7 +45,7 @@ def row(*alerts, fault="service-deleted", target="Service/cart", outcome="Ran", 
     return MatrixRow(
         app="otel-demo", version="2.2.0", fault=fault, change=1, family="Network", target=Reference.parse(target),
         outcome=outcome,
-        date="2026-11-24", alerts=fired, proven=proven, observed_seconds=1200,
+        date=date(2026, 11, 24), alerts=fired, proven=proven, observed_seconds=1200,
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """The matrix of an app: the last record of a pair counts, and none of a fault type that is another one by now."""
 
+from datetime import date
+
 import pytest
 
 from scenario_kit.catalog import Catalog
@@ -9,7 +11,7 @@ from scenario_kit.model import Reference
 from scenario_kit.model.results.matrix import MatrixRow
 
 
-def row(fault, change=1, version="1", date="2026-11-24"):
+def row(fault, change=1, version="1", date=date(2026, 11, 24)):
     return MatrixRow(
         app="shop", version=version, fault=fault, change=change, family="Chaos", target=Reference("Deployment", "a"),
         outcome="Ran",
@@ -20,7 +22,7 @@ def row(fault, change=1, version="1", date="2026-11-24"):
 def test_the_last_record_counts_and_half_a_line_is_none(tmp_path):
     path = tmp_path / "matrix.jsonl"
     assert read_rows(path) == []
-    kept = [row("a", date="2026-11-21"), row("b"), row("a")]
+    kept = [row("a", date=date(2026, 11, 21)), row("b"), row("a")]
     path.write_bytes(b"\n".join(r.to_bytes() for r in kept) + b'\n{"app":"shop","ver')
     assert read_rows(path) == [row("a"), row("b")]
 

@@ -1,5 +1,6 @@
 """The page of the scenarios, and what it says of each: tables over made-up scenarios, and the page as it is shipped."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def scenario(*faults, **spec):
 def evidence(**changes):
     return Evidence(
         scenario="s", digest="d", key=KEY, plan="standard", n=10, failures=1, at_least=0.6, claims=0.53,
-        tier="simulated", data_plane="Twin", trials=14, minutes=2.0, date="2030-01-02", kit="1", **changes,
+        tier="simulated", data_plane="Twin", trials=14, minutes=2.0, date=date(2030, 1, 2), kit="1", **changes,
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """What a draft promises where its fault has been tried."""
 
+from datetime import date
+
 import pytest
 
 from scenario_kit.catalog import Catalog
@@ -17,7 +19,7 @@ def row(*alerts, outcome="Ran", reported=""):
     return MatrixRow(
         app="otel-demo", version="2.2.0", fault="cpu-stress", change=1, family="Chaos",
         target=Reference("Deployment", "ad"),
-        outcome=outcome, date="2026-11-24", alerts=fired, observed_seconds=1230, reported=reported,
+        outcome=outcome, date=date(2026, 11, 24), alerts=fired, observed_seconds=1230, reported=reported,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.exporters.root_components import find_root_components
 from scenario_kit.exporters.service_metrics import METRICS, compute_quantile, compute_rates, read_service_metrics
 from scenario_kit.exporters.snapshot_incident import InjectedFault, SnapshotIncident
+from scenario_kit.model.kubernetes.timestamp import Timestamp
 from scenario_kit.scoring.entities.truth import CausalEdge, IncidentTruth, TruthGroup
 from scenario_kit.snapshot.folder.manifest import Manifest, SnapshotTimes
 from scenario_kit.snapshot.reader import SnapshotFolder
@@ -144,7 +145,7 @@ def test_a_control_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureF
 
 
 def build(*groups: TruthGroup, edges: tuple[CausalEdge, ...] = ()) -> SnapshotIncident:
-    times = SnapshotTimes(start="2025-01-06T00:00:00Z", handover="2025-01-06T00:10:00Z")
+    times = SnapshotTimes(start=Timestamp("2025-01-06T00:00:00Z"), handover=Timestamp("2025-01-06T00:10:00Z"))
     manifest = Manifest(name="Scenario-1", app="shop 1", clock="Virtual", seed=1, times=times)
     truth = IncidentTruth(incident="x", groups=groups, edges=edges)
     faults = tuple(InjectedFault(g.id, "t", float(i), (g.id,)) for i, g in enumerate(groups) if g.root)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def evidence(digest: str) -> Evidence:
     key = VersionKey(scenario="a", app="shop 1", app_digest="b", images="c", alerts="d", contract="e")
     return Evidence(
         scenario=NAME, digest=digest, key=key, plan="standard", n=5, at_least=0.5493, claims=0.53, tier="simulated",
-        data_plane="Twin", trials=9, minutes=1.5, date="2030-01-02", kit="0.1.0",
+        data_plane="Twin", trials=9, minutes=1.5, date=date(2030, 1, 2), kit="0.1.0",
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """A small catalogue in memory: scenarios whose texts are hostile, with evidence, runs and a matrix."""
 
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -43,7 +44,7 @@ def row(fault: str = "deployment-scaled-to-zero", outcome: str = "Ran", alerts=(
     return MatrixRow(
         app="otel-demo", version="2.2.0", fault=fault, change=1, family="WorkloadSpec",
         target=Reference("Deployment", "cart"),
-        outcome=outcome, date="2026-11-25", alerts=alerts, **more,
+        outcome=outcome, date=date(2026, 11, 25), alerts=alerts, **more,
     )  # fmt: skip
 
 

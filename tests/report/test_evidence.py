@@ -1,6 +1,7 @@
 """Evidence is made of a pass of the plan standard or above, of the scenario as it is; of nothing else."""
 
 import json
+from datetime import date
 from pathlib import Path
 
 import jsonschema
@@ -58,7 +59,7 @@ def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
     found = build_evidence(report(), "d1", KEY)
 
     assert (found.n, found.failures, found.at_least, found.claims) == (5, 0, 0.5493, 0.5308)
-    assert (found.tier, found.date, found.minutes, found.trials) == ("simulated", "2030-01-02", 1.6, 9)
+    assert (found.tier, found.date, found.minutes, found.trials) == ("simulated", date(2030, 1, 2), 1.6, 9)
     assert [a.alert for a in found.alerts] == ["A on Deployment/x", "B"]
     assert (found.alerts[0].median_seconds, found.alerts[0].p95_seconds) == (210.0, 225.0)
     document = json.loads(write_evidence(tmp_path / "scenario.yaml", found).read_text())

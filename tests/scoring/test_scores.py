@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -44,7 +45,7 @@ RIGHT = SolverAnswer(
     ),
 )
 WRONG = SolverAnswer(claims=("shop/Deployment/ad",), chain=("shop/Deployment/ad",))
-PRICES = PriceList(id="p", date="2026-11-25", models={"m": ModelPrice(input=2, cached=0.2, output=10)})
+PRICES = PriceList(id="p", date=date(2026, 11, 25), models={"m": ModelPrice(input=2, cached=0.2, output=10)})
 
 
 def run(answer: SolverAnswer | None, incident: str = "down", **more: Any) -> RunRecord:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def test_a_price_list(tmp_path: Path) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text("id: p1\ndate: 2026-11-25\nmodels: {m: {input: 2.0, cached: 0.2, output: 10}}\n")
     prices = read_price_list(path)
-    assert (prices.id, prices.date, prices.models["m"].cached) == ("p1", "2026-11-25", 0.2)
+    assert (prices.id, prices.date, prices.models["m"].cached) == ("p1", date(2026, 11, 25), 0.2)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model.runtime.recording import RecordedLine
 from scenario_kit.snapshot import Recording, SnapshotSettings
-from scenario_kit.snapshot.reader import SnapshotFolder, parse_map, parse_timestamp
+from scenario_kit.snapshot.reader import SnapshotFolder, parse_map
 from tests.snapshot.recordings import START, play, write
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -138,7 +138,7 @@ def test_the_reader_reads_what_others_publish(tmp_path):
     assert snapshot.manifest is None
     (row,) = snapshot.read_events()
     assert json.loads(row["Body"]) == {"a": 1, "b": 2}
-    assert parse_timestamp(row["Timestamp"]) == 1736121601.5
+    assert row.at == 1736121601.5
     (file,) = snapshot.list_metrics()
     assert (file.kind, file.name) == ("pod", "a")
     assert [parse_map(row["tags"]) for row in snapshot.read_metrics(file)] == [{"pod": "a"}]
@@ -147,10 +147,20 @@ def test_the_reader_reads_what_others_publish(tmp_path):
         snapshot.verify()
 
 
+MANIFEST = {"name": "Scenario-1", "app": "shop 1", "clock": "Virtual", "seed": 1}
+
+
 def test_the_reader_says_where_a_table_is_broken(tmp_path):
     (tmp_path / "alerts").mkdir()
     (tmp_path / "otel_logs_raw.tsv").write_text("Timestamp\tBody\na\tb\nonly one\n")
     with pytest.raises(AuthoringError, match=r"otel_logs_raw\.tsv:3: a row has 1 cells, expected 2"):
         list(SnapshotFolder(tmp_path).read_logs())
+    (tmp_path / "otel_logs_raw.tsv").write_text("Timestamp\tBody\nyesterday\tb\n")
+    (row,) = SnapshotFolder(tmp_path).read_logs()
+    with pytest.raises(AuthoringError, match=r"otel_logs_raw\.tsv:2: 'yesterday' is not a timestamp"):
+        _ = row.at
+    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST | {"times": {"start": "now", "handover": "later"}}))
+    with pytest.raises(AuthoringError, match=r"is not a valid manifest: .*now.* - at `\$\.times\.start`"):
+        SnapshotFolder(tmp_path)
     with pytest.raises(UsageError, match="is not a snapshot"):
         SnapshotFolder(tmp_path / "alerts")

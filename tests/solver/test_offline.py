@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.errors import AuthoringError, NotFound
-from scenario_kit.snapshot.reader import SnapshotFolder
+from scenario_kit.snapshot.reader import SnapshotFolder, TableRow
 from scenario_kit.solver.offline.api_server import ApiRequest, SnapshotApi
 from scenario_kit.solver.offline.api_tables import find_pod_status, format_age
 from scenario_kit.solver.offline.evidence import SnapshotEvidence
@@ -63,10 +63,14 @@ def test_a_folder_without_a_manifest_ends_with_its_last_alerts(tmp_path):
         _ = SnapshotEvidence(SnapshotFolder(folder)).now
 
 
+def build_row(**cells):
+    return TableRow(cells.items(), (Path("k8s_objects_raw.tsv"), 2))
+
+
 def shown(minute, **body):
     meta = {"name": "a", "namespace": "shop", "uid": "1", "creationTimestamp": "2025-01-06T00:00:00Z"}
     given = {"kind": "Service", "apiVersion": "v1", "metadata": meta | body.pop("metadata", {}), **body}
-    return {"Timestamp": f"2025-01-06 00:{minute:02}:00.000000000", "Body": json.dumps(given)}
+    return build_row(Timestamp=f"2025-01-06 00:{minute:02}:00.000000000", Body=json.dumps(given))
 
 
 @pytest.mark.parametrize(
@@ -119,9 +123,11 @@ def test_when_an_alert_was_active(active, start):
 
 def test_samples_without_tags_have_their_columns_as_labels():
     rows = [
-        {"metric_name": "m", "timestamp": "2025-01-06 00:00:00.000", "value": value, "service_name": "cart",
-         "namespace": "shop", "bucket_le": "+Inf"}
-        for value in ("1.0", "broken")
+        build_row(
+            metric_name="m", timestamp=f"2025-01-06 00:00:{second}", value=value, service_name="cart", namespace="shop",
+            bucket_le="+Inf",
+        )
+        for second, value in (("00.000", "1.0"), ("15.000", "broken"), ("3", "2.0"))
     ]  # fmt: skip
     (series,) = collect_series(rows, "service_name")
     assert series.labels == {"__name__": "m", "service_name": "cart", "namespace": "shop", "le": "+Inf"}

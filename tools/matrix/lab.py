@@ -147,7 +147,7 @@ def judged(pair: Pair, result: TrialResult) -> MatrixRow:
 
 def row(pair: Pair, outcome: Any, **facts: Any) -> MatrixRow:
     """Build a row with today's date."""
-    return MatrixRow(**pair._asdict(), outcome=outcome, date=f"{datetime.now(UTC):%Y-%m-%d}", **facts)
+    return MatrixRow(**pair._asdict(), outcome=outcome, date=datetime.now(UTC).date(), **facts)
 
 
 def _held(step: Any) -> bool | None:

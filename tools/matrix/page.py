@@ -109,7 +109,7 @@ def line(row: MatrixRow, reason: str) -> str:
     more = [f"and {len(shown) - _MOST} more"] if len(shown) > _MOST else []
     alerts = "; ".join([*shown[:_MOST], *more]) or f"*{reason or 'none, for an unknown reason'}*"
     first = f"{row.alerts[0].seconds:.0f} s" if row.alerts else "–"
-    return _cells(row.family, row.fault, row.target, alerts, first, recovery(row), row.date)
+    return _cells(row.family, row.fault, row.target, alerts, first, recovery(row), str(row.date))
 
 
 def recovery(row: MatrixRow) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 
 from scenario_kit.catalog import Catalog
@@ -67,7 +68,7 @@ def tidy(catalog: Catalog) -> None:
             fresh.replace(path)
 
 
-def left(known: Iterable[Pair], tried: Iterable[MatrixRow], since: str = "") -> list[Pair]:
+def left(known: Iterable[Pair], tried: Iterable[MatrixRow], since: date = date.min) -> list[Pair]:
     """Return the pairs that have not been judged, those without a record first.
 
     A lab may have gained a capability, or recovered. Records from before ``since`` are ignored, as the simulation may

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from scenario_kit.model.base import Object, Value
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 _PATTERNS = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uid>"),
@@ -109,8 +109,8 @@ def event(obj: Object, began: float) -> Event:
         message=normal(obj["message"], obj["involvedObject"]["namespace"]),
         where=path[path.find("{") + 1 : -1] if "{" in path else "",
         count=obj.get("count") or 1,
-        first=round(_seconds(obj["firstTimestamp"]) - began, 1),
-        last=round(_seconds(obj["lastTimestamp"]) - began, 1),
+        first=round(parse_timestamp(obj["firstTimestamp"]) - began, 1),
+        last=round(parse_timestamp(obj["lastTimestamp"]) - began, 1),
     )
 
 
@@ -141,7 +141,3 @@ def _container(entry: Object, namespace: str) -> ContainerView:
 
 def _text(condition: Object) -> list[str]:
     return [condition["message"]] if condition.get("message") else []
-
-
-def _seconds(text: str) -> float:
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

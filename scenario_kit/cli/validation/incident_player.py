@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class SnapshotOptions:
     out: Path
     seed: int
     lab: str
-    first_day: str
+    first_day: date
     settings: SnapshotSettings
     quiet: int | None = None
     hold: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,7 +53,7 @@ def snapshot(
     name: Lab = "default",
     quiet_minutes: Annotated[int | None, typer.Option(min=1, max=240, help="Minutes before the injection.")] = None,
     hold_minutes: HoldMinutes = None,
-    first_day: Annotated[str, typer.Option(help="First day of the snapshot, as YYYY-MM-DD.")] = FIRST_DAY,
+    first_day: Annotated[str, typer.Option(help="First day of the snapshot, as YYYY-MM-DD.")] = str(FIRST_DAY),
     without: Without = None,
     trace_share: TraceShare = 1.0,
     metric_seconds: MetricSeconds = 15,
@@ -70,11 +71,10 @@ def snapshot(
     """
     from scenario_kit.cli.validation.incident_player import SnapshotOptions
 
-    _check_day(first_day)
     settings = _choose_settings(without or (), trace_share, metric_seconds, lite=not no_lite)
     minutes = (quiet_minutes, hold_minutes)
     options = SnapshotOptions(
-        out, seed, name, first_day, settings, *minutes, telemetry_faults, format == "json", control
+        out, seed, name, _parse_day(first_day), settings, *minutes, telemetry_faults, format == "json", control
     )
     return take_snapshot(scenario, options)
 
@@ -151,10 +151,8 @@ def _choose_settings(without: Sequence[str], share: float, seconds: int, *, lite
     return SnapshotSettings(without=left, lite=lite, trace_share=share, metric_seconds=seconds)
 
 
-def _check_day(text: str) -> None:
-    from datetime import date
-
+def _parse_day(text: str) -> date:
     try:
-        date.fromisoformat(text)
+        return date.fromisoformat(text)
     except ValueError:
         raise UsageError(f"--first-day {text} is not a date", fix="--first-day 2025-01-06") from None

@@ -14,8 +14,7 @@ from scenario_kit.exporters.files import ExportedFile, ExportedFolder, Table
 from scenario_kit.exporters.root_components import RootComponent, find_root_components
 from scenario_kit.exporters.service_metrics import Sample, read_service_metrics
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident
-from scenario_kit.model.kubernetes.timestamp import parse_timestamp as parse_rfc3339
-from scenario_kit.snapshot.reader import SnapshotFolder, parse_map, parse_timestamp
+from scenario_kit.snapshot.reader import SnapshotFolder, parse_map
 
 #: The elements each task asks for, in the order of OpenRCA's specification.
 TASKS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -68,10 +67,10 @@ def _build_system(incident: SnapshotIncident, reasons: Sequence[str]) -> Exporte
     samples = read_service_metrics(snapshot)
     components = sorted({sample.service for sample in samples} | {root.name for root in roots})
     times = incident.manifest.times
-    start = parse_rfc3339(times.start)
+    start = times.start.seconds
     day = f"telemetry/{datetime.fromtimestamp(start, UTC):%Y_%m_%d}"
     question = (
-        f"{incident.brief.strip()} In the period from {_format(start)} to {_format(parse_rfc3339(times.handover))} "
+        f"{incident.brief.strip()} In the period from {_format(start)} to {_format(times.handover.seconds)} "
         f"(UTC), {_count(len(roots))} of {incident.manifest.app} began. "
     )
     candidates = f" Components are {', '.join(components)}. Reasons are {', '.join(reasons)}."
@@ -143,7 +142,7 @@ def _read_spans(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
     for row in snapshot.read_spans():
         pod = parse_map(row["ResourceAttributes"]).get("k8s.pod.name", row["ServiceName"])
         yield (
-            round(parse_timestamp(row["Timestamp"]) * 1000), pod, row["SpanId"], row["TraceId"],
+            round(row.at * 1000), pod, row["SpanId"], row["TraceId"],
             round(int(row["Duration"]) / 1000), row["SpanKind"].lower(), row["StatusCode"] or "Unset", row["SpanName"],
             row["ParentSpanId"],
         )  # fmt: skip
@@ -153,4 +152,4 @@ def _read_logs(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
     for number, row in enumerate(snapshot.read_logs(), start=1):
         pod = parse_map(row["ResourceAttributes"]).get("k8s.pod.name", row["ServiceName"])
         name = f"log_{row['ServiceName']}-service_application"
-        yield f"{number:08d}", int(parse_timestamp(row["Timestamp"])), pod, name, row["Body"]
+        yield f"{number:08d}", int(row.at), pod, name, row["Body"]

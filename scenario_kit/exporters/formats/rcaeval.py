@@ -12,7 +12,7 @@ from scenario_kit.exporters.files import ExportedFile, ExportedFolder, Table
 from scenario_kit.exporters.root_components import find_root_components
 from scenario_kit.exporters.service_metrics import read_service_metrics
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident
-from scenario_kit.snapshot.reader import SnapshotFolder, parse_map, parse_timestamp
+from scenario_kit.snapshot.reader import SnapshotFolder, parse_map
 
 #: RCAEval's names of fault types.
 _FAULTS: Final[Mapping[str, str]] = {
@@ -87,7 +87,7 @@ def _tabulate_metrics(snapshot: SnapshotFolder) -> Table:
 
 def _read_logs(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
     for row in snapshot.read_logs():
-        at = parse_timestamp(row["Timestamp"])
+        at = row.at
         container = parse_map(row["ResourceAttributes"]).get("k8s.container.name", row["ServiceName"])
         yield int(at), round(at * 1e6) * 1000, container, row["Body"]
 
@@ -95,7 +95,7 @@ def _read_logs(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
 def _read_spans(snapshot: SnapshotFolder) -> Iterator[Sequence[Any]]:
     """Read spans, with start times and durations in microseconds."""
     for row in snapshot.read_spans():
-        start = round(parse_timestamp(row["Timestamp"]) * 1e6)
+        start = round(row.at * 1e6)
         yield (
             start // 1_000_000, row["TraceId"], row["SpanId"], row["ServiceName"], row["SpanName"], row["SpanName"],
             start // 1000, start, round(int(row["Duration"]) / 1000), _ERROR if row["StatusCode"] == "Error" else 0,

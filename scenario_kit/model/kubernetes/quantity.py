@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
@@ -10,9 +11,9 @@ MEBIBYTE: Final = 1 << 20
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)")
 _FACTORS = {
-    "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
-    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
-}  # fmt: skip
+    **{suffix: Decimal(f"1e{3 * (power - 3)}") for power, suffix in enumerate(("n", "u", "m", "", *"kMGTPE"))},
+    **{f"{suffix}i": Decimal(2 ** (10 * power)) for power, suffix in enumerate("KMGTPE", 1)},
+}
 
 
 @lru_cache(maxsize=4096)
@@ -22,15 +23,16 @@ def parse_quantity(value: str | int | float) -> float:
     Raises:
         ValueError: invalid; the API server never stores such a quantity.
     """
+    return float(parse_exact(value))
+
+
+def parse_exact(value: str | int | float) -> Decimal:
+    """Return the exact number of a quantity, for sums that are compared. Raises as ``parse_quantity``."""
     match = _QUANTITY.fullmatch(str(value))
     if match is None:
         raise ValueError(f"{value!r} is not a resource quantity such as 250m or 64Mi")
     digits, exponent, suffix = match.groups()
-    if exponent:
-        return float(digits + exponent)
-    # Divide for small units: 250 / 1000 is exactly 0.25, but 3 * 1e-3 is not 0.003.
-    factor = _FACTORS[suffix or ""]
-    return float(digits) / round(1 / factor) if factor < 1 else float(digits) * factor
+    return Decimal(digits + (exponent or "")) * _FACTORS[suffix or ""]
 
 
 def is_same_quantity(one: object, other: object) -> bool:

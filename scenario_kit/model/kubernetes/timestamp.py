@@ -3,6 +3,35 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any, Self, final
+
+
+@final
+class Timestamp(str):
+    """A timestamp as it stands in a file, and its ``seconds`` since the epoch, parsed where the file is loaded."""
+
+    __slots__ = ("seconds",)
+
+    seconds: float
+
+    def __new__(cls, text: str) -> Self:
+        """Parse a timestamp.
+
+        Raises:
+            ValueError: it is not a timestamp.
+        """
+        self = super().__new__(cls, text)
+        self.seconds = parse_timestamp(text)
+        return self
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """Parse a timestamp. Raises as the constructor."""
+        return cls(data)
+
+    def to_json(self) -> str:
+        """Return the plain text."""
+        return str(self)
 
 
 def parse_timestamp(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Final, Literal
 
 from scenario_kit.model.base import Value
@@ -86,7 +87,7 @@ class Evidence(Value, frozen=True, kw_only=True):
     alerts: tuple[Onset, ...] = ()
     trials: int
     minutes: float
-    date: str
+    date: datetime.date
     kit: str
     difficulty: Difficulty | None = None
     fingerprint: Fingerprint | None = None

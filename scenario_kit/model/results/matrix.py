@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Literal
 
 import msgspec
@@ -45,7 +46,7 @@ class MatrixRow(Value, frozen=True, kw_only=True, omit_defaults=True):
     family: str
     target: Reference
     outcome: Tried
-    date: str
+    date: datetime.date
     alerts: tuple[Fired, ...] = ()
     proven: tuple[str, ...] = ()
     effective_seconds: float | None = None

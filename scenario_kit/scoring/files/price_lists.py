@@ -28,13 +28,13 @@ def read_price_list(path: Path) -> PriceList:
     return prices
 
 
-def _read_date(fields: Fields) -> str:
+def _read_date(fields: Fields) -> date | None:
     text = fields.read_text("date", required=True)
     try:
-        return date.fromisoformat(text).isoformat() if text else ""
+        return date.fromisoformat(text) if text else None
     except ValueError:
         fields.refuse("date", f"`date` is '{text[:40]}'", "a date such as 2026-11-25", "write year, month and day")
-        return ""
+        return None
 
 
 def _read_models(fields: Fields) -> dict[str, ModelPrice]:

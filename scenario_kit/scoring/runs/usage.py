@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import Final
 
@@ -37,7 +38,7 @@ class PriceList(Value, frozen=True, kw_only=True):
     """Prices by model as of a date, so that old runs keep their prices."""
 
     id: str
-    date: str
+    date: datetime.date | None
     currency: str = "USD"
     models: Mapping[str, ModelPrice] = {}
 

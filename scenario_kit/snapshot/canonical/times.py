@@ -6,8 +6,10 @@ All times are seconds since the epoch, on the trial's or the snapshot's clock.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
+
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 _DAY: Final = 86400
 #: Days around the recording whose dates may occur in texts.
@@ -40,10 +42,9 @@ class TimeShift(NamedTuple):
         return str(int(digits) + self.seconds * scale) if self.start - 1 <= at <= self.end + 1 else digits
 
 
-def shift_to(date: str, start: float, end: float) -> TimeShift:
-    """Shift a recording so that its first day is ``date`` (``YYYY-MM-DD``)."""
-    first = int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp()) // _DAY
-    days = first - int(start) // _DAY
+def shift_to(first_day: date, start: float, end: float) -> TimeShift:
+    """Shift a recording so that it begins on ``first_day``."""
+    days = (first_day - date(1970, 1, 1)).days - int(start) // _DAY
     real = range(int(start) // _DAY - _MARGIN, int(end) // _DAY + 1 + _MARGIN)
     dates = {_format_date(day): _format_date(day + days) for day in real}
     return TimeShift(days * _DAY, start, end, dates)
@@ -59,7 +60,7 @@ def parse_time(text: str) -> float | None:
     if not 20 <= len(text) <= 35 or text[4] != "-" or text[10] != "T" or text[-1] != "Z":
         return None
     try:
-        return datetime.fromisoformat(text[:26].rstrip("Z") + "+00:00").timestamp()
+        return parse_timestamp(text)
     except ValueError:
         return None
 

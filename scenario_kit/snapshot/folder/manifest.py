@@ -10,6 +10,7 @@ from typing import Any, Final
 from scenario_kit import __version__
 from scenario_kit.model import Value
 from scenario_kit.model.authored.contamination_canary import CANARY
+from scenario_kit.model.kubernetes.timestamp import Timestamp
 
 MANIFEST: Final = "manifest.json"
 SCHEMA_VERSION: Final = 1
@@ -26,11 +27,11 @@ class ListedFile(Value, frozen=True, kw_only=True):
 
 
 class SnapshotTimes(Value, frozen=True, kw_only=True):
-    """Snapshot times (RFC 3339). ``injection`` is empty without a fault."""
+    """Snapshot times. ``injection`` is None without a fault."""
 
-    start: str
-    injection: str = ""
-    handover: str
+    start: Timestamp
+    injection: Timestamp | None = None
+    handover: Timestamp
 
 
 class Manifest(Value, frozen=True, kw_only=True):

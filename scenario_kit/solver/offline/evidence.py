@@ -8,7 +8,6 @@ from functools import cached_property
 
 from scenario_kit.errors import AuthoringError, NotFound
 from scenario_kit.model import AlertHistory, Object
-from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import LogLine, Series
 from scenario_kit.snapshot.reader import SnapshotFolder
@@ -37,7 +36,7 @@ class SnapshotEvidence:
             AuthoringError: the folder has neither a manifest nor alerts.
         """
         if self._folder.manifest is not None:
-            return parse_timestamp(self._folder.manifest.times.handover)
+            return self._folder.manifest.times.handover.seconds
         last = self._folder.read_last_alerts()
         if last is None:
             raise AuthoringError(

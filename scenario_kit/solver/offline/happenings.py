@@ -53,10 +53,8 @@ def _build_timeline(alert: Mapping[str, Any], now: float) -> AlertTimeline:
 
 
 def _read_time(text: str, now: float) -> float:
-    """Parse a timestamp of up to nanosecond precision; ``now`` if it is missing or invalid."""
-    whole, point, rest = text.partition(".")
-    digits = rest.rstrip("Zz")[:6]
+    """Parse a timestamp in UTC of up to nanosecond precision; ``now`` if it is missing or invalid."""
     try:
-        return parse_timestamp(f"{whole.rstrip('Zz')}{point}{digits}+00:00" if text else "")
+        return parse_timestamp(f"{text.rstrip('Zz')}+00:00")
     except ValueError:
         return now

@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.runtime.trace import Scalar, Span, SpanEvent, SpanKind, SpanRef, Trace
 from scenario_kit.ports import LogLine
-from scenario_kit.snapshot.reader import TableRow, parse_map, parse_timestamp
+from scenario_kit.snapshot.reader import TableRow, parse_map
 
 _KINDS: Final = ("SERVER", "CLIENT", "INTERNAL", "PRODUCER", "CONSUMER")
 _parse_resource = lru_cache(maxsize=4096)(parse_map)
@@ -48,7 +49,7 @@ def read_lines(rows: Iterable[TableRow], pods: Iterable[Object]) -> dict[str, li
         pod = resource.get("k8s.pod.name") or next((name for name in names if name.startswith(f"{service}-")), "")
         if pod:
             container = resource.get("k8s.container.name") or service
-            found.setdefault(pod, []).append(LogLine(pod, container, parse_timestamp(row["Timestamp"]), row["Body"]))
+            found.setdefault(pod, []).append(LogLine(pod, container, row.at, row["Body"]))
     return found
 
 
@@ -66,7 +67,7 @@ def _read_span(row: TableRow) -> Span:
         trace_id=row["TraceId"], span_id=row["SpanId"], parent=row.get("ParentSpanId", ""),
         service=row.get("ServiceName", ""), name=row.get("SpanName", ""),
         kind=cast("SpanKind", kind if kind in _KINDS else "INTERNAL"),
-        start=parse_timestamp(row["Timestamp"]), seconds=float(row.get("Duration") or 0) / 1e9,
+        start=row.at, seconds=float(row.get("Duration") or 0) / 1e9,
         error=row.get("StatusCode") in ("Error", "STATUS_CODE_ERROR"), message=row.get("StatusMessage", ""),
         attributes=CellMap(row.get("SpanAttributes", "")), resource=_read_map(row.get("ResourceAttributes", "")),
         links=_read_links(row), events=_read_events(row),
@@ -85,7 +86,7 @@ def _read_events(row: TableRow) -> tuple[SpanEvent, ...]:
     found = []
     for at, name, each in zip(times, names, attributes, strict=False):
         try:
-            found.append(SpanEvent(parse_timestamp(str(at)), str(name), each if isinstance(each, dict) else {}))
+            found.append(SpanEvent(parse_timestamp(f"{at}+00:00"), str(name), each if isinstance(each, dict) else {}))
         except ValueError:
             continue
     return tuple(found)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from scenario_kit.errors import AuthoringError
 from scenario_kit.ports import Series
-from scenario_kit.snapshot.reader import SnapshotFolder, TableRow, parse_map, parse_timestamp
+from scenario_kit.snapshot.reader import SnapshotFolder, TableRow, parse_map
 
 _parse_tags = lru_cache(maxsize=1 << 16)(parse_map)
 
@@ -30,8 +31,8 @@ def collect_series(rows: Iterable[TableRow], owner: str) -> Iterator[Series]:
         if key not in found:
             found[key] = _build_labels(row, owner), {}
         try:
-            found[key][1][parse_timestamp(row["timestamp"])] = float(row["value"])
-        except ValueError:
+            found[key][1][row.at] = float(row["value"])
+        except (ValueError, AuthoringError):
             continue  # a truncated row
     for labels, points in found.values():
         yield Series(labels, sorted(points.items()))

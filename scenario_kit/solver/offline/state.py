@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
-from scenario_kit.snapshot.reader import TableRow, parse_timestamp
+from scenario_kit.snapshot.reader import TableRow
 
 #: Maximum interval between two lists of an object by recorders without a manifest, with a margin, in seconds.
 LIST_SECONDS: Final = 330.0
@@ -43,7 +43,7 @@ def list_present(rows: Iterable[TableRow], *, exact: bool) -> list[Object]:
     found: dict[tuple[str, str, str, str], _History] = {}
     latest = float("-inf")
     for row in rows:
-        sighting = ObjectSighting(parse_timestamp(row["Timestamp"]), _read_body(row["Body"]))
+        sighting = ObjectSighting(row.at, _read_body(row["Body"]))
         if not sighting.body.get("kind") or not (sighting.body.get("metadata") or {}).get("name"):
             continue
         latest = max(latest, sighting.at)

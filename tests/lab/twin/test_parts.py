@@ -16,13 +16,13 @@ from scenario_kit.lab.twin.cluster.network_policy import Party, is_allowed, matc
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.lab.twin.network.endpoints import TrafficShape
 from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
-from scenario_kit.lab.twin.numeric.quantities import parse_quantity
 from scenario_kit.lab.twin.numeric.random_streams import Streams
 from scenario_kit.lab.twin.runtime.flags import read_values
 from scenario_kit.lab.twin.runtime.resources import Stress, compute_slowdown
 from scenario_kit.lab.twin.startup.init_wait import Script, waits
 from scenario_kit.model import ContainerEffect, Ledger
 from scenario_kit.model.kubernetes.image import normalize_image
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.twin import decode
 from scenario_kit.model.twin.definition import TwinConstants
 from tests.lab.twin import tiny
@@ -86,11 +86,11 @@ def test_no_value_of_a_variable_is_too_odd(text: str) -> None:
         (1, 1.0),
         ("1k", 1000.0),
         ("1e3", 1000.0),
-        (None, None),
-        ("", None),
+        ("0.1m", 0.0001),
+        ("3m", 0.003),
     ],
 )
-def test_quantities(quantity: Any, expected: float | None) -> None:
+def test_quantities(quantity: Any, expected: float) -> None:
     assert parse_quantity(quantity) == expected
 
 

@@ -5,23 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.quantity import parse_exact
 
-_SUFFIXES = {
-    "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "k": Decimal("1e3"), "M": Decimal("1e6"),
-    "G": Decimal("1e9"), "T": Decimal("1e12"), "P": Decimal("1e15"), "E": Decimal("1e18"),
-    "Ki": Decimal(2**10), "Mi": Decimal(2**20), "Gi": Decimal(2**30), "Ti": Decimal(2**40), "Pi": Decimal(2**50),
-    "Ei": Decimal(2**60),
-}  # fmt: skip
 _COMPUTE = ("cpu", "memory")
-
-
-def parse_quantity(text: str | float) -> Decimal:
-    """Parse a Kubernetes quantity in its base unit: ``250m`` is 0.25, ``1Ki`` is 1024."""
-    text = str(text)
-    for suffix in sorted(_SUFFIXES, key=len, reverse=True):
-        if text.endswith(suffix):
-            return Decimal(text[: -len(suffix)]) * _SUFFIXES[suffix]
-    return Decimal(text)
 
 
 def determine_qos_class(pod: Object) -> str:
@@ -44,4 +30,4 @@ def determine_qos_class(pod: Object) -> str:
 
 
 def _keep_positive(values: Object) -> dict[str, Decimal]:
-    return {name: value for name in _COMPUTE if name in values and (value := parse_quantity(values[name])) > 0}
+    return {name: value for name in _COMPUTE if name in values and (value := parse_exact(values[name])) > 0}

@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.numeric.arrays import Floats
-from scenario_kit.lab.twin.numeric.quantities import parse_quantity
 from scenario_kit.lab.twin.numeric.serial_queue import Gate
 from scenario_kit.lab.twin.process.response_mixup import Turns
 from scenario_kit.lab.twin.process.store_state import StoreState
@@ -16,6 +15,7 @@ from scenario_kit.lab.twin.process.toda_volume import Volume
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
 from scenario_kit.model.kubernetes.image import matches_image
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.twin.component import ComponentModel, Need, Port
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -153,7 +153,8 @@ class Process:
 
     def limit(self, resource: str) -> float | None:
         """Return the container's limit of cpu (cores) or memory (bytes)."""
-        return parse_quantity(((self.spec.get("resources") or {}).get("limits") or {}).get(resource))
+        value = ((self.spec.get("resources") or {}).get("limits") or {}).get(resource)
+        return None if value in (None, "") else parse_quantity(value)
 
     @property
     def cores(self) -> float | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scenario_kit.lab.twin.numeric.quantities import parse_quantity
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text
 from scenario_kit.lab.twin.numeric.serial_queue import compute_wait
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, list_injected
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.process import Exit, Usage
 from scenario_kit.model.twin.definition import TwinConstants
 
@@ -137,4 +137,4 @@ def _size(text: object, limit: float) -> float:
     short = {"k": "Ki", "K": "Ki", "m": "Mi", "M": "Mi", "g": "Gi", "G": "Gi"}
     if word and word[-1] in short:
         word = word[:-1] + short[word[-1]]
-    return parse_quantity(word) or 0.0
+    return parse_quantity(word or 0)

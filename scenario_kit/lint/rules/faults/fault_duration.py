@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from scenario_kit.changes.chaos import parse_experiment_duration
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
 from scenario_kit.model.authored.scenario import LABELLED, FaultUse
-from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE
-from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.render.scenarios.time_windows import compute_windows
 
 
@@ -77,12 +77,9 @@ def _compute_due(within: int | None, known: AlertRule | None) -> int:
 
 def _limit(change: Change, fault: Fault) -> _Limit | None:
     manifest = change.operation.manifest or {}
-    if str(manifest.get("apiVersion", "")).partition("/")[0] == GROUP:
-        spec = manifest.get("spec") or {}
-        text = str(spec.get("duration") or "")
-        if manifest.get("kind") == SCHEDULE or spec.get("action") in ONE_SHOT or not text:
-            return None
-        return _Limit("duration", text, _parse_seconds(text))
+    if is_chaos(manifest):
+        seconds = parse_experiment_duration(manifest)  # SK127 reports an invalid one
+        return None if seconds is None else _Limit("duration", str(manifest["spec"]["duration"]), seconds)
     if manifest.get("kind") not in ("Job", "Pod") or not _is_cause(manifest, fault):
         return None
     spec = manifest.get("spec") or {}
@@ -94,14 +91,6 @@ def _limit(change: Change, fault: Fault) -> _Limit | None:
 def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
     name = manifest["metadata"]["name"]
     return any(cause.ref.endswith(f"/{name}") for cause in fault.causes)
-
-
-def _parse_seconds(text: str) -> float:
-    """Parse a Go duration; infinite if it is invalid, which SK127 reports."""
-    try:
-        return parse_seconds(text)
-    except ValueError:
-        return float("inf")
 
 
 def _find_parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:

@@ -20,7 +20,7 @@ from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import LabError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.chaos.kinds import PAUSE
-from scenario_kit.model.kubernetes.reference import make_object_reference, strip_reference
+from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.ports import Clock
 
 #: Note of a receipt whose experiment reached its duration.
@@ -115,15 +115,13 @@ class Engine:
                 send(self._context, receipt.change)
         return self.undo(again)
 
-    def undo_object(self, group: str, name: str) -> list[Blocked]:
-        """Undo only what one group did to one object (``Kind/name``).
+    def undo_object(self, group: str, ref: Reference) -> list[Blocked]:
+        """Undo only what one group did to one object, in whichever namespace.
 
         If processes read that object at startup, the restarts of the group are repeated.
         """
         receipts = [r for r in self._store.all() if r.group == group and r.state == "Done"]
-        own = [
-            r for r in receipts if r.causal and strip_reference(name) in {(e.ref.kind, e.ref.name) for e in r.entries}
-        ]
+        own = [r for r in receipts if r.causal and any(e.ref.bare == ref.bare for e in r.entries)]
         blocked = self.undo(r for r in own if not r.change.operation.restarts)
         if not blocked:
             for receipt in _list_rereading_restarts(r for r in receipts if r in own or r.change.operation.restarts):

@@ -34,8 +34,8 @@ def select_observed(
 
     A lasting alert fires at ``judged_at``, and almost all the time from its onset to the repair.
     """
-    found: dict[tuple[str, str], AlertExpectation] = {}
-    seen = sorted(history.timelines, key=lambda t: (t.onset(injected_at) or 0, t.name, t.entity))
+    found: dict[tuple[str, Reference | None], AlertExpectation] = {}
+    seen = sorted(history.timelines, key=lambda t: (t.onset(injected_at) or 0, t.name, t.entity or ""))
     for timeline in seen:
         onset = timeline.onset(injected_at)
         if onset is None or onset > judged_at or timeline.firing_at(injected_at):
@@ -48,7 +48,7 @@ def select_observed(
         if lasting or key not in found:
             expected = AlertExpectation(
                 name=timeline.name,
-                entity=Reference.parse(timeline.entity) if timeline.entity else None,
+                entity=timeline.entity,
                 alert_class="MustFire" if lasting else "MayFire",
                 within_seconds=ceil(onset - injected_at),
             )

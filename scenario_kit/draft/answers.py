@@ -22,12 +22,12 @@ class Answers:
     """The choices for one scenario. Empty ones are derived.
 
     ``use`` is the fault's name in the scenario, ``start``, ``recurrence`` and ``replicas`` are its fields. Without an
-    incident the fault is a distractor, or ``target`` and ``fault`` are empty.
+    incident the fault is a distractor, or there is neither ``target`` nor ``fault``.
     """
 
     app: str
     version: str
-    target: str
+    target: Reference | None
     fault: str
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
@@ -107,9 +107,9 @@ def _format_problem(problem: AuthoringError) -> str:
 
 def name_for(answers: Answers) -> str:
     """Return a default name for the scenario, from target and fault."""
-    if not answers.fault:
+    if answers.target is None:
         return f"{answers.app}-no-incident"
-    target = Reference.parse(answers.target).name
+    target = answers.target.name
     words = f"{target}-{answers.fault}" if not answers.fault.startswith(f"{target}-") else answers.fault
     return words[:LONGEST_NAME].rstrip("-").lower().replace(".", "-")
 

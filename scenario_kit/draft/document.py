@@ -84,7 +84,8 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     """
     app = catalog.app(answers.app, answers.version)
     name = check_name(answers)
-    if not answers.fault:
+    target = answers.target
+    if target is None:
         spec = _build_quiet_spec(answers, app)
         return Draft(name, dump_document(document_of(name, spec)), None, (), spec=spec)
     fault_type = catalog.fault(answers.fault)
@@ -93,7 +94,6 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     options = select_options(app, fault_type)
     shaped, users = resolve_options(app, options, answers.profile), answers.users or _USERS
     objects = render_app(app, shaped, users, app.namespace, templates=catalog.templates(app.name))
-    target = Reference.parse(answers.target)
     made = offer(fault_type, app, objects, target, answers.parameters, name=derive_fault_name(answers), scenario=name)
     made = replace(made, fault=complete_fault(made.fault, app, objects))
     component = find_affected_component(app, objects, target, made.fault)

@@ -17,7 +17,7 @@ from scenario_kit.importers.ledger import InputNode
 from scenario_kit.lint import lint_text
 from scenario_kit.load.yaml.comments import format_question
 from scenario_kit.load.yaml.edit import Drop, Edit, Put, apply_edits
-from scenario_kit.model import App, Severity
+from scenario_kit.model import App, Reference, Severity
 from scenario_kit.model.authored.scenario import Outcome
 
 #: Maximum number of faults in a scenario.
@@ -140,7 +140,7 @@ class DraftWriter:
         return f"{errors[0].code} {errors[0].message}" if errors else ""
 
     def _build_answers(
-        self, intent: ScenarioIntent, name: str, fault: FaultIntent | None = None, target: str = ""
+        self, intent: ScenarioIntent, name: str, fault: FaultIntent | None = None, target: Reference | None = None
     ) -> Answers:
         answers = Answers(
             intent.app.name, intent.app.version, target, fault.fault if fault else "", name=name,

@@ -64,7 +64,7 @@ class AlertEvaluator:
         self._app = deployed.app
         self._owner_of = owner_of
         self._lag = lag
-        self._entities: dict[tuple[int, LabelSet], str] = {}
+        self._entities: dict[tuple[int, LabelSet], Reference | None] = {}
         self._restart(start)
 
     def _restart(self, start: float) -> None:
@@ -104,7 +104,7 @@ class AlertEvaluator:
             for index, rule in enumerate(self._rules)
             for labels, alert in self._states[index].items()
         ]
-        timelines.sort(key=lambda t: (t.name, t.entity, sorted(t.labels.items())))
+        timelines.sort(key=lambda t: (t.name, t.entity or "", sorted(t.labels.items())))
         end = max(self._start, self._next - STEP)
         return AlertHistory(start=self._start, end=end, timelines=tuple(timelines), gaps=self._gaps)
 

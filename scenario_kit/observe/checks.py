@@ -117,7 +117,7 @@ def _evaluate_object(check: ObjectCheck, cluster: Cluster, names: _Names) -> _Ou
 
 
 def _evaluate_endpoints(check: EndpointsCheck, cluster: Cluster, names: _Names) -> _Outcome:
-    ref = names.resolve(check.ref)
+    ref = names.resolve(check.service)
     slices = cluster.list("EndpointSlice", ref.namespace, labels={"kubernetes.io/service-name": ref.name})
     ready = {
         address

@@ -19,38 +19,37 @@ _GENERATED = (
 
 def find_entity(
     rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Callable[[str], Reference | None]
-) -> str:
-    """Find the entity of an alert in the app's namespace; empty if the rule declares none.
+) -> Reference | None:
+    """Find the entity of an alert in the app's namespace; None if the rule declares none.
 
     A pod is mapped to the workload that owns it; a deleted pod is recognised by name.
     """
     value = labels.get(rule.entity.label, "") if rule.entity else ""
     if not rule.entity or not value:
-        return ""
+        return None
     kind = rule.entity.kind
     if kind == "Component":
         component = app.component(value)
-        return str(component.workload.groupless) if component else ""
+        return component.workload.groupless if component else None
     if kind == "Pod":
         owner = owner_of(value)
-        return _spell_app_reference(f"{owner.kind}/{owner.name}", app) if owner else find_by_name(value, app)
-    return _spell_app_reference(f"{kind}/{value}", app)
+        return _place_reference(Reference(owner.kind, owner.name), app) if owner else find_by_name(value, app)
+    return _place_reference(Reference(kind, value), app)
 
 
-def _spell_app_reference(bare: str, app: App) -> str:
-    """Qualify a reference with the symbolic namespace of its component."""
-    found = (str(c.workload.groupless) for c in app.components)
-    return next((text for text in found if text.endswith(f"/{bare}")), bare)
+def _place_reference(ref: Reference, app: App) -> Reference:
+    """Return a reference in the symbolic namespace of its component."""
+    return next((c.workload.groupless for c in app.components if c.workload.bare == ref.bare), ref)
 
 
-def find_by_name(pod: str, app: App) -> str:
+def find_by_name(pod: str, app: App) -> Reference:
     """Find the workload of the app that a pod belongs to by name; the pod itself if there is none."""
-    workloads = {f"{c.workload.kind}/{c.workload.name}" for c in app.components}
+    workloads = {c.workload.bare: c.workload.groupless for c in app.components}
     for kind, suffix in _GENERATED:
-        candidate = f"{kind}/{suffix.sub('', pod)}"
-        if suffix.search(pod) and candidate in workloads:
-            return _spell_app_reference(candidate, app)
-    return f"Pod/{pod}"
+        name, found = suffix.subn("", pod)
+        if found and (kind, name) in workloads:
+            return workloads[kind, name]
+    return Reference("Pod", pod)
 
 
 class Owners:

@@ -12,7 +12,7 @@ from scenario_kit.campaign import TrialResult
 from scenario_kit.campaign.results.result import Statistics
 from scenario_kit.campaign.results.summary import find_first_onset
 from scenario_kit.catalog import find_data_root
-from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.model import Finding, Reference, Severity, Verdict
 from scenario_kit.model.authored.scenario import Expect, GroundTruth, PropagationEdge
 from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.report import graph as propagation
@@ -107,7 +107,7 @@ def _build_trial(trial: TrialResult) -> dict[str, Any]:
 def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
     """Format the range of first alert onsets over the repeats, by entity of the propagation."""
     entities = {c.entity for c in truth.root_causes if c.entity} | {n for e in truth.propagation for n in _ends(e)}
-    found = {}
+    found: dict[str, str] = {}
     for entity in entities:
         times = sorted(t for r in repeats if isfinite(t := find_first_onset(r, entity)))
         if times:
@@ -121,5 +121,5 @@ def _format_passages(statistics: Statistics | None) -> dict[str, str]:
     return {p.entity: p.traces[0] if p.traces else "as before" for p in statistics.passages} if statistics else {}
 
 
-def _ends(edge: PropagationEdge) -> tuple[str, str]:
+def _ends(edge: PropagationEdge) -> tuple[Reference, Reference]:
     return edge.from_, edge.to

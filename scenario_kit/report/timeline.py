@@ -112,7 +112,7 @@ def _shift_to_zero(trial: TrialResult, at: float) -> float:
 def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _ToPixels, end: float) -> Iterable[TimelineRow]:
     order = {"MustFire": 0, "MustNotFire": 1, "background": 2, "MayFire": 3, "undeclared": 4}
     shown = {
-        (timeline.name, timeline.entity): classify_alert(expect, timeline)
+        (timeline.name, timeline.entity or ""): classify_alert(expect, timeline)
         for trial in trials
         for timeline in (trial.history.timelines if trial.history else ())
         if _is_worth_showing(trial, timeline)
@@ -126,7 +126,7 @@ def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _ToPixels, end
             bar
             for lane, trial in enumerate(trials)
             for timeline in (trial.history.timelines if trial.history else ())
-            if (timeline.name, timeline.entity) == (name, entity)
+            if (timeline.name, timeline.entity or "") == (name, entity)
             for bar in _build_bars(trial, timeline, y + above + lane * LANE, x, end)
         ]
         missing = [a for a in _list_never_fired(trials, expect) if (a.name, a.entity) == (name, entity)]

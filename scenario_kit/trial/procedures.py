@@ -7,7 +7,7 @@ from typing import Final
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import CheckResult, Finding, TrialStep
+from scenario_kit.model import CheckResult, Finding, Reference, TrialStep
 from scenario_kit.model.authored.fault import name_fault_group
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
@@ -63,7 +63,7 @@ def _undo_object(context: TrialContext, step: TrialStep) -> None:
     For example, a volume in use cannot be deleted, so the incident cannot be ended that way either.
     """
     for fault in step.faults:
-        context.engine.undo_object(name_fault_group(fault), step.name)
+        context.engine.undo_object(name_fault_group(fault), Reference.parse(step.name))
     context.settle()
 
 

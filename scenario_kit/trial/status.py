@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from scenario_kit.model import Finding, StepStatus, Value
+from scenario_kit.model import Finding, Reference, StepStatus, Value
 from scenario_kit.model.kubernetes.timestamp import Timestamp, format_timestamp
 
 #: Conditions of a Trial, in the order in which they become true. Reasons are PascalCase (docs/reference).
@@ -45,7 +45,7 @@ class AlertNow(Value, frozen=True, kw_only=True):
     """An alert that is currently pending or firing."""
 
     name: str
-    entity: str = ""
+    entity: Reference | None = None
     state: Literal["Pending", "Firing"]
     since: float
 

@@ -17,7 +17,7 @@ INJECTED = 1000.0
 
 def alert(name, entity, *onsets):
     firing = tuple(Interval(start=INJECTED + o) for o in onsets)
-    return AlertTimeline(name=name, entity=entity, firing=firing)
+    return AlertTimeline(name=name, entity=Reference.parse(entity) if entity else None, firing=firing)
 
 
 def a_repeat(number, *timelines, outcome="Held", findings=()):
@@ -169,7 +169,7 @@ HEALTHY = Work(seconds=300, requests=600, within=((10.0, 300.0), (100.0, 600.0))
     ],
 )  # fmt: skip
 def test_declared_passage_through_silent_component(during, signs, traces, codes):
-    passage = Passage(entity="Deployment/api", before=HEALTHY, during=during)
+    passage = Passage(entity=Reference("Deployment", "api"), before=HEALTHY, during=during)
     repeats = [
         msgspec.structs.replace(held(i), signs=found, passages=(passage,)) for i, found in enumerate(signs, start=1)
     ]
@@ -179,7 +179,7 @@ def test_declared_passage_through_silent_component(during, signs, traces, codes)
 
 
 def test_entity_with_alert_in_one_repeat_needs_no_other_trace():
-    passage = Passage(entity="Deployment/api", before=HEALTHY, during=HEALTHY)
+    passage = Passage(entity=Reference("Deployment", "api"), before=HEALTHY, during=HEALTHY)
     assert numbers(msgspec.structs.replace(held(1), passages=(passage,)), held(2)).passages == ()
 
 

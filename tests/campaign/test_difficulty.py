@@ -25,7 +25,9 @@ APP = App(
 
 
 def alert(entity, start, end=None, name="Errors"):
-    return AlertTimeline(name=name, entity=entity, firing=(Interval(start=start, end=end),))
+    return AlertTimeline(
+        name=name, entity=Reference.parse(entity) if entity else None, firing=(Interval(start=start, end=end),)
+    )
 
 
 def repeat(*timelines, number=1, outcome="Held"):
@@ -62,7 +64,7 @@ def test_blame_of_first_or_loudest_alert_is_scored(book):
 def test_alerts_on_a_part_of_the_cause_s_component_name_the_cause(book):
     truth = msgspec.structs.replace(
         book.ground_truth, root_causes=tuple(
-            msgspec.structs.replace(c, entity="Service/cart") for c in book.ground_truth.root_causes
+            msgspec.structs.replace(c, entity=Reference("Service", "cart")) for c in book.ground_truth.root_causes
         ),
     )  # fmt: skip
     entities = tuple(msgspec.structs.replace(e, ref=Reference("Service", "cart")) for e in book.faults[0].entities)
@@ -174,7 +176,7 @@ def test_shares_and_ranks_are_means_over_the_repeats(book):
     ],
 )
 def test_parts_of_one_component_are_one_thing(one, other, same):
-    assert is_same_thing(APP, one, other) is same
+    assert is_same_thing(APP, Reference.parse(one), Reference.parse(other)) is same
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from scenario_kit.campaign.results.identifiability import find_neighbours, judge_neighbours, take_fingerprint
 from scenario_kit.campaign.results.repeatability import discriminates
 from scenario_kit.campaign.results.result import TrialResult
-from scenario_kit.model import AlertHistory, AlertTimeline, StepStatus
+from scenario_kit.model import AlertHistory, AlertTimeline, Reference, StepStatus
 from scenario_kit.model.results.evidence import Fingerprint
 from scenario_kit.model.runtime.observation import Interval
 
@@ -54,8 +54,10 @@ def test_a_hard_pair_says_what_tells_it_apart():
 
 
 def repeat(number, *entities, signs=(), outcome="Held"):
-    alerts = tuple(AlertTimeline(name="E", entity=e, firing=(Interval(start=300.0),)) for e in entities)
-    late = AlertTimeline(name="Late", entity="Deployment/x", firing=(Interval(start=1500.0),))
+    alerts = tuple(
+        AlertTimeline(name="E", entity=Reference("Job", e), firing=(Interval(start=300.0),)) for e in entities
+    )
+    late = AlertTimeline(name="Late", entity=Reference("Deployment", "x"), firing=(Interval(start=1500.0),))
     return TrialResult(
         name="t", purpose=f"repeat-{number}", describe="", seed=number, outcome=outcome, injected_at=100.0,
         steps=(HOLD,), signs=signs, history=AlertHistory(start=0.0, end=2000.0, timelines=(*alerts, late)),
@@ -66,7 +68,7 @@ def test_fingerprint_has_alerts_per_repeat_and_common_signs(fault, runbook_of):
     book = runbook_of(fault("f"), solutions={"s": ["f"]})
     repeats = [repeat(1, "a", signs=("x", "y")), repeat(2, "a", "b", signs=("x",)), repeat(3, "a", signs=("x",))]
     found = take_fingerprint(book, [*repeats, repeat(4, "c", outcome="Broken")])
-    assert found.symptoms == (("E on a",), ("E on a", "E on b"), ("E on a",))
+    assert found.symptoms == (("E on Job/a",), ("E on Job/a", "E on Job/b"), ("E on Job/a",))
     assert found.answer == ("ConfigMap/f",)
     assert found.signs == ("field of on ConfigMap/f", "x")
 

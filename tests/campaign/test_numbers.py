@@ -42,7 +42,9 @@ from tests.lab.twin import tiny
 
 def alert(name, entity, *onsets):
     return AlertTimeline(
-        name=name, entity=entity, firing=tuple(Interval(start=1000.0 + o, end=1000.0 + o + 50) for o in onsets)
+        name=name,
+        entity=Reference.parse(entity) if entity else None,
+        firing=tuple(Interval(start=1000.0 + o, end=1000.0 + o + 50) for o in onsets),
     )
 
 
@@ -218,9 +220,9 @@ def test_the_first_onset_on_an_entity(entity, until, rule, onset):
     seen = a_repeat(
         1, alert("Errors", "Deployment/web", 90), alert("Slow", "Deployment/web", 30), alert("Slow", "", 10)
     )
-    assert find_first_onset(seen, entity, until, rule) == onset
-    assert find_first_onset(a_repeat(1, history=None), entity) == float("inf")
-    assert find_first_onset(msgspec.structs.replace(seen, injected_at=None), entity) == float("inf")
+    assert find_first_onset(seen, Reference.parse(entity), until, rule) == onset
+    assert find_first_onset(a_repeat(1, history=None), Reference.parse(entity)) == float("inf")
+    assert find_first_onset(msgspec.structs.replace(seen, injected_at=None), Reference.parse(entity)) == float("inf")
 
 
 def test_fingerprint_has_frequent_signs_and_fields(fault, runbook_of):

@@ -32,7 +32,10 @@ def repeat(*alerts, number=1, outcome="Held", hold=1000.0):
         StepStatus(index=2, step="inject all", outcome="Held", started_at=100.0, finished_at=130.0, checks=(proven,)),
         StepStatus(index=4, step="hold", outcome="Held", started_at=200.0, finished_at=hold),
     )
-    fired = tuple(AlertTimeline(name=n, entity=on, firing=(Interval(start=300.0),)) for n, on in alerts)
+    fired = tuple(
+        AlertTimeline(name=n, entity=Reference.parse(on) if on else None, firing=(Interval(start=300.0),))
+        for n, on in alerts
+    )
     history = AlertHistory(start=0.0, end=2000.0, timelines=fired)
     return TrialResult(
         name="t", purpose=f"repeat-{number}", describe="", seed=number, outcome=outcome, injected_at=100.0,

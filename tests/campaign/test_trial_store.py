@@ -18,7 +18,7 @@ from scenario_kit.campaign.trial_store import (
 from scenario_kit.campaign.trial_store import (
     is_stale as stale,
 )
-from scenario_kit.model import AlertHistory, TrialSpec, TrialStep
+from scenario_kit.model import AlertHistory, Reference, TrialSpec, TrialStep
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
 from scenario_kit.model.runtime.observation import Passage, Work
@@ -40,7 +40,7 @@ DOCUMENT = {
     "history": AlertHistory(start=1.0, end=2.0).to_json(),
     "injectedAt": 1.5,
     "signs": ["event x", "log y"],
-    "passages": [Passage(entity="Deployment/a", before=WORK, during=WORK).to_json()],
+    "passages": [Passage(entity=Reference("Deployment", "a"), before=WORK, during=WORK).to_json()],
     "placement": {"Deployment/a": ["n0", "n1"]},
 }
 
@@ -179,7 +179,7 @@ def test_what_did_not_end_is_infrastructure_s(cluster, book):
     [
         ("left", DOCUMENT, TrialEvidence(
             AlertHistory(start=1.0, end=2.0), 1.5, ("event x", "log y"),
-            (Passage(entity="Deployment/a", before=WORK, during=WORK),), {"Deployment/a": ("n0", "n1")},
+            (Passage(entity=Reference("Deployment", "a"), before=WORK, during=WORK),), {"Deployment/a": ("n0", "n1")},
         )),
         ("left", {"history": DOCUMENT["history"]}, TrialEvidence(AlertHistory(start=1.0, end=2.0), None, (), (), {})),
         ("gone", DOCUMENT, TrialEvidence()),

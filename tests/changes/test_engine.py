@@ -395,10 +395,10 @@ def test_undo_object_restores_one_object():
         lab.engine.do(Change.from_json(change), ordinal=ordinal, group="Fault/a", causal="restart" not in change)
     restarted = lab.get("Deployment/web")["spec"]["template"]["metadata"]["annotations"]
     lab.clock.wait(lab.clock.now() + 60)
-    assert lab.engine.undo_object("Fault/a", "Service/web") == []
+    assert lab.engine.undo_object("Fault/a", Reference("Service", "web")) == []
     assert lab.state()["Service", "web"] == lab.before["Service", "web"]
     assert lab.state()["Secret", "password"] != lab.before["Secret", "password"]
     assert lab.get("Deployment/web")["spec"]["template"]["metadata"]["annotations"] == restarted
-    assert lab.engine.undo_object("Fault/a", "Secret/password") == []
+    assert lab.engine.undo_object("Fault/a", Reference("Secret", "password")) == []
     assert lab.state()["Secret", "password"] == lab.before["Secret", "password"]
     assert lab.get("Deployment/web")["spec"]["template"]["metadata"]["annotations"] != restarted

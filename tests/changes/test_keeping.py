@@ -206,9 +206,9 @@ def test_undo_object_restores_object_of_group():
     lab.engine.do(patching("bad"), ordinal=1, group="Fault/f")
     lab.engine.do(patching("bad", "b"), ordinal=2, group="Fault/f")
     lab.engine.do(patching("worse"), ordinal=3, group="Decoy/d")
-    assert lab.engine.undo_object("Decoy/d", "ConfigMap/b") == []
+    assert lab.engine.undo_object("Decoy/d", Reference("ConfigMap", "b")) == []
     assert (lab.value(), lab.value("b")) == ("worse", "bad")
-    assert lab.engine.undo_object("Fault/f", "ConfigMap/b") == []
+    assert lab.engine.undo_object("Fault/f", Reference("ConfigMap", "b")) == []
     assert (lab.value(), lab.value("b")) == ("worse", "good")
 
 

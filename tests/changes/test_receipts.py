@@ -203,7 +203,7 @@ def test_receipt_above_byte_limit_is_not_written(cluster):
     ids=lambda change: next(iter(change)),
 )
 def test_stored_receipts_round_trip(change):
-    until = {"check": {"endpoints": {"service": "a", "atLeast": 1}}, "withinSeconds": 30}
+    until = {"check": {"endpoints": {"service": "Service/a", "atLeast": 1}}, "withinSeconds": 30}
     stored = {
         "trial": "t", "ordinal": 3, "group": "Fault/f", "change": {**change, "until": until}, "state": "Done",
         "at": 1.5, "entries": [{"ref": "shop/Service/a", "prior": {"kind": "Service"}, "uid": "u"}],

@@ -5,10 +5,12 @@ import pytest
 from scenario_kit.campaign.results.result import TrialResult, Validation
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.authoring.accept import accept
-from scenario_kit.model import StepStatus, Verdict
+from scenario_kit.model import Reference, StepStatus, Verdict
 from scenario_kit.model.runtime.observation import AlertHistory, AlertTimeline, Interval
 
-NOT_READY = AlertTimeline(name="KubePodNotReady", entity="Deployment/web", firing=(Interval(start=400.0, end=600.0),))
+NOT_READY = AlertTimeline(
+    name="KubePodNotReady", entity=Reference("Deployment", "web"), firing=(Interval(start=400.0, end=600.0),)
+)
 FIRING = AlertHistory(start=0.0, end=900.0, timelines=(NOT_READY,))
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from scenario_kit.campaign import PlannedTrial
 from scenario_kit.cli.terminal.live import Timeline
-from scenario_kit.model import StepStatus, TrialStep
+from scenario_kit.model import Reference, StepStatus, TrialStep
 from scenario_kit.trial import AlertNow, TrialStatus
 
 PLANNED = PlannedTrial(
@@ -25,9 +25,12 @@ STATUS = TrialStatus(
         for i, (name, outcome) in enumerate((("deploy", "Held"), ("inject", "Held"), ("hold", "Running")))
     ),
     alerts=(
-        AlertNow(name="KubePodNotReady", entity="Deployment/search", state="Firing", since=300.0),
-        AlertNow(name="KubePodNotReady", entity="Deployment/search", state="Firing", since=300.0),
-        AlertNow(name="HighRequestLatency", entity="Deployment/a-service-with-a-long-name", state="Pending", since=0.0),
+        AlertNow(name="KubePodNotReady", entity=Reference("Deployment", "search"), state="Firing", since=300.0),
+        AlertNow(name="KubePodNotReady", entity=Reference("Deployment", "search"), state="Firing", since=300.0),
+        AlertNow(
+            name="HighRequestLatency", entity=Reference("Deployment", "a-service-with-a-long-name"), state="Pending",
+            since=0.0,
+        ),
     ),
 )  # fmt: skip
 

@@ -107,7 +107,7 @@ def test_documented_fault_works_next_to_scenario(tmp_path):
     definition.parent.mkdir(parents=True)
     definition.write_text(FAULT)
     load_fault(definition)
-    answers = Answers("otel-demo", "2.2.0", "Service/cart", "service-points-elsewhere", author="Ada")
+    answers = Answers("otel-demo", "2.2.0", Reference("Service", "cart"), "service-points-elsewhere", author="Ada")
     made = draft(answers, Catalog([own, find_data_root()]))
     file = scenario(tmp_path, made.text)
     beside = file.parent / "faults" / "service-points-elsewhere" / "fault.yaml"

@@ -117,7 +117,9 @@ def test_lint_reads_it_simulates_it_and_asks_it(added, tmp_path):
     catalog = Catalog([tmp_path, find_data_root()])
     assert [(f.code, f.message) for f in lint_file(path, catalog)] == []
 
-    made = draft(Answers("otel-demo", "2.2.0", "Deployment/cart", "rollout-paused", author="Ada"), catalog)
+    made = draft(
+        Answers("otel-demo", "2.2.0", Reference("Deployment", "cart"), "rollout-paused", author="Ada"), catalog
+    )
     file = tmp_path / "scenarios" / yaml.safe_load(made.text)["metadata"]["name"] / "scenario.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(made.text)

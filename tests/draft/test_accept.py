@@ -16,7 +16,9 @@ TEXT = FILE.read_text()
 
 
 def fired(name, on, start, end=None):
-    return AlertTimeline(name=name, entity=on, firing=(Interval(start=start, end=end),))
+    return AlertTimeline(
+        name=name, entity=Reference.parse(on) if on else None, firing=(Interval(start=start, end=end),)
+    )
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_edges_that_are_proposed_are_no_findings(place, silent, tmp_path):
     fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
     on = [("HighRequestErrorRate", "Deployment/checkout"), ("NoRequestsReceived", f"Deployment/{silent}")]
     seen = [AlertExpectation(name=name, entity=Reference.parse(about) if about else None) for name, about in on]
-    text = draft(Answers("otel-demo", "2.2.0", f"Service/{place}", fault.type, name="x"), CATALOG).text
+    text = draft(Answers("otel-demo", "2.2.0", Reference.parse(f"Service/{place}"), fault.type, name="x"), CATALOG).text
     file = tmp_path / "x" / "scenario.yaml"
     file.parent.mkdir()
     file.write_text(text)

@@ -8,6 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
+from scenario_kit.model import Reference
 from scenario_kit.render import resolve
 from scenario_kit.render.faults.applicability import list_targets
 from scenario_kit.render.faults.first_offer import find_first_offer, render_objects_for
@@ -69,6 +70,8 @@ def test_every_fault_fits_somewhere(capsys):
 
 
 def test_the_text_names_nothing_that_was_not_rendered(tmp_path):
-    made = draft(Answers("otel-demo", "2.2.0", "Service/product-catalog", "service-target-port-wrong"), CATALOG)
+    made = draft(
+        Answers("otel-demo", "2.2.0", Reference("Service", "product-catalog"), "service-target-port-wrong"), CATALOG
+    )
     assert "{{" not in made.text
     assert Path(made.name).name == "product-catalog-service-target-port-wrong"

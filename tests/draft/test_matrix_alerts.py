@@ -70,11 +70,11 @@ def test_draft_uses_matrix_for_defaults_and_predicts_otherwise():
     catalog = Catalog()
     tried = find_row(catalog.matrix(catalog.app("otel-demo", "2.2.0")), "pod-failure", "Deployment/ad")
     assert tried is not None
-    made = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "pod-failure"), catalog)
+    made = draft(Answers("otel-demo", "2.2.0", Reference("Deployment", "ad"), "pod-failure"), catalog)
     assert {(a.name, a.entity) for a in made.alerts} == {(a.name, a.entity) for a in tried.alerts}
     assert "what fired when this fault was tried there" in made.text
     slower = {"latencyMilliseconds": 4321}
-    other = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "network-delay", slower), catalog)
+    other = draft(Answers("otel-demo", "2.2.0", Reference("Deployment", "ad"), "network-delay", slower), catalog)
     assert "predicted from the fault" in other.text
 
 
@@ -93,5 +93,5 @@ def test_draft_reports_failed_prediction():
     ids=["nobody else shows anything", "what suffers most directly"],
 )
 def test_a_fault_without_decoys_gets_one_that_is_about_it(target, restarted):
-    made = draft(Answers("otel-demo", "2.2.0", target, "memory-stress"), Catalog())
+    made = draft(Answers("otel-demo", "2.2.0", Reference.parse(target), "memory-stress"), Catalog())
     assert f"restart: {{target: {restarted}}}" in made.text

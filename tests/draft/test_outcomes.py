@@ -7,7 +7,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Severity
+from scenario_kit.model import Reference, Severity
 from scenario_kit.render import resolve
 
 CATALOG = Catalog()
@@ -26,7 +26,7 @@ PORT = ("Service/product-catalog", "service-target-port-wrong")
     ],
 )
 def test_a_draft_of_each_outcome(tmp_path, target, fault, asked, outcome, steps):
-    made = draft(Answers("otel-demo", "2.2.0", target, fault, author="Ada", outcome=asked), CATALOG)
+    made = draft(Answers("otel-demo", "2.2.0", Reference.parse(target), fault, author="Ada", outcome=asked), CATALOG)
     file = tmp_path / made.name / "scenario.yaml"
     file.parent.mkdir()
     file.write_text(made.text)

@@ -36,7 +36,7 @@ CATALOG = Untried()
     ],
 )  # fmt: skip
 def test_who_notices(app, fault, target, alerts, tmp_path):
-    made = draft(Answers(app, CATALOG.versions(app)[0], target, fault, author="Ada Lovelace"), CATALOG)
+    made = draft(Answers(app, CATALOG.versions(app)[0], Reference.parse(target), fault, author="Ada Lovelace"), CATALOG)
     file = tmp_path / "scenario.yaml"
     file.write_text(made.text)
     spec = load_scenario(file).scenario.spec
@@ -62,7 +62,9 @@ def test_who_notices(app, fault, target, alerts, tmp_path):
 )  # fmt: skip
 def test_a_flag_shows_as_what_it_does(flag, variant, alerts):
     given = {"flag": flag, "variant": variant}
-    made = draft(Answers("otel-demo", "2.2.0", "ConfigMap/flagd-config", "feature-flag-changed", given), CATALOG)
+    made = draft(
+        Answers("otel-demo", "2.2.0", Reference("ConfigMap", "flagd-config"), "feature-flag-changed", given), CATALOG
+    )
     assert [f"{a.name} on {a.entity}" for a in made.alerts] == alerts
 
 
@@ -78,7 +80,7 @@ def test_silence_propagates_from_work_sources(silent, edges):
     """Orders are what ships and what consumers read; that browsers ask for shipping costs too is no way for silence."""
     app = CATALOG.app("otel-demo", "2.2.0")
     fault = draft(
-        Answers("otel-demo", "2.2.0", "Deployment/currency", "deployment-scaled-to-zero"), CATALOG
+        Answers("otel-demo", "2.2.0", Reference("Deployment", "currency"), "deployment-scaled-to-zero"), CATALOG
     ).offer.fault
     seen = [
         AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", "checkout")),
@@ -91,7 +93,9 @@ def test_silence_propagates_from_work_sources(silent, edges):
 
 def test_each_of_several_causes_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
-    broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-ip-pool-exhausted"), CATALOG).offer.fault
+    broken = draft(
+        Answers("otel-demo", "2.2.0", Reference("Deployment", "currency"), "pod-ip-pool-exhausted"), CATALOG
+    ).offer.fault
     seen = [AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", "checkout"))]
     edges = predict_propagation(broken, app, app.component("currency"), seen)
     assert len(broken.causes) == 2
@@ -100,7 +104,9 @@ def test_each_of_several_causes_has_a_reason_of_its_own():
 
 def test_each_alert_without_a_way_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
-    broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-failure"), CATALOG).offer.fault
+    broken = draft(
+        Answers("otel-demo", "2.2.0", Reference("Deployment", "currency"), "pod-failure"), CATALOG
+    ).offer.fault
     seen = [AlertExpectation(name="KubePodNotReady", entity=Reference.parse(f"Deployment/other-{n}")) for n in range(3)]
     edges = predict_propagation(broken, app, None, seen)
     assert sorted(e.to for e in edges) == [a.entity for a in seen]

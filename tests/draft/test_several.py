@@ -33,7 +33,9 @@ def test_indirect_cause_propagates_as_its_intermediate() -> None:
 
 
 def test_each_of_several_causes_has_an_edge() -> None:
-    made = draft(Answers(app="otel-demo", version=VERSION, fault="cpu-stress", target="Deployment/cart"), CATALOG)
+    made = draft(
+        Answers(app="otel-demo", version=VERSION, fault="cpu-stress", target=Reference("Deployment", "cart")), CATALOG
+    )
     starts = {edge["from"] for edge in made.spec["groundTruth"]["propagation"]}
     assert {"Fault/cpu-stress", "Deployment/cart"} <= starts
 
@@ -41,8 +43,10 @@ def test_each_of_several_causes_has_an_edge() -> None:
 @pytest.mark.parametrize("order", [1, -1])
 def test_draft_of_two_dependent_faults_has_no_findings(order: int, tmp_path: Path) -> None:
     answers = [
-        Answers(app="otel-demo", version=VERSION, fault="deployment-scaled-to-zero", target="Deployment/cart"),
-        Answers(app="otel-demo", version=VERSION, fault="network-delay", target="Deployment/valkey-cart"),
+        Answers(
+            app="otel-demo", version=VERSION, fault="deployment-scaled-to-zero", target=Reference("Deployment", "cart")
+        ),
+        Answers(app="otel-demo", version=VERSION, fault="network-delay", target=Reference("Deployment", "valkey-cart")),
     ][::order]
     made = join_drafts([draft(each, CATALOG) for each in answers])
     path = tmp_path / made.name / "scenario.yaml"

@@ -14,7 +14,11 @@ def history(*timelines, end=2000.0):
 
 
 def alert(name, entity, *spans):
-    return AlertTimeline(name=name, entity=entity, firing=tuple(Interval(start=a, end=b) for a, b in spans))
+    return AlertTimeline(
+        name=name,
+        entity=Reference.parse(entity) if entity else None,
+        firing=tuple(Interval(start=a, end=b) for a, b in spans),
+    )
 
 
 def codes(findings):
@@ -187,7 +191,7 @@ def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
 def test_startup_end_is_after_startup_alerts(pending, firing, over):
     spans = {"pending": pending, "firing": firing}
     made = {field: tuple(Interval(start=a, end=b) for a, b in each) for field, each in spans.items()}
-    seen = history(AlertTimeline(name="Slow", entity="Deployment/cart", **made))
+    seen = history(AlertTimeline(name="Slow", entity=Reference("Deployment", "cart"), **made))
     assert control_runs.find_startup_end(seen, Expect(), 100.0) == over
     chronic = Expect(background=(BackgroundAlert(name="Slow", reason="it always does"),))
     assert control_runs.find_startup_end(seen, chronic, 100.0) == 100.0

@@ -13,7 +13,11 @@ BOTH = Expect(alerts=(WEB, AD))
 
 
 def alert(name, entity, *firing):
-    return AlertTimeline(name=name, entity=entity, firing=tuple(Interval(start=a, end=b) for a, b in firing))
+    return AlertTimeline(
+        name=name,
+        entity=Reference.parse(entity) if entity else None,
+        firing=tuple(Interval(start=a, end=b) for a, b in firing),
+    )
 
 
 def history(*timelines, end=2000.0, gaps=()):

@@ -100,20 +100,20 @@ FINE = [
 
 @pytest.mark.parametrize(("kind", "name", "edit", "reported"), BROKEN)
 def test_what_no_fault_changed_is_as_it_was(kind, name, edit, reported):
-    problems = find_alterations(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"})
+    problems = find_alterations(APP, BEFORE, now(kind, name, edit), [], {("Deployment", "web")})
     assert any(reported in problem for problem in problems), problems
 
 
 @pytest.mark.parametrize(("kind", "name", "edit"), FINE)
 def test_what_may_differ(kind, name, edit):
-    assert find_alterations(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"}) == []
+    assert find_alterations(APP, BEFORE, now(kind, name, edit), [], {("Deployment", "web")}) == []
 
 
 @pytest.mark.parametrize(("kind", "name", "edit", "reported"), BROKEN)
 def test_what_a_fault_changed_may_be_anything(kind, name, edit, reported):
     objects = now(kind, name, edit)
     write = next(Write(b, n) for b, n in zip(BEFORE, objects, strict=True) if b != n)
-    assert find_alterations(APP, BEFORE, objects, [write], {"Deployment/web"}) == []
+    assert find_alterations(APP, BEFORE, objects, [write], {("Deployment", "web")}) == []
 
 
 def test_created_and_deleted_objects_are_left_to_other_checks():
@@ -169,16 +169,16 @@ def test_involved_workloads_may_change_but_keep_their_probes():
     def image(obj):
         container(obj).update(image="web:2")
 
-    assert edited("Deployment", "web", image, involved={"Deployment/web"}) == []
-    assert edited("Deployment", "web", image, involved={"Deployment/ad"}) != []
-    assert edited("Deployment", "web", probe, involved={"Deployment/web"}) != []
+    assert edited("Deployment", "web", image, involved={("Deployment", "web")}) == []
+    assert edited("Deployment", "web", image, involved={("Deployment", "ad")}) != []
+    assert edited("Deployment", "web", probe, involved={("Deployment", "web")}) != []
 
 
 def test_only_workloads_may_be_worked_around():
     def path(obj):
         obj["spec"]["rules"][0].update(host="x")
 
-    assert edited("Ingress", "door", path, involved={"Ingress/door"}) != []
+    assert edited("Ingress", "door", path, involved={("Ingress", "door")}) != []
 
 
 def test_only_what_a_fault_wrote_of_an_object_is_spared():

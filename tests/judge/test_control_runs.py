@@ -13,7 +13,7 @@ CHRONIC = BackgroundAlert(name="Errors", reason="always on")
 def alert(name="Errors", entity="Deployment/web", *firing, pending=()):
     made = (tuple(Interval(start=a, end=b) for a, b in spans) for spans in (firing, pending))
     one, other = made
-    return AlertTimeline(name=name, entity=entity, firing=one, pending=other)
+    return AlertTimeline(name=name, entity=Reference.parse(entity) if entity else None, firing=one, pending=other)
 
 
 def history(*timelines):

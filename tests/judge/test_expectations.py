@@ -11,7 +11,9 @@ WEB = Reference("Deployment", "web")
 
 
 def alert(name="Errors", on=WEB, *firing):
-    return AlertTimeline(name=name, entity=on, firing=tuple(Interval(start=a, end=b) for a, b in firing))
+    return AlertTimeline(
+        name=name, entity=Reference.parse(on) if on else None, firing=tuple(Interval(start=a, end=b) for a, b in firing)
+    )
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,7 @@ def alert(name="Errors", on=WEB, *firing):
     ],
 )
 def test_named_entity_must_match_the_alert(desired, observed, same):
-    assert expectations.is_same_entity(desired, observed) is same
+    assert expectations.is_same_entity(*(Reference.parse(t) if t else None for t in (desired, observed))) is same
     wish = AlertExpectation(name="Errors", entity=Reference.parse(desired) if desired else None)
     assert expectations.matches(wish, alert(on=observed)) is same
     assert (

@@ -61,7 +61,9 @@ def test_the_good_example_of_a_rule_is_yaml() -> None:
 
 
 def of(entity: str) -> AlertHistory:
-    fired = AlertTimeline(name="NoData", entity=entity, firing=(Interval(start=1200.0),))
+    fired = AlertTimeline(
+        name="NoData", entity=Reference.parse(entity) if entity else None, firing=(Interval(start=1200.0),)
+    )
     return AlertHistory(start=0.0, end=2000.0, timelines=(fired,))
 
 

@@ -12,7 +12,11 @@ ANYWHERE = AlertExpectation(name="Errors")
 
 
 def alert(name, entity, *spans):
-    return AlertTimeline(name=name, entity=entity, firing=tuple(Interval(start=a, end=b) for a, b in spans))
+    return AlertTimeline(
+        name=name,
+        entity=Reference.parse(entity) if entity else None,
+        firing=tuple(Interval(start=a, end=b) for a, b in spans),
+    )
 
 
 def history(*timelines, start=0.0):

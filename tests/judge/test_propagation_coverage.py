@@ -59,7 +59,12 @@ def test_what_is_reached_is_explained(name, known):
 )
 def test_an_alert_fires_where_the_propagation_leads(on, fired, codes):
     expect = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference.parse(on) if on else None),))
-    lines = tuple(AlertTimeline(name="Errors", entity=e, firing=(Interval(start=1200.0, end=None),)) for e in fired)
+    lines = tuple(
+        AlertTimeline(
+            name="Errors", entity=Reference.parse(e) if e else None, firing=(Interval(start=1200.0, end=None),)
+        )
+        for e in fired
+    )
     history = AlertHistory(start=0.0, end=2000.0, timelines=lines)
     found = check_unexplained(history, expect, 1000.0, find_explained([PORT], EDGES, APP))
     assert [f.code for f in found] == codes

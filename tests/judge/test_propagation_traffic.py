@@ -8,6 +8,7 @@ from scenario_kit.judge.alerts.propagation_traffic import (
     has_enough_requests,
     pool_passages,
 )
+from scenario_kit.model import Reference
 from scenario_kit.model.runtime.observation import Passage, Work
 
 BOUNDS = (10.0, 100.0, 1000.0)
@@ -19,7 +20,7 @@ def work(requests=3000.0, errors=0.0, seconds=300.0, within=(0.5, 0.9, 1.0)):
 
 
 def passage(during, before=None):
-    return Passage(entity="Deployment/cart", before=before or work(), during=during)
+    return Passage(entity=Reference("Deployment", "cart"), before=before or work(), during=during)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +123,13 @@ def test_repeats_are_added_up_bound_by_bound():
     one = Work(seconds=100.0, requests=10.0, errors=1.0, within=((100.0, 6.0), (10.0, 4.0)))
     other = Work(seconds=50.0, requests=20.0, errors=2.0, within=((10.0, 5.0), (1000.0, 20.0)))
     found = pool_passages(
-        [Passage(entity="Deployment/a", before=one, during=other), Passage(entity="x", before=other, during=one)]
+        [
+            Passage(entity=Reference("Deployment", "a"), before=one, during=other),
+            Passage(entity=Reference("Deployment", "x"), before=other, during=one),
+        ]
     )
     summed = Work(seconds=150.0, requests=30.0, errors=3.0, within=((10.0, 9.0), (100.0, 6.0), (1000.0, 20.0)))
-    assert found == Passage(entity="Deployment/a", before=summed, during=summed)
+    assert found == Passage(entity=Reference("Deployment", "a"), before=summed, during=summed)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference("Deploy
 def test_unrelated_alerts_are_not_new_and_need_not_clear():
     own = AlertExpectation(name="Loops", entity=Reference("Deployment", "email"), alert_class="MayFire", after="old")
     loops = AlertTimeline(
-        name="Loops", entity="Deployment/email", firing=(Interval(start=150.0, end=200.0), Interval(start=400.0))
+        name="Loops",
+        entity=Reference("Deployment", "email"),
+        firing=(Interval(start=150.0, end=200.0), Interval(start=400.0)),
     )
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
     expect = Expect(alerts=(own,))
@@ -28,14 +30,14 @@ def test_unrelated_alerts_are_not_new_and_need_not_clear():
 @pytest.mark.parametrize(("raised", "seconds"), [(1.0, 500.0), (2.0, 1500.0), (4.0, 3500.0), (100.0, 7200.0)])
 def test_more_to_fill_takes_longer(raised, seconds):
     must = AlertExpectation(name="Loops", entity=Reference("Deployment", "email"))
-    loops = AlertTimeline(name="Loops", entity="Deployment/email", firing=(Interval(start=500.0),))
+    loops = AlertTimeline(name="Loops", entity=Reference("Deployment", "email"), firing=(Interval(start=500.0),))
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
     assert resolved.compute_recurrence_wait(history, Expect(alerts=(must,)), 100.0, 800.0, raised) == seconds
 
 
 def history(*firing, end=2000.0, gaps=(), name="Errors"):
     timeline = AlertTimeline(
-        name=name, entity="Deployment/frontend", firing=tuple(Interval(start=a, end=b) for a, b in firing)
+        name=name, entity=Reference("Deployment", "frontend"), firing=tuple(Interval(start=a, end=b) for a, b in firing)
     )
     return AlertHistory(start=0.0, end=end, timelines=(timeline,), gaps=gaps)
 

@@ -9,12 +9,15 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_text
 from scenario_kit.lint.fix import fix_text
 from scenario_kit.load import LocatedFinding
+from scenario_kit.model import Reference
 
 CATALOG = Catalog(merging=True)
 
 
 def renamed(fault: str, target: str) -> str:
-    text = draft(Answers("otel-demo", "2.2.0", f"Deployment/{target}", fault, name="former"), CATALOG).text
+    text = draft(
+        Answers("otel-demo", "2.2.0", Reference.parse(f"Deployment/{target}"), fault, name="former"), CATALOG
+    ).text
     assert study(text, "former") == []
     return text.replace("name: former", "name: later", 1)
 
@@ -43,7 +46,9 @@ def test_generated_name_of_other_scenario_is_fixed(fault, target, code, prefix):
 
 
 def test_names_that_are_not_generated_are_not_corrected():
-    text = draft(Answers("otel-demo", "2.2.0", "Deployment/email", "init-container-hang", name="former"), CATALOG).text
+    text = draft(
+        Answers("otel-demo", "2.2.0", Reference("Deployment", "email"), "init-container-hang", name="former"), CATALOG
+    ).text
     old = next(line for line in text.splitlines() if "$patch" in line)
     wrong = text.replace(old, old.replace(old.split("name: ")[1].split(",")[0], "setup"))
     (reported,) = study(wrong, "former")

@@ -26,7 +26,7 @@ from tools.matrix.lab import judged, row, steps
 from tools.matrix.pairs import Pair, aimless, bites, each, pairs, sample
 from tools.matrix.reasons import Written
 
-PAIR = Pair("otel-demo", "2.2.0", "service-target-port-wrong", 1, "Network", "Service/cart")
+PAIR = Pair("otel-demo", "2.2.0", "service-target-port-wrong", 1, "Network", Reference("Service", "cart"))
 KINDS = [step.kind for step in steps("main")]
 
 
@@ -56,7 +56,7 @@ def test_pairs_can_be_narrowed_down(catalog: Catalog) -> None:
 
 def test_the_beginning_of_a_sample_is_spread_wide() -> None:
     some = [
-        Pair(app, "1", fault, 1, family, f"Deployment/{n}")
+        Pair(app, "1", fault, 1, family, Reference("Deployment", str(n)))
         for family, faults in (("A", ["a"]), ("B", ["b1", "b2"]), ("C", ["c1", "c2", "c3"]))
         for fault in faults
         for app in ("x", "y")
@@ -75,7 +75,9 @@ def test_the_beginning_of_a_sample_is_spread_wide() -> None:
 
 
 def timeline(name: str, on: str, *firing: tuple[float, float | None]) -> AlertTimeline:
-    return AlertTimeline(name=name, entity=on, firing=tuple(Interval(start=s, end=e) for s, e in firing))
+    return AlertTimeline(
+        name=name, entity=Reference.parse(on) if on else None, firing=tuple(Interval(start=s, end=e) for s, e in firing)
+    )
 
 
 HISTORY = AlertHistory(
@@ -158,7 +160,7 @@ def test_what_was_left_behind_is_told() -> None:
 def test_records_survive(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     assert read_rows(path) == []
-    other = PAIR._replace(target="Service/ad")
+    other = PAIR._replace(target=Reference("Service", "ad"))
     record.append(path, row(PAIR, "Infra", reported="no lab"))
     record.append(path, row(other, "Ran"))
     assert record.left([PAIR, other], read_rows(path)) == [PAIR]
@@ -178,10 +180,13 @@ def test_records_survive(tmp_path: Path) -> None:
     [
         (PAIR, ""),
         (
-            PAIR._replace(fault="pod-kill", family="Chaos", target="Deployment/cart"),
+            PAIR._replace(fault="pod-kill", family="Chaos", target=Reference("Deployment", "cart")),
             "it ends by itself before any rule fires",
         ),
-        (PAIR._replace(target="Service/load-generator"), "load-generator generates the load: rules exclude it"),
+        (
+            PAIR._replace(target=Reference("Service", "load-generator")),
+            "load-generator generates the load: rules exclude it",
+        ),
     ],
 )
 def test_reasons_of_the_catalogue(catalog: Catalog, pair: Pair, reason: str) -> None:
@@ -204,7 +209,7 @@ def test_reasons_of_what_outlasts_its_fault(catalog: Catalog) -> None:
     assert reasons.outlasts(lasting, catalog, []) == ""
     assert reasons.outlasts(row(PAIR, "Ran", recovered=True), catalog, some) == ""
     assert reasons.why(lasting, catalog, some) != "nothing comes back"
-    kafka = row(PAIR._replace(target="Deployment/kafka"), "Ran", recovered=False)
+    kafka = row(PAIR._replace(target=Reference("Deployment", "kafka")), "Ran", recovered=False)
     assert "checkout must be restarted afterwards" in reasons.outlasts(kafka, catalog, [])
 
 
@@ -219,10 +224,22 @@ def test_the_pages() -> None:
     )
     rows = [
         row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
-        row(PAIR._replace(target="Service/ad"), "Ran", recovered=False, clean=True, reported="still firing"),
-        row(PAIR._replace(target="Service/currency"), "Ran", alerts=alerts[2:3], recovered=False, clean=True),
-        row(PAIR._replace(target="Service/quote"), "Lacking", reported="real-data-plane: no disks"),
-        row(PAIR._replace(target="Service/email"), "Infra", reported="down"),
+        row(
+            PAIR._replace(target=Reference("Service", "ad")),
+            "Ran",
+            recovered=False,
+            clean=True,
+            reported="still firing",
+        ),
+        row(
+            PAIR._replace(target=Reference("Service", "currency")),
+            "Ran",
+            alerts=alerts[2:3],
+            recovered=False,
+            clean=True,
+        ),
+        row(PAIR._replace(target=Reference("Service", "quote")), "Lacking", reported="real-data-plane: no disks"),
+        row(PAIR._replace(target=Reference("Service", "email")), "Infra", reported="down"),
     ]
 
     def why(some: MatrixRow) -> str:

@@ -129,11 +129,11 @@ def test_what_was_observed_is_told(cluster: FakeCluster) -> None:
 @pytest.mark.parametrize(
     ("body", "answer"),
     [
-        ({"service": "cart", "atLeast": 2}, "True"),
+        ({"service": "Service/cart", "atLeast": 2}, "True"),
         ({"service": "Service/cart", "atLeast": 3}, "False"),
-        ({"service": "cart", "atMost": 1}, "False"),
-        ({"service": "cart", "atLeast": 1, "atMost": 2}, "True"),
-        ({"service": "gone", "atMost": 0}, "True"),
+        ({"service": "Service/cart", "atMost": 1}, "False"),
+        ({"service": "Service/cart", "atLeast": 1, "atMost": 2}, "True"),
+        ({"service": "Service/gone", "atMost": 0}, "True"),
     ],
 )
 def test_endpoints(cluster: FakeCluster, body: Object, answer: str) -> None:
@@ -200,7 +200,7 @@ def test_logs(cluster: FakeCluster, on: str, pattern: str, since: float, answer:
 
 CHECKS: list[Object] = [
     {"object": {"ref": "Service/cart"}},
-    {"endpoints": {"service": "cart", "atLeast": 1}},
+    {"endpoints": {"service": "Service/cart", "atLeast": 1}},
     {"event": {"entity": "Deployment/cart", "reason": "BackOff"}},
     {"log": {"entity": "Deployment/cart", "pattern": "x"}},
 ]

@@ -39,22 +39,22 @@ def rule(label: str, kind: str) -> AlertRule:
     ("label", "kind", "labels", "entity"),
     [
         ("service_name", "Component", {"service_name": "db"}, "StatefulSet/valkey"),
-        ("service_name", "Component", {"service_name": "unheard"}, ""),
-        ("service_name", "Component", {}, ""),
+        ("service_name", "Component", {"service_name": "unheard"}, None),
+        ("service_name", "Component", {}, None),
         ("pod", "Pod", {"pod": "known"}, "Deployment/web"),
         ("pod", "Pod", {"pod": "valkey-0"}, "StatefulSet/valkey"),
         ("deployment", "Deployment", {"deployment": "web"}, "Deployment/web"),
         ("node", "Node", {"node": "n1"}, "Node/n1"),
     ],
 )
-def test_entities(label: str, kind: str, labels: dict[str, str], entity: str) -> None:
+def test_entities(label: str, kind: str, labels: dict[str, str], entity: str | None) -> None:
     owners = {"known": Reference("Deployment", "web", NS)}
     assert find_entity(rule(label, kind), labels, APP, owners.get) == entity
 
 
 def test_a_rule_without_an_entity() -> None:
     plain = AlertRule(name="A", expr="x", for_seconds=0, range_seconds=0)
-    assert find_entity(plain, {"pod": "x"}, APP, lambda _: None) == ""
+    assert find_entity(plain, {"pod": "x"}, APP, lambda _: None) is None
 
 
 @pytest.mark.parametrize(

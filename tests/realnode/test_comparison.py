@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.model import AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertHistory, AlertTimeline, Interval, Reference
 from tools.realnode import comparison
 from tools.realnode.comparison import (
     EDGE_SECONDS,
@@ -21,7 +21,11 @@ from tools.realnode.comparison import (
 
 def history(*firing, name="High", entity="Deployment/desk", end=1000.0):
     intervals = tuple(Interval(start=start, end=stop) for start, stop in firing)
-    return AlertHistory(start=0, end=end, timelines=(AlertTimeline(name=name, entity=entity, firing=intervals),))
+    return AlertHistory(
+        start=0,
+        end=end,
+        timelines=(AlertTimeline(name=name, entity=Reference.parse(entity) if entity else None, firing=intervals),),
+    )
 
 
 def compared(real, twin):

@@ -40,12 +40,14 @@ def a_trial(purpose="repeat-1", injected=1000.0, start=900.0, onset=60.0, outcom
     timelines = (
         AlertTimeline(
             name="Errors",
-            entity="Deployment/web",
+            entity=Reference("Deployment", "web"),
             pending=(Interval(start=injected + 20, end=injected + onset),),
             firing=(Interval(start=injected + onset, end=injected + 400),),
         ),
         AlertTimeline(name="Starting", pending=(Interval(start=start, end=start + 10),)),
-        AlertTimeline(name="Other", entity="Deployment/api", firing=(Interval(start=injected + 90, end=None),)),
+        AlertTimeline(
+            name="Other", entity=Reference("Deployment", "api"), firing=(Interval(start=injected + 90, end=None),)
+        ),
     )
     return TrialResult(
         name="t", purpose=purpose, describe="it <i>shows</i>", seed=1, outcome=outcome, started_at=start,

@@ -6,14 +6,16 @@ import pytest
 from msgspec import structs
 
 from scenario_kit.campaign import TrialResult, Validation
-from scenario_kit.model import AlertHistory, Finding, Severity, Verdict
+from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Verdict
 from scenario_kit.model.runtime.observation import AlertTimeline
 from scenario_kit.report import Report
 from scenario_kit.report.truncation import LIMIT, truncate_report
 
 
 def report(trials=12, alerts=12):
-    timelines = tuple(AlertTimeline(name=f"Alert{i}", entity=f"Deployment/service-{i}") for i in range(alerts))
+    timelines = tuple(
+        AlertTimeline(name=f"Alert{i}", entity=Reference.parse(f"Deployment/service-{i}")) for i in range(alerts)
+    )
     history = AlertHistory(start=0.0, end=900.0, timelines=timelines)
     results = tuple(
         TrialResult(

@@ -244,7 +244,7 @@ def play(chance: int, shift: float = 0.0, root: str = "") -> tuple[Recording, Ru
     labels = {"namespace": run.namespace, "service_name": "frontend", "severity": "critical"}
     timeline = AlertTimeline(
         name="HighRequestErrorRate",
-        entity="Deployment/frontend",
+        entity=Reference("Deployment", "frontend"),
         labels=labels,
         pending=(Interval(start=INJECTED + shift + 60, end=INJECTED + shift + 240),),
         firing=(Interval(start=INJECTED + shift + 240),),

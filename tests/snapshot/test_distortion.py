@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.runtime.recording import RecordedLine, RecordedTick
 from scenario_kit.model.runtime.trace import Span, Trace
 from scenario_kit.ports import Series
@@ -108,7 +108,9 @@ def test_spans_get_lost():
 
 
 def firing(*names: str) -> SimpleNamespace:
-    timelines = tuple(AlertTimeline(name=n, entity="Deployment/cart", firing=(Interval(start=1.0),)) for n in names)
+    timelines = tuple(
+        AlertTimeline(name=n, entity=Reference("Deployment", "cart"), firing=(Interval(start=1.0),)) for n in names
+    )
     return SimpleNamespace(history=AlertHistory(start=0.0, end=9.0, timelines=timelines))
 
 

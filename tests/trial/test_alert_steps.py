@@ -62,7 +62,11 @@ class Evaluator:
 
     def advance(self, now):
         timelines = tuple(
-            AlertTimeline(name=n, entity=e, firing=tuple(Interval(start=a, end=b) for a, b in spans if a <= now))
+            AlertTimeline(
+                name=n,
+                entity=Reference.parse(e) if e else None,
+                firing=tuple(Interval(start=a, end=b) for a, b in spans if a <= now),
+            )
             for (n, e), spans in self.firing.items()
         )
         return AlertHistory(start=0.0, end=now, timelines=timelines)
@@ -244,10 +248,10 @@ def test_quiet_starts_after_startup_alerts(steps, spans, quiet, until):
 @pytest.mark.parametrize(
     ("declared", "expected"),
     [
-        ({"entity": "Deployment/ad", "after": "d"}, []),
-        ({"entity": "Deployment/web", "after": "d"}, ["SK307"]),  # somewhere else
+        ({"entity": Reference("Deployment", "ad"), "after": "d"}, []),
+        ({"entity": Reference("Deployment", "web"), "after": "d"}, ["SK307"]),  # somewhere else
         ({"after": "d"}, ["SK307"]),  # anywhere
-        ({"entity": "Deployment/ad"}, ["SK307"]),  # of whatever
+        ({"entity": Reference("Deployment", "ad")}, ["SK307"]),  # of whatever
     ],
 )
 def test_distractor_raises_only_declared_alerts(declared, expected):

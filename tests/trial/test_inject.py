@@ -72,7 +72,7 @@ class Evaluator:
         return AlertHistory(
             start=0.0,
             end=now,
-            timelines=(AlertTimeline(name="Errors", entity="Deployment/web", firing=firing),),
+            timelines=(AlertTimeline(name="Errors", entity=Reference("Deployment", "web"), firing=firing),),
         )
 
 

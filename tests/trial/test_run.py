@@ -14,6 +14,7 @@ from scenario_kit.model import (
     CheckResult,
     Finding,
     Interval,
+    Reference,
     Severity,
     StepStatus,
     TrialStep,
@@ -319,7 +320,9 @@ ALERT = AlertNow(name="A", state="Firing", since=1.0)
 
 def timeline(name, entity="", firing=(), pending=()):
     spans = lambda pairs: tuple(Interval(start=a, end=b) for a, b in pairs)  # noqa: E731
-    return AlertTimeline(name=name, entity=entity, firing=spans(firing), pending=spans(pending))
+    return AlertTimeline(
+        name=name, entity=Reference.parse(entity) if entity else None, firing=spans(firing), pending=spans(pending)
+    )
 
 
 @pytest.mark.parametrize(
@@ -329,10 +332,10 @@ def timeline(name, entity="", firing=(), pending=()):
         ([timeline("A", firing=[(1.0, 2.0)], pending=[(0.0, 1.0)])], []),
         ([timeline("A", "Pod/x", [(1.0, 2.0), (5.0, None)])], [("A", "Pod/x", "Firing", 5.0)]),
         ([timeline("A", "Pod/x", [(1.0, 2.0)], [(0.0, 1.0), (4.0, None)])], [("A", "Pod/x", "Pending", 4.0)]),
-        ([timeline("A", firing=[(5.0, None)], pending=[(3.0, None)])], [("A", "", "Firing", 5.0)]),
+        ([timeline("A", firing=[(5.0, None)], pending=[(3.0, None)])], [("A", None, "Firing", 5.0)]),
         ([timeline("A", pending=[(3.0, None)]), timeline("C", firing=[(5.0, None)]),
           timeline("B", firing=[(6.0, None)])],
-         [("B", "", "Firing", 6.0), ("C", "", "Firing", 5.0), ("A", "", "Pending", 3.0)]),
+         [("B", None, "Firing", 6.0), ("C", None, "Firing", 5.0), ("A", None, "Pending", 3.0)]),
     ],
 )  # fmt: skip
 def test_firing_alerts_precede_pending_ones(timelines, now):

@@ -6,8 +6,8 @@ from scenario_kit.model import AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.authored.scenario import FaultStart, OnAlert
 from scenario_kit.trial.injection.staging import Situation, is_due
 
-FIRING = AlertTimeline(name="Errors", entity="Deployment/web", firing=(Interval(start=200.0),))
-OVER = AlertTimeline(name="Errors", entity="Deployment/web", firing=(Interval(start=20.0, end=50.0),))
+FIRING = AlertTimeline(name="Errors", entity=Reference("Deployment", "web"), firing=(Interval(start=200.0),))
+OVER = AlertTimeline(name="Errors", entity=Reference("Deployment", "web"), firing=(Interval(start=20.0, end=50.0),))
 
 
 def situation(now=300.0, injected=(), effective=(), expected=("a", "b"), timelines=(FIRING,)):

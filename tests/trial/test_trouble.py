@@ -136,7 +136,7 @@ class Evaluator:
                 since = None
         if since is not None and now >= since + 60:
             firing.append(Interval(start=since + 60))
-        timelines = (AlertTimeline(name="Errors", entity="Deployment/web", firing=tuple(firing)),)
+        timelines = (AlertTimeline(name="Errors", entity=Reference("Deployment", "web"), firing=tuple(firing)),)
         return AlertHistory(start=0.0, end=now, timelines=timelines)
 
 

@@ -26,16 +26,13 @@ def file_of(catalog: Catalog, app: str) -> Path:
 
 def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, ...]:
     """Return the alerts that started firing from the injection until ``until``, the first per name and entity."""
-    first: dict[tuple[str, str], float] = {}
+    first: dict[tuple[str, Reference | None], float] = {}
     for timeline in history.timelines:
         for interval in timeline.firing:
             if injected <= interval.start < until:
                 key = (timeline.name, timeline.entity)
                 first[key] = min(first.get(key, interval.start), interval.start)
-    found = [
-        Fired(name=name, entity=Reference.parse(on) if on else None, seconds=at - injected)
-        for (name, on), at in first.items()
-    ]
+    found = [Fired(name=name, entity=on, seconds=at - injected) for (name, on), at in first.items()]
     return tuple(sorted(found, key=lambda f: (f.seconds, f.name, f.entity or "")))
 
 

@@ -88,7 +88,7 @@ def measure(episode: Episode, until: float | None = None) -> dict[Key, Measureme
     for timeline in episode.history.timelines:
         for interval in timeline.firing:
             if episode.injected_at <= interval.start < end:
-                found.setdefault((timeline.name, timeline.entity), []).append((interval.start, interval.end))
+                found.setdefault((timeline.name, timeline.entity or ""), []).append((interval.start, interval.end))
     return {key: _summarize(intervals, episode) for key, intervals in found.items()}
 
 

@@ -108,7 +108,7 @@ def _is_alternative(runbook: Runbook, fault: Fault, named: Collection[str]) -> b
     return bool(named) and fault.role in LABELLED and runbook.ground_truth.causes_join == "Conjunctive"
 
 
-def _is_labelled(runbook: Runbook, fault: Fault, entity: str) -> bool:
+def _is_labelled(runbook: Runbook, fault: Fault, entity: Reference) -> bool:
     return any(
         cause.fault == fault.name and (not cause.entity or is_same_entity(cause.entity, entity))
         for cause in runbook.ground_truth.root_causes

@@ -73,11 +73,11 @@ def measure_complexity(runbook: Runbook) -> Complexity:
     )  # fmt: skip
 
 
-def measure_loudness(result: TrialResult) -> dict[str, float]:
+def measure_loudness(result: TrialResult) -> dict[Reference, float]:
     """Return the total seconds of alerts on each entity, from injection to the end of hold."""
     assert result.history is not None
     start, end = result.injected_at or result.history.start, end_of_hold(result)
-    heard: dict[str, float] = {}
+    heard: dict[Reference, float] = {}
     for timeline in result.history.timelines:
         if timeline.entity and timeline.fires_within(start, end):
             seconds = sum(max(0.0, min(i.end or end, end) - max(i.start, start)) for i in timeline.firing)
@@ -85,7 +85,7 @@ def measure_loudness(result: TrialResult) -> dict[str, float]:
     return heard
 
 
-def _compute_share(app: App, heard: dict[str, float], causes: Sequence[str]) -> float:
+def _compute_share(app: App, heard: dict[Reference, float], causes: Sequence[Reference]) -> float:
     """Return the probability that naming one of the entities with the highest score names a cause."""
     if not heard:
         return 0.0
@@ -93,7 +93,7 @@ def _compute_share(app: App, heard: dict[str, float], causes: Sequence[str]) -> 
     return sum(any(is_same_thing(app, e, c) for c in causes) for e in best) / len(best)
 
 
-def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | None:
+def _rank(app: App, heard: dict[Reference, float], causes: Sequence[Reference]) -> float | None:
     """Return the rank of the loudest cause, from 1; ties share the mean of their ranks."""
     ranks = []
     for entity, score in heard.items():
@@ -104,13 +104,13 @@ def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | N
     return min(ranks, default=None)
 
 
-def _find_longest_path(start: str, edges: Sequence[PropagationEdge], seen: tuple[str, ...] = ()) -> int:
+def _find_longest_path(start: Reference, edges: Sequence[PropagationEdge], seen: tuple[Reference, ...] = ()) -> int:
     """Return the length of the longest path from an entity, ignoring cycles in invalid input."""
     ways = [e.to for e in edges if is_same_entity(e.from_, start) and e.to not in seen]
     return max((1 + _find_longest_path(end, edges, (*seen, start)) for end in ways), default=0)
 
 
-def is_same_thing(app: App, one: str, other: str) -> bool:
+def is_same_thing(app: App, one: Reference, other: Reference) -> bool:
     """Return whether two references name the same object, or parts of one component."""
     if is_same_entity(one, other):
         return True
@@ -118,17 +118,16 @@ def is_same_thing(app: App, one: str, other: str) -> bool:
     return bool(component) and component == _find_component(app, other)
 
 
-def _find_component(app: App, entity: str) -> str:
-    ref = Reference.parse(entity)
+def _find_component(app: App, ref: Reference) -> str:
     for component in app.components:
-        if is_same_entity(component.workload, entity) or (ref.kind == "Service" and ref.name == component.service):
+        if component.workload.bare == ref.bare or (ref.kind == "Service" and ref.name == component.service):
             return component.name
     return ""
 
 
-def _find_technology(app: App, entity: str) -> str:
+def _find_technology(app: App, entity: Reference) -> str:
     """Return the technology of an entity: the name of a store, queue or flag service, else the kind."""
     component = app.component(_find_component(app, entity)) if _find_component(app, entity) else None
     if component is not None and component.role in ("Store", "Queue", "Flags"):
         return component.name
-    return Reference.parse(entity).kind
+    return entity.kind

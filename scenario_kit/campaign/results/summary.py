@@ -21,7 +21,7 @@ from scenario_kit.judge.alerts.expectations import (
 from scenario_kit.judge.alerts.incident_alerts import measure_delay
 from scenario_kit.judge.alerts.propagation_traffic import find_traces, has_enough_requests, pool_passages
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import Finding, Severity
+from scenario_kit.model import Finding, Reference, Severity
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.observe.symptoms import is_about
@@ -244,13 +244,13 @@ def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
     return rows
 
 
-def _list_rules(repeats: Sequence[TrialResult], entity: str) -> set[str]:
+def _list_rules(repeats: Sequence[TrialResult], entity: Reference) -> set[str]:
     """Return the alerts that fired on an entity in any repeat."""
     lines = (t for r in repeats if r.history for t in r.history.timelines)
     return {t.name for t in lines if t.entity and is_same_entity(entity, t.entity)}
 
 
-def find_first_onset(result: TrialResult, entity: str, until: float = inf, rule: str = "") -> float:
+def find_first_onset(result: TrialResult, entity: Reference, until: float = inf, rule: str = "") -> float:
     """Return the seconds from injection to the first onset on an entity; infinite if there is none ``until`` then.
 
     With ``rule``, only that alert counts.

@@ -67,7 +67,7 @@ def complete(
         raise UsageError(f"unknown fault type '{given['fault']}'", fix=fix)
     outcome = _parse_outcome(given.get("outcome", ""))
     if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
-        return Answers(app_name, version, "", "", {}, given["name"], author, outcome=outcome)
+        return Answers(app_name, version, None, "", {}, given["name"], author, outcome=outcome)
     values = _parse_pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
     offer = _offer(given, values, app, catalog, ask=ask)
     values = _choose_parameters(offer, parameters, app, catalog, ask=ask)

@@ -132,7 +132,7 @@ def _format_alerts(alerts: Sequence[AlertNow]) -> Text:
 
 def _name_alert(alert: AlertNow) -> str:
     """Format an alert with its entity; alerts on several pods of a workload have the same name."""
-    entity = alert.entity.partition("/")[2]
+    entity = (alert.entity or "").partition("/")[2]
     return f"{alert.name}({entity})" if entity else alert.name
 
 

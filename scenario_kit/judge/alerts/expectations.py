@@ -6,19 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Reference
 from scenario_kit.model.authored.propagation import find_reachable
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
-from scenario_kit.model.kubernetes.reference import strip_reference
 
 
-def is_same_entity(desired: str | None, observed: str) -> bool:
+def is_same_entity(desired: Reference | None, observed: Reference | None) -> bool:
     """Return whether two references name the same object, ignoring namespaces: a trial has one app."""
-    if not desired:
-        return True
-    if not observed:
-        return False
-    return strip_reference(desired) == strip_reference(observed)
+    return desired is None or (observed is not None and desired.bare == observed.bare)
 
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:

@@ -9,7 +9,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, App, Fault, Finding
 from scenario_kit.model.authored.propagation import find_reachable
 from scenario_kit.model.authored.scenario import FAULT_NODE, Expect, PropagationEdge
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 
 def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
@@ -36,10 +36,10 @@ def check_unexplained(
     findings = []
     for expectation in list_by_class(expect, "MustFire"):
         fired = [t.entity for t in select_timelines(expectation, history.timelines) if t.onset(since) is not None]
-        workloads = sorted({e for e in fired if e and strip_reference(e)[0] in WORKLOADS})
+        workloads = sorted({e for e in fired if e and e.kind in WORKLOADS})
         if expectation.entity or not workloads or len(workloads) < len(set(fired)):
             continue  # the propagation covers workloads only
-        if not any(strip_reference(entity) in known for entity in workloads):
+        if not any(entity.bare in known for entity in workloads):
             findings.append(
                 build_finding(
                     "SK326",

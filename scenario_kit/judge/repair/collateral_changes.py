@@ -14,7 +14,7 @@ from scenario_kit.judge.repair.invariants import read_effective
 from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.difference import Path, find_paths, get_at, meets
 from scenario_kit.model.kubernetes.quantity import is_same_quantity
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.runtime.flag import read_flags
 
 #: An object by kind and name.
@@ -41,7 +41,7 @@ def find_alterations(
     before: Iterable[Object],
     now: Iterable[Object],
     writes: Iterable[Write],
-    involved: Collection[str] = (),
+    involved: Collection[Name] = (),
 ) -> list[str]:
     """Describe every difference that neither a fault nor a workaround explains.
 
@@ -60,11 +60,10 @@ def find_alterations(
         if known is not None:
             whole = [()] if write.before is None or write.after is None else find_paths(write.before, write.after)
             spared.setdefault(_name(known), []).extend(whole)
-    free = {strip_reference(text) for text in involved}
     problems: list[str] = []
     for name, obj in former.items():
         if name in present and name[0] not in _ENDING:
-            problems += _find_differences(app, obj, present[name], spared.get(name, []), around=name in free)
+            problems += _find_differences(app, obj, present[name], spared.get(name, []), around=name in involved)
     return [*problems, *_check_selectors(former, present, spared), *_check_flags(app, former, present, written)]
 
 

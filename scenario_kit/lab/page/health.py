@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from scenario_kit.model import AlertTimeline, App, Object, Reference, Value
+from scenario_kit.model import AlertTimeline, App, Object, Value
 from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Series
@@ -77,7 +77,7 @@ def group_pods(workloads: Iterable[Object], pods: Iterable[Object], app: App) ->
     """Group pods by workload reference (``Deployment/cart``), by their names."""
     members: dict[str, list[Object]] = {}
     for pod in pods:
-        ref = Reference.parse(find_by_name(pod["metadata"]["name"], app))
+        ref = find_by_name(pod["metadata"]["name"], app)
         members.setdefault(f"{ref.kind}/{ref.name}", []).append(pod)
     found = {}
     for workload in workloads:
@@ -102,7 +102,7 @@ def assess_components(
     firing: dict[str, set[str]] = {}
     for timeline in timelines:
         if any(interval.end is None for interval in timeline.firing) and timeline.entity:
-            firing.setdefault(_strip_group(timeline.entity), set()).add(timeline.name)
+            firing.setdefault(f"{timeline.entity.kind}/{timeline.entity.name}", set()).add(timeline.name)
     result = []
     for component in app.components:
         bare = f"{component.workload.kind}/{component.workload.name}"
@@ -191,14 +191,6 @@ def find_reason(pod: Object) -> str:
 
 def _count_restarts(pod: Object) -> int:
     return sum(int(c.get("restartCount", 0)) for c in pod.get("status", {}).get("containerStatuses") or ())
-
-
-def _strip_group(entity: str) -> str:
-    try:
-        ref = Reference.parse(entity)
-    except ValueError:
-        return entity
-    return f"{ref.kind}/{ref.name}"
 
 
 def _read_last(series: Series) -> float:

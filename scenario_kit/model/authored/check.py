@@ -28,18 +28,9 @@ class ObjectCheck(Value, frozen=True, kw_only=True):
 class EndpointsCheck(Value, frozen=True, kw_only=True):
     """The number of ready addresses behind a Service."""
 
-    service: str
+    service: Reference
     at_least: int | None = None
     at_most: int | None = None
-
-    @property
-    def ref(self) -> Reference:
-        """The Service, which is named with or without its kind.
-
-        Raises:
-            ValueError: the name is malformed.
-        """
-        return Reference.parse(self.service) if "/" in self.service else Reference("Service", self.service)
 
 
 class QueryCheck(Value, frozen=True, kw_only=True):

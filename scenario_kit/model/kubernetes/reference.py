@@ -103,15 +103,6 @@ class Reference(str):
         return self if namespace == self.namespace else Reference(self.kind, self.name, namespace, self.group)
 
 
-def strip_reference(text: str) -> tuple[str, str]:
-    """Return kind and name of an observed reference.
-
-    Raises:
-        ValueError: the text is not a reference.
-    """
-    return Reference.parse(text).bare
-
-
 def resolve_homes(namespace: str, symbols: Iterable[str]) -> frozenset[str]:
     """Return the real names of an app's namespaces, given their symbols."""
     return frozenset(resolve_namespace(namespace, symbol) for symbol in (APP_NAMESPACE, *symbols))

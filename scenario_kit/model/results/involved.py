@@ -8,10 +8,10 @@ from scenario_kit.model.authored.fault import Fault
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 
 
-def list_involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[PropagationEdge]) -> set[str]:
-    """Return the objects that faults name or write, must-fire alerts, and propagation nodes, as ``Kind/name``."""
+def list_involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[PropagationEdge]) -> set[tuple[str, str]]:
+    """Return kind and name of what faults name or write, must-fire alerts name, and the propagation connects."""
     named = {ref for f in faults for ref in (f.target, *f.callers, *(e.ref for e in f.entities))}
     named |= {ref for f in faults for c in f.changes if (ref := c.operation.ref)}
     named |= {e.entity for e in expect.alerts if e.entity and e.alert_class == "MustFire"}
     named |= {end for edge in edges for end in (edge.from_, edge.to)}
-    return {f"{ref.kind}/{ref.name}" for ref in named}
+    return {ref.bare for ref in named}

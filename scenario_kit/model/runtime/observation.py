@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from scenario_kit.model.base import Value
+from scenario_kit.model.kubernetes.reference import Reference
 
 Answer = Literal["True", "False", "Unknown"]
 
@@ -17,10 +18,10 @@ class Interval(Value, frozen=True, kw_only=True):
 
 
 class AlertTimeline(Value, frozen=True, kw_only=True):
-    """The pending and firing intervals of an alert on one entity, a reference or empty."""
+    """The pending and firing intervals of an alert on one entity, or on none."""
 
     name: str
-    entity: str = ""
+    entity: Reference | None = None
     labels: dict[str, str] = {}
     pending: tuple[Interval, ...] = ()
     firing: tuple[Interval, ...] = ()
@@ -75,6 +76,6 @@ class Work(Value, frozen=True, kw_only=True):
 class Passage(Value, frozen=True, kw_only=True):
     """The work of a component without alerts on the propagation path, before and during the incident."""
 
-    entity: str
+    entity: Reference
     before: Work
     during: Work

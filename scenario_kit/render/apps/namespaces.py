@@ -192,7 +192,7 @@ def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
 def _rename_check(check: Check, find: Callable[[Reference], Reference]) -> Check:
     replace = msgspec.structs.replace
     if check.endpoints is not None:
-        return replace(check, endpoints=replace(check.endpoints, service=find(check.endpoints.ref)))
+        return replace(check, endpoints=replace(check.endpoints, service=find(check.endpoints.service)))
     for kind, field in _NAMED.items():
         if (body := getattr(check, kind)) is not None:
             return replace(check, **{kind: replace(body, **{field: find(getattr(body, field))})})

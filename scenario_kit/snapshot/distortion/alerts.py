@@ -63,8 +63,8 @@ def check_control(plain: Recording, distorted: Recording, policies: str) -> None
     Raises:
         AuthoringError: it raises alerts, which the message lists.
     """
-    known = {(t.name, t.entity) for t in plain.history.timelines if t.firing}
-    raised = sorted({(t.name, t.entity) for t in distorted.history.timelines if t.firing} - known)
+    known = {(t.name, t.entity or "") for t in plain.history.timelines if t.firing}
+    raised = sorted({(t.name, t.entity or "") for t in distorted.history.timelines if t.firing} - known)
     if raised:
         alerts = ", ".join(f"{name} on {entity or 'the app'}" for name, entity in raised)
         raise AuthoringError(

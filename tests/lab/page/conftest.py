@@ -10,7 +10,7 @@ from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import WorldSummary, WorldTrial
 from scenario_kit.lab.page.graph import draw_graph
 from scenario_kit.lab.page.health import Pods, ServedTraffic
-from scenario_kit.model import AlertHistory, AlertTimeline, App, Interval, StepStatus
+from scenario_kit.model import AlertHistory, AlertTimeline, App, Interval, Reference, StepStatus
 from scenario_kit.ports import LogLine
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>&lt;b&gt; \x1b[31m"
@@ -32,12 +32,14 @@ def a_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
     onset = NOW - 400
     timelines = (
         AlertTimeline(
-            name="HighRequestErrorRate", entity="Deployment/checkout",
+            name="HighRequestErrorRate", entity=Reference("Deployment", "checkout"),
             pending=(Interval(start=onset, end=onset + 180),), firing=(Interval(start=onset + 180),),
         ),
-        AlertTimeline(name="KubePodCrashLooping", entity="Deployment/payment", pending=(Interval(start=onset + 60),)),
         AlertTimeline(
-            name="HighRequestLatency", entity="Deployment/recommendation",
+            name="KubePodCrashLooping", entity=Reference("Deployment", "payment"), pending=(Interval(start=onset + 60),)
+        ),
+        AlertTimeline(
+            name="HighRequestLatency", entity=Reference("Deployment", "recommendation"),
             pending=(Interval(start=NOW - 900, end=NOW - 840),),
         ),
     )  # fmt: skip

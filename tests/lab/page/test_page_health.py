@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.lab.page import health
 from scenario_kit.lab.page.health import Pods, ServedTraffic
-from scenario_kit.model import AlertTimeline, Interval
+from scenario_kit.model import AlertTimeline, Interval, Reference
 from scenario_kit.ports import Series
 
 FINE = Pods(2, 2, 0, "")
@@ -126,9 +126,9 @@ def test_pods_count_for_the_workload_in_their_name(shop) -> None:
 def test_a_component_with_a_firing_alert_is_not_well(shop) -> None:
     pods = {c.workload: Pods(1, 1, 0, "") for c in shop.components}
     timelines = [
-        AlertTimeline(name="A", entity="Deployment/cart", firing=(Interval(start=1.0),)),
-        AlertTimeline(name="B", entity="Deployment/cart", firing=(Interval(start=1.0, end=2.0),)),
-        AlertTimeline(name="C", entity="Deployment/ad", pending=(Interval(start=1.0),)),
+        AlertTimeline(name="A", entity=Reference("Deployment", "cart"), firing=(Interval(start=1.0),)),
+        AlertTimeline(name="B", entity=Reference("Deployment", "cart"), firing=(Interval(start=1.0, end=2.0),)),
+        AlertTimeline(name="C", entity=Reference("Deployment", "ad"), pending=(Interval(start=1.0),)),
         AlertTimeline(name="D", firing=(Interval(start=1.0),)),
     ]
     found = {c.name: c for c in health.assess_components(shop, pods, {}, timelines)}

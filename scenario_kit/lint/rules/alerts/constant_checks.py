@@ -134,7 +134,7 @@ def _evaluate_object(check: ObjectCheck, objects: tuple[Object, ...], app: App) 
 
 
 def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app: App) -> str:
-    index = find_position(objects, check.ref, app.namespace)
+    index = find_position(objects, check.service, app.namespace)
     selector = (objects[index].get("spec") or {}).get("selector") if index is not None else None
     if not selector or any(o["kind"] in ("HorizontalPodAutoscaler", "DaemonSet") for o in objects):
         return ""
@@ -142,7 +142,7 @@ def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app:
     count = sum(int((o.get("spec") or {}).get("replicas", 1)) for o in chosen)
     low, high = check.at_least, check.at_most
     holds = (low is None or count >= low) and (high is None or count <= high)
-    return f"before any fault, {check.ref} already satisfies the check with {count} addresses" if holds else ""
+    return f"before any fault, {check.service} already satisfies the check with {count} addresses" if holds else ""
 
 
 def _format_question(check: Check) -> str:

@@ -31,7 +31,7 @@ def _list_references(check: Check) -> Iterator[tuple[tuple[str, str], Reference]
     if check.object and check.object.exists is not False:
         yield ("object", "ref"), check.object.ref
     if check.endpoints:
-        yield ("endpoints", "service"), check.endpoints.ref
+        yield ("endpoints", "service"), check.endpoints.service
     if check.event:
         yield ("event", "entity"), check.event.entity
     if check.log:

@@ -150,7 +150,8 @@ def check_target(case: LintContext) -> Iterator[Problem]:
         kinds = case.types[use.type].targets if use.type in case.types else ()
         if kinds and ref.kind not in [kind.partition(".")[0] for kind in kinds]:
             message = f"fault '{use.type}' breaks {' or '.join(kinds)}, not {ref.kind}"
-            similar = [r for kind in kinds if case.exists(r := Reference.parse(f"{kind}/{ref.name}"))]
+            parts = (kind.partition(".") for kind in kinds)
+            similar = [r for kind, _, group in parts if case.exists(r := Reference(kind, ref.name, group=group))]
             fix = did_you_mean(use.target, similar or case.names(*kinds))
             edits = fix_reference(place, use.target, similar)
             yield Problem(place, message, ref.kind, " or ".join(kinds), fix, edits=edits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, list_selected
+from scenario_kit.judge.repair.collateral_changes import Name, Write, find_alterations, list_selected
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
@@ -41,7 +41,7 @@ def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
         if fault is None:
             continue
         broken = build_stage((), rendering.app, rendering.objects, fault.changes).after
-        parts = {f"{ref.kind}/{ref.name}" for ref in (fault.target, *fault.callers, *(e.ref for e in fault.entities))}
+        parts = {ref.bare for ref in (fault.target, *fault.callers, *(e.ref for e in fault.entities))}
         for i, solution in enumerate(fault.solutions):
             for says in _find_altered(rendering.app, rendering.objects, broken, solution.changes, parts):
                 reported.setdefault(i, f"solution '{solution.name}' also changes {says}")
@@ -50,7 +50,7 @@ def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
 
 
 def _find_altered(
-    app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change], parts: Iterable[str]
+    app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change], parts: Iterable[Name]
 ) -> list[str]:
     """Describe what differs from the original app after a solution, other than by a fault."""
     now = build_stage((), app, tuple(broken), changes).after

@@ -55,7 +55,7 @@ def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
             target, where = find_outside(change, stage.app)
-            kind = Reference.parse(target).kind if target else ""
+            kind = target.kind if target else ""
             if where and kind not in reported:
                 reported.add(kind)
                 message = f"the fault writes {target}, which {where}, but its scope is Namespace"
@@ -65,16 +65,17 @@ def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
                 )
 
 
-def find_outside(change: Change, app: App) -> tuple[str, str]:
+def find_outside(change: Change, app: App) -> tuple[Reference | None, str]:
     """Return the object that a change targets, and where it is if not in the app's namespaces; else empty."""
     body = change.operation.manifest
-    target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
+    target = Reference(body["kind"], body["metadata"]["name"]) if body else change.operation.ref
+    if target is None and change.target:
+        target = Reference("Node", change.target.removeprefix("Node/"))  # several nodes
     if not target:
-        return "", ""
-    ref = Reference.parse(target)
-    namespace = (body or {}).get("metadata", {}).get("namespace") or ref.namespace
+        return None, ""
+    namespace = (body or {}).get("metadata", {}).get("namespace") or target.namespace
     homes = [f"Namespace/{resolve_namespace(app.namespace, s)}" for s in ("app", *app.namespaces)]
-    if ref.kind in CLUSTER_KINDS and target not in homes:
+    if target.kind in CLUSTER_KINDS and target not in homes:
         return target, "belongs to the whole cluster"
     own = symbolise_namespace(namespace, app.namespace) in ("app", *app.namespaces)
     return target, "" if own else f"is in {namespace}"

@@ -1,4 +1,4 @@
-"""The command line. Modules in ``COMMANDS`` register their commands; heavy imports are deferred until a command runs.
+"""The command line. Commands are functions of the modules in ``COMMANDS``; heavy imports wait until a command runs.
 
 User errors print one message and set the exit code (docs/command-line.md). Only bugs have a traceback, which is written
 to a file.
@@ -12,6 +12,7 @@ import tempfile
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -21,30 +22,31 @@ from scenario_kit import __version__
 from scenario_kit.cli.terminal.output import show_error
 from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError, UsageError
 
-#: Modules of this package with ``register(app)``, and the commands that each adds.
+#: Modules of this package: the panel of the help, and the commands in it. A command is the function of its name, with
+#: underscores; ``register(app, panel)`` of a module adds a group of commands.
 COMMANDS: Final = {
-    "validation.demo": ("demo",),
-    "authoring.new": ("new",),
-    "authoring.imports": ("import",),
-    "authoring.lint": ("lint",),
-    "rules": ("rules", "explain"),
-    "authoring.pack_tests": ("alerts",),
-    "authoring.render": ("render",),
-    "catalog": ("catalog",),
-    "validation.validate": ("try", "verify"),
-    "validation.validate_pr": ("validate-pr",),
-    "validation.report": ("report",),
-    "validation.runs": ("runs",),
-    "validation.snapshot": ("snapshot",),
-    "solving.commands": ("solve", "mcp"),
-    "scoring.commands": ("score",),
-    "scoring.leaderboard": ("leaderboard",),
-    "exporting.commands": ("export", "gates"),
-    "scoring.split": ("split",),
-    "scoring.site": ("site",),
-    "lab.commands": ("lab",),
-    "operator": ("operator",),
-    "doctor.commands": ("doctor",),
+    "validation.demo": ("Run it", "demo"),
+    "authoring.new": ("Write it", "new"),
+    "authoring.imports": ("Write it", "import"),
+    "authoring.lint": ("Write it", "lint"),
+    "rules": ("Write it", "rules", "explain"),
+    "authoring.pack_tests": ("Write it", "alerts"),
+    "authoring.render": ("Write it", "render"),
+    "catalog": ("Write it", "catalog"),
+    "validation.validate": ("Prove it", "try", "verify"),
+    "validation.validate_pr": ("Prove it", "validate-pr"),
+    "validation.report": ("Prove it", "report"),
+    "validation.runs": ("Prove it", "runs"),
+    "validation.snapshot": ("Score it", "snapshot"),
+    "solving.commands": ("Solve it", "solve", "mcp"),
+    "scoring.commands": ("Score it", "score"),
+    "scoring.leaderboard": ("Score it", "leaderboard"),
+    "exporting.commands": ("Score it", "export", "gates"),
+    "scoring.split": ("Publish it", "split"),
+    "scoring.site": ("Publish it", "site"),
+    "lab.commands": ("Run it", "lab"),
+    "operator": ("Run it", "operator"),
+    "doctor.commands": ("Run it", "doctor"),
 }
 
 #: Errors of exhausted machine resources.
@@ -75,9 +77,16 @@ def build(arguments: Sequence[str] = ()) -> typer.Typer:
         pass
 
     # Reading the signatures of all commands takes as long as linting a file.
-    selected = [name for name, commands in COMMANDS.items() if arguments and arguments[0] in commands]
+    selected = [name for name, (_, *commands) in COMMANDS.items() if arguments and arguments[0] in commands]
     for name in selected or COMMANDS:
-        import_module(f"scenario_kit.cli.{name}").register(app)
+        panel, *commands = COMMANDS[name]
+        module = import_module(f"scenario_kit.cli.{name}")
+        if hasattr(module, "register"):
+            module.register(app, panel)
+            continue
+        for command in commands:
+            function = command.replace("-", "_")
+            app.command(command, rich_help_panel=panel)(getattr(module, function + "_" * iskeyword(function)))
     return app
 
 

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 FAMILIES = ("apps", "faults", "alerts", "scenarios")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Write it")(catalog)
-
-
 def catalog(
     family: Annotated[str, typer.Argument(help=f"One of: {', '.join(FAMILIES)}; all by default.")] = "",
     action: Annotated[str, typer.Argument(metavar="[show]", help="`show`, to print one entry.")] = "",

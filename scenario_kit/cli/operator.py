@@ -55,10 +55,10 @@ Helm = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
+def register(app: typer.Typer, panel: str) -> None:
+    """Add the commands to a panel of the help."""
     operator = typer.Typer(help="The operator that makes scenarios happen.", no_args_is_help=True)
-    app.add_typer(operator, name="operator", rich_help_panel="Run it")
+    app.add_typer(operator, name="operator", rich_help_panel=panel)
     operator.command()(run)
     operator.command()(manifests)
     operator.command()(kubeconfig)

@@ -16,12 +16,6 @@ from scenario_kit.errors import UsageError
 _CODE: Final = re.compile(r"(?i)^(sk?\w{2,4}|\d+|nothing)$")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(rich_help_panel="Write it")(rules)
-    app.command(rich_help_panel="Write it")(explain)
-
-
 def rules(format: Format = "text") -> None:
     """List every code that lint and trials can report.
 

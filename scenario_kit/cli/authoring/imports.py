@@ -40,12 +40,7 @@ App = Annotated[str, typer.Option(help="App to use; detected by default.", autoc
 ReportFormat = Annotated[str, declare_choice("--format", "table|json", help="For people, or for programs.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("import", rich_help_panel="Write it")(import_drafts)
-
-
-def import_drafts(
+def import_(
     kind: Kind,
     path: Annotated[Path, typer.Argument(help="A file of that format, or a folder of such files.")],
     out: Out = None,

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from scenario_kit.model import Finding
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Write it")(lint)
-
-
 def lint(
     paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
     format: Annotated[

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from scenario_kit.model import Finding
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def register(app: typer.Typer, panel: str) -> None:
+    """Add the command to a panel of the help."""
     group = typer.Typer(help="Test alert packs: do rules fire when they should, and only then?", no_args_is_help=True)
-    app.add_typer(group, name="alerts", rich_help_panel="Write it")
+    app.add_typer(group, name="alerts", rich_help_panel=panel)
 
     @group.callback()
     def about() -> None:

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 SECTIONS = ("summary", "manifests", "changes", "rules", "timeline", "all")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Write it")(render)
-
-
 def render(
     path: ScenarioPath,
     show: Annotated[str, declare_choice("--show", "|".join(SECTIONS), help="What to show.")] = "summary",

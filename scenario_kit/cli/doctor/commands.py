@@ -13,11 +13,6 @@ from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.errors import LabError, UsageError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Run it")(doctor)
-
-
 def doctor(
     context: Annotated[
         str, typer.Option(help="Check the cluster of this kubeconfig context instead of this machine.")

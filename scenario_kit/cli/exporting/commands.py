@@ -22,12 +22,6 @@ def list_formats() -> list[str]:
     return list(FORMATS)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(rich_help_panel="Score it")(export)
-    app.command(rich_help_panel="Score it")(gates)
-
-
 def export(
     kind: Annotated[
         str,

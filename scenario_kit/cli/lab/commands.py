@@ -34,8 +34,8 @@ Pack = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
+def register(app: typer.Typer, panel: str) -> None:
+    """Add the commands to a panel of the help."""
     lab = typer.Typer(
         name="lab",
         help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
     )
     for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_, top, traces):
         lab.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(lab, rich_help_panel="Run it")
+    app.add_typer(lab, rich_help_panel=panel)
 
 
 def install(format: Format = "text") -> None:

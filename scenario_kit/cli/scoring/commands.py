@@ -49,11 +49,6 @@ ScoreFormat = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Score it")(score)
-
-
 def score(
     truth: Annotated[Path, typer.Argument(help="A scenario, an ITBench ground truth, or a folder of either.")],
     answers: Answers,

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from scenario_kit.scoring.leaderboard.board import Leaderboard
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Score it")(leaderboard)
-
-
 def leaderboard(
     truth: Annotated[Path, typer.Argument(help="A scenario, a ground truth of ITBench, or a folder of either.")],
     runs: Annotated[list[Path], typer.Argument(help="Records of runs, or folders with record.json and *.jsonl.")],

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from scenario_kit.publication.entry import CatalogueEntry
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Publish it")(site)
-
-
 def site(
     scenarios: Annotated[Path, typer.Argument(help="A folder of scenarios, or one of them.")],
     out: Annotated[Path, typer.Option(help="The folder of the site; one that is there is replaced as a whole.")],

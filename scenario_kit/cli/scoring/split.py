@@ -8,11 +8,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Publish it")(split)
-
-
 def split(
     scenarios: Annotated[Path, typer.Argument(help="A folder of scenarios.")],
     key_file: Annotated[Path, typer.Option(help="The key of the hashed names, which only you can read.")],

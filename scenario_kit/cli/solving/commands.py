@@ -79,12 +79,6 @@ Transport = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(rich_help_panel="Solve it")(solve)
-    app.command(rich_help_panel="Solve it")(mcp)
-
-
 def solve(
     paths: Paths = None,
     snapshot: Snapshots = None,

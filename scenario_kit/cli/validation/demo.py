@@ -36,11 +36,6 @@ _RESOLVE_SECONDS: Final = 3600
 _ADVANCE_SECONDS: Final = 60.0
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Run it")(demo)
-
-
 def demo(
     scenario: Annotated[str, typer.Argument(help="A scenario of the catalogue, or a file.")] = DEFAULT,
     name: Lab = "default",

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from scenario_kit.report import Report
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Prove it")(report)
-
-
 def report(
     run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
     format: Annotated[

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 Folder = Annotated[Path, typer.Option("--runs", help="Folder of the reports.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
+def register(app: typer.Typer, panel: str) -> None:
+    """Add the commands to a panel of the help."""
     group = typer.Typer(invoke_without_command=True)
-    app.add_typer(group, name="runs", rich_help_panel="Prove it")
+    app.add_typer(group, name="runs", rich_help_panel=panel)
 
     @group.callback()
     def runs(

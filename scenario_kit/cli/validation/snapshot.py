@@ -39,11 +39,6 @@ Control = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel="Score it")(snapshot)
-
-
 def snapshot(
     scenario: ScenarioPath,
     out: Annotated[Path, typer.Option(help="Folder of snapshots; ground truths go to its subfolder `truths`.")] = Path(

@@ -67,12 +67,6 @@ Parallel = Annotated[
 RerunFailed = Annotated[bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("try", rich_help_panel="Prove it")(try_)
-    app.command(rich_help_panel="Prove it")(verify)
-
-
 def try_(
     path: ScenarioPath,
     seed: Seed = 1,

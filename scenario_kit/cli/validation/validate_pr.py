@@ -30,11 +30,6 @@ _SUMMARY: Final = "summary.md"
 _REPORTS: Final = ("report.json", "report.html")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("validate-pr", rich_help_panel="Prove it")(validate_pr)
-
-
 def validate_pr(
     base: Annotated[str, typer.Option(help="Branch or commit to compare with.")] = "origin/main",
     out: Annotated[Path, typer.Option(help="Folder for the summary and the reports.")] = Path("pr-report"),

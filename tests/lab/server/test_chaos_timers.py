@@ -231,9 +231,11 @@ def test_what_the_manager_still_has_to_do(objects: list[Any], reason: str) -> No
     assert all(reason in r.text for r in found)
 
 
-def test_a_schedule_that_cannot_start_is_left_alone_after_a_while() -> None:
-    found = facts(world(), experiments=[schedule(last=WALL - 600)], wall=WALL, quiet=lambda _: 11.0)
-    assert list_unsettled(found) == []
+@pytest.mark.parametrize("obj", [schedule(last=WALL - 600), OFTEN], ids=["not started", "not listed"])
+def test_a_schedule_that_nobody_works_on_is_left_alone_after_a_while(obj: Any) -> None:
+    for quiet, settled in ((9.0, False), (11.0, True)):
+        found = facts(world(), experiments=[obj], wall=WALL, quiet=lambda _, q=quiet: q)  # type: ignore[misc]
+        assert (list_unsettled(found) == []) is settled
 
 
 def test_an_experiment_may_join_one_that_runs_if_allowed() -> None:

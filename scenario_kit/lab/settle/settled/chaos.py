@@ -55,7 +55,7 @@ def _check_schedule(obj: Object, facts: Facts) -> str:
         return f"starts at {obj['spec'].get('schedule')!r}, and a trial's clock can only play '@every' with a duration"
     started = [e for e in facts.experiments if read_controller_uid(e) == obj["metadata"]["uid"]]
     listed = {each.get("name") for each in (obj.get("status") or {}).get("active") or ()}
-    if listed != {each["metadata"]["name"] for each in started}:
+    if listed != {each["metadata"]["name"] for each in started} and facts.quiet(obj) < _SILENT_SECONDS:
         return "does not list its experiments yet"
     if not is_expired(obj, facts.wall) or is_paused(obj) or facts.quiet(obj) >= _SILENT_SECONDS:
         return ""

@@ -11,7 +11,7 @@ from tools.defects.subject import Document, Subject
 
 @kind("SK102")
 def misspelled_field(subject: Subject) -> Iterator[Defect]:
-    """A field name is misspell."""
+    """A field name is misspelled."""
     document, spec = subject.copy()
     spec["groundTruth"]["rootcauses"] = spec["groundTruth"].pop("rootCauses", [])
     yield Defect("rootcauses", document)

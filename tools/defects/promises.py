@@ -36,13 +36,13 @@ def check_of_no_data(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK141")
 def check_of_a_misspelled_field(subject: Subject) -> Iterator[Defect]:
-    """A check expects the absence of a misspell field."""
+    """A check expects the absence of a misspelled field."""
     yield _expecting(subject, {"object": {"ref": _service(subject), "path": "spec.selektor", "exists": False}})
 
 
 @kind("SK141")
 def check_of_a_misspelled_status(subject: Subject) -> Iterator[Defect]:
-    """A check expects a low value of a misspell status field."""
+    """A check expects a low value of a misspelled status field."""
     workloads = [o for o in subject.objects if o.startswith("Deployment/")]
     ref = needs(workloads, "it has no Deployment")[0]
     yield _expecting(subject, {"object": {"ref": ref, "path": "status.redyReplicas", "atMost": 0}})

@@ -36,10 +36,10 @@ changes:
 - pauseRollout: {target: "{{ target }}"}
 - delete: {target: "Service/{{ workload.metadata.name }}"}
 effect:
-- endpoints: {service: "{{ workload.metadata.name }}", atMost: 0}
+- endpoints: {service: "Service/{{ workload.metadata.name }}", atMost: 0}
   describe: no pod stands behind the Service
 undone:
-- endpoints: {service: "{{ workload.metadata.name }}", atLeast: 1}
+- endpoints: {service: "Service/{{ workload.metadata.name }}", atLeast: 1}
   describe: pods stand behind it again
 entities:
 - ref: "{{ target }}"

@@ -26,7 +26,8 @@ PORT = ("Service/product-catalog", "service-target-port-wrong")
     ],
 )
 def test_a_draft_of_each_outcome(tmp_path, target, fault, asked, outcome, steps):
-    made = draft(Answers("otel-demo", "2.2.0", Reference.parse(target), fault, author="Ada", outcome=asked), CATALOG)
+    entity = Reference.parse(target) if target else None
+    made = draft(Answers("otel-demo", "2.2.0", entity, fault, author="Ada", outcome=asked), CATALOG)
     file = tmp_path / made.name / "scenario.yaml"
     file.parent.mkdir()
     file.write_text(made.text)

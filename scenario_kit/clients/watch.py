@@ -39,12 +39,14 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
     """See ``KubeCluster.watch``."""
     known: dict[str, Object] = {}
     version = ""
+    synced = False
     failures = 0
     while not stop.is_set():
         try:
             if not version:
                 answer = transport.json("GET", path)
                 yield from _diff_list(known, collection.items(answer))
+                synced = True
                 yield "SYNCED", {}
                 version = answer["metadata"]["resourceVersion"]
             for type_, obj in _stream_events(transport, path, version, stop):
@@ -56,7 +58,7 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
         except Conflict:
             version = ""
         except Unreachable:
-            if not known and not version and failures == 0:
+            if not synced:
                 raise  # the first list: report that the server is unreachable
             stop.wait(_BACKOFF_SECONDS[min(failures, len(_BACKOFF_SECONDS) - 1)])
             failures += 1

@@ -15,6 +15,7 @@ import pytest
 from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 from scenario_kit.cli.terminal.terminal import can_redraw, is_plain
+from scenario_kit.snapshot import FIRST_DAY
 
 SCENARIOS = find_data_root() / "catalog" / "scenarios"
 COMMAND = [sys.executable, "-m", "scenario_kit.cli"]
@@ -124,3 +125,17 @@ def test_a_field_is_explained(what: str, code: int, reported: str, capsys: pytes
     assert run(["explain", what]) == code
     captured = capsys.readouterr()
     assert reported in captured.out + captured.err
+
+
+def test_help_of_snapshot_shows_the_first_day(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["snapshot", "--help"]) == 0
+    assert f"{FIRST_DAY} by" in " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+
+def test_help_imports_no_heavy_package() -> None:
+    """Listing commands needs neither what they run nor what they write."""
+    script = "import sys; from scenario_kit.cli import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    heavy = {"snapshot", "judge", "trial", "campaign", "exporters", "report", "publication", "lab", "clients"}
+    loaded = {name.split(".")[1] for name in done.stderr.split() if name.startswith("scenario_kit.")}
+    assert not loaded & heavy

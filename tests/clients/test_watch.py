@@ -114,6 +114,12 @@ BROKEN = (0, b"")
             id="a version refused at once",
         ),
         pytest.param(
+            [listed(5), watched(GONE), (503, b"{}"), listed(8, pod("a", 7))],
+            [("SYNCED", ""), ("ADDED", "a"), ("SYNCED", "")],
+            ["", "5", "", ""],
+            id="an empty kind is listed again while the server is away",
+        ),
+        pytest.param(
             [listed(5), (503, b"{}"), watched(("ADDED", pod("a", 6)))],
             [("SYNCED", ""), ("ADDED", "a")],
             ["", "5", "5"],

@@ -15,7 +15,6 @@ from scenario_kit.cli.terminal.output import fold_text, print_progress, show_jso
 from scenario_kit.cli.terminal.terminal import style_text
 from scenario_kit.cli.validation.validate import Seed
 from scenario_kit.errors import UsageError
-from scenario_kit.snapshot import FIRST_DAY
 
 if TYPE_CHECKING:
     from scenario_kit.cli.validation.incident_player import SnapshotOptions
@@ -48,7 +47,9 @@ def snapshot(
     name: Lab = "default",
     quiet_minutes: Annotated[int | None, typer.Option(min=1, max=240, help="Minutes before the injection.")] = None,
     hold_minutes: HoldMinutes = None,
-    first_day: Annotated[str, typer.Option(help="First day of the snapshot, as YYYY-MM-DD.")] = str(FIRST_DAY),
+    first_day: Annotated[
+        str | None, typer.Option(help="First day of the snapshot, as YYYY-MM-DD; 2025-01-06 by default.")
+    ] = None,
     without: Without = None,
     trace_share: TraceShare = 1.0,
     metric_seconds: MetricSeconds = 15,
@@ -146,7 +147,11 @@ def _choose_settings(without: Sequence[str], share: float, seconds: int, *, lite
     return SnapshotSettings(without=left, lite=lite, trace_share=share, metric_seconds=seconds)
 
 
-def _parse_day(text: str) -> date:
+def _parse_day(text: str | None) -> date:
+    from scenario_kit.snapshot import FIRST_DAY
+
+    if text is None:
+        return FIRST_DAY
     try:
         return date.fromisoformat(text)
     except ValueError:

@@ -233,7 +233,7 @@ def test_what_the_manager_still_has_to_do(objects: list[Any], reason: str) -> No
 
 @pytest.mark.parametrize("obj", [schedule(last=WALL - 600), OFTEN], ids=["not started", "not listed"])
 def test_a_schedule_that_nobody_works_on_is_left_alone_after_a_while(obj: Any) -> None:
-    for quiet, settled in ((9.0, False), (11.0, True)):
+    for quiet, settled in ((29.0, False), (31.0, True)):
         found = facts(world(), experiments=[obj], wall=WALL, quiet=lambda _, q=quiet: q)  # type: ignore[misc]
         assert (list_unsettled(found) == []) is settled
 

@@ -21,6 +21,9 @@ _FINAL_SECONDS = 1.0
 #: The manager reports in an event that it selected nothing. If the event is lost, no change for this long (wall clock)
 #: counts as well: the API server delays the first child of a newly installed kind by two seconds.
 _SILENT_SECONDS = 10.0
+#: A Schedule counts as left alone after this long (wall clock): its manager gives up after four conflicting writes, but
+#: one that is only slow, on a busy machine, must not lose a start.
+_SCHEDULE_SILENT_SECONDS = 30.0
 
 
 def check_experiments(facts: Facts) -> Iterator[Reason]:
@@ -55,9 +58,9 @@ def _check_schedule(obj: Object, facts: Facts) -> str:
         return f"starts at {obj['spec'].get('schedule')!r}, and a trial's clock can only play '@every' with a duration"
     started = [e for e in facts.experiments if read_controller_uid(e) == obj["metadata"]["uid"]]
     listed = {each.get("name") for each in (obj.get("status") or {}).get("active") or ()}
-    if listed != {each["metadata"]["name"] for each in started} and facts.quiet(obj) < _SILENT_SECONDS:
+    if listed != {each["metadata"]["name"] for each in started} and facts.quiet(obj) < _SCHEDULE_SILENT_SECONDS:
         return "does not list its experiments yet"
-    if not is_expired(obj, facts.wall) or is_paused(obj) or facts.quiet(obj) >= _SILENT_SECONDS:
+    if not is_expired(obj, facts.wall) or is_paused(obj) or facts.quiet(obj) >= _SCHEDULE_SILENT_SECONDS:
         return ""
     forbidden = obj["spec"].get("concurrencyPolicy", "Forbid") == "Forbid"
     if forbidden and any(not _has_finished(each, facts) for each in started):

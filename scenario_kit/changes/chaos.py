@@ -17,10 +17,9 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
-from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, get_experiment, list_sides
+from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, get_experiment, list_sides, read_duration
 from scenario_kit.model.chaos.pod_selector import count, parse_selector
 from scenario_kit.model.chaos.reach import list_namespaces
-from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.ports import Cluster
 
 #: A daemon's response in a record of the manager (a gRPC status as printed by Go).
@@ -54,15 +53,11 @@ def lasts_until_deleted(obj: Object) -> bool:
 def parse_experiment_duration(obj: Object) -> float | None:
     """Return the duration of an experiment in seconds; None if it has none, or it cannot be parsed.
 
-    Experiments of a Schedule have none here, as it repeats them on the wall clock.
+    A Schedule has none: it starts its experiment again and again.
     """
-    text = str(get_experiment(obj).spec.get("duration") or "")
-    if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not lasts_until_deleted(obj):
+    if obj.get("kind") == SCHEDULE or not str(obj.get("apiVersion")).startswith(f"{GROUP}/"):
         return None
-    try:
-        return parse_seconds(text)
-    except ValueError:
-        return None
+    return read_duration(get_experiment(obj).spec)
 
 
 class SelectedPods(NamedTuple):

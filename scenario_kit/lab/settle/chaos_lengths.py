@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos.kinds import ONE_SHOT, PAUSE, SCHEDULE
+from scenario_kit.model.chaos.kinds import PAUSE, SCHEDULE, read_duration
 from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
@@ -32,15 +32,7 @@ def read_length(obj: Object) -> float | None:
 
     None if it never does: no period or duration, or a one-shot action.
     """
-    if obj["kind"] == SCHEDULE:
-        return read_period(obj)
-    spec = obj.get("spec") or {}
-    if not spec.get("duration") or spec.get("action") in ONE_SHOT:
-        return None
-    try:
-        return parse_seconds(str(spec["duration"]))
-    except ValueError:
-        return None
+    return read_period(obj) if obj["kind"] == SCHEDULE else read_duration(obj.get("spec") or {})
 
 
 def read_base(obj: Object) -> float:

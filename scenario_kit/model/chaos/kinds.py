@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.duration import parse_seconds
 
 GROUP: Final = "chaos-mesh.org"
 SCHEDULE: Final = "Schedule"
@@ -48,6 +49,17 @@ def get_experiment(obj: Object) -> Experiment:
     key = schedule_key(kind := str(spec.get("type") or ""))
     inner = spec.get(key)
     return Experiment(kind, inner if isinstance(inner, dict) else {}, ("spec", key))
+
+
+def read_duration(spec: Object) -> float | None:
+    """Read after how many seconds an experiment ends; None if it does not, is one-shot, or the text is malformed."""
+    text = str(spec.get("duration") or "")
+    if not text or spec.get("action") in ONE_SHOT:
+        return None
+    try:
+        return parse_seconds(text)
+    except ValueError:
+        return None
 
 
 def find_spec(obj: Object, kind: str) -> tuple[tuple[str, ...], Object] | None:

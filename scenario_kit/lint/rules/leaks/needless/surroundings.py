@@ -13,7 +13,7 @@ import msgspec
 from scenario_kit.lint.rules.leaks.needless.words import NEUTRAL
 from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers, walk_leaves
 from scenario_kit.model import App, Object
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import list_mappings, list_texts
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -101,7 +101,7 @@ class ObjectSurroundings:
     @cached_property
     def said(self) -> frozenset[str]:
         """All texts of the app before any fault."""
-        return frozenset(value for obj in self.before for _, value in walk_leaves(obj) if isinstance(value, str))
+        return frozenset(text for obj in self.before for text in list_texts(obj))
 
     def strange(self, name: str) -> list[str]:
         """Return the words of a name that are neither neutral nor used by the app."""

@@ -124,6 +124,16 @@ def test_a_round_that_was_cut_short_is_made_again(number: int) -> None:
     assert asked(stage) == before
 
 
+def test_the_last_writes_of_a_kind_follow_each_other() -> None:
+    stage = staged()
+    break_(stage)
+    resync(stage.context())
+
+    for kind in ("Deployment", "Service"):
+        versions = sorted(int(o["metadata"]["resourceVersion"]) for o in stage.cluster.list(kind, "shop"))
+        assert versions == list(range(versions[0], versions[0] + 6))
+
+
 def test_resync_continues_after_refusal_or_deletion() -> None:
     stage = staged()
     stage.cluster.delete(Reference("Service", "s4", "shop"))

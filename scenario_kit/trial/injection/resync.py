@@ -5,6 +5,9 @@ objects of the app are rewritten before the first fault and after every fault th
 the seed. The rewrite changes nothing of substance: an annotation is added and removed, and a workload's
 revisionHistoryLimit is varied, which replaces no pod, until all workloads have the same generation.
 
+The last write of every object comes at the end, kind by kind: in between, a fault's object that is first or last of its
+kind would be alone there, since how far it stands from the others would be left to the scheduling of threads.
+
 No receipts are needed. An interrupted round is repeated from the state of the objects, and its remains (an annotation,
 one more ReplicaSet) are deleted with the app.
 """
@@ -32,6 +35,8 @@ _MARKED: Final = {"metadata": {"annotations": {_MARK: "normal"}}}
 _UNMARKED: Final = {"metadata": {"annotations": {_MARK: None}}}
 #: Default of revisionHistoryLimit.
 _KEPT: Final = 10
+_ALL_BUT_LAST: Final = slice(-1)
+_LAST: Final = slice(-1, None)
 
 
 class Bump(NamedTuple):
@@ -56,9 +61,11 @@ def resync(context: TrialContext) -> None:
     order = shuffle_references([make_object_reference(o, context.namespace) for o in live], context.spec.seed, desired)
     workloads = {b.ref: b for b in plan_bumps([o for o in live if o["kind"] in WORKLOADS], context.namespace)}
 
-    def one(ref: Reference) -> None:
+    patches = {ref: _build_patches(ref, workloads.get(ref)) for ref in order}
+
+    def write(ref: Reference, part: slice) -> None:
         try:
-            for patch in _build_patches(ref, workloads.get(ref)):
+            for patch in patches[ref][part]:
                 context.cluster.patch(ref, patch)
         except NotFound:  # removed in the meantime
             return
@@ -66,7 +73,9 @@ def resync(context: TrialContext) -> None:
             log.warning("%s: %s was not rewritten: %s", context.name, ref, refusal.message)
 
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        list(pool.map(one, order))
+        list(pool.map(lambda ref: write(ref, _ALL_BUT_LAST), order))
+        for kind in sorted({ref.kind for ref in order}):
+            list(pool.map(lambda ref: write(ref, _LAST), [ref for ref in order if ref.kind == kind]))
     context.settle()
     context.save_progress(msgspec.structs.replace(progress, resyncs=desired))
 

@@ -19,7 +19,6 @@ from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import LabError
 from scenario_kit.model import Change, Check, Object, Reference
-from scenario_kit.model.chaos.kinds import PAUSE
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.ports import Clock
 
@@ -197,10 +196,10 @@ class Engine:
             and r.note != _EXPIRED
         ]
 
-    def expire(self, now: float) -> float | None:
-        """End the experiments whose duration has passed in the trial's time; return when the next one ends, if any.
+    def record_expired(self, now: float) -> float | None:
+        """Record the experiments whose duration has passed in the trial's time; return when the next one ends, if any.
 
-        The manager measures wall time, of which little passes in virtual hours.
+        The manager ends them by itself.
         """
         ahead = []
         for receipt in self.list_active():
@@ -210,10 +209,7 @@ class Engine:
                 continue
             if receipt.at + after > now:
                 ahead.append(receipt.at + after)
-                continue
-            ref = receipt.entries[0].ref
-            if self._context.cluster.get(ref) is not None:  # it may have been deleted as a repair
-                self._context.cluster.patch(ref, {"metadata": {"annotations": {PAUSE: "true"}}})
+            elif self._context.cluster.get(receipt.entries[0].ref) is not None:  # else deleted, as a repair
                 self._store.save(msgspec.structs.replace(receipt, note=_EXPIRED))
         return min(ahead, default=None)
 

@@ -241,14 +241,15 @@ def test_bound_schedule_has_explicit_namespaces(engine, cluster):
     assert cluster.get(SCHEDULE)["spec"]["networkChaos"]["selector"]["namespaces"] == [NS]
 
 
-def test_expire_ends_experiment_after_its_duration_in_trial_time(cluster, engine):
+def test_experiment_expires_after_its_duration_in_trial_time(cluster, engine):
     short = partition()
     short["spec"]["duration"] = "2m"
     do(engine, short)
-    assert engine.expire(60.0) == 120.0
-    assert "annotations" not in cluster.get(LIVE)["metadata"]
-    assert engine.expire(120.0) is None
-    assert cluster.get(LIVE)["metadata"]["annotations"] == {"experiment.chaos-mesh.org/pause": "true"}
+    assert engine.record_expired(60.0) == 120.0
+    assert not engine.has_expired("Fault/main")
+    assert engine.record_expired(120.0) is None
+    assert engine.has_expired("Fault/main")
+    assert "annotations" not in cluster.get(LIVE)["metadata"], "the manager ends it"
     run(cluster, "web-2", "web")
     assert not engine.needs_maintenance(["Fault/main"])
     assert engine.maintain(["Fault/main"]) == 0
@@ -261,7 +262,7 @@ def test_experiment_without_duration_does_not_expire(engine, spec):
     manifest = partition()
     manifest["spec"] |= spec
     do(engine, manifest)
-    assert engine.expire(1e9) is None
+    assert engine.record_expired(1e9) is None
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ class Bound:
         self.looks += 1
         return 0
 
-    def expire(self, now):
+    def record_expired(self, now):
         return None
 
     def needs_maintenance(self, groups):

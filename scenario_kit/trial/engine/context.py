@@ -114,8 +114,8 @@ class TrialContext:
             lasting = self.persistent()
             self.engine.maintain(lasting)
             look = min(until, noise.play(self), self.end_stages())
-            if self.virtual and (over := self.engine.expire(self.clock.now())) is not None:
-                look = min(look, over)
+            if (end := self.engine.record_expired(self.clock.now())) is not None:
+                look = min(look, end)
             if self.virtual and self.engine.needs_maintenance(
                 lasting
             ):  # new processes are unaffected until the next `maintain`

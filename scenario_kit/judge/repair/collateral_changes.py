@@ -107,7 +107,7 @@ def _is_equal(baseline: Any, current: Any) -> bool:
 
 
 def _is_new(before: Object, path: Path) -> bool:
-    """Return whether a value baseline added in a closed field; below an existing value it is a default."""
+    """Return whether a value was added in a closed field; below an existing value it is a default."""
     return any(part in _CLOSED and get_at(before, path[: i + 2]) is None for i, part in enumerate(path))
 
 

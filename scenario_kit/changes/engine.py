@@ -165,8 +165,8 @@ class Engine:
     def maintain(self, persistent: Iterable[str]) -> int:
         """Rebind the chaos of these fault groups to newer pods; return how many objects were replaced.
 
-        A chaos object that was deleted by others stays deleted: that is a repair. Refused evictions are retried,
-        whatever group they belong to.
+        A chaos object that was deleted by others, or is about to be, stays deleted: that is a repair. Refused evictions
+        are retried, whatever group they belong to.
         """
         for receipt in self._list_blocked():
             self._evict_again(receipt)
@@ -222,7 +222,9 @@ class Engine:
         assert template is not None
         ref = make_object_reference(template, self._context.namespace)
         live = self._context.cluster.get(ref)
-        if live is None and receipt.note != "Replacing":
+        # Chaos Mesh holds a deleted object until its pods are as before: one that others delete is a repair already.
+        deleted = live is None or "deletionTimestamp" in live["metadata"]
+        if deleted and receipt.note != "Replacing":
             return 0
         now = chaos.choose_pods(self._context.cluster, template, self._context.namespace)
         there = chaos.identify_pods(now.pods)

@@ -306,6 +306,19 @@ def test_maintain_keeps_deleted_experiment_deleted():
     assert live(lab) is None
 
 
+def test_maintain_does_not_replace_what_others_are_deleting():
+    ref = Reference("PodChaos", "x", NS, "chaos-mesh.org")
+    lab = Lab(pod("p"))
+    lab.engine.do(experiment(), ordinal=1, group="Fault/x")
+    lab.cluster.patch(ref, {"metadata": {"finalizers": ["chaos-mesh/records"]}})
+    lab.cluster.delete(ref)
+    lab.cluster.put(pod("q"))
+    assert lab.engine.maintain(["Fault/x"]) == 0
+    lab.cluster.patch(ref, {"metadata": {"finalizers": None}})
+    assert lab.engine.maintain(["Fault/x"]) == 0
+    assert live(lab) is None
+
+
 def test_maintain_reports_unreleased_experiment():
     lab = Lab(pod("p"))
     lab.engine.do(experiment(), ordinal=1, group="Fault/x")

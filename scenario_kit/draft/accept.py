@@ -86,7 +86,15 @@ def write_accepted(
     Raises:
         Unfit: the layout of the file does not allow the edit.
     """
-    alerts = [_give_time(a, seen, rules, measure_delay(injections, a.after)) for a in _merge_alerts(spec, seen, held)]
+    alerts = [
+        _give_time(
+            a,
+            seen,
+            compute_alert_deadline(rules, a.name, a.within_seconds, period=spec.period),
+            measure_delay(injections, a.after),
+        )
+        for a in _merge_alerts(spec, seen, held)
+    ]
     edits = _list(_ALERTS, [_serialize_alert(a) for a in spec.expect.alerts], [_serialize_alert(a) for a in alerts])
     known = {(e.from_, e.to) for e in spec.ground_truth.propagation}
     new = [e for e in edges if (e.from_, e.to) not in known]
@@ -152,17 +160,18 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
 
 
 def _give_time(
-    alert: AlertExpectation, seen: Sequence[AlertExpectation], rules: Sequence[AlertRule], delay: float
+    alert: AlertExpectation, seen: Sequence[AlertExpectation], deadline: int, delay: float
 ) -> AlertExpectation:
     """Return the expectation with a deadline that the observation meets, unless the present one is met.
 
-    ``delay`` is the time from the first injection to the start of the deadline.
+    ``deadline`` is the present one, in seconds after the injection that it counts from; ``delay`` is the time from the
+    first injection to that one.
     """
     onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.entity in (None, s.entity)]
     if alert.alert_class != "MustFire" or not onsets:
         return alert
     onset = max(0.0, min(onsets) - delay)
-    if onset <= compute_alert_deadline(rules, alert.name, alert.within_seconds):
+    if onset <= deadline:
         return alert
     return msgspec.structs.replace(alert, within_seconds=propose_deadline(onset))
 

@@ -43,11 +43,15 @@ def test_an_incident_is_described_with_its_answer():
     assert {a.name for a in incident.alerts} == {"HighRequestErrorRate"}
 
 
-def test_one_deadline_in_preview_trial_and_report():
+@pytest.mark.parametrize("period", [0, 900])
+def test_one_deadline_in_preview_trial_and_report(period):
     alerts = tuple(msgspec.structs.replace(a, within_seconds=None) for a in RUNBOOK.expect.alerts)
-    runbook = msgspec.structs.replace(RUNBOOK, expect=msgspec.structs.replace(RUNBOOK.expect, alerts=alerts))
-    due = find_slowest(runbook.rules, "HighRequestErrorRate") + DEADLINE_SLACK
-    must = [a for a in fill_deadlines(runbook.expect, runbook.rules).alerts if a.alert_class == "MustFire"]
+    expect, windows = (
+        msgspec.structs.replace(RUNBOOK.expect, alerts=alerts), msgspec.structs.replace(RUNBOOK.windows, period=period)
+    )  # fmt: skip
+    runbook = msgspec.structs.replace(RUNBOOK, expect=expect, windows=windows)
+    due = period + find_slowest(runbook.rules, "HighRequestErrorRate") + DEADLINE_SLACK
+    must = [a for a in fill_deadlines(runbook).alerts if a.alert_class == "MustFire"]
     assert {a.within_seconds for a in must} == {due}
     scenario = LOADED.scenario
     spec = msgspec.structs.replace(scenario.spec, expect=runbook.expect)

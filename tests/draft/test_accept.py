@@ -7,8 +7,8 @@ import yaml
 from scenario_kit.catalog import find_data_root
 from scenario_kit.draft import select_observed, write_accepted
 from scenario_kit.load import load_scenario
-from scenario_kit.model import AlertHistory, AlertTimeline, Interval, Reference
-from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge
+from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, Interval, Reference
+from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge, Recurrence
 
 FILE = find_data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
 SPEC = load_scenario(FILE).scenario.spec
@@ -150,6 +150,17 @@ def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
         alert_class=alert_class,
         within_seconds=seconds,
     )
+
+
+@pytest.mark.parametrize(("period", "onset", "within"), [(0, 700, "1410"), (900, 700, "480"), (900, 2000, "4020")])
+def test_default_deadline_that_was_met_with_its_period_is_kept(period, onset, within):
+    use = msgspec.structs.replace(SPEC.faults[0], recurrence=Recurrence(every_seconds=period) if period else None)
+    due = tuple(msgspec.structs.replace(a, within_seconds=None) for a in SPEC.expect.alerts)
+    spec = msgspec.structs.replace(SPEC, faults=(use,), expect=msgspec.structs.replace(SPEC.expect, alerts=due))
+    rules = [AlertRule(name="HighRequestErrorRate", expr="up", for_seconds=180, range_seconds=120)]
+    text = write_accepted(TEXT, spec, [seen_after(onset)], (), rules=rules)
+    (shipping,) = (a for a in document(text)["spec"]["expect"]["alerts"] if a.get("entity") == "Deployment/shipping")
+    assert shipping["withinSeconds"] == within, "480 is what the file has"
 
 
 @pytest.mark.parametrize(("onset", "within"), [(100, "480"), (480, "480"), (600, "1200")])

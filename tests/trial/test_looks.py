@@ -90,6 +90,18 @@ def test_deadline_comes_from_author_or_rule():
 
 @pytest.mark.parametrize(
     ("onset", "within", "found"),
+    [(1960.0, None, []), (2260.0, None, []), (2261.0, None, ["SK322"]), (1960.0, 480, ["SK322"]), (1960.0, 960, [])],
+)
+def test_default_deadline_includes_the_period_of_a_recurring_fault(onset, within, found):
+    due = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), within_seconds=within)
+    trial = Trial(fault("a"), alerts=(due,), firing={("Errors", "Deployment/web"): [(onset, None)]})
+    windows = msgspec.structs.replace(trial.context.runbook.windows, period=900)
+    trial.context.runbook = msgspec.structs.replace(trial.context.runbook, windows=windows)
+    assert codes(expect_alerts(trial.context, INJECTED)) == found
+
+
+@pytest.mark.parametrize(
+    ("onset", "within", "found"),
     [(1060.0, 60, []), (1061.0, 60, ["SK322"]), (1360.0, None, []), (1361.0, None, ["SK322"])],
 )
 def test_a_promised_alert_has_until_its_deadline(onset, within, found):

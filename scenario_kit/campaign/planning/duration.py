@@ -80,7 +80,8 @@ def _estimate_quiet(step: TrialStep, runbook: Runbook) -> Duration:
 def _estimate_injection(step: TrialStep, runbook: Runbook) -> Duration:
     chosen = [f for f in runbook.faults if (not step.faults or f.name in step.faults) and f.name not in step.except_]
     delay = max((f.start.after_seconds or 0 for f in chosen), default=0)
-    waits = sum(DEADLINE_SLACK + find_slowest(runbook.rules) for f in chosen if f.start.on_alert is not None)
+    longest = DEADLINE_SLACK + find_slowest(runbook.rules) + runbook.windows.period
+    waits = sum(longest for f in chosen if f.start.on_alert is not None)
     proofs = sum(max((c.within_seconds for c in f.effect), default=0) + _INJECTION for f in chosen)
     return Duration(delay + waits / 2 + _ROLLOUT * len(chosen), delay + waits + proofs)
 
@@ -88,8 +89,9 @@ def _estimate_injection(step: TrialStep, runbook: Runbook) -> Duration:
 def _estimate_alerts(step: TrialStep, runbook: Runbook) -> Duration:
     del step
     expected = [e for e in runbook.expect.alerts if e.alert_class == "MustFire"]
-    due = [compute_alert_deadline(runbook.rules, e.name, e.within_seconds) for e in expected]
-    usual = [find_slowest(runbook.rules, e.name) + 2 * GRID_SECONDS for e in expected]
+    period = runbook.windows.period
+    due = [compute_alert_deadline(runbook.rules, e.name, e.within_seconds, period=period) for e in expected]
+    usual = [period + find_slowest(runbook.rules, e.name) + 2 * GRID_SECONDS for e in expected]
     longest = max(due, default=0)
     return Duration(min(max(usual, default=0), longest), longest)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import ScenarioKitError
-from scenario_kit.model import AlertRule, Runbook, Scenario
+from scenario_kit.model import Runbook, Scenario
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
 from scenario_kit.model.authored.scenario import FAULT_NODE, AlertExpectation, Decoy, Expect, Solution
 from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
@@ -62,7 +62,7 @@ def _compute_deadline(alert: AlertExpectation, runbook: Runbook | None) -> int:
     """Return the seconds after injection; 0 if they depend on unknown rules."""
     if runbook is None:
         return alert.within_seconds or 0
-    return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
+    return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds, period=runbook.windows.period)
 
 
 def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None) -> dict[str, str]:
@@ -76,12 +76,10 @@ def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None
     return titles
 
 
-def fill_deadlines(expect: Expect, rules: Sequence[AlertRule]) -> Expect:
-    """Return the expectations with a deadline for every must-fire alert."""
+def fill_deadlines(runbook: Runbook) -> Expect:
+    """Return the expectations of a scenario with a deadline for every must-fire alert."""
     alerts = tuple(
-        msgspec.structs.replace(a, within_seconds=compute_alert_deadline(rules, a.name, a.within_seconds))
-        if a.alert_class == "MustFire"
-        else a
-        for a in expect.alerts
+        msgspec.structs.replace(a, within_seconds=_compute_deadline(a, runbook)) if a.alert_class == "MustFire" else a
+        for a in runbook.expect.alerts
     )
-    return msgspec.structs.replace(expect, alerts=alerts)
+    return msgspec.structs.replace(runbook.expect, alerts=alerts)

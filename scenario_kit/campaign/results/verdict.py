@@ -95,7 +95,7 @@ def conclude(
     answer = reach_verdict(results, static, looks)
     numbers = None
     remarked: list[Finding] = []
-    expect = fill_deadlines(promised.expect, promised.rules) if promised is not None else None
+    expect = fill_deadlines(promised) if promised is not None else None
     if promised is not None and expect is not None and results:
         numbers = summarise(looks, results, expect, promised.ground_truth.propagation)
         repeats = [r for r in results if is_repeat(r.purpose)]

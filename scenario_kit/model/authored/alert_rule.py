@@ -56,9 +56,15 @@ def find_slowest(rules: Iterable[AlertRule], name: str = "") -> int:
 DEADLINE_SLACK: Final = 240
 
 
-def compute_alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds: int | None = None) -> int:
-    """Return the deadline of an alert in seconds after injection: the author's, or else derived from its rule."""
-    return within_seconds if within_seconds is not None else find_slowest(rules, name) + DEADLINE_SLACK
+def compute_alert_deadline(
+    rules: Iterable[AlertRule], name: str, within_seconds: int | None = None, *, period: int
+) -> int:
+    """Return the deadline of an alert in seconds after injection: the author's, or else derived from its rule.
+
+    A recurring fault occurs for the first time one ``period`` after its injection (``Windows.period``, 0 without one).
+    The derived deadline includes it; the author's is taken as it stands.
+    """
+    return within_seconds if within_seconds is not None else period + find_slowest(rules, name) + DEADLINE_SLACK
 
 
 class Windows(Value, frozen=True, kw_only=True):

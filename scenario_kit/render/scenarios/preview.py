@@ -103,7 +103,7 @@ def _describe_gate(fault: Fault) -> str:
 
 def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
     """Compute the deadline of an alert in seconds after injection: the declared one, else derived from its rule."""
-    return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
+    return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds, period=runbook.windows.period)
 
 
 def _describe_alert(alert: AlertExpectation) -> str:

@@ -97,9 +97,9 @@ def measure_served(context: TrialContext, start: float, end: float) -> EntryTraf
 
 def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
     """Compute the deadline of each must-fire alert in seconds after injection; the default follows from its rule."""
-    rules = context.runbook.rules
+    rules, period = context.runbook.rules, context.runbook.windows.period
     return {
-        e: float(compute_alert_deadline(rules, e.name, e.within_seconds))
+        e: float(compute_alert_deadline(rules, e.name, e.within_seconds, period=period))
         for e in context.runbook.expect.alerts
         if e.alert_class == "MustFire"
     }
@@ -167,7 +167,8 @@ def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> 
     """
     history, expect = context.history(), context.runbook.expect
     if context.virtual and any(incident_alerts.list_pending(history, _restrict_to(expect, e), since[e]) for e in since):
-        await_interval(context, max(since.values()), find_slowest(context.runbook.rules) + DEADLINE_SLACK)
+        longest = context.runbook.windows.period + find_slowest(context.runbook.rules) + DEADLINE_SLACK
+        await_interval(context, max(since.values()), longest)
 
 
 def _find_counted_from(context: TrialContext, expectation: AlertExpectation, start: float) -> float | None:

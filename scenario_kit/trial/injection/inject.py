@@ -199,7 +199,9 @@ class _InjectStep:
             alert = fault.start.on_alert
             if alert is None or self._of(fault) is not None:
                 continue
-            within = compute_alert_deadline(context.runbook.rules, alert.name, alert.within_seconds)
+            within = compute_alert_deadline(
+                context.runbook.rules, alert.name, alert.within_seconds, period=context.runbook.windows.period
+            )
             if context.clock.now() >= base + within:
                 desired = f"{alert.name} on {alert.entity}" if alert.entity else alert.name
                 findings.append(_report_never_started(fault, desired, within, self._alerts()))

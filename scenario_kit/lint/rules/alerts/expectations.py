@@ -113,15 +113,27 @@ def check_deadlines(case: LintContext) -> Iterator[Problem]:
         alert = (case.alerts or {}).get(expected.name)
         if alert is None or expected.within_seconds is None or expected.alert_class != "MustFire":
             continue
-        needed = alert.for_seconds + _SCRAPE_AND_EVALUATION
+        period = _find_period(case, expected)
+        needed = period + alert.for_seconds + _SCRAPE_AND_EVALUATION
         if expected.within_seconds < needed:
             message = (
                 f"`withinSeconds: {expected.within_seconds}` is too short for '{expected.name}', which needs {needed}"
+                + (f", as its fault first occurs {period} s after the injection" if period else "")
             )
             place = ("spec", "expect", "alerts", i, "withinSeconds")
             fix = f"write at least {needed + alert.range_seconds}, or remove it"
             edits = (Put(place, needed + alert.range_seconds),)
             yield Problem(place, message, str(expected.within_seconds), f"at least {needed}", fix, edits=edits)
+
+
+def _find_period(case: LintContext, expected: AlertExpectation) -> int:
+    """Return the period of the fault from whose injection a deadline counts; 0 if it occurs once, or is one of several.
+
+    Nothing happens before its first occurrence, which is one period after its injection.
+    """
+    faults = case.scenario.spec.faults
+    counted = next((use for use in faults if use.name == expected.after or len(faults) == 1), None)
+    return counted.recurrence.every_seconds if counted is not None and counted.recurrence else 0
 
 
 @register_check("SK324")

@@ -61,18 +61,18 @@ def _report_ending_cause(number: int, use: FaultUse) -> Problem:
 def _compute_needed(case: LintContext) -> int:
     """Return the seconds from injection to the end of hold if the slowest must-fire alert is just in time; else 0."""
     spec = case.scenario.spec
-    rules = (case.alerts or {}).values()
-    due = [_compute_due(alert.within_seconds, (case.alerts or {}).get(alert.name)) for alert in spec.expect.alerts]
-    must = [d for d, alert in zip(due, spec.expect.alerts, strict=True) if alert.alert_class == "MustFire"]
+    known = case.alerts or {}
+    expected = [alert for alert in spec.expect.alerts if alert.alert_class == "MustFire"]
+    must = [alert.within_seconds or spec.period + _measure_response(known.get(alert.name)) for alert in expected]
     return (
-        max(must) + compute_windows(tuple(rules), spec.expect).hold
+        max(must) + compute_windows(tuple(known.values()), spec.expect, spec.period).hold
         if must and spec.ground_truth.outcome == "Incident"
         else 0
     )
 
 
-def _compute_due(within: int | None, known: AlertRule | None) -> int:
-    return within or (known.response_seconds if known else 0)
+def _measure_response(known: AlertRule | None) -> int:
+    return known.response_seconds if known else 0
 
 
 def _limit(change: Change, fault: Fault) -> _Limit | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.mutation.prose import only_prose
+from tools.mutation.workspace import locate_package
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def mutants(root: Path, package: str) -> list[Mutant]:
     Call it in a folder with a mutmut configuration, see ``workspace``.
     """
     found: dict[str, Mutant] = {}
-    for path in sorted((root / "scenario_kit" / package).rglob("*.py")):
+    for path in sorted((root / "scenario_kit" / locate_package(package)).rglob("*.py")):
         name = str(path.relative_to(root))
         for mutant in in_module(name, path.read_text(), mutated(path, root / "mutants" / name)):
             found.setdefault(mutant.key, mutant)

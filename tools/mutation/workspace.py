@@ -16,19 +16,25 @@ from typing import Any, Literal
 ROOT = Path(__file__).resolve().parents[2]
 #: *killed*: a test failed or timed out. *survived*: all passed. *uncovered*: no test executes the function.
 Answer = Literal["killed", "survived", "uncovered"]
-#: The tests to run for each package: its own, and those of its users if it has few.
+#: The tests to run for each package (dotted, below `scenario_kit`): its own, and those of its users if it has few.
 TESTS = {
     "judge": ("judge",),
     "campaign": ("campaign",),
     "changes": ("changes", "trial", "operator"),
     "trial": ("trial", "campaign"),
     "contribution": ("contribution",),
+    "render.templating": ("render",),
 }
 _SEEN: tuple[str, ...] = (
     "scenario_kit", "tests", "tools", "catalog", "templates", "schema", "operators", "docs",
     "ci", ".github", "README.md", "CONTRIBUTING.md", "LICENSE", ".pre-commit-hooks.yaml", ".gitignore",
 )  # fmt: skip
 _SECONDS_BETWEEN_LOOKS = 3.0
+
+
+def locate_package(package: str) -> str:
+    """Return the folder of a package below ``scenario_kit``."""
+    return package.replace(".", "/")
 
 
 @contextlib.contextmanager
@@ -38,7 +44,7 @@ def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
     Generated mutants of unchanged files are kept, since generating them is slow.
     """
     folder = folder or ROOT / "runs" / "mutate" / package
-    clear(folder / "mutants", Path("scenario_kit", package))
+    clear(folder / "mutants", Path("scenario_kit", locate_package(package)))
     # A repository of its own, because tests locate the root of their repository.
     subprocess.run(["git", "init", "--quiet", folder / "mutants"], check=True)
     for seen in _SEEN:
@@ -66,7 +72,7 @@ def configuration(package: str) -> str:
     """Return mutmut's section of ``pyproject.toml``."""
     settings: dict[str, Any] = {
         "source_paths": ["scenario_kit"],
-        "only_mutate": [f"scenario_kit/{package}/*"],
+        "only_mutate": [f"scenario_kit/{locate_package(package)}/*"],
         "also_copy": [seen for seen in _SEEN if seen not in ("scenario_kit", "tests")],
         "pytest_add_cli_args": ["-m", "not lab and not e2e", "--timeout=60", "-p", "no:cacheprovider"],
         "pytest_add_cli_args_test_selection": [

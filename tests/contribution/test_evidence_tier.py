@@ -52,21 +52,21 @@ def put(*path):
         (put("noise", [{"load": {"percent": 10}}]), "L3", "standard"),
     ],
 )
-def test_the_lane_follows_from_what_differs(edit, name, plan):
+def test_tier_depends_on_changed_fields(edit, name, plan):
     found = choose_lane(scenario(), scenario(edit))
     assert (found.name, found.plan) == (LaneName(name), plan)
     assert found.because
 
 
 @pytest.mark.parametrize(("one", "other", "name"), [(1, 1, "L0"), (1, True, "L2"), (0, False, "L2"), (1, 1.5, "L2")])
-def test_what_python_takes_for_the_same_is_not(one, other, name):
+def test_equal_values_of_different_types_are_a_change(one, other, name):
     def checked(value):
         return scenario(put("expect", "checks", [{"object": {"ref": "Deployment/cart", "equals": value}}]))
 
     assert choose_lane(checked(one), checked(other)).name == LaneName(name)
 
 
-def test_what_is_new_runs_everything():
+def test_new_scenario_gets_the_full_tier():
     found = choose_lane(None, scenario())
     assert (found.name, found.because) == (LaneName.FULL, ("it is new",))
 
@@ -87,7 +87,7 @@ def test_scenario_files_affect_lane_except_texts(files, because):
     assert (found.name == LaneName.FULL) is (because != ("no parsed value changed",))
 
 
-def both(*edits):
+def apply_edits(*edits):
     def edit(spec):
         for one in edits:
             one(spec)
@@ -102,14 +102,14 @@ NEWER, OTHER_APP = put("app", "version", "9.0.0"), put("app", "name", "hotel-res
 @pytest.mark.parametrize(
     ("edit", "because"),
     [
-        (both(TITLE, CAUSE), ("spec.faults changed",)),
-        (both(TITLE, BRIEF), ("spec.brief changed",)),
-        (both(TITLE, put("tags", ["x"])), ("spec.tags changed", "spec.title changed")),
-        (both(BRIEF, put("decoys", [])), ("spec.brief changed", "spec.decoys changed")),
-        (both(NEWER, TITLE), ("spec.app.version moved forward",)),
-        (both(NEWER, BRIEF), ("spec.brief changed",)),
-        (both(NEWER, OTHER_APP), ("spec.app changed",)),
-        (both(OTHER_APP, CAUSE, BRIEF), ("spec.app changed", "spec.faults changed")),
+        (apply_edits(TITLE, CAUSE), ("spec.faults changed",)),
+        (apply_edits(TITLE, BRIEF), ("spec.brief changed",)),
+        (apply_edits(TITLE, put("tags", ["x"])), ("spec.tags changed", "spec.title changed")),
+        (apply_edits(BRIEF, put("decoys", [])), ("spec.brief changed", "spec.decoys changed")),
+        (apply_edits(NEWER, TITLE), ("spec.app.version moved forward",)),
+        (apply_edits(NEWER, BRIEF), ("spec.brief changed",)),
+        (apply_edits(NEWER, OTHER_APP), ("spec.app changed",)),
+        (apply_edits(OTHER_APP, CAUSE, BRIEF), ("spec.app changed", "spec.faults changed")),
     ],
 )
 def test_the_slowest_reason_decides(edit, because):
@@ -129,11 +129,11 @@ def test_another_name_or_kind_is_another_scenario(change, because):
     assert (found.name, found.because) == (LaneName.FULL, because)
 
 
-def test_a_scenario_without_a_spec_has_lost_its_faults():
+def test_missing_spec_counts_as_changed_faults():
     assert "spec.faults changed" in choose_lane(scenario(), scenario() | {"spec": None}).because
     assert "spec.faults changed" in choose_lane(scenario() | {"spec": None}, scenario()).because
 
 
-def test_an_app_that_was_not_named_is_another_app():
+def test_adding_an_app_name_counts_as_changed_app():
     assert choose_lane(scenario(put("app", None)), scenario()).because == ("spec.app changed",)
     assert choose_lane(scenario(), scenario(put("app", None))).because == ("spec.app changed",)

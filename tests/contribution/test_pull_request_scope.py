@@ -112,7 +112,7 @@ def error(code: str, message: str, expected: str, fix: str) -> Finding:
         ),
     ],
 )
-def test_what_a_contributor_reads(paths, mode, expected):
+def test_out_of_scope_files_are_reported(paths, mode, expected):
     assert shape(changes(*paths, mode=mode)).findings == (expected,)
 
 
@@ -139,27 +139,27 @@ def test_message_lists_unexpected_files_briefly(count, end):
     assert found.findings[0].message.endswith(end)
 
 
-def test_scenarios_may_be_elsewhere():
+def test_scenario_folder_is_configurable():
     found = shape(changes("incidents/web-errors/scenario.yaml"), scenarios="incidents/")
     assert found == PullRequestScope(scenario="web-errors")
     assert shape(changes(ONE + "scenario.yaml"), scenarios="incidents/") == PullRequestScope()
     assert report_missing_scenario("a", scenarios="incidents/").message == "incidents/a/ has no scenario.yaml"
 
 
-def test_all_problems_of_the_folder_are_reported_together():
+def test_folder_problems_are_reported_together():
     broken = changes(ONE + "a", ONE + "b", mode="120000") + changes(ONE + "evidence.json", status="A")
     assert [f.code for f in shape(broken).findings] == ["SK002", "SK002", "SK006"]
 
 
 @pytest.mark.parametrize("mode", ["120000", "160000"])
-def test_a_scenario_that_is_a_link_is_refused(mode):
+def test_symlinked_scenario_is_refused(mode):
     (finding,) = shape(changes("catalog/scenarios/web-errors", status="A", mode=mode)).findings
     assert finding.code == "SK002"
     assert shape(changes("docs/latest", status="A", mode=mode)).findings == (), "nothing that is judged here"
 
 
 @pytest.mark.parametrize(("status", "what"), [("A", "added"), ("M", "changed"), ("T", "changed"), ("D", "removed")])
-def test_nobody_writes_evidence_by_hand(status, what):
+def test_handwritten_evidence_is_refused(status, what):
     (found,) = shape(changes(ONE + "evidence.json", status=status)).findings
     assert (found.code, found.message) == ("SK006", f"{ONE}evidence.json was {what} by hand")
 
@@ -174,7 +174,7 @@ def test_nobody_writes_evidence_by_hand(status, what):
         ("A", "A", False, ["SK006"]),
     ],
 )
-def test_evidence_goes_only_with_its_scenario(scenario, evidence, removed, codes):
+def test_evidence_is_removed_only_with_its_scenario(scenario, evidence, removed, codes):
     found = shape([*changes(ONE + "scenario.yaml", status=scenario), *changes(ONE + "evidence.json", status=evidence)])
     assert (found.scenario, found.removed, [f.code for f in found.findings]) == ("web-errors", removed, codes)
 
@@ -183,13 +183,13 @@ def test_evidence_goes_only_with_its_scenario(scenario, evidence, removed, codes
     ("others", "removed"),
     [([], True), ([("README.md", "D"), ("faults/own/fault.yaml", "D")], True), ([("README.md", "M")], False)],
 )
-def test_a_scenario_is_removed_as_a_whole(others, removed):
+def test_scenario_is_removed_as_a_whole(others, removed):
     whole = [("scenario.yaml", "D"), *others]
     found = shape([change for path, status in whole for change in changes(ONE + path, status=status)])
     assert (found.removed, found.findings) == (removed, ())
 
 
-def test_another_file_called_like_it_is_not_the_scenario():
+def test_nested_scenario_file_is_not_the_scenario():
     assert shape(changes(ONE + "faults/scenario.yaml", status="D")).removed is False
 
 
@@ -236,7 +236,7 @@ def test_sign_off(message, signed):
         ("", ""),
     ],
 )
-def test_a_commit_that_is_not_signed_off_is_named(message, shown):
+def test_unsigned_commit_is_reported_with_its_subject(message, shown):
     assert check_sign_off([Commit(hash="abc123", message=message)]) == [
         error(
             "SK004",
@@ -247,7 +247,7 @@ def test_a_commit_that_is_not_signed_off_is_named(message, shown):
     ]
 
 
-def test_every_commit_is_signed_off():
+def test_every_unsigned_commit_is_reported():
     good, bad = "a\n\nSigned-off-by: A <a@b.org>", "b"
     found = check_sign_off([Commit(hash=str(i), message=m) for i, m in enumerate((bad, good, bad))])
     assert [f.message for f in found] == ["commit 0 is not signed off: b", "commit 2 is not signed off: b"]

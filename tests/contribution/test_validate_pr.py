@@ -68,7 +68,7 @@ def test_a_change_of_text_needs_no_run(checkout):
     assert "lane L0: spec.title changed" in summary
 
 
-def test_a_new_scenario_needs_everything(checkout, capsys):
+def test_new_scenario_gets_the_full_tier(checkout, capsys):
     ignored = shutil.ignore_patterns("evidence.json")  # which only maintainers add
     shutil.copytree(SHIPPED, scenario(checkout, "pages-fail").parent, ignore=ignored)
     edit(scenario(checkout, "pages-fail"), f"name: {NAME}", "name: pages-fail")
@@ -78,21 +78,21 @@ def test_a_new_scenario_needs_everything(checkout, capsys):
     assert ("SK216" in shown and code == 1) or ("lane L3: it is new" in summary and code == 0)
 
 
-def test_changed_labels_are_shown_to_be_true_again(checkout):
+def test_changed_brief_requires_validation_of_labels(checkout):
     edit(scenario(checkout), "  decoys:", "  # they differ\n  decoys:")
     edit(scenario(checkout), "  brief: ", "  brief: Since a minute or so, ")
     commit(checkout)
     assert "lane L2: spec.brief changed" in validate(checkout, "--static-only")[1]
 
 
-def test_no_scenario_is_nothing_to_do(checkout):
+def test_change_without_scenario_passes(checkout):
     (checkout / "README.md").write_text("another text\n")
     commit(checkout)
     code, summary = validate(checkout)
     assert (code, summary.splitlines()[:3]) == (0, ["# PASS", "", "No scenario has changed; nothing to validate."])
 
 
-def test_more_than_the_folder_is_refused_in_one_sentence(checkout):
+def test_files_outside_scenario_folder_are_refused(checkout):
     edit(scenario(checkout), "  title: ", "  title: Once more, ")
     (checkout / "README.md").write_text("and this\n")
     commit(checkout)
@@ -101,7 +101,7 @@ def test_more_than_the_folder_is_refused_in_one_sentence(checkout):
     assert summary.splitlines()[2] == f"this pull request touches files outside catalog/scenarios/{NAME}/: README.md."
 
 
-def test_a_mistake_is_a_finding_at_its_line(checkout, capsys):
+def test_authoring_error_has_file_and_line(checkout, capsys):
     edit(scenario(checkout), "type: service-target-port-wrong", "type: service-target-prt-wrong")
     commit(checkout)
     code, _ = validate(checkout)
@@ -109,7 +109,7 @@ def test_a_mistake_is_a_finding_at_its_line(checkout, capsys):
     assert "SK108" in capsys.readouterr().out
 
 
-def test_github_hears_of_it(checkout, monkeypatch, capsys, tmp_path):
+def test_github_annotations_and_step_summary_are_written(checkout, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
     edit(scenario(checkout), "type: service-target-port-wrong", "type: service-target-prt-wrong")
@@ -119,7 +119,7 @@ def test_github_hears_of_it(checkout, monkeypatch, capsys, tmp_path):
     assert (tmp_path / "step.md").read_text().startswith("# FAIL")
 
 
-def test_a_link_to_somewhere_else_is_refused(checkout):
+def test_symlink_out_of_the_folder_is_refused(checkout):
     (scenario(checkout).parent / "faults").symlink_to("/etc")
     commit(checkout)
     code, summary = validate(checkout)
@@ -143,7 +143,7 @@ def test_a_scenario_may_be_removed(checkout):
     assert (code, "is removed" in summary) == (0, True)
 
 
-def test_a_folder_is_nothing_without_its_scenario(checkout):
+def test_folder_without_scenario_is_refused(checkout):
     scenario(checkout).unlink()
     (scenario(checkout).parent / "NOTES.md").write_text("It was here.\n")
     commit(checkout)
@@ -152,7 +152,7 @@ def test_a_folder_is_nothing_without_its_scenario(checkout):
     assert f"catalog/scenarios/{NAME}/ has no scenario.yaml" in summary
 
 
-def test_nothing_of_the_repository_is_run(checkout, tmp_path):
+def test_repository_code_is_never_executed(checkout, tmp_path):
     proof = tmp_path / "ran"
     program = tmp_path / "evil"
     program.write_text(f"#!/bin/sh\ntouch {proof}\nexit 0\n")
@@ -198,7 +198,7 @@ def test_filters_and_checks_of_signatures_are_off(checkout, tmp_path):
 
 
 @pytest.mark.parametrize("base", ["nowhere", "--output=/tmp/x", "main..evil"])
-def test_a_base_that_is_none(checkout, base, capsys):
+def test_invalid_base_is_a_usage_error(checkout, base, capsys):
     assert run(["validate-pr", "--repository", str(checkout), f"--base={base}"]) == 3
     assert "fix:" in capsys.readouterr().err
 
@@ -249,7 +249,7 @@ def test_the_brief_is_shown_beside_the_answer(checkout, capsys):
     assert "answer: Service/product-catalog" in shown
 
 
-def own_fault(root):
+def write_local_fault(root):
     """A fault type beside the scenario, with which it breaks the Service from now on."""
     catalogued = find_data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
     file = scenario(root).parent / "faults" / "own" / "fault.yaml"
@@ -260,7 +260,7 @@ def own_fault(root):
 
 
 def test_own_fault_type_in_pull_request_is_checked(checkout, capsys):
-    fault = own_fault(checkout)
+    fault = write_local_fault(checkout)
     edit(fault, "mitigation: Native\n", "")
     commit(checkout)
     code, summary = validate(checkout, "--static-only")
@@ -270,8 +270,8 @@ def test_own_fault_type_in_pull_request_is_checked(checkout, capsys):
 
 
 @pytest.mark.parametrize("place", ["faults/x.sh", "faults/own/x.sh", "faults/own/more/x.sh", "bin/x.sh"])
-def test_a_program_is_refused_wherever_it_lies(checkout, place):
-    own_fault(checkout)
+def test_executable_in_scenario_folder_is_refused(checkout, place):
+    write_local_fault(checkout)
     program = scenario(checkout).parent / place
     program.parent.mkdir(parents=True, exist_ok=True)
     program.write_text("echo\n")

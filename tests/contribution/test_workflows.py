@@ -31,7 +31,7 @@ def test_actions_are_pinned_to_commits(workflow):
             assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"])
 
 
-def test_every_job_has_a_limit_and_the_permissions_are_named(workflow):
+def test_jobs_have_timeouts_and_explicit_permissions(workflow):
     assert workflow["permissions"]
     longest = 240 if workflow["name"] in ("kind", "real-node") else 60  # these run on the wall clock
     assert all(0 < job["timeout-minutes"] <= longest for job in workflow["jobs"].values())
@@ -57,7 +57,7 @@ def test_workflows_with_write_access_never_check_out_the_change(workflow):
         assert "secrets." not in str(workflow)
 
 
-def test_the_kit_that_judges_is_the_one_of_the_base():
+def test_pull_request_workflow_installs_the_base_kit():
     found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "pull-request.yml").read_text())
     refs = {s["with"]["path"]: s["with"]["ref"] for _, s in steps(found) if "actions/checkout" in s.get("uses", "")}
     assert "base.sha" in refs["kit"]
@@ -85,7 +85,7 @@ def test_publish_job_runs_no_code_and_build_job_only_reads():
     assert found[True]["push"] == {"branches": ["main"]}
 
 
-def test_no_other_job_has_permissions_of_its_own():
+def test_only_pages_publish_has_job_permissions():
     for path in FILES:
         for name, job in yaml.safe_load(path.read_text())["jobs"].items():
             assert "permissions" not in job or (path.stem, name) == ("pages", "publish")

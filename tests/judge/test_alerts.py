@@ -55,29 +55,31 @@ def test_fix_for_silent_alert_follows_observation(timelines, fix):
     assert fix in found[0].fix
 
 
-def beside(*timelines):
+def build_unused_rules(*timelines):
     return missing_alerts.UnusedRules(history(*timelines), ("default", "lags"))
 
 
 @pytest.mark.parametrize(
-    ("beside", "reported"),
+    ("build_unused_rules", "reported"),
     [
         ({}, ""),
-        ({"lags": beside(alert("Lag", "Deployment/kafka", (100.0, None)))}, ""),
+        ({"lags": build_unused_rules(alert("Lag", "Deployment/kafka", (100.0, None)))}, ""),
         (
             {
-                "lags": beside(alert("Lag", "Deployment/kafka", (1100.0, 1200.0)), alert("Lag", "", (1300.0, None))),
-                "calm": beside(),
-                "work": beside(alert("Idle", "Deployment/ad", (1100.0, None))),
+                "lags": build_unused_rules(
+                    alert("Lag", "Deployment/kafka", (1100.0, 1200.0)), alert("Lag", "", (1300.0, None))
+                ),
+                "calm": build_unused_rules(),
+                "work": build_unused_rules(alert("Idle", "Deployment/ad", (1100.0, None))),
             },
             "Lag, Lag on Deployment/kafka (pack 'lags'); Idle on Deployment/ad (pack 'work')",
         ),
     ],
     ids=["no other pack", "chronic", "two packs"],
 )
-def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, reported):
+def test_silent_alert_names_packs_whose_rules_fire(build_unused_rules, reported):
     (silent,) = incident_alerts.check_fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
-    found = missing_alerts.explain_silence(silent, beside, 1000.0)
+    found = missing_alerts.explain_silence(silent, build_unused_rules, 1000.0)
     assert reported in found.observed
     assert (found == silent) != bool(reported)
     assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(reported)
@@ -128,7 +130,7 @@ def test_forbidden_alerts_break_and_undeclared_ones_warn():
     assert codes(incident_alerts.check_forbidden(seen, expect, 1500.0, 2000.0)) == ["SK325"]
 
 
-def test_held_and_still_firing():
+def test_healed_alert_breaks_hold_and_still_firing():
     expect = Expect(alerts=(ERRORS,))
     healed = history(alert("HighRequestErrorRate", "Deployment/frontend", (1200.0, 1500.0)))
     assert incident_alerts.check_held(history(FRONTEND), expect, 2000.0) == []
@@ -169,7 +171,7 @@ CHRONIC = BackgroundAlert(name="Latency", reason="always on")
         pytest.param(Expect(), [(100.0, 200.0)], [], id="over before"),
     ],
 )
-def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
+def test_alerts_without_incident_must_not_last(expect, spans, expected):
     seen = history(alert("Latency", "Deployment/ad", *spans))
     assert codes(control_runs.check_no_incident(seen, expect, 1000.0, 2000.0)) == expected
 

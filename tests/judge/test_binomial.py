@@ -22,7 +22,7 @@ def test_enumerated(n: int, p: Fraction) -> None:
 
 
 @given(st.integers(1, 300_000), st.floats(0, 1), st.floats(1e-7, 1 - 1e-7))
-def test_as_the_library_says(n: int, share: float, p: float) -> None:
+def test_upper_tail_matches_scipy(n: int, share: float, p: float) -> None:
     k = round(share * n)
     assert compute_upper_tail(k, n, p) == pytest.approx(float(binom.sf(k - 1, n, p)), rel=1e-6, abs=1e-12)
 

@@ -29,33 +29,33 @@ def fault(*requires: str) -> Fault:
     )
 
 
-def missing(*requires: str, app: App = APP) -> list[str]:
+def list_unmet(*requires: str, app: App = APP) -> list[str]:
     return [lack.need for lack in find_unmet_needs([fault(*requires)], app, KNOWN, offers_capability)]
 
 
-def test_what_is_there_is_not_missing() -> None:
-    assert missing("chaos-mesh", "netem", "nodes>=2", "app:otel-demo") == []
+def test_available_capabilities_are_not_listed() -> None:
+    assert list_unmet("chaos-mesh", "netem", "nodes>=2", "app:otel-demo") == []
 
 
 def test_each_unmet_capability_is_listed() -> None:
-    assert missing("chaos-mesh", "dynamic-storage", "nodes>=9", "wall-clock") == [
+    assert list_unmet("chaos-mesh", "dynamic-storage", "nodes>=9", "wall-clock") == [
         "dynamic-storage", "nodes>=9", "wall-clock",
     ]  # fmt: skip
 
 
-def test_a_fault_of_one_app_is_missing_in_another() -> None:
-    assert missing("app:hotel-reservation") == ["app:hotel-reservation"]
+def test_fault_for_another_app_is_unmet() -> None:
+    assert list_unmet("app:hotel-reservation") == ["app:hotel-reservation"]
 
 
 def test_an_app_without_a_model_needs_real_traffic() -> None:
-    assert missing(app=msgspec.structs.replace(APP, twin=None)) == ["real-data-plane"]
+    assert list_unmet(app=msgspec.structs.replace(APP, twin=None)) == ["real-data-plane"]
 
 
 def test_unknown_capability_is_always_missing() -> None:
-    assert missing("warp-drive") == ["warp-drive"]
+    assert list_unmet("warp-drive") == ["warp-drive"]
 
 
-def test_the_finding_names_fault_capability_and_where_it_is() -> None:
+def test_finding_names_fault_capability_and_a_capable_cluster() -> None:
     (found,) = report_unmet_needs(find_unmet_needs([fault("dynamic-storage")], APP, KNOWN, offers_capability), NAME)
 
     assert (found.code, found.severity) == ("SK911", Severity.WARNING)
@@ -74,7 +74,7 @@ def test_unrunnable_scenario_is_not_evaluated() -> None:
     assert validation.next == "scenario-kit explain SK911"
 
 
-def test_an_option_of_the_app_has_needs_of_its_own() -> None:
+def test_app_option_adds_capability_needs() -> None:
     lacks = find_unmet_needs([], APP, KNOWN, offers_capability, {"autoscaling: true": ["dynamic-storage"]})
 
     assert [(lack.who, lack.need) for lack in lacks] == [
@@ -82,7 +82,7 @@ def test_an_option_of_the_app_has_needs_of_its_own() -> None:
     ]
 
 
-def test_every_need_names_who_has_it() -> None:
+def test_every_need_names_its_owner() -> None:
     (known, unknown) = find_unmet_needs([fault("dynamic-storage", "warp-drive")], APP, KNOWN, offers_capability)
 
     assert (known.who, unknown.who) == ("fault 'slow' (t)", "fault 'slow' (t)")

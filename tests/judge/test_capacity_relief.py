@@ -57,7 +57,7 @@ def sized(kind="Deployment", name="web", **spec):
         (sized("StatefulSet", "db", size=2), sized("StatefulSet", "db", size=3), 1.5),
     ],
 )
-def test_numbers_that_are_sizes(was, now, factor):
+def test_capacity_factor_reads_size_fields(was, now, factor):
     assert measure_capacity_factor([sized(other=1)], [Write(was, now)]) == factor
 
 

@@ -37,7 +37,7 @@ def history(*timelines, end=2000.0, gaps=()):
         ([], [], 100.0),
     ],
 )
-def test_since_when_all_promised_alerts_are_clear(web, ad, since):
+def test_clear_time_is_the_end_of_the_last_expected_alert(web, ad, since):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
     assert resolved.find_clear_time(seen, BOTH) == since
 
@@ -84,7 +84,7 @@ def test_new_alerts_prevent_resolution(known, answer):
     assert found.reasons == (() if answer == "True" else ("Other fires and did not before",))
 
 
-def test_an_alert_that_may_fire_need_not_be_clear_for_long():
+def test_may_fire_alert_needs_no_quiet_window():
     may = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), alert_class="MayFire")
     seen = history(alert("Errors", "Deployment/web", (1000.0, 1990.0)))
     assert resolved.judge_alerts(seen, Expect(alerts=(may,)), [], 300.0).answer == "True"
@@ -114,13 +114,13 @@ LATENCY = ("Latency", "Deployment/ad")
         "over just now", "came back", "promised", "may fire", "called chronic", "chronic",
     ],
 )  # fmt: skip
-def test_alerts_that_linger_after_a_repair(firing, expect, left):
+def test_lingering_alerts_are_found_after_repair(firing, expect, left):
     timeline = alert(*LATENCY, *firing)
     found = resolved.find_lingering(history(timeline), expect, 1000.0, 1500.0)
     assert found == ([timeline] if left else [])
 
 
-def test_each_lingering_alert_is_named_and_no_other():
+def test_only_lingering_alerts_are_listed():
     left, gone, own = (
         alert("A", "", (1100.0, None)),
         alert("B", "", (1100.0, 1200.0)),
@@ -142,7 +142,7 @@ def test_each_lingering_alert_is_named_and_no_other():
         ([(900.0, 950.0), (1200.0, None)], [], 200.0),
     ],
 )
-def test_how_long_the_incident_took_to_come(web, ad, seconds):
+def test_development_time_is_the_last_expected_onset(web, ad, seconds):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
     assert resolved.measure_development(seen, BOTH, 1000.0, 1500.0) == seconds
 
@@ -159,7 +159,7 @@ def test_how_long_the_incident_took_to_come(web, ad, seconds):
         (0.0, 4.0, 0.0),
     ],
 )
-def test_how_long_an_incident_is_waited_for_that_was_only_put_off(took, raised, seconds):
+def test_recurrence_wait_scales_with_development_time(took, raised, seconds):
     seen = history(alert("Errors", "Deployment/web", (1000.0 + took, None)))
     assert resolved.compute_recurrence_wait(seen, BOTH, 1000.0, 9000.0, raised) == seconds
 
@@ -168,51 +168,71 @@ def test_how_long_an_incident_is_waited_for_that_was_only_put_off(took, raised, 
     ("firing", "at"),
     [([(1000.0, 1200.0)], None), ([(1000.0, 1200.0), (1700.0, 1750.0)], 1700.0), ([(1000.0, None)], 1500.0)],
 )
-def test_promised_alerts_that_come_back(firing, at):
+def test_returned_expected_alerts_are_found(firing, at):
     promised, other = alert("Errors", "Deployment/ad", *firing), alert("Other", "", (1800.0, None))
     found = resolved.find_returned(history(other, promised), BOTH, 1500.0)
     assert found == ([] if at is None else [(promised, at)])
 
 
-def served(requests, errors=0.0, seconds=100.0):
+def build_traffic(requests, errors=0.0, seconds=100.0):
     return EntryTraffic(seconds=seconds, requests=requests, errors=errors)
 
 
 def test_a_rate_needs_data():
-    assert served(500.0).rate == 5.0
-    assert served(None).rate is None
+    assert build_traffic(500.0).rate == 5.0
+    assert build_traffic(None).rate is None
 
 
 @pytest.mark.parametrize(
     ("baseline", "now", "answer", "reason"),
     [
-        (served(1000.0), served(800.0), "True", ""),
-        (served(1000.0), served(799.0), "False", "the entry serves 8.0 requests/s, less than 80% of 10.0"),
-        (served(1000.0), served(1600.0, seconds=200.0), "True", ""),
+        (build_traffic(1000.0), build_traffic(800.0), "True", ""),
         (
-            served(1000.0),
-            served(1500.0, seconds=200.0),
+            build_traffic(1000.0),
+            build_traffic(799.0),
+            "False",
+            "the entry serves 8.0 requests/s, less than 80% of 10.0",
+        ),
+        (build_traffic(1000.0), build_traffic(1600.0, seconds=200.0), "True", ""),
+        (
+            build_traffic(1000.0),
+            build_traffic(1500.0, seconds=200.0),
             "False",
             "the entry serves 7.5 requests/s, less than 80% of 10.0",
         ),
-        (served(200.0), served(200.0), "True", ""),
-        (served(200.0), served(199.0), "Unknown", "199 requests are too few to judge (200 are needed)"),
-        (served(None), served(1000.0), "Unknown", "no request data from the entry"),
-        (served(1000.0, None), served(1000.0), "Unknown", "no request data from the entry"),
-        (served(1000.0), served(None), "Unknown", "no request data from the entry"),
-        (served(1000.0), served(1000.0, None), "Unknown", "no request data from the entry"),
-        (served(998.0), served(1000.0, 4.0), "True", ""),
-        (served(998.0), served(1000.0, 5.0), "False", "5 of 1000 requests fail, the baseline had 0 of 998"),
-        (served(998.0, 9.0), served(1000.0, 18.0), "True", ""),
-        (served(998.0, 9.0), served(1000.0, 19.0), "False", "19 of 1000 requests fail, the baseline had 9 of 998"),
-        (served(1000.0), served(1000.0, 1200.0), "False", "1200 of 1000 requests fail, the baseline had 0 of 1000"),
+        (build_traffic(200.0), build_traffic(200.0), "True", ""),
+        (build_traffic(200.0), build_traffic(199.0), "Unknown", "199 requests are too few to judge (200 are needed)"),
+        (build_traffic(None), build_traffic(1000.0), "Unknown", "no request data from the entry"),
+        (build_traffic(1000.0, None), build_traffic(1000.0), "Unknown", "no request data from the entry"),
+        (build_traffic(1000.0), build_traffic(None), "Unknown", "no request data from the entry"),
+        (build_traffic(1000.0), build_traffic(1000.0, None), "Unknown", "no request data from the entry"),
+        (build_traffic(998.0), build_traffic(1000.0, 4.0), "True", ""),
+        (
+            build_traffic(998.0),
+            build_traffic(1000.0, 5.0),
+            "False",
+            "5 of 1000 requests fail, the baseline had 0 of 998",
+        ),
+        (build_traffic(998.0, 9.0), build_traffic(1000.0, 18.0), "True", ""),
+        (
+            build_traffic(998.0, 9.0),
+            build_traffic(1000.0, 19.0),
+            "False",
+            "19 of 1000 requests fail, the baseline had 9 of 998",
+        ),
+        (
+            build_traffic(1000.0),
+            build_traffic(1000.0, 1200.0),
+            "False",
+            "1200 of 1000 requests fail, the baseline had 0 of 1000",
+        ),
     ],
 )
-def test_traffic_at_its_bounds(baseline, now, answer, reason):
+def test_traffic_is_judged_at_its_bounds(baseline, now, answer, reason):
     assert resolved.judge_traffic(baseline, now) == Resolution(answer=answer, reasons=(reason,) if reason else ())
 
 
-def test_nothing_to_combine_is_resolved():
+def test_combining_no_resolutions_is_resolved():
     assert resolved.combine([]) == Resolution(answer="True")
 
 

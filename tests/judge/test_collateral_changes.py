@@ -99,18 +99,18 @@ FINE = [
 
 
 @pytest.mark.parametrize(("kind", "name", "edit", "reported"), BROKEN)
-def test_what_no_fault_changed_is_as_it_was(kind, name, edit, reported):
+def test_change_without_fault_is_reported(kind, name, edit, reported):
     problems = find_alterations(APP, BEFORE, now(kind, name, edit), [], {("Deployment", "web")})
     assert any(reported in problem for problem in problems), problems
 
 
 @pytest.mark.parametrize(("kind", "name", "edit"), FINE)
-def test_what_may_differ(kind, name, edit):
+def test_allowed_differences_are_not_reported(kind, name, edit):
     assert find_alterations(APP, BEFORE, now(kind, name, edit), [], {("Deployment", "web")}) == []
 
 
 @pytest.mark.parametrize(("kind", "name", "edit", "reported"), BROKEN)
-def test_what_a_fault_changed_may_be_anything(kind, name, edit, reported):
+def test_fields_written_by_a_fault_may_differ(kind, name, edit, reported):
     objects = now(kind, name, edit)
     write = next(Write(b, n) for b, n in zip(BEFORE, objects, strict=True) if b != n)
     assert find_alterations(APP, BEFORE, objects, [write], {("Deployment", "web")}) == []
@@ -123,7 +123,7 @@ def test_created_and_deleted_objects_are_left_to_other_checks():
     assert find_alterations(APP, BEFORE, made, [Write(BEFORE[7], None)]) == []
 
 
-def edited(kind, name, edit, **more):
+def find_edit_alterations(kind, name, edit, **more):
     return find_alterations(APP, BEFORE, now(kind, name, edit), [], **more)
 
 
@@ -132,12 +132,12 @@ def edited(kind, name, edit, **more):
     [("x" * 60, "x" * 60), ("x" * 61, "x" * 60 + "…"), (None, "gone")],
 )
 def test_difference_names_value_and_baseline(value, reported):
-    found = edited("ConfigMap", "files", lambda o: o["data"].update(a=value))
+    found = find_edit_alterations("ConfigMap", "files", lambda o: o["data"].update(a=value))
     assert found == [f"ConfigMap/files: data.a is {reported}, its baseline is 1"]
 
 
-def test_what_a_secret_holds_is_not_told():
-    found = edited("Secret", "key", lambda o: o["data"].update(k="djI="))
+def test_secret_values_are_not_reported():
+    found = find_edit_alterations("Secret", "key", lambda o: o["data"].update(k="djI="))
     assert found == ["Secret/key: data.k differs from its baseline"]
 
 
@@ -149,7 +149,7 @@ def test_transient_and_controller_fields_may_differ(kind):
 
 
 @pytest.mark.parametrize("part", ["status", "metadata", "apiVersion", "stringData"])
-def test_parts_that_say_nothing_of_what_an_object_does(part):
+def test_status_and_metadata_differences_are_ignored(part):
     was = of("Ingress", "x", **({} if part == "metadata" else {part: {"a": 1}}))
     is_ = copy.deepcopy(was)
     is_[part] = {**was["metadata"], "labels": {"a": 2}} if part == "metadata" else {"a": 2}
@@ -157,7 +157,7 @@ def test_parts_that_say_nothing_of_what_an_object_does(part):
 
 
 @pytest.mark.parametrize(("kind", "reported"), [("ServiceAccount", 0), ("Other", 1)])
-def test_tokens_of_an_account_are_made_by_a_controller(kind, reported):
+def test_service_account_token_references_may_differ(kind, reported):
     was, is_ = of(kind, "x", secrets=[{"name": "a"}]), of(kind, "x", secrets=[{"name": "b"}])
     assert bool(find_alterations(APP, [was], [is_], [])) == bool(reported)
 
@@ -169,19 +169,19 @@ def test_involved_workloads_may_change_but_keep_their_probes():
     def image(obj):
         container(obj).update(image="web:2")
 
-    assert edited("Deployment", "web", image, involved={("Deployment", "web")}) == []
-    assert edited("Deployment", "web", image, involved={("Deployment", "ad")}) != []
-    assert edited("Deployment", "web", probe, involved={("Deployment", "web")}) != []
+    assert find_edit_alterations("Deployment", "web", image, involved={("Deployment", "web")}) == []
+    assert find_edit_alterations("Deployment", "web", image, involved={("Deployment", "ad")}) != []
+    assert find_edit_alterations("Deployment", "web", probe, involved={("Deployment", "web")}) != []
 
 
-def test_only_workloads_may_be_worked_around():
+def test_only_workloads_may_change_as_workaround():
     def path(obj):
         obj["spec"]["rules"][0].update(host="x")
 
-    assert edited("Ingress", "door", path, involved={("Ingress", "door")}) != []
+    assert find_edit_alterations("Ingress", "door", path, involved={("Ingress", "door")}) != []
 
 
-def test_only_what_a_fault_wrote_of_an_object_is_spared():
+def test_only_fields_written_by_a_fault_are_exempt():
     was = of("ConfigMap", "files", data={"a": "1", "b": "1"})
     is_ = of("ConfigMap", "files", data={"a": "2", "b": "2"})
     wrote = Write(was, of("ConfigMap", "files", data={"a": "9", "b": "1"}))
@@ -200,20 +200,20 @@ def test_only_what_a_fault_wrote_of_an_object_is_spared():
     ("before", "after", "spared"),
     [("off", "on", True), ("off", "off", False)],
 )
-def test_a_flag_that_a_fault_turned_is_its_own_matter(before, after, spared):
+def test_flag_set_by_a_fault_is_exempt(before, after, spared):
     objects = [flags(slow="on")]
     write = Write(flags(slow=before), flags(slow=after))
     found = find_alterations(APP, [flags()], objects, [write])
     assert found == ([] if spared else ["ConfigMap/flags: flag slow is true, its baseline is false"])
 
 
-def test_writes_to_other_objects_spare_no_flag():
+def test_writes_to_other_objects_exempt_no_flag():
     write = Write(of("ConfigMap", "x", data={"f.json": flags()["data"]["f.json"]}), None)
     assert find_alterations(APP, [flags()], [flags(slow="on")], [write]) != []
 
 
 @pytest.mark.parametrize("data", [{"f.json": "{"}, {}, {"f.json": "{}"}])
-def test_a_flag_that_is_gone_is_told(data):
+def test_missing_flag_is_reported(data):
     found = find_alterations(APP, [flags()], [of("ConfigMap", "flags", data=data)], [])
     assert "ConfigMap/flags: flag slow is gone, its baseline is false" in found
     assert not any("flood" in problem for problem in found)
@@ -228,7 +228,7 @@ def test_a_flag_that_is_gone_is_told(data):
         ({"app": "web"}, "other", set()),
     ],
 )
-def test_what_a_service_selects(labels, namespace, names):
+def test_list_selected_matches_labels_and_namespace(labels, namespace, names):
     service = {"kind": "Service", "metadata": {"name": "s", "namespace": namespace}, "spec": {"selector": labels}}
     assert list_selected(service, BEFORE) == names
 

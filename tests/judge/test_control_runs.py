@@ -46,13 +46,13 @@ def brief(findings):
         ),
     ],
 )
-def test_before_the_injection_all_is_quiet(expect, firing, found):
+def test_alerts_before_injection_are_reported(expect, firing, found):
     assert brief(
         control_runs.check_quiet(history(alert("Errors", "Deployment/web", firing)), expect, 100.0, 400.0)
     ) == ([found] if found else [])
 
 
-def test_what_follows_a_chronic_alert_is_looked_at():
+def test_background_alert_does_not_hide_others():
     seen = history(alert("Errors", "Deployment/web", (0.0, None)), alert("Other", "", (0.0, None)))
     assert [
         f.message.split(" fires")[0] for f in control_runs.check_quiet(seen, Expect(background=(CHRONIC,)), 0.0, 9.0)
@@ -75,7 +75,7 @@ def test_what_follows_a_chronic_alert_is_looked_at():
         ([((115.0, 160.0), (101.0, 115.0))], 100.0),
     ],
 )
-def test_when_that_has_faded_which_the_start_set_off(spans, over):
+def test_startup_ends_when_startup_alerts_clear(spans, over):
     lines = [
         alert(f"A{i}", "", *([firing] if firing else []), pending=[pending] if pending else [])
         for i, (firing, pending) in enumerate(spans)
@@ -91,7 +91,7 @@ def test_when_that_has_faded_which_the_start_set_off(spans, over):
         ({"sham": True}, "Errors on Deployment/web fires although workloads were only restarted, as the fault does"),
     ],
 )
-def test_a_control_run_says_what_was_done(more, message):
+def test_control_finding_describes_the_control(more, message):
     (found,) = control_runs.check_control(
         history(alert("Errors", "Deployment/web", (150.0, None))), Expect(), 100.0, 400.0, **more
     )
@@ -143,7 +143,7 @@ def test_alert_without_incident_is_sk307(expect, firing, message):
     assert found.observed == "firing from +200 s"
 
 
-def test_without_an_incident_every_alert_is_looked_at():
+def test_only_may_fire_and_background_alerts_pass_without_incident():
     may = AlertExpectation(name="Fine", alert_class="MayFire")
     chronic = BackgroundAlert(name="Old", reason="x")
     seen = history(

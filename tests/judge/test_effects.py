@@ -41,7 +41,7 @@ SHOP = App(
     ],
     ids=["the entry", "a callee", "a producer starves the consumer", "a broker, both sides", "a consumer"],
 )
-def test_where_trouble_can_show(hit, affected):
+def test_affected_components_include_callers(hit, affected):
     assert set(list_affected(SHOP, [hit])) == affected
 
 
@@ -49,24 +49,27 @@ def pod(state):
     return {"status": {"containerStatuses": [{"name": "web", **state}]}}
 
 
-def ended(code, at, reason="Error"):
+def build_terminated_state(code, at, reason="Error"):
     return {"terminated": {"exitCode": code, "finishedAt": at, "reason": reason}}
 
 
 @pytest.mark.parametrize(
     ("state", "crashes"),
     [
-        ({"lastState": ended(1, LATER)}, ["container web of Deployment/web ended: Error, code 1"]),
-        ({"state": ended(137, LATER, "OOMKilled")}, ["container web of Deployment/web ended: OOMKilled, code 137"]),
-        ({"lastState": ended(1, EARLIER)}, []),
-        ({"lastState": ended(0, LATER)}, []),
+        ({"lastState": build_terminated_state(1, LATER)}, ["container web of Deployment/web ended: Error, code 1"]),
+        (
+            {"state": build_terminated_state(137, LATER, "OOMKilled")},
+            ["container web of Deployment/web ended: OOMKilled, code 137"],
+        ),
+        ({"lastState": build_terminated_state(1, EARLIER)}, []),
+        ({"lastState": build_terminated_state(0, LATER)}, []),
         ({"state": {"running": {"startedAt": LATER}}}, []),
         ({"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {}}, []),
         ({"lastState": {"terminated": {"exitCode": 1, "finishedAt": None}}}, []),
     ],
     ids=["crashed", "killed", "before the fault", "done", "running", "no time of an end", "an end without time"],
 )
-def test_programs_that_end(state, crashes):
+def test_crashes_are_described_by_exit_reason(state, crashes):
     assert describe_crashes([("Deployment/web", pod(state))], SINCE) == crashes
 
 
@@ -98,11 +101,11 @@ def work(requests, errors=0.0, seconds=300.0):
         "silent by chance", "one error of two", "never asked", "unknown before",
     ],
 )  # fmt: skip
-def test_work_that_fails_or_stops(before, during, losses):
+def test_losses_describe_failing_and_missing_work(before, during, losses):
     given = ({} if each is None else {"web": each} for each in (before, during))
     first, last = ({**each, "other": work(600, seconds=120)} for each in given)
     assert describe_losses(["web"], first, last) == losses
 
 
-def test_nothing_measured_at_all_says_nothing():
+def test_missing_measurements_describe_no_loss():
     assert describe_losses(["web"], {"web": work(300)}, {}) == []

@@ -67,14 +67,14 @@ EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
         ([], [], list(EVERY.alerts)),
     ],
 )
-def test_alerts_that_faults_explain(faults, edges, explained):
+def test_expectations_are_restricted_to_explained_alerts(faults, edges, explained):
     found = expectations.restrict_to_faults(
         EVERY, faults, [PropagationEdge(from_=Reference.parse(a), to=Reference.parse(b)) for a, b in edges]
     )
     assert list(found.alerts) == explained
 
 
-def test_explained_alerts_leave_other_expectations():
+def test_restriction_keeps_background_alerts():
     expect = Expect(alerts=EVERY.alerts, background=(BackgroundAlert(name="Old", reason="always"),))
     assert expectations.restrict_to_faults(expect, [a_fault("f", WEB)], []).background == expect.background
 
@@ -97,7 +97,7 @@ def test_explained_alerts_leave_other_expectations():
         ),
     ],
 )
-def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
+def test_distractor_alerts_follow_their_declaration(wish, role, own):
     expect = Expect(alerts=(wish,))
     assert expectations.list_distractor_alerts(expect, [a_fault("one", WEB, role)]) == ([wish] if own else [])
 
@@ -121,7 +121,7 @@ def test_no_alert_is_a_distractors_without_declaration():
     assert not expectations.is_distractor_alert([], Expect(), alert())
 
 
-def test_expectations_of_one_class():
+def test_list_by_class_filters_expectations():
     assert expectations.list_by_class(EVERY, "MayFire") == [MAY]
     assert expectations.list_by_class(EVERY, "MustFire") == [ON_WEB, ON_AD, AFTER, ANYWHERE]
 
@@ -152,7 +152,7 @@ def test_chronic_alert_is_declared_and_fired_before(timeline, background, chroni
     assert expectations.is_declared(KNOWN, timeline) is declared
 
 
-def test_how_alerts_are_called():
+def test_alert_labels_name_alert_and_entity():
     assert expectations.label(alert()) == "Errors on Deployment/web"
     assert expectations.label(alert(on="")) == "Errors"
     assert expectations.label_expectation(ON_WEB) == "Errors on Deployment/web"
@@ -172,11 +172,11 @@ def test_how_alerts_are_called():
         ([], "from +100 s"),
     ],
 )
-def test_since_when_an_alert_fires(firing, reported):
+def test_onset_is_described_relative_to_injection(firing, reported):
     assert expectations.describe_since(alert("Errors", WEB, *firing), 1000.0, 900.0) == reported
 
 
-def test_what_fires_between_two_instants():
+def test_list_firing_uses_interval_overlap():
     one, other, late = alert("A", "", (1.0, 5.0)), alert("B", "", (8.0, None)), alert("C", "", (20.0, None))
     history = AlertHistory(start=0.0, end=30.0, timelines=(one, other, late))
     assert expectations.list_firing(history, 6.0, 19.0) == [other]

@@ -41,7 +41,7 @@ def workload(kind="Deployment", name="cart", containers=None, labels=None, statu
     }
 
 
-def broken(before, after, scalers=(), app=APP):
+def find_broken_invariants(before, after, scalers=(), app=APP):
     before, after = ([o] if isinstance(o, dict) else o for o in (before, after))
     return invariants.find_violations(invariants.take_baseline(before, app), after, app, scalers)
 
@@ -62,16 +62,16 @@ def broken(before, after, scalers=(), app=APP):
         (None, 3, ["is scaled to 1, its baseline is 3"]),
     ],
 )
-def test_as_many_pods_are_ready_as_at_rest(kind, replicas, ready, problems):
+def test_ready_replicas_must_reach_their_baseline(kind, replicas, ready, problems):
     spec = {} if replicas is None else {"replicas": replicas}
     live = workload(kind, status={} if ready is None else {"readyReplicas": ready}, **spec)
-    assert broken(workload(kind, replicas=3), live) == [f"{kind}/cart {p}" for p in problems]
+    assert find_broken_invariants(workload(kind, replicas=3), live) == [f"{kind}/cart {p}" for p in problems]
 
 
 @pytest.mark.parametrize(("ready", "problems"), [(1, []), (0, ["Deployment/cart has 0 ready of 1 pods"])])
-def test_a_workload_that_names_no_replicas_has_one(ready, problems):
+def test_missing_replicas_default_to_one(ready, problems):
     live = workload(status={"readyReplicas": ready})
-    assert broken(workload(), live) == problems
+    assert find_broken_invariants(workload(), live) == problems
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,10 @@ def test_a_workload_that_names_no_replicas_has_one(ready, problems):
     ],
 )
 def test_daemon_set_is_ready_on_all_eligible_nodes(status, problems):
-    assert broken(workload("DaemonSet", "agent"), workload("DaemonSet", "agent", status=status)) == problems
+    assert (
+        find_broken_invariants(workload("DaemonSet", "agent"), workload("DaemonSet", "agent", status=status))
+        == problems
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,43 +112,45 @@ def test_zero_replicas_need_no_ready_pod(kind, status):
         (("StatefulSet", "cart"), {"minReplicas": 1}, ["Deployment/cart is scaled to 2, its baseline is 4"]),
     ],
 )
-def test_the_minimum_of_its_own_autoscaler_is_enough(target, minimum, problems):
+def test_own_autoscaler_minimum_suffices(target, minimum, problems):
     scaler = {"spec": {"scaleTargetRef": {"kind": target[0], "name": target[1]}, **minimum}}
     live = workload(replicas=2, status={"readyReplicas": 2})
-    assert broken(workload(replicas=4), live, [scaler]) == problems
+    assert find_broken_invariants(workload(replicas=4), live, [scaler]) == problems
 
 
 @pytest.mark.parametrize("minimum", [{"minReplicas": 1}, {}])
 def test_an_autoscaled_workload_needs_one_ready_pod(minimum):
     scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, **minimum}}
     live = workload(replicas=1, status={"readyReplicas": 0})
-    assert broken(workload(replicas=4), live, [scaler]) == ["Deployment/cart has 0 ready of 1 pods"]
+    assert find_broken_invariants(workload(replicas=4), live, [scaler]) == ["Deployment/cart has 0 ready of 1 pods"]
 
 
 @pytest.mark.parametrize("probe", ["readinessProbe", "livenessProbe", "startupProbe"])
-def test_no_probe_may_go(probe):
+def test_removed_probe_is_a_violation(probe):
     every = {p: {"tcpSocket": {"port": 1}} for p in ("readinessProbe", "livenessProbe", "startupProbe")}
     before = workload(containers=[container(**every), container("side", **every)])
     after = workload(containers=[container(**{**every, probe: None}), container("side", **every)])
-    assert broken(before, before) == []
-    assert broken(before, after) == [f"Deployment/cart container main lost its {probe}"]
+    assert find_broken_invariants(before, before) == []
+    assert find_broken_invariants(before, after) == [f"Deployment/cart container main lost its {probe}"]
 
 
-def test_a_probe_that_was_not_there_is_not_missed():
-    assert broken(workload(), workload()) == []
+def test_absent_baseline_probe_is_not_required():
+    assert find_broken_invariants(workload(), workload()) == []
 
 
-def test_each_container_stays():
+def test_removed_container_is_a_violation():
     before = workload(containers=[container(), container("side")])
-    assert broken(before, workload()) == ["Deployment/cart container side is gone"]
-    assert broken(before, workload(containers=[container("side")])) == ["Deployment/cart container main is gone"]
-    assert broken(workload(), before) == []
-    assert broken(before, {**workload(), "spec": {}}) == [
+    assert find_broken_invariants(before, workload()) == ["Deployment/cart container side is gone"]
+    assert find_broken_invariants(before, workload(containers=[container("side")])) == [
+        "Deployment/cart container main is gone"
+    ]
+    assert find_broken_invariants(workload(), before) == []
+    assert find_broken_invariants(before, {**workload(), "spec": {}}) == [
         f"Deployment/cart container {name} is gone" for name in ("main", "side")
     ]
 
 
-def sized(part, key, value):
+def build_sized_workload(part, key, value):
     resources = {} if value is None else {"resources": {part: {key: value}}}
     return workload(containers=[container(**resources)])
 
@@ -169,19 +174,22 @@ def sized(part, key, value):
         ("requests", "cpu", "100m", None, ""),
     ],
 )
-def test_requests_and_limits_may_grow_fourfold_and_limits_stay(part, key, before, after, problem):
+def test_resources_may_grow_fourfold_and_limits_must_remain(part, key, before, after, problem):
     expected = [f"Deployment/cart container main: {problem}"] if problem else []
-    assert broken(sized(part, key, before), sized(part, key, after)) == expected
+    assert (
+        find_broken_invariants(build_sized_workload(part, key, before), build_sized_workload(part, key, after))
+        == expected
+    )
 
 
-def test_a_limit_where_none_was_is_no_damage():
-    assert broken(workload(), sized("limits", "memory", "9Gi")) == []
+def test_added_limit_is_allowed():
+    assert find_broken_invariants(workload(), build_sized_workload("limits", "memory", "9Gi")) == []
 
 
-def test_of_two_resources_each_is_looked_at():
+def test_each_resource_is_checked():
     both = workload(containers=[container(resources={"limits": {"cpu": "1", "memory": "64Mi"}})])
     more = workload(containers=[container(resources={"limits": {"memory": "1Gi"}})])
-    assert broken(both, more) == [
+    assert find_broken_invariants(both, more) == [
         "Deployment/cart container main: it has no limit of cpu any more, its baseline is 1",
         "Deployment/cart container main: limits memory grew from 64Mi to 1Gi, more than × 4",
     ]
@@ -189,7 +197,7 @@ def test_of_two_resources_each_is_looked_at():
 
 def test_missing_objects_are_reported_and_others_still_checked():
     before = [workload(name="a"), workload(name="b"), workload("StatefulSet", "b"), workload(name="c", replicas=2)]
-    assert broken(before, [workload(name="b"), workload(name="c")]) == [
+    assert find_broken_invariants(before, [workload(name="b"), workload(name="c")]) == [
         "Deployment/a is gone",
         "Deployment/c is scaled to 1, its baseline is 2",
         "StatefulSet/b is gone",
@@ -215,7 +223,7 @@ def test_only_workloads_services_and_the_flags_are_guarded():
     ]
 
 
-def loaded(name, **variables):
+def build_load_generator(name, **variables):
     env = [{"name": key, "value": value} for key, value in variables.items()]
     return workload(name=name, containers=[container(env=[*env, {"name": "FROM", "valueFrom": {}}])])
 
@@ -235,7 +243,9 @@ def test_baseline_contains_compared_fields():
 
 
 def test_environment_counts_only_for_load_generators():
-    cart, locust = invariants.take_baseline([loaded("cart", USERS="5"), loaded("locust", USERS="5", RATE="2")], APP)
+    cart, locust = invariants.take_baseline(
+        [build_load_generator("cart", USERS="5"), build_load_generator("locust", USERS="5", RATE="2")], APP
+    )
     assert cart.environment == {}
     assert locust.environment == {"main/USERS": "5", "main/RATE": "2", "main/FROM": ""}
 
@@ -252,22 +262,28 @@ def test_environment_counts_only_for_load_generators():
     ],
 )
 def test_the_offered_load_stays(now, problems):
-    found = broken(loaded("locust", USERS="5", RATE="2"), loaded("locust", **now))
+    found = find_broken_invariants(
+        build_load_generator("locust", USERS="5", RATE="2"), build_load_generator("locust", **now)
+    )
     assert found == [f"Deployment/locust container main: {p}" for p in problems]
 
 
-def test_a_setting_belongs_to_its_container():
+def test_load_settings_are_checked_per_container():
     two = [container("main", env=[{"name": "USERS", "value": "5"}]), container("main2", env=[])]
     moved = [container("main", env=[]), container("main2", env=[{"name": "USERS", "value": "5"}])]
-    found = broken(workload(name="locust", containers=two), workload(name="locust", containers=moved))
+    found = find_broken_invariants(workload(name="locust", containers=two), workload(name="locust", containers=moved))
     assert found == ["Deployment/locust container main: the load setting USERS is gone, its baseline is 5"]
 
 
 @pytest.mark.parametrize(("now", "fine"), [("5", True), ("50", True), ("7", False)])
-def test_the_load_of_the_scenario_is_as_good_as_that_of_the_trial(now, fine):
-    baseline = invariants.take_baseline([loaded("locust", USERS="5", RATE="2")], APP, {"USERS": "50", "OTHER": "1"})
+def test_scenario_or_trial_load_is_accepted(now, fine):
+    baseline = invariants.take_baseline(
+        [build_load_generator("locust", USERS="5", RATE="2")], APP, {"USERS": "50", "OTHER": "1"}
+    )
     assert baseline[0].usual == {"main/USERS": "50"}
-    assert (invariants.find_violations(baseline, [loaded("locust", USERS=now, RATE="2")], APP) == []) is fine
+    assert (
+        invariants.find_violations(baseline, [build_load_generator("locust", USERS=now, RATE="2")], APP) == []
+    ) is fine
 
 
 def service(selector, *ports, name="cart", namespace="a"):
@@ -275,7 +291,7 @@ def service(selector, *ports, name="cart", namespace="a"):
     return {"kind": "Service", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
-def serving(*ports, labels=None, name="cart"):
+def build_serving_workload(*ports, labels=None, name="cart"):
     declared = [p if isinstance(p, dict) else {"containerPort": p} for p in ports]
     return workload(
         name=name, labels=labels or {"app": "cart"}, containers=[container(), container("b", ports=declared)]
@@ -288,38 +304,42 @@ NAMED = {"containerPort": 8080, "name": "http"}
 @pytest.mark.parametrize(
     ("selector", "port", "pods", "leads"),
     [
-        ({"app": "cart"}, 8080, serving(8080), ("8080",)),
-        ({"app": "cart"}, {"port": 80, "targetPort": 8080}, serving(8080), ("80",)),
-        ({"app": "cart"}, {"port": 80, "targetPort": "http"}, serving(NAMED), ("80",)),
-        ({"app": "cart"}, {"port": 8080, "targetPort": 8081}, serving(8080), ()),
-        ({"app": "cart"}, {"port": 80, "targetPort": "grpc"}, serving(NAMED), ()),
-        ({"app": "cart", "tier": "x"}, 8080, serving(8080), ()),
-        ({"app": "cart"}, 8080, serving(8080, labels={"app": "cart", "tier": "x"}), ("8080",)),
-        ({"app": "ad"}, 8080, serving(8080), ()),
-        ({}, 8080, serving(8080), ()),
-        (None, 8080, serving(8080), ()),
+        ({"app": "cart"}, 8080, build_serving_workload(8080), ("8080",)),
+        ({"app": "cart"}, {"port": 80, "targetPort": 8080}, build_serving_workload(8080), ("80",)),
+        ({"app": "cart"}, {"port": 80, "targetPort": "http"}, build_serving_workload(NAMED), ("80",)),
+        ({"app": "cart"}, {"port": 8080, "targetPort": 8081}, build_serving_workload(8080), ()),
+        ({"app": "cart"}, {"port": 80, "targetPort": "grpc"}, build_serving_workload(NAMED), ()),
+        ({"app": "cart", "tier": "x"}, 8080, build_serving_workload(8080), ()),
+        ({"app": "cart"}, 8080, build_serving_workload(8080, labels={"app": "cart", "tier": "x"}), ("8080",)),
+        ({"app": "ad"}, 8080, build_serving_workload(8080), ()),
+        ({}, 8080, build_serving_workload(8080), ()),
+        (None, 8080, build_serving_workload(8080), ()),
     ],
 )
-def test_where_a_service_leads(selector, port, pods, leads):
+def test_service_leads_to_listening_pods(selector, port, pods, leads):
     found = {g.kind: g for g in invariants.take_baseline([pods, service(selector, port)], APP)}
     assert found["Service"].leads == leads
     assert found["Deployment"].leads == ()
 
 
-def test_pods_of_another_namespace_do_not_serve():
-    (_, found) = invariants.take_baseline([serving(8080), service({"app": "cart"}, 8080, namespace="b")], APP)
+def test_service_selects_pods_of_its_namespace_only():
+    (_, found) = invariants.take_baseline(
+        [build_serving_workload(8080), service({"app": "cart"}, 8080, namespace="b")], APP
+    )
     assert found.leads == ()
 
 
-def test_every_port_that_led_somewhere_still_does():
-    before = [serving(80, 81, 82), service({"app": "cart"}, 80, 81, 82, 99)]
-    after = [serving(81), service({"app": "cart"}, 80, 81, 82, 99)]
-    assert broken(before, after) == [f"Service/cart: nothing listens behind port {port} any more" for port in (80, 82)]
+def test_ports_without_listener_are_violations():
+    before = [build_serving_workload(80, 81, 82), service({"app": "cart"}, 80, 81, 82, 99)]
+    after = [build_serving_workload(81), service({"app": "cart"}, 80, 81, 82, 99)]
+    assert find_broken_invariants(before, after) == [
+        f"Service/cart: nothing listens behind port {port} any more" for port in (80, 82)
+    ]
 
 
-def test_what_follows_a_service_or_the_flags_is_looked_at():
+def test_checks_continue_after_services_and_flags():
     before = [service({}, 1, name="a"), workload("StatefulSet", "db", replicas=2), service({}, 1, name="z")]
-    assert broken(before, [before[0], workload("StatefulSet", "db")]) == [
+    assert find_broken_invariants(before, [before[0], workload("StatefulSet", "db")]) == [
         "Service/z is gone",
         "StatefulSet/db is scaled to 1, its baseline is 2",
     ]
@@ -341,7 +361,7 @@ def flag(value, **more):
     return {"state": "ENABLED", "variants": {"v": value, "off": 0}, "defaultVariant": "v", **more}
 
 
-def test_flags_that_the_load_asks_for_are_guarded():
+def test_load_flags_are_guarded():
     (found,) = invariants.take_baseline([flags(users=flag(5), mail=flag(1), other=flag(2))], FLAGGED)
     assert found == Guarded(kind="ConfigMap", name="flags", environment={"flags.json/users": "5"})
 
@@ -368,17 +388,17 @@ def test_other_config_maps_are_not_guarded(name, app):
         ({}, "null"),
     ],
 )
-def test_what_a_flag_answers(value, answer):
+def test_effective_flag_value_is_its_default_variant(value, answer):
     assert invariants.read_effective(value) == answer
 
 
-def test_a_flag_that_changes_is_a_change_of_the_load():
+def test_removed_load_flag_is_a_violation():
     before = flags(users=flag(5))
-    assert broken(before, flags(users=flag(5)), app=FLAGGED) == []
-    assert broken(before, flags(users=flag(6)), app=FLAGGED) == [
+    assert find_broken_invariants(before, flags(users=flag(5)), app=FLAGGED) == []
+    assert find_broken_invariants(before, flags(users=flag(6)), app=FLAGGED) == [
         "ConfigMap/flags: the load setting users is 6, its baseline is 5"
     ]
-    assert broken(before, flags(), app=FLAGGED) == [
+    assert find_broken_invariants(before, flags(), app=FLAGGED) == [
         "ConfigMap/flags: the load setting users is gone, its baseline is 5"
     ]
 
@@ -393,13 +413,13 @@ def test_a_flag_that_changes_is_a_change_of_the_load():
         ({"metadata": {"name": "x"}}, set()),
     ],
 )
-def test_the_keys_that_hold_something(obj, keys):
+def test_list_data_keys_skips_empty_values(obj, keys):
     assert invariants.list_data_keys(obj) == keys
 
 
-def test_a_container_without_resources_at_rest_may_have_any():
+def test_resources_absent_from_baseline_are_unrestricted():
     guard = Guarded(kind="Deployment", name="cart", replicas=0, probes={"main": []})
-    assert invariants.find_violations([guard], [sized("limits", "cpu", "99")], APP) == []
+    assert invariants.find_violations([guard], [build_sized_workload("limits", "cpu", "99")], APP) == []
 
 
 def test_removed_limits_and_raised_values_are_reported():
@@ -407,7 +427,7 @@ def test_removed_limits_and_raised_values_are_reported():
         containers=[container(resources={"requests": {"cpu": "1"}, "limits": {"cpu": "1", "memory": "64Mi"}})]
     )
     after = workload(containers=[container(resources={"requests": {"cpu": "9"}})])
-    assert [problem.partition(": ")[2][:24] for problem in broken(before, after)] == [
+    assert [problem.partition(": ")[2][:24] for problem in find_broken_invariants(before, after)] == [
         "requests cpu grew from 1",
         "it has no limit of cpu a",
         "it has no limit of memor",

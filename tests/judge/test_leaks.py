@@ -35,7 +35,7 @@ def wrong_port():
     return runbook("product-catalog-wrong-target-port")
 
 
-def found(sought, text):
+def list_leak_codes(sought, text):
     return [f.code for f in find_leaks([ReadableText(where="Pod/a: metadata.name", text=text)], sought)]
 
 
@@ -52,8 +52,8 @@ def found(sought, text):
         ("scenariokit.io", "scenariokit.io/trial", True),
     ],
 )
-def test_names_are_found_however_they_are_joined(word, text, read):
-    assert bool(found([Token(text=word, what="a name")], text)) is read
+def test_names_are_found_with_any_separator(word, text, read):
+    assert bool(list_leak_codes([Token(text=word, what="a name")], text)) is read
 
 
 def test_leak_tokens_are_names_and_author_sentences(wrong_port):
@@ -93,17 +93,17 @@ def test_api_field_written_by_fault_is_no_token():
     assert "wrong-port" in sought("wrong-port", telling), "a key of an annotation is the author's own word"
 
 
-def test_traces_of_the_machinery_have_a_code_of_their_own(wrong_port):
-    assert found(list_tokens(wrong_port), "scenariokit.io/receipt") == ["SK442"]
-    assert found(list_tokens(wrong_port), "restore-port") == ["SK441"]
+def test_machinery_traces_have_a_separate_code(wrong_port):
+    assert list_leak_codes(list_tokens(wrong_port), "scenariokit.io/receipt") == ["SK442"]
+    assert list_leak_codes(list_tokens(wrong_port), "restore-port") == ["SK441"]
 
 
 def test_a_hidden_experiment_is_no_business_of_the_solver():
     file = Path(__file__).parents[1] / "fixtures" / "language" / "hidden" / "scenario.yaml"
     book = resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
     kind = next(c.operation.experiment["kind"] for f in book.faults for c in f.changes if c.operation.experiment)
-    assert found(list_tokens(book), f"{kind} applied") == ["SK442"]
-    assert "SK442" in found(list_tokens(book), "chaos-mesh.org/inject")
+    assert list_leak_codes(list_tokens(book), f"{kind} applied") == ["SK442"]
+    assert "SK442" in list_leak_codes(list_tokens(book), "chaos-mesh.org/inject")
 
 
 def test_visible_experiment_action_is_no_leak_token():
@@ -124,7 +124,7 @@ def test_secrets_are_read_in_clear_and_names_of_keys_count():
     assert finding.observed == "Secret/s: metadata.labels.; Secret/s: data.k"
 
 
-def test_places_beyond_the_third_are_counted():
+def test_fourth_and_later_places_are_counted():
     read = [ReadableText(where=f"Event/{i}: message", text="cart-delay") for i in range(9)]
     (finding,) = find_leaks(read, [Token(text="cart-delay", what="the name of a fault")])
     assert finding.observed.endswith("and 6 more")
@@ -162,7 +162,7 @@ def test_leaked_tokens_are_reported_in_order():
 
 
 @pytest.mark.parametrize(
-    ("obj", "found"),
+    ("obj", "list_leak_codes"),
     [
         (
             {"kind": "Pod", "metadata": {"name": "p", "labels": {}}, "spec": {"args": ["a", {"b": "c"}], "n": 3}},
@@ -190,13 +190,13 @@ def test_leaked_tokens_are_reported_in_order():
         ),
     ],
 )
-def test_every_text_of_an_object_by_its_path(obj, found):
-    assert list_texts(obj) == found
+def test_list_texts_yields_path_and_text(obj, list_leak_codes):
+    assert list_texts(obj) == list_leak_codes
 
 
 def test_readable_text_names_its_object():
-    found = list(list_readable({"kind": "Pod", "metadata": {"name": "p"}}))
-    assert ReadableText(where="Pod/p: metadata.name", text="p") in found
+    list_leak_codes = list(list_readable({"kind": "Pod", "metadata": {"name": "p"}}))
+    assert ReadableText(where="Pod/p: metadata.name", text="p") in list_leak_codes
     assert next(list_readable({"metadata": {"a": "b"}})).where == "/: ."
 
 
@@ -204,7 +204,7 @@ def test_readable_text_names_its_object():
     ("visibility", "chaos", "seen"),
     [("Visible", True, True), ("Hidden", True, False), ("Visible", False, False), ("Hidden", False, False)],
 )
-def test_an_experiment_that_a_solver_may_see_is_shown(wrong_port, visibility, chaos, seen):
+def test_visible_experiment_is_shown(wrong_port, visibility, chaos, seen):
     experiment = {"kind": "PodChaos", "metadata": {"name": "e"}, "spec": {}}
     changes = (Change.from_json({"chaos": experiment}),) if chaos else wrong_port.faults[0].changes
     fault = msgspec.structs.replace(wrong_port.faults[0], visibility=visibility, changes=changes)
@@ -212,7 +212,7 @@ def test_an_experiment_that_a_solver_may_see_is_shown(wrong_port, visibility, ch
 
 
 @pytest.mark.parametrize("how", ["create", "apply", "patch"])
-def test_fields_are_known_however_a_fault_writes_them(wrong_port, how):
+def test_tokens_cover_fields_of_every_write_operation(wrong_port, how):
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "spec": [{"podAntiAffinity": {}}]}
     patch = {"target": "Deployment/quote", "type": "Merge", "patch": body}
     change = Change.from_json({how: patch if how == "patch" else body})
@@ -222,7 +222,7 @@ def test_fields_are_known_however_a_fault_writes_them(wrong_port, how):
     }
 
 
-def hidden(wrong_port, *visibilities):
+def list_hidden_tokens(wrong_port, *visibilities):
     faults = tuple(
         msgspec.structs.replace(
             wrong_port.faults[0],
@@ -244,6 +244,6 @@ def hidden(wrong_port, *visibilities):
     ],
 )
 def test_hidden_experiments_yield_tokens_of_all_fields(wrong_port, visibilities, words):
-    found = hidden(wrong_port, *visibilities)
-    assert found.keys() - {"scenariokit.io"} == words
-    assert all(token.what for token in found.values())
+    list_leak_codes = list_hidden_tokens(wrong_port, *visibilities)
+    assert list_leak_codes.keys() - {"scenariokit.io"} == words
+    assert all(token.what for token in list_leak_codes.values())

@@ -22,7 +22,7 @@ def test_an_empty_namespace_is_clean():
     assert leftovers.compare({"Node/a": "1"}, {"Node/a": "1"}, contents) == []
 
 
-def test_every_difference_is_named():
+def test_every_difference_is_reported():
     (finding,) = leftovers.compare({"A/a": "1", "B/b": "1"}, {"A/a": "2", "C/c": "1"}, [obj("Secret", "left")])
     assert finding.code == "SK306"
     for part in ("Secret/left", "new: C/c", "missing: B/b", "changed: A/a"):
@@ -54,7 +54,7 @@ def test_residue_error_lists_twelve_differences_and_counts_the_rest():
     assert reported(14) == reported(12) + "; and 2 more"
 
 
-def test_what_is_left_in_the_namespace():
+def test_list_leftovers_names_remaining_objects():
     contents = [
         obj("Secret", "b"), obj("ConfigMap", "a"), obj("ConfigMap", "kube-root-ca.crt"), obj("ConfigMap", "default"),
         obj("ServiceAccount", "kube-root-ca.crt"), *(obj(kind, "x") for kind in leftovers.IGNORED_KINDS),
@@ -81,6 +81,6 @@ def test_what_is_left_in_the_namespace():
         ({"kind": "Pod", "spec": {"unschedulable": False}}, {"kind": "Pod"}, False),
     ],
 )
-def test_a_fingerprint_is_of_what_was_asked_for(one, other, same):
+def test_digest_covers_desired_state_only(one, other, same):
     assert (leftovers.digest(one) == leftovers.digest(other)) is same
     assert len(leftovers.digest(one)) == 16

@@ -29,13 +29,13 @@ def history(**firing):
         ("MustNotFire", {}, False),
     ],
 )
-def test_an_incident_that_promises_no_alert_raises_one(alert_class, firing, noticed):
+def test_incident_without_must_fire_needs_any_alert(alert_class, firing, noticed):
     alerts = (AlertExpectation(name="A", alert_class=alert_class),) if alert_class else ()
     found = check_unnoticed(history(**firing), Expect(alerts=alerts), 1000.0)
     assert [(f.code, f.severity) for f in found] == ([] if noticed else [("SK322", Severity.ERROR)])
 
 
-def test_rules_of_other_packs_are_named_with_how_to_choose_them():
+def test_rules_of_other_packs_are_listed_with_a_fix():
     beside = {
         "slow": UnusedRules(history(Slow=[(1100.0, None)], Late=[(1200.0, None)]), ("red", "slow")),
         "disk": UnusedRules(history(Full=[(1100.0, None)]), ("red", "disk")),

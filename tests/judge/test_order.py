@@ -45,7 +45,7 @@ def codes(mine: Object, rest: list[Object]) -> list[str]:
         ({"created": 60}, "creationTimestamp"),
     ],
 )
-def test_what_stands_alone_is_found_by_its_order(mine: dict[str, float], by: str) -> None:
+def test_outlier_in_write_order_is_reported(mine: dict[str, float], by: str) -> None:
     assert codes(service("cart", **{"version": 108, **mine}), others()) == [by]  # type: ignore[arg-type]
 
 
@@ -62,15 +62,15 @@ def test_object_last_by_one_measure_only_is_not_reported(mine: dict[str, float])
     assert codes(service("cart", **mine), others()) == []  # type: ignore[arg-type]
 
 
-def test_a_bystander_that_was_written_as_late_hides_it() -> None:
+def test_unrelated_late_write_hides_the_outlier() -> None:
     assert codes(service("cart", written=60, version=900), [*others(), service("web", written=61, version=890)]) == []
 
 
-def test_two_others_are_no_order() -> None:
+def test_two_other_objects_are_too_few() -> None:
     assert codes(service("cart", written=60, version=900, generation=9), others(2)) == []
 
 
-def test_a_status_that_is_written_again_and_again_is_a_symptom() -> None:
+def test_repeated_status_writes_are_a_symptom() -> None:
     mine = service("cart", version=900)
     mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": at(60)})
 
@@ -91,7 +91,7 @@ def test_a_status_that_is_written_again_and_again_is_a_symptom() -> None:
         ((10, 20), 90, None),
     ],
 )
-def test_how_far_away_stands_alone(rest: tuple[int, ...], mine: int, reported: str | None) -> None:
+def test_outlier_distance_has_a_threshold(rest: tuple[int, ...], mine: int, reported: str | None) -> None:
     objects = [service(f"s{i}", version=version) for i, version in enumerate(rest)]
     found = check_order([*objects, service("cart", version=mine)], {"what is broken": {MINE}})
 
@@ -122,7 +122,7 @@ def test_the_namespace_belongs_to_an_object() -> None:
     assert check_order([service("cart", version=900), *others()], elsewhere) == []
 
 
-def test_several_that_stand_apart_together_are_named() -> None:
+def test_joint_outliers_are_named_together() -> None:
     two = {Reference("Service", "cart", "shop"), Reference("Service", "ad", "shop")}
     objects = [service("cart", version=901), service("ad", version=990), *others()]
     (found,) = check_order(objects, {"nothing of it": set(), "what is broken": two, "the same": two})

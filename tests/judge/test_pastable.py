@@ -17,7 +17,7 @@ from scenario_kit.model.authored.scenario import Expect
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\$\{[^}]*\}")
 
 
-def shown(text: str) -> Iterator[str]:
+def list_yaml_snippets(text: str) -> Iterator[str]:
     """Every mapping and every `name: value` in a text."""
     text, start, depth = _TEMPLATE.sub("x", text), 0, 0
     for i, char in enumerate(text):
@@ -38,13 +38,13 @@ def parts(value: Any) -> Iterator[Any]:
 
 def is_pastable(text: str) -> bool:
     try:
-        values = [yaml.safe_load(each) for each in shown(text)]
+        values = [yaml.safe_load(each) for each in list_yaml_snippets(text)]
     except yaml.YAMLError:
         return False
     return all(part not in (None, "") for value in values for part in parts(value))
 
 
-def test_the_test_sees_what_cannot_be_pasted() -> None:
+def test_is_pastable_rejects_invalid_yaml() -> None:
     assert not is_pastable("add {name: X, entity: , class: MayFire} to expect.alerts")
     assert not is_pastable("write {a: [b}")
     assert is_pastable("add {name: X, entity: Deployment/cart, class: MayFire} to expect.alerts, or `entity: Pod/a`")

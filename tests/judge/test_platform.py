@@ -45,7 +45,7 @@ def runbook(*, undo=(), procedure=(), noise=(), objects=(), effect=(), change=PA
         ({"objects": ({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}},)}, False),
     ],
 )
-def test_chaos_mesh_is_needed_where_there_is_an_object_of_it(parts, needed):
+def test_chaos_mesh_is_needed_for_chaos_objects(parts, needed):
     assert find_platform_needs(runbook(**parts), ()).chaos is needed
 
 
@@ -59,6 +59,6 @@ def test_chaos_mesh_is_needed_where_there_is_an_object_of_it(parts, needed):
         (("expectCleared",), (), True),
     ],
 )
-def test_prometheus_is_needed_where_something_is_measured(steps, effect, needed):
+def test_prometheus_is_needed_for_measuring_steps(steps, effect, needed):
     program = [TrialStep(kind=kind) for kind in steps]
     assert find_platform_needs(runbook(effect=effect), program) == PlatformNeeds(chaos=False, metrics=needed)

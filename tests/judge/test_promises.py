@@ -37,7 +37,7 @@ def brief(findings):
         ([(100.0, 200.0), (1500.0, 1600.0)], False),
     ],
 )
-def test_what_is_still_waited_for(spans, pending):
+def test_list_pending_returns_expected_alerts_without_onset(spans, pending):
     seen = history(alert("Errors", "Deployment/web", *spans), alert("Errors", "Deployment/cart", (1200.0, None)))
     may = AlertExpectation(name="Other", alert_class="MayFire")
     found = incident_alerts.list_pending(seen, Expect(alerts=(WEB, AD, may)), 1000.0)
@@ -56,7 +56,7 @@ def test_what_is_still_waited_for(spans, pending):
         ([(1481.0, 1490.0), (1600.0, None)], None, 481),
     ],
 )
-def test_a_deadline_counts_from_the_injection_that_it_is_of(spans, zero, late):
+def test_deadline_counts_from_the_injection_of_its_fault(spans, zero, late):
     found = incident_alerts.check_fired(
         history(alert("Errors", "Deployment/web", *spans)),
         Expect(alerts=(WEB,)),
@@ -77,7 +77,7 @@ def test_the_first_of_several_entities_counts():
     )
 
 
-def test_each_promise_is_looked_at_with_its_own_deadline():
+def test_each_expected_alert_has_its_own_deadline():
     seen = history(alert("Errors", "Deployment/web", (1100.0, None)), alert("Errors", "Deployment/ad", (1100.0, None)))
     found = incident_alerts.check_fired(seen, Expect(alerts=(WEB, AD)), 1000.0, {WEB: 50.0, AD: 480.0})
     assert [f.message for f in found] == ["Errors on Deployment/web fired too late"]
@@ -170,13 +170,13 @@ def test_alerts_outside_window_are_not_reported():
         ([], "Errors on Deployment/web never fired"),
     ],
 )
-def test_an_incident_does_not_heal_by_itself(spans, observed):
+def test_self_healing_incident_is_an_error(spans, observed):
     seen = history(alert("Errors", "Deployment/web", *spans), start=100.0)
     found = brief(incident_alerts.check_held(seen, Expect(alerts=(WEB,)), 2000.0))
     assert found == ([] if observed is None else [("SK305", Severity.ERROR, observed)])
 
 
-def test_each_promise_is_held_by_itself():
+def test_each_expected_alert_must_hold():
     seen = history(
         alert("Errors", "Deployment/web", (1200.0, None)), alert("Errors", "Deployment/ad", (1200.0, 1300.0))
     )
@@ -210,7 +210,7 @@ def test_non_repair_leaves_an_expected_alert_firing(web, ad, cleared, code, labe
         assert finding.observed.count("; ") == 1
 
 
-def test_without_promises_nothing_can_be_cleared():
+def test_may_fire_alerts_need_not_clear():
     may = AlertExpectation(name="Errors", alert_class="MayFire")
     assert (
         incident_alerts.check_still_firing(history(), Expect(alerts=(may,)), 1800.0, code="SK431", procedure="x") == []

@@ -40,7 +40,7 @@ EDGES = (
         ("quote", False),  # only the type of the fault says so
     ],
 )
-def test_what_is_reached_is_explained(name, known):
+def test_entities_on_the_propagation_are_explained(name, known):
     assert (("Deployment", name) in find_explained([PORT], EDGES, APP)) is known
 
 
@@ -57,7 +57,7 @@ def test_what_is_reached_is_explained(name, known):
         ("Deployment/ad", ["Deployment/ad"], []),  # and so is where, if the file says it
     ],
 )
-def test_an_alert_fires_where_the_propagation_leads(on, fired, codes):
+def test_alert_off_the_propagation_is_reported(on, fired, codes):
     expect = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference.parse(on) if on else None),))
     lines = tuple(
         AlertTimeline(

@@ -39,11 +39,11 @@ def passage(during, before=None):
     ],
     ids=["same", "longer", "failing", "hardly", "slow", "hardly slow", "less", "hardly less", "silent", "both"],
 )
-def test_what_changed(during, reported):
+def test_find_traces_reports_significant_changes(during, reported):
     assert [str(trace) for trace in find_traces(passage(during))] == reported
 
 
-def test_errors_that_were_there_before_are_no_trace():
+def test_baseline_errors_are_no_trace():
     assert find_traces(passage(work(errors=90.0), work(errors=90.0))) == []
     many = work(requests=300000.0, seconds=30000.0, errors=9000.0)
     few_more = work(requests=300000.0, seconds=30000.0, errors=10000.0)
@@ -95,7 +95,7 @@ def test_the_chance_of_two_counts(one, other, exposures, expected):
         (work(requests=30000.0, seconds=3000.0 * 0.96), []),  # significant, and too little
     ],
 )
-def test_a_trace_is_both_large_enough_and_no_chance(during, what):
+def test_trace_must_be_large_and_significant(during, what):
     assert [trace.what for trace in find_traces(passage(during))] == what
 
 
@@ -110,11 +110,11 @@ def test_a_trace_is_both_large_enough_and_no_chance(during, what):
         (work(requests=100.0, seconds=0.0), 0.5, False),
     ],
 )
-def test_how_many_requests_are_enough(before, seconds, enough):
+def test_enough_requests_depends_on_rate_and_time(before, seconds, enough):
     assert has_enough_requests(passage(Work(seconds=seconds, requests=0.0), before)) is enough
 
 
-def test_work_without_requests_fails_in_no_share_of_them():
+def test_work_without_requests_has_no_error_share():
     assert find_traces(passage(Work(seconds=300.0, requests=0.0), Work(seconds=300.0, requests=0.0))) == []
     assert [t.what for t in find_traces(passage(work(), Work(seconds=300.0, requests=0.0)))] == ["requests"]
 

@@ -28,7 +28,7 @@ def test_unrelated_alerts_are_not_new_and_need_not_clear():
 
 
 @pytest.mark.parametrize(("raised", "seconds"), [(1.0, 500.0), (2.0, 1500.0), (4.0, 3500.0), (100.0, 7200.0)])
-def test_more_to_fill_takes_longer(raised, seconds):
+def test_recurrence_wait_grows_with_raised_capacity(raised, seconds):
     must = AlertExpectation(name="Loops", entity=Reference("Deployment", "email"))
     loops = AlertTimeline(name="Loops", entity=Reference("Deployment", "email"), firing=(Interval(start=500.0),))
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
@@ -77,7 +77,7 @@ CHRONIC = Expect(background=(BackgroundAlert(name="Other", reason="always on"),)
         "chronic now and then", "called chronic",
     ],
 )  # fmt: skip
-def test_what_may_fire_after_a_repair(span, expect, benign, may):
+def test_known_alerts_may_fire_after_repair(span, expect, benign, may):
     seen = history(span, name="Other")
     known = resolved.list_known(seen, expect, 1000.0, 1500.0, benign=benign)
     assert known == (["Other on Deployment/frontend"] if may else [])
@@ -115,7 +115,7 @@ def test_traffic(now, answer):
     assert resolved.judge_traffic(EntryTraffic(seconds=300, requests=3000, errors=0), now).answer == answer
 
 
-def test_an_app_that_always_failed_a_little_may_go_on_doing_so():
+def test_baseline_error_rate_is_tolerated():
     baseline = EntryTraffic(seconds=300, requests=3000, errors=300)
     assert resolved.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=310)).answer == "True"
     assert resolved.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=400)).answer == "False"
@@ -200,7 +200,7 @@ def service(port=8080, **selector):
     return {"kind": "Service", "metadata": {"name": "cart"}, "spec": spec}
 
 
-def served():
+def build_served_objects():
     obj = workload()
     obj["spec"]["template"]["metadata"] = {"labels": {"app": "cart", "tier": "shop"}}
     obj["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8080, "name": "http"}]
@@ -219,25 +219,25 @@ def served():
     ids=["same", "by name", "by another label", "a closed port", "nobody's pods"],
 )
 def test_service_ports_must_have_listeners(live, problems):
-    baseline = invariants.take_baseline([served(), service()], app())
-    assert invariants.find_violations(baseline, [served(), live], app()) == problems
+    baseline = invariants.take_baseline([build_served_objects(), service()], app())
+    assert invariants.find_violations(baseline, [build_served_objects(), live], app()) == problems
 
 
 @pytest.mark.parametrize(("users", "fine"), [("60", True), ("50", True), ("40", False)])
 def test_repair_may_restore_load_of_trial_or_scenario(users, fine):
     baseline = invariants.take_baseline(
-        [workload(users="60"), flags("60", **{"60": 60, "40": 40})], app(), usual(users="50")
+        [workload(users="60"), flags("60", **{"60": 60, "40": 40})], app(), build_load_variants(users="50")
     )
     live = [workload(users=users), flags(users, **{"60": 60, "40": 40})]
     found = invariants.find_violations(baseline, live, app())
     assert (found == []) if fine else ["load setting" in problem for problem in found] == [True, True]
 
 
-def usual(users):
+def build_load_variants(users):
     return {"LOCUST_USERS": users, "users": users}
 
 
-def test_an_autoscaled_workload_may_shrink_to_its_own_minimum():
+def test_autoscaled_workload_may_shrink_to_its_minimum():
     baseline = invariants.take_baseline([workload(replicas=4, ready=4)], app())
     scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, "minReplicas": 1}}
     assert invariants.find_violations(baseline, [workload()], app(), [scaler]) == []

@@ -204,7 +204,7 @@ def test_undone_checks_must_fail_while_fault_is_active(broken, expected):
     assert codes(findings) == expected
 
 
-def test_holding_for_ever_ends_with_the_trial():
+def test_endless_hold_ends_when_the_trial_stops():
     trial = Trial(outcome="NoIncident")
     with pytest.raises(Stopped):
         hold(trial.context, TrialStep(kind="hold", forever=True), INJECTED)
@@ -261,7 +261,7 @@ def test_distractor_raises_only_declared_alerts(declared, expected):
     assert codes(expect_quiet(trial.context, steps[3], 3, INJECTED)) == expected
 
 
-def test_a_control_with_distractors_leaves_the_baseline_alone():
+def test_control_with_distractors_keeps_the_baseline():
     trial = Trial(fault("d", "Distractor"), steps=(*PROGRAM[:3], TrialStep(kind="expectQuiet")))
     trial.context.save_baseline(Baseline(namespace_uid="u"))
     expect_quiet(trial.context, TrialStep(kind="expectQuiet"), 3, INJECTED)
@@ -291,14 +291,14 @@ EDGES = [("ConfigMap/a", "Deployment/web"), ("ConfigMap/b", "Deployment/cart"), 
         ("b", ALWAYS, ["SK403"]),
     ],
 )
-def test_remaining_cause_keeps_its_alerts_firing(left, firing, expected):
+def test_alerts_of_a_remaining_cause_must_keep_firing(left, firing, expected):
     trial = Trial(fault("a"), fault("b"), alerts=BOTH, edges=EDGES, firing=firing)
     step = TrialStep(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
     assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
 
 
 @pytest.mark.parametrize(("left", "expected"), [("a", ["SK410"]), ("b", [])])
-def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
+def test_alert_is_attributed_to_its_after_fault(left, expected):
     wrong = AlertExpectation(name="Latency", entity=Reference("Deployment", "ad"), after="a")
     trial = Trial(fault("a"), fault("b"), alerts=(ERRORS, wrong), edges=[*EDGES, ("ConfigMap/b", "Deployment/web")],
                   firing=ALWAYS)  # fmt: skip
@@ -343,7 +343,7 @@ def test_decoy_waits_for_slow_alerts_to_return(took, dip, expected):
         ([(INJECTED, INJECTED + 590.0), (INJECTED + 700.0, None)], ["SK431"]),
     ],
 )
-def test_a_decoy_is_watched_for_as_long_as_a_solution_may_take(firing, expected):
+def test_decoy_is_observed_for_the_whole_solution_window(firing, expected):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing={("Errors", "Deployment/web"): firing})
     step = TrialStep(kind="expectStillFiring", use="Decoy", name="slow")
     assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
@@ -389,7 +389,7 @@ def no_answer():
     ],
     ids=["silence", "what cannot be asked", "something else fired"],
 )
-def test_missing_alert_checks_rules_of_other_packs(firing, beside, reported):
+def test_missing_alert_lists_rules_firing_in_other_packs(firing, beside, reported):
     trial = Trial(fault("a"), firing=firing, alerts=[ERRORS])
     trial.context.beside = beside
     found = expect_alerts(trial.context, INJECTED)[0]

@@ -24,7 +24,7 @@ def deployment(name, kind="Deployment"):
     return thing(kind, name, "apps/v1", spec=spec)
 
 
-def patching(target, spec):
+def build_patch(target, spec):
     return Change.from_json({"patch": {"target": target, "type": "Merge", "patch": spec}})
 
 
@@ -40,7 +40,7 @@ def receipts(context, prefix=""):
 
 def test_ordinals_follow_from_step_fault_and_position():
     two = msgspec.structs.replace(
-        fault("b"), changes=(*fault("b").changes, patching("ConfigMap/a", {"data": {"other": "x"}}))
+        fault("b"), changes=(*fault("b").changes, build_patch("ConfigMap/a", {"data": {"other": "x"}}))
     )
     stage = TrialHarness(fault("a"), two)
     context = stage.context()
@@ -65,11 +65,11 @@ def test_ordinals_follow_from_step_fault_and_position():
         (False, "Callers", (), []),
     ],
 )
-def test_restarts_carry_a_change_to_what_runs(drop, reconnect, callers, restarted):
+def test_changes_restart_their_workloads_and_callers(drop, reconnect, callers, restarted):
     written = (
-        patching("StatefulSet/db", {"spec": {"replicas": 3}}),
-        patching("Deployment/web", {"spec": {"replicas": 3}}),
-        patching("ConfigMap/a", {"data": {"k": "bad"}}),
+        build_patch("StatefulSet/db", {"spec": {"replicas": 3}}),
+        build_patch("Deployment/web", {"spec": {"replicas": 3}}),
+        build_patch("ConfigMap/a", {"data": {"k": "bad"}}),
         Change.from_json({"scale": {"target": "Deployment/other", "replicas": 1}}),
     )
     rollout = Rollout(drop_old=drop, reconnect=reconnect)
@@ -119,7 +119,7 @@ def key(value, within=60, name="a"):
                             "withinSeconds": within})  # fmt: skip
 
 
-def turning(stage, at, value="bad", name="a"):
+def set_key_at(stage, at, value="bad", name="a"):
     """The key becomes that at an instant."""
     wait = stage.clock.wait
 
@@ -144,7 +144,7 @@ def turning(stage, at, value="bad", name="a"):
     ],
 )
 def test_checks_run_each_tick_until_deadline(turns, within, answered, end):
-    stage = turning(TrialHarness(fault("a")), turns)
+    stage = set_key_at(TrialHarness(fault("a")), turns)
     context = stage.context()
     assert [r.answer for r in await_checks(context, [key("bad", within)])] == [answered]
     assert stage.clock.now() == end
@@ -152,7 +152,7 @@ def test_checks_run_each_tick_until_deadline(turns, within, answered, end):
 
 def test_passed_checks_count_with_own_times():
     stage = TrialHarness(fault("a"))
-    turning(stage, 1030)
+    set_key_at(stage, 1030)
     results = await_checks(stage.context(), [key("good", 60), key("bad", 60), key("worse", 90), key("bad", 15)])
     assert [r.answer for r in results] == ["True", "True", "False", "False"]
     assert [r.observed for r in results] == ["'good'", "'bad'", "'bad'", "'good'"]
@@ -189,9 +189,9 @@ def test_an_answer_is_of_the_app_of_the_trial():
 
 
 @pytest.mark.parametrize(("turns", "codes", "end"), [(1060, [], 1060.0), (1061, ["SK304"], 1060.0), (1016, [], 1030.0)])
-def test_an_effect_has_so_long_to_show(turns, codes, end):
+def test_effect_check_has_a_deadline(turns, codes, end):
     stage = TrialHarness(fault("a", desired="worse"))
-    turning(stage, turns, "worse")
+    set_key_at(stage, turns, "worse")
     findings, checks = stage.run()
     assert [f.code for f in findings] == codes
     assert len(checks) == (0 if codes else 1)
@@ -201,7 +201,7 @@ def test_an_effect_has_so_long_to_show(turns, codes, end):
     assert (progress.step, progress.injected_at) == (0, 1000.0)
 
 
-def test_missing_effects_are_reported_and_shown_ones_kept():
+def test_missing_effects_are_reported_and_passed_checks_kept():
     broken = msgspec.structs.replace(fault("a"), effect=(key("worse", 30), key("bad", 30), key("worst", 60)))
     stage = TrialHarness(broken)
     findings, checks = stage.run()
@@ -226,7 +226,7 @@ POD = thing("Pod", "web-1", spec={}, status={"phase": "Running", "containerStatu
 POD["metadata"]["labels"] = {"app": "web"}
 
 
-def injected(stage, at):
+def claim_injection_from(stage, at):
     """From an instant on Chaos Mesh claims that every experiment is injected."""
     get = stage.cluster.get
 
@@ -243,7 +243,7 @@ def injected(stage, at):
 
 @pytest.mark.parametrize(("well", "blamed"), [(True, "SK304"), (False, "")])
 def test_missing_effect_blames_author_only_if_injector_is_healthy(well, blamed):
-    stage = injected(TrialHarness(chaos_fault()), 1000)
+    stage = claim_injection_from(TrialHarness(chaos_fault()), 1000)
     stage.cluster.put(config("a"))
     stage.cluster.put(POD)
     context = stage.context()
@@ -268,7 +268,7 @@ def test_fault_without_chaos_is_blamed_despite_unhealthy_injector():
     ("claims", "raised", "end"), [(1000, False, 1000.0), (1100, False, 1105.0), (1130, True, 1120.0)]
 )
 def test_chaos_mesh_has_two_minutes_to_claim_an_injection(claims, raised, end):
-    stage = injected(TrialHarness(chaos_fault()), claims)
+    stage = claim_injection_from(TrialHarness(chaos_fault()), claims)
     stage.cluster.put(config("a"))
     stage.cluster.put(POD)
     if raised:
@@ -295,7 +295,7 @@ def test_waiting_target_pods_are_reported():
     assert found.observed.endswith("; pods of Deployment/web wait: Unschedulable: no room")
 
 
-def test_a_refusal_of_chaos_mesh_names_it():
+def test_chaos_mesh_rejection_is_an_authoring_error():
     stage = TrialHarness(fault("a"))
     context = stage.context()
 
@@ -322,7 +322,7 @@ def test_fault_without_change_is_sk304():
 # --- deadlines of what is waited for
 
 
-def waiting(seconds=None, name="d"):
+def build_fault_on_alert(seconds=None, name="d"):
     return fault(
         name,
         FaultStart(on_alert=OnAlert(name="Errors", entity=Reference("Deployment", "web"), within_seconds=seconds)),
@@ -332,16 +332,16 @@ def waiting(seconds=None, name="d"):
 @pytest.mark.parametrize(
     ("faults", "alert_after", "codes", "end"),
     [
-        ((fault("a"), waiting(120)), 120.0, [], 1120.0),
-        ((fault("a"), waiting(120)), 121.0, ["SK331"], 1120.0),
+        ((fault("a"), build_fault_on_alert(120)), 120.0, [], 1120.0),
+        ((fault("a"), build_fault_on_alert(120)), 121.0, ["SK331"], 1120.0),
         # counted from the latest injection, not from the first
-        ((fault("a"), fault("b", FaultStart(after_seconds=60)), waiting(120)), 180.0, [], 1180.0),
-        ((fault("a"), fault("b", FaultStart(after_seconds=60)), waiting(120)), 181.0, ["SK331"], 1180.0),
+        ((fault("a"), fault("b", FaultStart(after_seconds=60)), build_fault_on_alert(120)), 180.0, [], 1180.0),
+        ((fault("a"), fault("b", FaultStart(after_seconds=60)), build_fault_on_alert(120)), 181.0, ["SK331"], 1180.0),
         # what the rule may need: 60 s for, 60 s range, 240 s on the way
-        ((fault("a"), waiting()), None, ["SK331"], 1360.0),
+        ((fault("a"), build_fault_on_alert()), None, ["SK331"], 1360.0),
     ],
 )
-def test_an_alert_that_is_waited_for_has_a_deadline(faults, alert_after, codes, end):
+def test_fault_on_alert_fails_after_its_deadline(faults, alert_after, codes, end):
     stage = TrialHarness(*faults, alert_after=alert_after)
     findings, _ = stage.run()
     assert [f.code for f in findings] == codes
@@ -351,27 +351,27 @@ def test_an_alert_that_is_waited_for_has_a_deadline(faults, alert_after, codes, 
         assert findings[0].message.startswith("fault 'd' never started: Errors on Deployment/web")
 
 
-def test_what_fires_instead_is_told():
+def test_missing_start_alert_lists_firing_alerts():
     stage = TrialHarness(
         fault("a"), fault("d", FaultStart(on_alert=OnAlert(name="Other", within_seconds=120))), alert_after=60.0
     )
     (found,), _ = stage.run()
     assert found.observed == "firing after 120 s: Errors on Deployment/web"
     assert found.expected == "Other within 120 s of the injection before it"
-    (found,), _ = TrialHarness(fault("a"), waiting(120), alert_after=None).run()
+    (found,), _ = TrialHarness(fault("a"), build_fault_on_alert(120), alert_after=None).run()
     assert found.observed == "firing after 120 s: nothing"
 
 
 def test_alerts_are_checked_every_virtual_minute_or_wall_clock_tick():
     for clock, end in (("Virtual", 1120.0), ("Wall", 1105.0)):
-        stage = TrialHarness(fault("a"), waiting(600), alert_after=95.0)
+        stage = TrialHarness(fault("a"), build_fault_on_alert(600), alert_after=95.0)
         context = stage.context()
         context.spec = msgspec.structs.replace(context.spec, clock=clock)
         inject(context, TrialStep(kind="inject"), 0, 1000.0)
         assert context.injected_at("d") == pytest.approx(end, abs=20)
 
 
-def test_the_progress_of_a_fault_counts_its_proofs():
+def test_fault_progress_records_step_and_injection_time():
     stage = TrialHarness(fault("a"), fault("b"))
     stage.run(faults=("a",))
     assert stage.context().progress().proofs == 1

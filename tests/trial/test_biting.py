@@ -13,7 +13,7 @@ from tests.trial.test_inject import fault as effective
 SOLVED = TrialStep(kind="expectCleared", use="Solution", name="s")
 
 
-def biting(join="Independent", injected=True, holds=(True,), **fields):
+def find_active_causes(join="Independent", injected=True, holds=(True,), **fields):
     """What is said of a fault whose effect checks are so true after the solution."""
     answers = {True: "bad", False: "good"}
     effect = tuple(
@@ -47,7 +47,7 @@ def biting(join="Independent", injected=True, holds=(True,), **fields):
     ids=str,
 )
 def test_cause_with_unchanged_checks_is_not_repaired(case, reported):
-    found = biting(**case)
+    found = find_active_causes(**case)
     assert [(f.code, f.severity) for f in found] == ([("SK412", Severity.ERROR)] if reported else [])
     if reported:
         assert found[0].message == "solution 's' leaves fault 'a' (key-wrong) in effect"
@@ -85,7 +85,7 @@ def deployment(name, reads=()):
 OBJECTS = (deployment("web"), deployment("cart", ["a"]), deployment("ad", ["b"]), deployment("idle"), config("a"))
 
 
-def scaling(name):
+def build_scale(name):
     return Change.from_json({"scale": {"target": f"Deployment/{name}", "replicas": 2}})
 
 
@@ -96,9 +96,9 @@ def scaling(name):
         ((), "Solution", (fault("a"),), (), {"cart"}),
         ((), "Solution", (fault("b", "Distractor"),), (), set()),
         ((), "Solution", (fault("b", "Trigger"),), (), set()),
-        ((scaling("ad"),), "Solution", (), (), {"ad"}),
-        ((scaling("ad"),), "Fix", (), (), {"ad"}),
-        ((scaling("ad"),), "Decoy", (), (), set()),
+        ((build_scale("ad"),), "Solution", (), (), {"ad"}),
+        ((build_scale("ad"),), "Fix", (), (), {"ad"}),
+        ((build_scale("ad"),), "Decoy", (), (), set()),
         ((Change.from_json({"apply": config("b")}),), "Solution", (), (), {"ad"}),
         ((Change.from_json({"create": config("b")}),), "Solution", (), (), {"ad"}),
         ((Change.from_json({"cordon": {"target": "Node/n"}}),), "Solution", (), (), {"web", "cart", "ad", "idle"}),
@@ -116,7 +116,7 @@ def scaling(name):
             (),
             {"ad"},
         ),
-        ((scaling("elsewhere"),), "Solution", (), (), set()),
+        ((build_scale("elsewhere"),), "Solution", (), (), set()),
     ],
 )
 def test_durability_check_concerns_hit_and_changed_workloads(changes, carried, faults, alerts, names):
@@ -131,5 +131,5 @@ def test_durability_check_concerns_hit_and_changed_workloads(changes, carried, f
         assert durability._list_concerned(context, 1) == set(), "what is carried out later does not count"
 
 
-def test_nothing_has_to_last_where_nothing_was_broken():
+def test_solution_without_faults_needs_no_durability():
     assert durability.lasts(Trial().context, SOLVED, 2, 1200.0) == []

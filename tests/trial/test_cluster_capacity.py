@@ -38,7 +38,7 @@ OTHER = pod("x", node="a", namespace="other")
         "more pods than places", "nobody else", "others wait as well", "others have ended",
     ],
 )  # fmt: skip
-def test_others_are_blamed_only_if_app_alone_would_fit(own, others, said):
+def test_capacity_is_infrastructure_if_app_alone_would_fit(own, others, said):
     found = explain_exhausted_capacity(own, others, NODES)
     assert found.startswith(said)
     assert bool(found) == bool(said)

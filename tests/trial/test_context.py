@@ -65,7 +65,7 @@ def test_guarded_objects_are_workloads_services_and_flags():
     assert [o["kind"] for o in trial.context.guarded()] == ["Deployment", "Service"]
 
 
-def test_what_a_program_injects():
+def test_context_lists_faults_of_an_inject_step():
     context = TrialHarness(effective("a"), effective("b"), effective("c")).context()
     names = lambda **step: [f.name for f in context.chosen_faults(TrialStep(kind="inject", **step))]  # noqa: E731
     assert names() == ["a", "b", "c"]
@@ -74,13 +74,13 @@ def test_what_a_program_injects():
     assert names(faults=("a", "b"), except_=("b",)) == ["a"]
 
 
-def test_when_what_was_injected():
+def test_injected_at_is_recorded_per_fault():
     stage = TrialHarness(effective("a"), effective("b"), effective("never"))
     context = stage.context()
     assert (context.injected_at(), context.last_injected_at()) == (None, None)
 
     def do(name, ordinal, **more):
-        context.engine.do(patching(str(ordinal), name), ordinal=ordinal, group=f"Fault/{name}", **more)
+        context.engine.do(build_patch(str(ordinal), name), ordinal=ordinal, group=f"Fault/{name}", **more)
 
     do("never", 1, causal=False)
     stage.clock.wait(1100)
@@ -148,7 +148,7 @@ def test_to_settle_takes_no_virtual_time(virtual, until):
     assert trial.context.virtual is virtual
 
 
-def test_a_clock_that_moves_in_strides_is_waited_for():
+def test_wait_continues_until_a_coarse_clock_arrives():
     trial = Trial()
     trial.context.clock = FakeClock(INJECTED, stride=10.0)
     assert trial.context.wait(INJECTED + 25) == INJECTED + 25
@@ -173,12 +173,12 @@ def test_an_experiment_expires_in_the_time_of_the_trial(clock):
 # --- procedures
 
 
-def patching(value, name="a", **more):
+def build_patch(value, name="a", **more):
     return Change.from_json({"patch": {"target": f"ConfigMap/{name}", "type": "Merge", "patch": {"data": {"k": value}}},
                              **more})  # fmt: skip
 
 
-def trying(use, *changes):
+def run_procedure(use, *changes):
     stage = TrialHarness(effective("a"))
     stage.run()
     procedure = Procedure(use=use, name="p", solution=Solution(name="p", changes=changes))
@@ -187,12 +187,12 @@ def trying(use, *changes):
 
 
 def do(use, *changes):
-    stage, context = trying(use, *changes)
+    stage, context = run_procedure(use, *changes)
     return stage, context, change(context, TrialStep(kind="change", use=use, name="p"), 4)
 
 
-def test_a_procedure_makes_its_changes_in_order():
-    stage, context, found = do("Solution", patching("x"), patching("y"))
+def test_procedure_applies_changes_in_order():
+    stage, context, found = do("Solution", build_patch("x"), build_patch("y"))
     assert found == ([], [])
     assert [(r.ordinal, r.group) for r in context.engine.list_receipts("Solution/")] == [
         (40000, "Solution/p"), (40001, "Solution/p"),
@@ -203,11 +203,11 @@ def test_a_procedure_makes_its_changes_in_order():
 @pytest.mark.parametrize("use", ["Solution", "Decoy", "Fix", "Sham"])
 @pytest.mark.parametrize(
     ("first", "message"),
-    [(patching("bad"), "changes nothing"), (patching("x", "absent"), "cannot be executed")],
+    [(build_patch("bad"), "changes nothing"), (build_patch("x", "absent"), "cannot be executed")],
 )
-def test_a_step_that_does_nothing_ends_a_procedure(use, first, message):
+def test_change_without_effect_ends_procedure_with_error(use, first, message):
     code = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "Sham": "SK307"}[use]
-    stage, _, (findings, checks) = do(use, first, patching("y"))
+    stage, _, (findings, checks) = do(use, first, build_patch("y"))
     assert [(f.code, f.severity, f.message) for f in findings] == [
         (code, Severity.ERROR, f"{use.lower()} 'p' {message}")
     ]
@@ -215,25 +215,25 @@ def test_a_step_that_does_nothing_ends_a_procedure(use, first, message):
     assert findings[0].fix
 
 
-def test_a_cheat_goes_on_with_what_it_can():
-    stage, _, found = do("Cheat", patching("bad"), patching("x", "absent"), patching("y"))
+def test_cheat_skips_failed_changes():
+    stage, _, found = do("Cheat", build_patch("bad"), build_patch("x", "absent"), build_patch("y"))
     assert (found, stage.state()) == (([], []), {"a": "y"})
 
 
-def test_a_procedure_waits_for_what_it_says():
+def test_procedure_waits_for_until_checks():
     until = {"check": {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": "z"}}, "withinSeconds": 45}
-    stage, _, (findings, checks) = do("Solution", patching("x", until=until), patching("y"))
+    stage, _, (findings, checks) = do("Solution", build_patch("x", until=until), build_patch("y"))
     assert (findings, [c.answer for c in checks]) == ([], ["False"])
     assert stage.clock.now() == 1045.0
 
 
-def test_a_procedure_may_remove_a_fault():
+def test_procedure_may_remove_a_fault():
     stage, _, found = do("Solution", Change.from_json({"removeFault": {"fault": "a"}}))
     assert (found, stage.state()) == (([], []), {"a": "good"})
 
 
-def test_one_object_is_put_back_alone():
-    stage, context = trying("Solution")
+def test_undo_step_restores_a_single_object():
+    stage, context = run_procedure("Solution")
     assert change(context, TrialStep(kind="change", use="Undo", name="ConfigMap/b", faults=("a",)), 4) == ([], [])
     assert stage.state() == {"a": "bad"}
     assert change(context, TrialStep(kind="change", use="Undo", name="ConfigMap/a", faults=("a",)), 4) == ([], [])
@@ -245,7 +245,7 @@ def test_one_object_is_put_back_alone():
     [(0, True, False, 0), (40, True, False, 45), (40, False, False, 41), (301, True, True, 300)],
 )
 def test_a_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
-    stage, context = trying("Decoy", patching("x"))
+    stage, context = run_procedure("Decoy", build_patch("x"))
     context.spec = msgspec.structs.replace(context.spec, clock="Virtual" if virtual else "Wall")
     asked, start = [], stage.clock.now()
 
@@ -347,7 +347,7 @@ def test_traffic_through_silent_components_is_compared():
     assert isinstance(found[0], Passage)
 
 
-def test_newly_silent_component_did_nothing_and_silent_one_is_skipped():
+def test_passages_cover_newly_idle_components_only():
     context = passing_trial(x=(2.0, None), y=(None, 3.0))
     found = measure_passages(context, INJECTED + 600)
     assert reported(found) == [("Deployment/x", 600.0, 300.0, 0.0, 600.0)]
@@ -362,7 +362,7 @@ def test_newly_silent_component_did_nothing_and_silent_one_is_skipped():
         ({**ALWAYS, ("Slow", ""): [(1100.0, None)]}, ["Deployment/x", "Deployment/y"]),
     ],
 )
-def test_of_whom_an_alert_spoke_is_not_silent(firing, silent):
+def test_component_with_a_firing_alert_is_not_silent(firing, silent):
     context = passing_trial(firing, x=(1.0, 1.0), y=(1.0, 1.0))
     assert [p.entity for p in measure_passages(context, INJECTED + 600)] == silent
 
@@ -378,7 +378,7 @@ def test_touched_entities_and_times_before_fault_are_skipped():
 # --- signs and patience
 
 
-def test_what_is_new_to_a_solver():
+def test_find_new_excludes_baseline_observations():
     trial = Trial()
     app = msgspec.structs.replace(
         trial.context.runbook.app, components=(Component(name="web", workload=Reference("Deployment", "web")),)

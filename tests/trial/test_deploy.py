@@ -235,7 +235,7 @@ def test_snapshot_contains_cluster_objects_naming_the_app():
 
 
 @pytest.mark.parametrize("error", [NotFound, Forbidden])
-def test_what_may_not_be_read_is_not_in_a_snapshot(error):
+def test_snapshot_omits_unreadable_kinds(error):
     cluster = FakeCluster([binding("ours", "shop")])
 
     def before(verb, target):
@@ -246,7 +246,7 @@ def test_what_may_not_be_read_is_not_in_a_snapshot(error):
     assert snapshot(cluster, ("shop",)) == {}
 
 
-def deployed(*objects, **more):
+def deploy_app(*objects, **more):
     app = App(*objects, **more)
     assert deploy(app.context) == []
     return app
@@ -255,8 +255,8 @@ def deployed(*objects, **more):
 PRIORITY = {"create": thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5)}
 
 
-def test_teardown_leaves_nothing_and_deletes_receipts():
-    app = deployed(config("c"), others={"stores": "shop-stores"})
+def test_teardown_removes_all_objects_and_receipts():
+    app = deploy_app(config("c"), others={"stores": "shop-stores"})
     app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
     assert tear_down(app.context) == []
     assert app.cluster.get(Reference("PriorityClass", "p", "", "scheduling.k8s.io")) is None
@@ -270,7 +270,7 @@ def test_teardown_leaves_nothing_and_deletes_receipts():
 
 
 def test_leftovers_are_reported_and_receipts_kept():
-    app = deployed(config("c"))
+    app = deploy_app(config("c"))
     app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
     tear_down(app.context)
     app.cluster.put(binding("left", "shop"))
@@ -325,7 +325,7 @@ def test_terminating_objects_have_a_minute_in_wall_time():
 
 
 def test_leftovers_in_app_namespaces_are_reported():
-    app = deployed(config("c"), others={"stores": "shop-stores"})
+    app = deploy_app(config("c"), others={"stores": "shop-stores"})
     tear_down(app.context)
     app.cluster.put(config("left") | {"metadata": {"name": "left", "namespace": "shop-stores"}})
     assert [("left" in f.message + f.observed) for f in expect_clean(app.context)] == [True]
@@ -333,7 +333,7 @@ def test_leftovers_in_app_namespaces_are_reported():
 
 @pytest.mark.parametrize(("visibility", "reported"), [("Hidden", True), ("Visible", False)])
 def test_hidden_experiment_leftovers_are_reported(visibility, reported):
-    app = deployed(config("c"), faults=(visible(visibility),))
+    app = deploy_app(config("c"), faults=(visible(visibility),))
     tear_down(app.context)
     spec = {"selector": {"namespaces": ["shop"]}}
     app.cluster.put(thing("PodChaos", "left", "kit", "chaos-mesh.org/v1alpha1", spec=spec))
@@ -345,7 +345,7 @@ def test_hidden_experiment_leftovers_are_reported(visibility, reported):
     [(0, True, False, 1000.0), (40, True, False, 1045.0), (40, False, False, 1040.0), (400, True, True, 1300.0)],
 )
 def test_blocked_undo_is_retried_until_deadline(monkeypatch, blocked_until, virtual, raised, at):
-    app = deployed(config("c"), virtual=virtual)
+    app = deploy_app(config("c"), virtual=virtual)
     app.clock = app.context.clock = FakeClock(1000.0)
     blocked, seen = [Blocked("Fault/f", "ConfigMap/c", "no")], []
     undo = lambda self: blocked if app.clock.now() < 1000.0 + blocked_until else []  # noqa: E731
@@ -374,7 +374,7 @@ def undone(desired):
     [("good", True, []), ("bad", True, ["SK306"]), ("bad", False, [])],
 )
 def test_undone_checks_run_before_app_removal(desired, injected, codes):
-    app = deployed(config("a"), faults=(undone(desired),))
+    app = deploy_app(config("a"), faults=(undone(desired),))
     if injected:
         app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
     found = tear_down(app.context)
@@ -388,7 +388,7 @@ def test_undone_checks_run_before_app_removal(desired, injected, codes):
 
 def test_unknown_undone_check_is_not_a_finding():
     query = Check.from_json({"query": {"expr": "up", "is": "AtLeast", "value": 5}, "withinSeconds": 0})
-    app = deployed(config("a"), faults=(msgspec.structs.replace(undone("good"), undone=(query,)),))
+    app = deploy_app(config("a"), faults=(msgspec.structs.replace(undone("good"), undone=(query,)),))
     app.context.metrics = FakeMetrics(lambda *_: [])
     app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
     assert tear_down(app.context) == []
@@ -416,8 +416,8 @@ def test_objects_removed_with_their_owner_are_not_deleted(rest, asked):
     assert [o["metadata"]["name"] for o in module._list_unowned(rest)] == asked
 
 
-def test_the_rights_of_the_operator_go_with_the_namespace():
-    app = deployed(config("c"), thing("RoleBinding", APP_ROLE, api=f"{RBAC}/v1"))
+def test_operator_role_is_deleted_before_the_namespace():
+    app = deploy_app(config("c"), thing("RoleBinding", APP_ROLE, api=f"{RBAC}/v1"))
     asked = []
     app.cluster.before = lambda verb, target: asked.append(target) if verb == "delete" else None
     module.remove(app.context, 1300.0)
@@ -427,7 +427,7 @@ def test_the_rights_of_the_operator_go_with_the_namespace():
 
 @pytest.mark.parametrize(("released", "raised"), [(20, False), (400, True)])
 def test_removal_timeout_names_object(released, raised):
-    app = deployed(config("c"), thing("ConfigMap", "held", meta={"finalizers": ["f"]}))
+    app = deploy_app(config("c"), thing("ConfigMap", "held", meta={"finalizers": ["f"]}))
     ref = Reference("ConfigMap", "held", "shop")
 
     def passing(now):
@@ -445,7 +445,7 @@ def test_removal_timeout_names_object(released, raised):
 
 @pytest.mark.parametrize(("virtual", "end"), [(True, 1030.0), (False, 1021.0)])
 def test_slow_removal_is_polled_by_clock(virtual, end):
-    app = deployed(thing("ConfigMap", "held", meta={"finalizers": ["f"]}), virtual=virtual)
+    app = deploy_app(thing("ConfigMap", "held", meta={"finalizers": ["f"]}), virtual=virtual)
     ref = Reference("ConfigMap", "held", "shop")
 
     def passing(now):
@@ -465,6 +465,6 @@ def test_removal_of_missing_app_sends_nothing():
 
 
 def test_guards_are_recorded_from_the_healthy_app():
-    app = deployed(web())
+    app = deploy_app(web())
     (guard,) = app.context.baseline().guards
     assert guard == Guarded(kind="Deployment", name="web", replicas=1, probes={"web": []}, resources={"web": {}})

@@ -33,15 +33,15 @@ class Rollouts(FakeCluster):
     def list(self, kind, *more, **options):
         found = super().list(kind, *more, **options)
         full = kind == "Deployment" and bool(super().list("ResourceQuota", "shop"))
-        return [rolled(obj, full=full) for obj in found] if kind == "Deployment" else found
+        return [complete_rollout(obj, full=full) for obj in found] if kind == "Deployment" else found
 
 
-def restarted(obj):
+def has_restart_annotation(obj):
     return RESTARTED in (obj["spec"]["template"]["metadata"].get("annotations") or {})
 
 
-def rolled(obj, *, full):
-    updated = 0 if restarted(obj) and (full or obj["spec"].get("paused")) else 1
+def complete_rollout(obj, *, full):
+    updated = 0 if has_restart_annotation(obj) and (full or obj["spec"].get("paused")) else 1
     status = {"replicas": 1, "updatedReplicas": updated, "availableReplicas": 1}
     status["observedGeneration"] = obj["metadata"]["generation"]
     if full:
@@ -49,7 +49,7 @@ def rolled(obj, *, full):
     return {**obj, "status": status}
 
 
-def solved(*changes, again=None, others=()):
+def run_solution(*changes, again=None, others=()):
     """What is found of a trial whose fault was injected at 1000 s and repaired at 1400 s, and what was restarted."""
     spans = [SOLVED] if again is None else [SOLVED, (again, None)]
     program = (*PROGRAM, SOLVE, TrialStep(kind="expectCleared", use="Solution", name="s"))
@@ -70,7 +70,7 @@ def solved(*changes, again=None, others=()):
     context.wait(REPAIRED)
     assert change(context, SOLVE, len(PROGRAM)) == ([], [])
     found = expect_cleared(context, program[-1], len(PROGRAM) + 1, REPAIRED)
-    return found, {o["metadata"]["name"] for o in context.contents("Deployment") if restarted(o)}
+    return found, {o["metadata"]["name"] for o in context.contents("Deployment") if has_restart_annotation(o)}
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def solved(*changes, again=None, others=()):
     [(None, []), (1700.0, ["SK412"]), (3000.0, [])],
     ids=["stays clear", "comes back", "has nothing to do with it"],
 )
-def test_what_was_only_put_off_comes_back(again, expected):
+def test_recurrence_of_a_postponed_incident_is_an_error(again, expected):
     """The alert came 300 s after the fault, so it would be back a little more than that after the repair."""
-    found, _ = solved(again=again)
+    found, _ = run_solution(again=again)
     assert codes(found) == expected
 
 
 def test_alerting_and_reading_workloads_restart_after_repair():
-    assert solved() == ([], {"web", "cart"})
+    assert run_solution() == ([], {"web", "cart"})
 
 
 def settings(name):
@@ -93,8 +93,8 @@ def settings(name):
 
 
 def test_readers_of_rewritten_objects_restart():
-    assert solved(settings("a")) == ([], {"web", "cart"})
-    assert solved(settings("b")) == ([], {"web", "cart", "ad"})
+    assert run_solution(settings("a")) == ([], {"web", "cart"})
+    assert run_solution(settings("b")) == ([], {"web", "cart", "ad"})
 
 
 def quota(name):
@@ -109,23 +109,23 @@ def quota(name):
     ],
     ids=["paused", "no further pod"],
 )
-def test_damage_that_shows_only_at_the_next_start_is_found(changed, observed):
-    found, _ = solved(changed)
+def test_damage_visible_on_restart_is_reported(changed, observed):
+    found, _ = run_solution(changed)
     assert set(codes(found)) == {"SK419"}
     assert all(observed in f.observed for f in found)
     assert "after solution 's', Deployment/" in found[0].message
 
 
-def test_workloads_governed_implicitly_are_all_restarted():
-    found, _ = solved(quota("budget"))
+def test_namespace_wide_changes_restart_every_workload():
+    found, _ = run_solution(quota("budget"))
     assert [f.message.rpartition("/")[2].split()[0] for f in found] == ["ad", "cart", "web"]
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}, "imagePullSecrets": []}
-    assert solved({"apply": account}) == ([], {"web", "cart", "ad"})
+    assert run_solution({"apply": account}) == ([], {"web", "cart", "ad"})
 
 
-def test_many_unrestarted_workloads_make_one_finding(monkeypatch):
+def test_unrestarted_workloads_share_one_finding(monkeypatch):
     monkeypatch.setattr(durability, "_REPORTED", 2)
-    found, _ = solved(quota("budget"))
+    found, _ = run_solution(quota("budget"))
     assert [f.message for f in found] == ["after solution 's', 3 of 3 workloads do not start again"]
     assert "Deployment/ad: exceeded quota: budget; Deployment/cart: " in found[0].observed
     assert found[0].observed.endswith("; likewise Deployment/web")
@@ -137,4 +137,4 @@ def test_startup_effects_of_distractor_are_ignored():
         effect=(), entities=(),
         changes=(Change.from_json(quota("budget")),),
     )  # fmt: skip
-    assert solved(others=(distractor,)) == ([], {"web", "cart"})
+    assert run_solution(others=(distractor,)) == ([], {"web", "cart"})

@@ -30,7 +30,7 @@ NEVER = {"object": {"ref": "ConfigMap/b", "path": "data.k", "equals": "worse"}, 
 STATUS = {"object": {"ref": "Deployment/checkout", "path": "status.readyReplicas", "equals": 0}, "withinSeconds": 300}
 
 
-def proven_by(*checks, name="b", target="Deployment/checkout", start=None):
+def build_fault_with_effects(*checks, name="b", target="Deployment/checkout", start=None):
     """A fault of a workload that writes a ConfigMap, and what is to prove it."""
     made = msgspec.structs.replace(
         fault(name), effect=tuple(map(Check.from_json, checks)), target=Reference.parse(target)
@@ -58,7 +58,7 @@ def respond(broken):
     return FakeMetrics(respond=answer)
 
 
-def crashed(workload, since="1970-01-01T00:17:30Z"):
+def build_crashed_pod(workload, since="1970-01-01T00:17:30Z"):
     ended = {"terminated": {"exitCode": 139, "reason": "Error", "finishedAt": since}}
     state = {"name": "app", "state": {"running": {}}, "lastState": ended}
     metadata = {"name": f"{workload}-5d4f8c7b9-x2x4z", "namespace": "shop"}
@@ -86,14 +86,14 @@ class Play(TrialHarness):
     ("checks", "broken", "pods", "codes"),
     [
         ((ASKED,), {}, (), ["SK304"]),
-        ((ASKED,), {}, (crashed("checkout"),), ["SK332"]),
-        ((ASKED,), {}, (crashed("checkout", "1970-01-01T00:16:30Z"),), ["SK304"]),
-        ((ASKED,), {}, (crashed("billing"),), ["SK332"]),
+        ((ASKED,), {}, (build_crashed_pod("checkout"),), ["SK332"]),
+        ((ASKED,), {}, (build_crashed_pod("checkout", "1970-01-01T00:16:30Z"),), ["SK304"]),
+        ((ASKED,), {}, (build_crashed_pod("billing"),), ["SK332"]),
         ((ASKED,), {"billing": "silent"}, (), ["SK332"]),
         ((ASKED,), {"front": "failing"}, (), ["SK332"]),
         ((WRITTEN, ASKED), {"front": "failing"}, (), ["SK332"]),
         ((NEVER, ASKED), {"front": "failing"}, (), ["SK304", "SK304"]),
-        ((STATUS,), {}, (crashed("checkout"),), ["SK332"]),
+        ((STATUS,), {}, (build_crashed_pod("checkout"),), ["SK332"]),
     ],
     ids=[
         "nothing happens", "a program that dies on each request", "it died before the fault",
@@ -102,14 +102,14 @@ class Play(TrialHarness):
     ],
 )  # fmt: skip
 def test_failed_check_is_compared_with_injector_state(checks, broken, pods, codes):
-    stage = Play(proven_by(*checks), broken=broken, pods=pods)
+    stage = Play(build_fault_with_effects(*checks), broken=broken, pods=pods)
     findings, _ = stage.run()
     assert [f.code for f in findings] == codes
     assert all("; but " in f.observed for f in findings if f.code == "SK332")
 
 
 def test_failure_of_unreachable_component_is_no_effect():
-    stage = Play(proven_by(ASKED, target="Deployment/billing"), broken={"front": "failing"})
+    stage = Play(build_fault_with_effects(ASKED, target="Deployment/billing"), broken={"front": "failing"})
     assert [f.code for f in stage.run()[0]] == ["SK304"]
 
 
@@ -118,8 +118,8 @@ def test_failure_of_unreachable_component_is_no_effect():
     [({}, ["SK304"]), ({"checkout": "silent"}, ["SK333"]), ({"front": "failing"}, ["SK333"])],
     ids=["the other leaves it alone", "no request reaches it any more", "its callers fail already"],
 )
-def test_one_of_two_faults_may_hide_the_other(broken, codes):
-    stage = Play(fault("a"), proven_by(ASKED, start=FaultStart(after_fault="a")), broken=broken)
+def test_masked_fault_is_reported_with_its_masking_fault(broken, codes):
+    stage = Play(fault("a"), build_fault_with_effects(ASKED, start=FaultStart(after_fault="a")), broken=broken)
     findings, _ = stage.run()
     assert [f.code for f in findings] == codes
     assert all("is hidden by 'a'" in f.message for f in findings if f.code == "SK333")
@@ -127,16 +127,16 @@ def test_one_of_two_faults_may_hide_the_other(broken, codes):
 
 def test_two_ineffective_faults_are_both_reported():
     """Trouble that comes from elsewhere proves neither of two faults whose checks fail."""
-    pair = proven_by(ASKED, name="a"), proven_by({**ASKED, "withinSeconds": 600})
+    pair = build_fault_with_effects(ASKED, name="a"), build_fault_with_effects({**ASKED, "withinSeconds": 600})
     stage = Play(*pair, broken={"front": "failing"})
     assert [f.code for f in stage.run()[0]] == ["SK304"]
     assert stage.clock.now() == 1600
 
 
-def test_a_fault_waits_for_the_proof_of_the_one_that_may_hide_it():
+def test_fault_starts_after_effect_of_masking_fault_is_proven():
     slow = {"object": {"ref": "ConfigMap/late", "exists": True}, "withinSeconds": 600}
-    first = proven_by(slow, name="a")
-    stage = Play(first, proven_by(ASKED), broken={"front": "failing"})
+    first = build_fault_with_effects(slow, name="a")
+    stage = Play(first, build_fault_with_effects(ASKED), broken={"front": "failing"})
     late = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -155,7 +155,7 @@ def test_a_fault_waits_for_the_proof_of_the_one_that_may_hide_it():
     assert stage.clock.now() == 1450
 
 
-def test_the_remark_is_there_again_after_a_crash():
-    stage = Play(proven_by(ASKED), broken={"front": "failing"})
+def test_remark_is_restored_after_crash():
+    stage = Play(build_fault_with_effects(ASKED), broken={"front": "failing"})
     first, _ = stage.run()
     assert stage.run()[0] == first

@@ -50,7 +50,7 @@ class TrialHarness:
         pytest.param([], None, id="no chaos"),
     ],
 )
-def test_what_a_solver_reads_of_chaos_mesh(faults: list[Fault], readable: list[str] | None) -> None:
+def test_solver_role_permits_visible_chaos_kinds_only(faults: list[Fault], readable: list[str] | None) -> None:
     context: TrialContext = TrialHarness(*faults)  # type: ignore[assignment]
     rules = [r for o in deploy._build_access(context) if o["kind"] == "Role" for r in o["rules"]]
 

@@ -118,7 +118,7 @@ CHAINED = fault("c", FaultStart(after_fault="b"))
 ALERTED = fault("d", FaultStart(on_alert=OnAlert(name="Errors", entity=Reference("Deployment", "web"))))
 
 
-def test_each_comes_when_it_is_due():
+def test_inject_starts_each_fault_when_due():
     stage = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
     findings, checks = stage.run()
     assert findings == []
@@ -128,13 +128,13 @@ def test_each_comes_when_it_is_due():
     assert stage.at("b") == stage.at("c") == 1300
 
 
-def test_a_delay_does_not_hold_up_those_that_start_at_once():
+def test_delayed_fault_does_not_block_immediate_faults():
     stage = TrialHarness(LATER, fault("a"))
     assert stage.run()[0] == []
     assert (stage.at("a"), stage.at("b")) == (1000, 1300)
 
 
-def test_an_alert_that_never_comes_is_a_finding():
+def test_missing_start_alert_is_a_finding():
     stage = TrialHarness(fault("a"), ALERTED, alert_after=None)
     findings, _ = stage.run()
     assert [f.code for f in findings] == ["SK331"]
@@ -143,7 +143,7 @@ def test_an_alert_that_never_comes_is_a_finding():
     assert stage.state() == {"a": "bad", "d": "good"}
 
 
-def test_the_author_may_set_the_deadline_for_the_alert():
+def test_start_alert_deadline_is_configurable():
     impatient = fault("d", FaultStart(on_alert=OnAlert(name="Errors", within_seconds=60)))
     stage = TrialHarness(fault("a"), impatient)
     assert [f.code for f in stage.run()[0]] == ["SK331"]
@@ -163,7 +163,7 @@ def test_other_active_fault_may_hide_an_effect():
     assert beside.fix.startswith("start it before 'a' if it is masked, or drop it")
 
 
-def tainted(desired="x"):
+def build_all_nodes_taint(desired="x"):
     everywhere = {"target": "Node/node:all", "key": "pool", "value": "x"}
     has = {"ref": "Node/node:all", "path": "spec.taints", "contains": {"key": "pool", "value": desired}}
     effect = [{"object": {"ref": "ConfigMap/a", "exists": True}}, {"object": has}]
@@ -176,7 +176,7 @@ def tainted(desired="x"):
 
 @pytest.mark.parametrize(("desired", "codes"), [("x", []), ("y", ["SK304"] * 3)])
 def test_change_to_all_nodes_is_checked_on_each(desired, codes):
-    stage = TrialHarness(tainted(desired))
+    stage = TrialHarness(build_all_nodes_taint(desired))
     for name in ("n1", "n2", "n3"):
         stage.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}})
     findings, checks = stage.run()
@@ -189,7 +189,7 @@ def test_change_to_all_nodes_is_checked_on_each(desired, codes):
     [({"faults": ("c",)}, {"c"}), ({"except_": ("a", "d")}, {"b", "c"}), ({"faults": ("d",)}, {"d"})],
     ids=["what it waits for is left out", "all but two", "alone, nothing can raise its alert"],
 )
-def test_a_program_may_inject_some_of_them(step, broken):
+def test_inject_step_selects_faults(step, broken):
     stage = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
     assert stage.run(**step)[0] == []
     assert {name for name, value in stage.state().items() if value == "bad"} == broken
@@ -209,7 +209,7 @@ def test_one_fault_is_removed_and_restored():
 def test_injection_killed_at_any_request_resumes():
     reference = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
     reference.run()
-    expected = {name: reference.at(name) for name in "abcd"}
+    build_expected_check = {name: reference.at(name) for name in "abcd"}
     requests = len(reference.cluster.requests)
     for fatal in range(0, requests, 3):
         stage = TrialHarness(fault("a"), LATER, CHAINED, ALERTED)
@@ -227,7 +227,7 @@ def test_injection_killed_at_any_request_resumes():
             findings, _ = stage.run()
         left[0] = -1
         assert findings == []
-        assert {name: stage.at(name) for name in "abcd"} == expected, fatal
+        assert {name: stage.at(name) for name in "abcd"} == build_expected_check, fatal
         assert stage.context().engine.undo_all() == []
         assert set(stage.state().values()) == {"good"}
 
@@ -273,7 +273,7 @@ def test_checks_made_true_by_earlier_fault_do_not_fail_later_one():
     assert len(checks) == 2
 
 
-def test_a_proof_is_not_asked_for_again():
+def test_passed_effect_check_is_not_repeated():
     """What was proven may look otherwise once the next fault is in force."""
     stage = TrialHarness(fault("a"), LATER)
     stage.run(faults=("a",))
@@ -288,7 +288,7 @@ def test_a_proof_is_not_asked_for_again():
     [("a", 120.0, []), ("a", 200.0, ["SK322"]), ("b", 420.0, []), ("", 420.0, []), ("", 120.0, [])],
     ids=["of the first", "too late for the first", "of the second", "of the last", "raised by the first"],
 )
-def test_deadlines_of_alerts_count_from_their_fault(after, alert_after, codes):
+def test_alert_deadline_counts_from_its_fault(after, alert_after, codes):
     expect = Expect(
         alerts=(
             AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=150),
@@ -306,7 +306,7 @@ def test_alert_of_uninjected_fault_is_not_required():
     assert expect_alerts(stage.context(), stage.clock.now()) == []
 
 
-def refusing(stage):
+def reject_patches(stage):
     """From now on the API server calls every patch of an object of the app invalid."""
 
     def refuse(verb, target):
@@ -316,22 +316,22 @@ def refusing(stage):
     stage.cluster.before = refuse
 
 
-def test_a_change_that_the_api_server_refuses_is_the_author_s():
+def test_rejected_change_is_an_authoring_error():
     stage = TrialHarness(fault("a"))
-    refusing(stage)
+    reject_patches(stage)
     findings, _ = stage.run()
     assert [f.code for f in findings] == ["SK121"]
     assert "ConfigMap/a is invalid" in findings[0].observed
 
 
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK121"), ("Solution", "SK411"), ("Fix", "SK401")])
-def test_a_procedure_that_the_api_server_refuses_is_the_author_s(use, code):
+def test_rejected_procedure_is_an_authoring_error(use, code):
     stage = TrialHarness(fault("a"))
     assert stage.run()[0] == []
     repair = Change.from_json({"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": "x"}}}})
     procedure = Procedure(use=use, name="try", solution=Solution(name="try", changes=(repair,)))
     stage.runbook = msgspec.structs.replace(stage.runbook, procedures=(procedure,))
-    refusing(stage)
+    reject_patches(stage)
     findings, _ = change(stage.context(), TrialStep(kind="change", use=use, name="try"), 4)
     assert [f.code for f in findings] == [code]
     assert "cannot be executed" in findings[0].message
@@ -348,7 +348,7 @@ def test_next_change_waits_for_check_of_previous(equals, waited):
     assert stage.clock.now() == 1000 + waited
 
 
-def expected(value, *, stays=False):
+def build_expected_check(value, *, stays=False):
     """A check that a scenario expects, of the object that the fault changes."""
     document = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": value}, "withinSeconds": 0}
     return Expect(checks=(Check.from_json({**document, "stays": stays, "describe": "the key"}),))
@@ -364,7 +364,7 @@ def expected(value, *, stays=False):
     ],
 )
 def test_expected_check_runs_before_the_fault(value, stays, reported):
-    stage = TrialHarness(fault("a"), expect=expected(value, stays=stays))
+    stage = TrialHarness(fault("a"), expect=build_expected_check(value, stays=stays))
     findings, _ = stage.run()
     assert [f.message for f in findings] == reported
     assert {f.code for f in findings} <= {"SK141"}

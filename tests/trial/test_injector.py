@@ -45,7 +45,7 @@ class Answering(FakeCluster):
         return {**found, "status": {"experiment": {"containerRecords": [record]}}}
 
 
-def injecting(answer: str) -> TrialHarness:
+def inject_with_answer(answer: str) -> TrialHarness:
     stage = TrialHarness(FAULT)
     stage.cluster = Answering([POD])
     stage.cluster.answer = answer
@@ -53,8 +53,8 @@ def injecting(answer: str) -> TrialHarness:
     return stage
 
 
-def test_a_request_that_the_daemon_calls_invalid_is_the_author_s() -> None:
-    stage = injecting("rpc error: code = InvalidArgument desc = rule 'r' has no METHOD")
+def test_invalid_daemon_request_is_an_authoring_error() -> None:
+    stage = inject_with_answer("rpc error: code = InvalidArgument desc = rule 'r' has no METHOD")
     findings, _ = stage.run()
     assert [(f.code, f.observed) for f in findings] == [("SK121", "rule 'r' has no METHOD")]
     assert findings[0].message == "injecting 'rule' (jvm-rule on Deployment/web) is refused by Chaos Mesh"
@@ -62,7 +62,7 @@ def test_a_request_that_the_daemon_calls_invalid_is_the_author_s() -> None:
 
 
 def test_unsupported_scenario_is_not_evaluated_or_retried() -> None:
-    stage = injecting("rpc error: code = Unimplemented desc = rule 'r': '$1 == 7' is not simulated")
+    stage = inject_with_answer("rpc error: code = Unimplemented desc = rule 'r': '$1 == 7' is not simulated")
     context, paused = stage.context(), []
     context.spec = msgspec.structs.replace(context.spec, steps=(TrialStep(kind="inject"),))
     status = run(context, TrialStatus(), lambda _: None, paused.append)
@@ -88,7 +88,7 @@ def test_unsupported_scenario_is_not_evaluated_or_retried() -> None:
     ],
 )
 def test_unknown_injector_answers_are_infrastructure(answer: str) -> None:
-    stage = injecting(answer)
+    stage = inject_with_answer(answer)
     with pytest.raises(InfrastructureError, match=r"did not inject .*JVMChaos.* within 120 s") as reported:
         execute(stage.context(), TrialStep(kind="inject"), 0, 1000.0)
     assert not isinstance(reported.value, CapabilityMissing)

@@ -82,18 +82,18 @@ def test_an_innocent_namespace_holds():
     ],
     ids=["name", "data", "event"],
 )  # fmt: skip
-def test_an_object_or_event_that_says_it_is_found(reported):
+def test_leaking_object_or_event_is_reported(reported):
     assert [f.code for f in expect_no_leaks(TrialHarness(reported))] == ["SK441"]
 
 
-def test_a_log_line_that_says_it_is_found():
+def test_leaking_log_line_is_reported():
     stage = TrialHarness()
     stage.cluster.log("shop", "cart-1", "cart", 1.0, "applying cart-delay")
     (finding,) = expect_no_leaks(stage)
     assert finding.observed == "log of Pod/cart-1, container cart"
 
 
-def test_a_metric_that_says_it_is_found():
+def test_leaking_metric_label_is_reported():
     (finding,) = expect_no_leaks(TrialHarness(series=[({"__name__": "up", "job": "cart-delay"}, 1.0)]))
     assert finding.observed == "metrics, label job"
 
@@ -111,7 +111,7 @@ def receipt(prior, after, change):
     return Receipt(trial="t", ordinal=1, group="Fault/cart-delay", change=done, state="Done", entries=(entry,))
 
 
-def test_leftovers_are_judged_by_what_acts_on_them():
+def test_annotations_on_reconciled_objects_are_leaks():
     before, noted = config("settings", level="info"), config("settings", level="info")
     noted["metadata"] = {**noted["metadata"], "annotations": {"ops/culprit": "yes"}}
     patch = {"patch": {"target": "ConfigMap/settings", "type": "Json", "patch": []}}
@@ -140,7 +140,7 @@ def test_api_server_defaults_are_not_changes_of_the_fault():
     assert not [f.message for f in found if any(key in f.message for key in keys)]
 
 
-def test_a_change_of_what_is_read_is_none():
+def test_changed_text_without_answer_is_no_leak():
     before, changed = config("settings", level="info"), config("settings", level="debug")
     patch = {"patch": {"target": "ConfigMap/settings", "type": "Merge", "patch": {"data": {"level": "debug"}}}}
     assert expect_no_leaks(TrialHarness(changed, app=[before], receipts=[receipt(before, changed, patch)])) == []
@@ -164,7 +164,7 @@ CHAOS = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChaos",
          "metadata": {"name": "cart-delay", "namespace": "shop"}, "spec": {}}  # fmt: skip
 
 
-def shown(visibility):
+def build_fault_with_visibility(visibility):
     return msgspec.structs.replace(
         FAULT,
         visibility=visibility,
@@ -172,7 +172,7 @@ def shown(visibility):
     )
 
 
-def about(kind, api):
+def build_event(kind, api):
     involved = {"kind": kind, "apiVersion": api, "name": "x", "namespace": "shop"}
     metadata = {"name": "e", "namespace": "shop"}
     return {"apiVersion": "v1", "kind": "Event", "metadata": metadata, "reason": "cart-is-late"} | {
@@ -185,15 +185,15 @@ def about(kind, api):
     [
         ("Visible", [CHAOS], False),
         ("Hidden", [CHAOS], True),
-        ("Visible", [about("NetworkChaos", "chaos-mesh.org/v1alpha1")], False),
-        ("Hidden", [about("NetworkChaos", "chaos-mesh.org/v1alpha1")], True),
-        ("Visible", [about("Pod", "v1")], True),
-        ("Visible", [about("Pod", "chaos-mesh.organic/v1")], True),
+        ("Visible", [build_event("NetworkChaos", "chaos-mesh.org/v1alpha1")], False),
+        ("Hidden", [build_event("NetworkChaos", "chaos-mesh.org/v1alpha1")], True),
+        ("Visible", [build_event("Pod", "v1")], True),
+        ("Visible", [build_event("Pod", "chaos-mesh.organic/v1")], True),
     ],
 )
-def test_experiments_that_the_scenario_shows_are_read_by_design(visibility, objects, reported):
+def test_visible_experiments_are_no_leaks(visibility, objects, reported):
     stage = TrialHarness(*objects)
-    stage.runbook = msgspec.structs.replace(stage.runbook, faults=(shown(visibility),))
+    stage.runbook = msgspec.structs.replace(stage.runbook, faults=(build_fault_with_visibility(visibility),))
     assert bool(expect_no_leaks(stage)) is reported
 
 

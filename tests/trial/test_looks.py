@@ -60,7 +60,7 @@ def test_only_wall_clock_checks_during_a_wait(clock, ends, looks):
         ("Wall", 20, 30),
     ],
 )
-def test_looks_are_on_a_grid_from_the_start_of_the_step(clock, passed, at):
+def test_looks_align_to_ticks_from_step_start(clock, passed, at):
     trial = on(Trial(), clock)
     trial.clock.wait(INJECTED + passed)
     assert choose_next_look(trial.context, INJECTED) == INJECTED + at
@@ -104,7 +104,7 @@ def test_default_deadline_includes_the_period_of_a_recurring_fault(onset, within
     ("onset", "within", "found"),
     [(1060.0, 60, []), (1061.0, 60, ["SK322"]), (1360.0, None, []), (1361.0, None, ["SK322"])],
 )
-def test_a_promised_alert_has_until_its_deadline(onset, within, found):
+def test_expected_alert_must_fire_by_its_deadline(onset, within, found):
     due = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), within_seconds=within)
     trial = Trial(fault("a"), alerts=(due,), firing={("Errors", "Deployment/web"): [(onset, None)]})
     assert codes(expect_alerts(trial.context, INJECTED)) == found
@@ -121,7 +121,7 @@ def requests(rate, errors=0.0):
     return FakeMetrics(answer)
 
 
-def test_what_was_served():
+def test_measure_served_counts_entry_requests():
     trial = Trial()
     trial.context.metrics = requests(2.0, 0.5)
     assert measure_served(trial.context, 1000.0, 1200.0) == EntryTraffic(seconds=200, requests=400, errors=100)
@@ -158,7 +158,7 @@ def test_solver_signs_are_recorded_during_hold(steps, noted):
     assert bool(trial.context.baseline().signs) is noted
 
 
-def test_a_sham_is_a_control_that_remembers_nothing():
+def test_sham_control_saves_no_baseline():
     firing = {("Errors", "Deployment/web"): [(1010.0, 1020.0)]}
     trial = Trial(firing=firing, alerts=(ERRORS,))
     step = TrialStep(kind="expectQuiet", use="Sham")

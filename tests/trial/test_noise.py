@@ -118,7 +118,7 @@ def test_noise_occurrences_start_and_end_on_time() -> None:
         assert stage.replicas() == 1
 
 
-def test_one_long_wait_passes_through_all_of_them() -> None:
+def test_long_wait_plays_every_event() -> None:
     stage = TrialHarness(SCALE, RESTART)
     stage.context().wait(START + 6000)
 
@@ -130,7 +130,7 @@ def test_one_long_wait_passes_through_all_of_them() -> None:
     assert stage.restarted().startswith("1970-01-01T0")
 
 
-def test_nothing_happens_before_the_app_is_ready() -> None:
+def test_no_event_starts_before_app_is_ready() -> None:
     stage = TrialHarness(SCALE, RESTART)
     context = stage.context()
     context.save_baseline(Baseline())
@@ -139,7 +139,7 @@ def test_nothing_happens_before_the_app_is_ready() -> None:
     assert (stage.replicas(), stage.restarted()) == (1, "")
 
 
-def test_what_was_missed_is_not_made_up_for() -> None:
+def test_missed_events_are_skipped() -> None:
     stage = TrialHarness(SCALE)
     third = list_events([SCALE], 4, START, START + 6000)[2]
     assert third.until is not None
@@ -176,7 +176,7 @@ def test_run_killed_at_any_request_resumes() -> None:
         assert history(die_at) == straight, die_at
 
 
-def test_teardown_undoes_everything_and_stops_noise() -> None:
+def test_teardown_undoes_events_and_stops_noise() -> None:
     stage = TrialHarness(SCALE, LOAD)
     first = list_events([SCALE, LOAD], 4, START, START + 6000)[0]
     context = stage.context()
@@ -234,7 +234,7 @@ FLAGGED = App.from_json(
 )  # fmt: skip
 
 
-def written(**flags: tuple[str, dict[str, int]]) -> dict[str, Any]:
+def render_flags(**flags: tuple[str, dict[str, int]]) -> dict[str, Any]:
     known = {n: {"state": "ENABLED", "variants": v, "defaultVariant": d} for n, (d, v) in flags.items()}
     metadata = {"name": "flags", "namespace": "shop"}
     return {
@@ -246,7 +246,7 @@ def written(**flags: tuple[str, dict[str, int]]) -> dict[str, Any]:
 
 
 def test_load_swing_may_only_set_the_user_flag() -> None:
-    flags = written(users=("50", {"50": 50}), traffic=("on", {"on": 1, "off": 0}))
+    flags = render_flags(users=("50", {"50": 50}), traffic=("on", {"on": 1, "off": 0}))
     objects = (*OBJECTS, flags)
     load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40, "forSeconds": 240}})
     (source,) = build_sources([load], FLAGGED, objects, "shop", 50)
@@ -268,14 +268,14 @@ def test_load_swing_may_only_set_the_user_flag() -> None:
     context.wait((first.until or 0) + 15)
     assert json.loads(there()[0]["data"]["f.json"]) == json.loads(flags["data"]["f.json"])
     # Somebody ends the traffic; the next swing finds it so, and does not make that its own.
-    switched = written(users=("50", {"50": 50}), traffic=("off", {"on": 1, "off": 0}))
+    switched = render_flags(users=("50", {"50": 50}), traffic=("off", {"on": 1, "off": 0}))
     stage.cluster.patch(Reference("ConfigMap", "flags", "shop"), {"data": switched["data"]})
     context.wait(second.at + 15)
     assert "load setting traffic is 0, its baseline is 1" in broken()
     assert "users" not in broken()
 
 
-def test_the_offered_load_counts_its_swings() -> None:
+def test_offered_load_includes_load_swings() -> None:
     stage = TrialHarness(LOAD)
     context = stage.context()
     event = list_events([LOAD], 4, START, START + 6000)[0]
@@ -288,7 +288,7 @@ def test_the_offered_load_counts_its_swings() -> None:
     assert noise.measure_offered(context, event.until, event.until + 60) == 1.0
 
 
-def test_an_object_that_a_solver_removed_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+def test_event_for_deleted_object_is_skipped(caplog: pytest.LogCaptureFixture) -> None:
     stage = TrialHarness(SCALE)
     stage.cluster.delete(Reference("Deployment", "web", "shop"))
     context = stage.context()
@@ -298,7 +298,7 @@ def test_an_object_that_a_solver_removed_is_left_out(caplog: pytest.LogCaptureFi
     assert len([r for r in caplog.records if "is skipped" in r.message]) == 1
 
 
-def test_a_trial_without_noise_asks_for_nothing() -> None:
+def test_trial_without_noise_sends_no_requests() -> None:
     stage = TrialHarness()
     context = stage.context()
     stage.cluster.requests.clear()

@@ -49,13 +49,13 @@ def test_plan(outcomes, action):
         (("Held", "Infra", "Broken", "Skipped"), Finish("Broken")),
     ],
 )
-def test_a_step_that_only_looks_stops_nothing(outcomes, action):
+def test_broken_observation_step_does_not_stop_program(outcomes, action):
     program = tuple(TrialStep(kind=k) for k in ("deploy", "expectNoLeaks", "hold", "expectAlerts"))
     known = [StepStatus(index=i, step=str(program[i]), outcome=o, started_at=0.0) for i, o in enumerate(outcomes)]
     assert plan(program, known) == action
 
 
-def test_every_program_ends_whatever_happens():
+def test_every_program_terminates_for_any_outcome():
     for outcome in ("Held", "Broken", "Infra"):
         known = []
         for _ in range(20):
@@ -69,7 +69,7 @@ def test_every_program_ends_whatever_happens():
         assert [s.index for s in known] == list(range(len(PROGRAM)))
 
 
-def test_the_first_failure_by_its_place_decides():
+def test_first_failure_in_program_order_decides():
     mixed = [
         StepStatus(index=2, step="inject", outcome="Infra", started_at=0.0),
         StepStatus(index=1, step="expectNoLeaks", outcome="Broken", started_at=0.0),

@@ -56,13 +56,13 @@ class TrialHarness:
 
 
 @pytest.mark.parametrize(("ready", "waits"), [(0.0, 0), (1020.0, 2), (9999.0, 8)])
-def test_what_was_touched_comes_back_first(ready, waits):
+def test_undo_waits_for_changed_workloads(ready, waits):
     stage = TrialHarness(ready)
     undo_change(stage, TrialStep(kind="undoChange", use="Cheat", name="raise-limits"))
     assert stage.waits == waits
 
 
-def test_what_was_not_touched_is_not_waited_for():
+def test_undo_does_not_wait_for_unchanged_workloads():
     stage = TrialHarness(0.0)
     stage.procedure = lambda use, name: msgspec.structs.replace(
         Procedure(use=use, name=name, solution=Solution(name=name)),

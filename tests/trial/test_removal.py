@@ -35,7 +35,7 @@ class Controller(FakeCluster):
             super().delete(Reference("Endpoints", ref.name, "shop"))
 
 
-def removed(*objects: dict[str, Any]) -> list[str]:
+def remove_objects(*objects: dict[str, Any]) -> list[str]:
     """What was asked to go, in a namespace that is gone afterwards."""
     homes = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("shop", "kit")]
     cluster, clock = Controller([*homes, *objects]), FakeClock(0.0)
@@ -55,10 +55,10 @@ def removed(*objects: dict[str, Any]) -> list[str]:
     return cluster.asked
 
 
-def test_endpoints_go_with_their_service() -> None:
-    assert removed(thing("Service", "web"), thing("Endpoints", "web")) == ["Service/web", "Namespace/shop"]
+def test_endpoints_are_removed_with_their_service() -> None:
+    assert remove_objects(thing("Service", "web"), thing("Endpoints", "web")) == ["Service/web", "Namespace/shop"]
 
 
 def test_endpoints_without_a_service_are_removed() -> None:
-    asked = removed(thing("Endpoints", "outside"), thing("Service", "web"), thing("Endpoints", "web"))
+    asked = remove_objects(thing("Endpoints", "outside"), thing("Service", "web"), thing("Endpoints", "web"))
     assert sorted(asked) == ["Endpoints/outside", "Namespace/shop", "Service/web"]

@@ -32,7 +32,7 @@ def metrics(rate, errors=0.0):
     return FakeMetrics(answer)
 
 
-def repaired(
+def build_repaired_trial(
     *faults, firing=CLEARED, rate=2.0, errors=0.0, served=SERVED, guards=(), outcome="Incident", alerts=(ERRORS,)
 ):
     """A trial at the moment of the repair, whose app is as it was."""
@@ -61,7 +61,7 @@ def at(trial, now):
     ],
 )
 def test_alerts_have_to_be_clear_for_the_whole_window(now, answer, reason):
-    trial = repaired()
+    trial = build_repaired_trial()
     if now < 1250.0:
         trial.context.evaluator.firing = FIRING
     found = judge_resolution(at(trial, now).context, REPAIRED)
@@ -71,16 +71,20 @@ def test_alerts_have_to_be_clear_for_the_whole_window(now, answer, reason):
 def test_alerts_of_fault_may_continue_but_not_those_of_repair():
     other = ("Latency", "Deployment/ad")
     assert (
-        judge_resolution(at(repaired(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED).answer
+        judge_resolution(
+            at(build_repaired_trial(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED
+        ).answer
         == "True"
     )
-    found = judge_resolution(at(repaired(firing={**CLEARED, other: [(1250.0, None)]}), 1400.0).context, REPAIRED)
+    found = judge_resolution(
+        at(build_repaired_trial(firing={**CLEARED, other: [(1250.0, None)]}), 1400.0).context, REPAIRED
+    )
     assert (found.answer, found.reasons) == ("False", ("Latency on Deployment/ad fires and did not before",))
 
 
 def test_benign_incident_must_end_without_new_alerts():
     other = ("Latency", "Deployment/ad")
-    trial = repaired(firing={**CLEARED, other: [(1150.0, None)]}, outcome="Benign")
+    trial = build_repaired_trial(firing={**CLEARED, other: [(1150.0, None)]}, outcome="Benign")
     found = judge_resolution(at(trial, 1400.0).context, REPAIRED)
     assert found.reasons == ("Latency on Deployment/ad fires and did not before",)
 
@@ -90,21 +94,25 @@ def test_distractor_alerts_do_not_block_resolution():
     firing = {**CLEARED, ("Latency", "Deployment/ad"): [(1350.0, None)]}
     faults = (fault("a"), fault("d", "Distractor"))
     assert (
-        judge_resolution(at(repaired(*faults, firing=firing, alerts=(ERRORS, own)), 1400.0).context, REPAIRED).answer
+        judge_resolution(
+            at(build_repaired_trial(*faults, firing=firing, alerts=(ERRORS, own)), 1400.0).context, REPAIRED
+        ).answer
         == "True"
     )
-    assert judge_resolution(at(repaired(*faults, firing=firing), 1400.0).context, REPAIRED).answer == "False"
+    assert (
+        judge_resolution(at(build_repaired_trial(*faults, firing=firing), 1400.0).context, REPAIRED).answer == "False"
+    )
 
 
 def test_recreated_namespace_is_another_app():
-    trial = at(repaired(), 1400.0)
+    trial = at(build_repaired_trial(), 1400.0)
     trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
     found = judge_resolution(trial.context, REPAIRED)
     assert (found.answer, found.reasons) == ("False", ("the app's namespace is not the one that was deployed",))
 
 
-def test_without_a_baseline_nothing_is_answered():
-    trial = at(repaired(), 1400.0)
+def test_missing_baseline_is_an_internal_error():
+    trial = at(build_repaired_trial(), 1400.0)
     trial.cluster.delete(Reference("ConfigMap", "t-baseline", "kit"))
     with pytest.raises(KitError, match="without a baseline"):
         judge_resolution(trial.context, REPAIRED)
@@ -134,7 +142,7 @@ def scaler(kind="Deployment", name="web", minimum=1):
     ],
 )
 def test_the_guards_hold(objects, answer):
-    trial = repaired(guards=(Guarded(kind="Deployment", name="web", replicas=3),))
+    trial = build_repaired_trial(guards=(Guarded(kind="Deployment", name="web", replicas=3),))
     for obj in objects:
         trial.cluster.put(obj)
     assert judge_resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
@@ -145,7 +153,7 @@ def test_pods_unready_by_distractor_need_not_be_ready(alert, answer):
     own = AlertExpectation(name="Down", entity=Reference("Deployment", "web"), alert_class="MayFire", after="d")
     alerts = (ERRORS, own) if alert == "after" else (ERRORS,)
     guards = (Guarded(kind="Deployment", name="web", replicas=2),)
-    trial = repaired(fault("a"), fault("d", "Distractor"), alerts=alerts, guards=guards)
+    trial = build_repaired_trial(fault("a"), fault("d", "Distractor"), alerts=alerts, guards=guards)
     trial.cluster.put(web(2, status={"readyReplicas": 0}))
     assert judge_resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
 
@@ -161,8 +169,10 @@ def test_pods_unready_by_distractor_need_not_be_ready(alert, answer):
         (2.0, 0.0, None, "Unknown", "no traffic was measured before the fault"),
     ],
 )
-def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
-    found = judge_resolution(at(repaired(rate=rate, errors=errors, served=served), 1400.0).context, REPAIRED)
+def test_entry_traffic_must_reach_its_baseline(rate, errors, served, answer, reason):
+    found = judge_resolution(
+        at(build_repaired_trial(rate=rate, errors=errors, served=served), 1400.0).context, REPAIRED
+    )
     assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
 
 
@@ -177,14 +187,14 @@ def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
     ],
 )
 def test_resolution_window_grows_with_low_traffic(rate, now, windows, answer):
-    trial = at(repaired(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now)
+    trial = at(build_repaired_trial(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now)
     assert judge_resolution(trial.context, REPAIRED).answer == answer
     asked = [e for e in trial.context.metrics.queries if "STATUS_CODE_ERROR" not in e]
     assert [int(e.partition("[")[2].partition("s]")[0]) for e in asked] == windows
 
 
 def test_traffic_is_queried_only_if_all_else_holds():
-    trial = repaired()
+    trial = build_repaired_trial()
     assert judge_resolution(at(trial, 1260.0).context, REPAIRED).answer == "False"
     assert trial.context.metrics.queries == []
 
@@ -195,8 +205,8 @@ def test_traffic_is_queried_only_if_all_else_holds():
 @pytest.mark.parametrize(
     ("name", "code"), [("restart-everything", "SK422"), ("scale-to-zero", "SK423"), ("my-own", "SK427")]
 )
-def test_a_cheat_that_counts_as_resolved_is_a_finding(name, code):
-    trial = repaired()
+def test_resolved_cheat_is_a_finding(name, code):
+    trial = build_repaired_trial()
     (found,) = expect_unresolved(trial.context, TrialStep(kind="expectUnresolved", use="Cheat", name=name), REPAIRED)
     assert (found.code, found.severity, found.message) == (
         code,
@@ -218,20 +228,20 @@ def test_a_cheat_that_counts_as_resolved_is_a_finding(name, code):
     ],
     ids=["alerts", "load", "no data", "errors", "guards", "unmeasured", "damage"],
 )
-def test_a_cheat_that_leaves_anything_missing_or_unknown_is_none(cheat):
-    trial = repaired(**cheat)
+def test_unresolved_or_unknown_cheat_is_no_finding(cheat):
+    trial = build_repaired_trial(**cheat)
     assert expect_unresolved(trial.context, TrialStep(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
 
 
 def test_to_delete_the_namespace_is_no_repair():
-    trial = repaired()
+    trial = build_repaired_trial()
     trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
     assert expect_unresolved(trial.context, TrialStep(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
 
 
 @pytest.mark.parametrize(("seconds", "end"), [(None, REPAIRED + 300 + 60), (500, REPAIRED + 500)])
-def test_a_cheat_is_watched_until_every_window_has_passed(seconds, end):
-    trial = repaired()
+def test_cheat_is_observed_for_all_windows(seconds, end):
+    trial = build_repaired_trial()
     step = TrialStep(kind="expectUnresolved", use="Cheat", name="x", seconds=seconds)
     assert codes(expect_unresolved(trial.context, step, REPAIRED)) == ["SK427"]
     assert trial.clock.now() == end
@@ -240,11 +250,11 @@ def test_a_cheat_is_watched_until_every_window_has_passed(seconds, end):
 # --- a repair before its deadline
 
 
-def clearing(at):
+def build_clearing_alert(at):
     return {("Errors", "Deployment/web"): [(1100.0, at)]}
 
 
-def unended(trial):
+def keep_alerts_open(trial):
     """What fires now has no end yet."""
     evaluator, advance = trial.context.evaluator, trial.context.evaluator.advance
 
@@ -274,8 +284,8 @@ def unended(trial):
         ("Wait", 1790.0, None, 1800.0, ["SK435"]),
     ],
 )
-def test_a_repair_has_so_long_to_work(use, cleared, seconds, end, found):
-    trial = unended(repaired(firing=clearing(cleared)))
+def test_repair_must_clear_alerts_by_its_deadline(use, cleared, seconds, end, found):
+    trial = keep_alerts_open(build_repaired_trial(firing=build_clearing_alert(cleared)))
     step = TrialStep(kind="expectCleared", use=use, name="s", seconds=seconds)
     assert codes(expect_cleared(trial.context, step, 5, REPAIRED)) == found
     assert trial.clock.now() == end or (seconds and trial.clock.now() >= REPAIRED + seconds)
@@ -285,21 +295,21 @@ def test_a_repair_has_so_long_to_work(use, cleared, seconds, end, found):
 def test_only_a_solution_has_to_last(monkeypatch, use, lasts):
     seen = []
     monkeypatch.setattr(durability, "lasts", lambda *given: seen.append(given) or ["found"])
-    trial, step = repaired(), TrialStep(kind="expectCleared", use=use, name="s")
+    trial, step = build_repaired_trial(), TrialStep(kind="expectCleared", use=use, name="s")
     assert expect_cleared(trial.context, step, 5, REPAIRED) == (["found"] if lasts else [])
     assert seen == ([(trial.context, step, 5, REPAIRED)] if lasts else [])
 
 
 def test_a_live_scenario_has_no_deadline():
-    trial = repaired(firing=FIRING)
+    trial = build_repaired_trial(firing=FIRING)
     looks = []
     trial.context.idle = lambda seconds: looks.append(seconds) or trial.clock.wait(trial.clock.now() + 900)
     trial.context.stopping = lambda: len(looks) > 3
     with pytest.raises(Stopped):
         expect_cleared(trial.context, TrialStep(kind="expectCleared", forever=True), 5, REPAIRED)
     assert trial.clock.now() > REPAIRED + 600
-    trial = repaired(firing=clearing(9000.0))
-    unended(trial)
+    trial = build_repaired_trial(firing=build_clearing_alert(9000.0))
+    keep_alerts_open(trial)
     trial.context.idle = lambda seconds: trial.clock.wait(trial.clock.now() + 900)
     assert expect_cleared(trial.context, TrialStep(kind="expectCleared", forever=True), 5, REPAIRED) == []
     assert trial.clock.now() >= 9060.0
@@ -329,7 +339,7 @@ def test_a_live_scenario_has_no_deadline():
     ],
 )
 def test_failed_repair_finding_has_reason_and_fix(use, code, subject, why, fix):
-    trial = repaired(firing=FIRING)
+    trial = build_repaired_trial(firing=FIRING)
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
     assert (found.code, found.severity) == (code, Severity.ERROR)
     assert found.message.startswith(subject)
@@ -340,7 +350,7 @@ def test_failed_repair_finding_has_reason_and_fix(use, code, subject, why, fix):
 
 
 def test_benign_fault_must_end_by_itself():
-    trial = repaired(firing=FIRING, outcome="Benign")
+    trial = build_repaired_trial(firing=FIRING, outcome="Benign")
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Wait", name="a"), 5, REPAIRED)
     assert found.message == "the scenario is Benign, but does not end by itself"
     assert found.fix.startswith("choose the outcome Incident")
@@ -356,7 +366,7 @@ def test_benign_fault_must_end_by_itself():
     ],
 )
 def test_declared_conjunction_of_causes_is_tested(truth, own, use, reported):
-    trial = repaired(firing=FIRING)
+    trial = build_repaired_trial(firing=FIRING)
     runbook = trial.context.runbook
     trial.context.runbook = msgspec.structs.replace(
         runbook,
@@ -371,8 +381,8 @@ def test_declared_conjunction_of_causes_is_tested(truth, own, use, reported):
 
 
 @pytest.mark.parametrize("kind", ["Job", "Pod"])
-def test_what_ends_by_itself_is_not_missed(kind):
-    trial = repaired()
+def test_completed_jobs_and_pods_are_not_missing(kind):
+    trial = build_repaired_trial()
     api = "batch/v1" if kind == "Job" else "v1"
     ending = {"apiVersion": api, "kind": kind, "metadata": {"name": "once", "namespace": "shop"}}
     objects = (ending, config("kept"))
@@ -383,9 +393,9 @@ def test_what_ends_by_itself_is_not_missed(kind):
 
 
 @pytest.mark.parametrize("role", ["Cause", "Trigger", "Distractor"])
-def test_what_was_spared_is_so_only_while_it_is_in_force(role):
+def test_removals_are_exempt_only_while_fault_is_active(role):
     """A distractor that was taken back has taken nothing away any more."""
-    trial = repaired(fault("a"), fault("d", role))
+    trial = build_repaired_trial(fault("a"), fault("d", role))
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, objects=(config("d"),))
     change = Change.from_json({"patch": {"target": "ConfigMap/d", "type": "Merge", "patch": {"data": None}}})
     trial.context.engine.do(change, ordinal=29999, group="Fault/d")
@@ -398,8 +408,8 @@ def test_what_was_spared_is_so_only_while_it_is_in_force(role):
     assert "ConfigMap/d no longer has k" in judge_resolution(trial.context, REPAIRED).reasons
 
 
-def test_a_solution_is_judged_by_what_it_leaves():
-    trial = repaired()
+def test_solution_that_deletes_an_object_is_reported():
+    trial = build_repaired_trial()
     solution = Solution(name="s", changes=(Change.from_json({"delete": {"target": "ConfigMap/a"}}),))
     trial.context.runbook = msgspec.structs.replace(
         trial.context.runbook, objects=(config("a"),),

@@ -17,7 +17,7 @@ from scenario_kit.trial.resolution.resolve import expect_cleared, judge_resoluti
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, REPAIRED, Trial, config, fault
 
 
-def deleting(name, role):
+def build_deleting_fault(name, role):
     ref = f"ConfigMap/{name}"
     return Fault(
         name=name, type="gone", version=1, target=Reference.parse(ref), role=role, effect=(),
@@ -26,7 +26,7 @@ def deleting(name, role):
     )  # fmt: skip
 
 
-def after(*faults, removed=(), guards=()):
+def resolve_after(*faults, removed=(), guards=()):
     """The answer for an app with two ConfigMaps and a Job that has ended, without those that somebody removed."""
     trial = Trial(*faults)
     context = trial.context
@@ -46,17 +46,17 @@ def after(*faults, removed=(), guards=()):
     [
         ((), (), []),
         ((), ("b",), ["ConfigMap/b is gone"]),
-        ((deleting("a", "Cause"),), (), ["ConfigMap/a is gone"]),
-        ((deleting("a", "Distractor"),), (), []),
-        ((deleting("a", "Trigger"),), ("b",), ["ConfigMap/b is gone"]),
+        ((build_deleting_fault("a", "Cause"),), (), ["ConfigMap/a is gone"]),
+        ((build_deleting_fault("a", "Distractor"),), (), []),
+        ((build_deleting_fault("a", "Trigger"),), ("b",), ["ConfigMap/b is gone"]),
     ],
     ids=["all there", "removed", "deleted by a cause", "deleted by a distractor", "both"],
 )
-def test_no_object_of_the_app_may_be_missing(faults, removed, reasons):
-    assert after(*faults, removed=removed) == reasons
+def test_missing_app_object_prevents_resolution(faults, removed, reasons):
+    assert resolve_after(*faults, removed=removed) == reasons
 
 
-def emptying(role, value):
+def build_emptying_fault(role, value):
     ref = "ConfigMap/a"
     return Fault(
         name="a", type="emptied", version=1, target=Reference.parse(ref), role=role, effect=(),
@@ -75,8 +75,8 @@ def emptying(role, value):
         ("Trigger", "", False),
     ],
 )
-def test_what_the_app_reads_when_it_starts_is_still_there(role, value, lost):
-    trial = Trial(emptying(role, value))
+def test_removed_config_data_prevents_resolution(role, value, lost):
+    trial = Trial(build_emptying_fault(role, value))
     context = trial.context
     context.runbook = msgspec.structs.replace(context.runbook, objects=(config("a"),))
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
@@ -89,8 +89,8 @@ def test_what_the_app_reads_when_it_starts_is_still_there(role, value, lost):
     assert reported == (["ConfigMap/a no longer has k"] if lost else [])
 
 
-def test_what_is_guarded_is_told_once():
-    assert after(removed=("b",), guards=(Guarded(kind="ConfigMap", name="b"),)) == ["ConfigMap/b is gone"]
+def test_guarded_object_is_reported_once():
+    assert resolve_after(removed=("b",), guards=(Guarded(kind="ConfigMap", name="b"),)) == ["ConfigMap/b is gone"]
 
 
 def workload(replicas=3, ready=3, probe=True, limits=True):
@@ -102,7 +102,7 @@ def workload(replicas=3, ready=3, probe=True, limits=True):
             "status": {"readyReplicas": ready}}  # fmt: skip
 
 
-def shrinking(role, replicas, *, probe, limits):
+def build_shrinking_fault(role, replicas, *, probe, limits):
     patch = {"spec": workload(replicas, probe=probe, limits=limits)["spec"]}
     return Fault(
         name="a", type="fewer", version=1, target=Reference("Deployment", "web"), role=role, effect=(), entities=(),
@@ -129,13 +129,13 @@ def test_removals_by_distractor_need_no_repair_while_it_is_active(role, replicas
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     trial.cluster.apply(workload())
     guarded = take_baseline([workload()], trial.context.runbook.app)
-    trial.context.runbook = trial.with_fault(shrinking(role, replicas, probe=probe, limits=limits))
+    trial.context.runbook = trial.with_fault(build_shrinking_fault(role, replicas, probe=probe, limits=limits))
     inject(trial.context, TrialStep(kind="inject"), 2, INJECTED)
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity(), guards=guarded))
     assert [r for r in judge_resolution(trial.context, INJECTED).reasons if "baseline" in r or "lost" in r] == reasons
 
 
-def running(name, at):
+def build_running_pod(name, at):
     started = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop"}, "spec": {},
             "status": {"containerStatuses": [{"state": {"running": {"startedAt": started}}}]}}  # fmt: skip
@@ -159,7 +159,7 @@ def test_failed_repair_lists_workloads_restarted_by_fault(started, reported, whe
     hit = msgspec.structs.replace(trial.context.runbook.faults[0], target=Reference.parse(f"{where}Deployment/web"))
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, app=app, faults=(hit,))
     for pod, at in (("store-7d9f8b6c54-x2x4z", started), ("web-7d9f8b6c54-x2x4z", INJECTED + 20), ("b", started)):
-        trial.cluster.put(running(pod, at))
+        trial.cluster.put(build_running_pod(pod, at))
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity()))
     trial.context.wait(REPAIRED)
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
@@ -167,7 +167,7 @@ def test_failed_repair_lists_workloads_restarted_by_fault(started, reported, whe
     assert ("a repair of their own" in found.fix) == bool(reported)
 
 
-def writing(name, value):
+def build_patch(name, value):
     return Change.from_json(
         {"patch": {"target": f"ConfigMap/{name}", "type": "Merge", "patch": {"data": {"k": value}}}}
     )
@@ -176,12 +176,12 @@ def writing(name, value):
 @pytest.mark.parametrize(
     ("repair", "reasons"),
     [
-        ([writing("a", "good")], []),
-        ([writing("a", "fair")], []),  # another value where the fault wrote
-        ([writing("a", "good"), writing("b", "bad")], ["ConfigMap/b: data.k is bad, its baseline is good"]),
+        ([build_patch("a", "good")], []),
+        ([build_patch("a", "fair")], []),  # another value where the fault wrote
+        ([build_patch("a", "good"), build_patch("b", "bad")], ["ConfigMap/b: data.k is bad, its baseline is good"]),
     ],
 )
-def test_a_repair_leaves_alone_what_no_fault_changed(repair, reasons):
+def test_repair_must_not_change_unrelated_objects(repair, reasons):
     trial = Trial(fault("a"))
     context = trial.context
     context.runbook = msgspec.structs.replace(context.runbook, objects=(config("a"), config("b")))

@@ -27,7 +27,7 @@ def service(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": {"app": name}}}
 
 
-def staged() -> TrialHarness:
+def build_stage() -> TrialHarness:
     """A trial in which a fault wrote a Service and restarted a caller by way of zero replicas."""
     stage = TrialHarness(fault("a"))
     objects = [o for i in range(6) for o in (workload(f"d{i}"), service(f"s{i}"))]
@@ -37,7 +37,7 @@ def staged() -> TrialHarness:
     return stage
 
 
-def break_(stage: TrialHarness) -> None:
+def break_objects(stage: TrialHarness) -> None:
     stage.cluster.patch(BROKEN[0], {"spec": {"selector": {"app": "other"}}})
     for replicas in (0, 1):
         stage.cluster.patch(BROKEN[1], {"spec": {"replicas": replicas}})
@@ -45,68 +45,68 @@ def break_(stage: TrialHarness) -> None:
     stage.context().save_progress(msgspec.structs.replace(progress, proofs=progress.proofs + 1))
 
 
-def there(stage: TrialHarness) -> list[Object]:
+def list_app_objects(stage: TrialHarness) -> list[Object]:
     return [o for kind in ("Deployment", "Service") for o in stage.cluster.list(kind, "shop")]
 
 
-def asked(stage: TrialHarness) -> dict[str, Any]:
+def read_desired_specs(stage: TrialHarness) -> dict[str, Any]:
     """What the objects ask for, but for how many old revisions are kept."""
     found = {}
-    for obj in there(stage):
+    for obj in list_app_objects(stage):
         spec = {k: v for k, v in obj["spec"].items() if k != "revisionHistoryLimit"}
         marks = obj["metadata"].get("annotations") or {}
         found[f"{obj['kind']}/{obj['metadata']['name']}"] = (spec, marks)
     return found
 
 
-def orders(stage: TrialHarness) -> list[str]:
-    return [f.message for f in check_order(there(stage), {"what is broken": BROKEN})]
+def list_order_leaks(stage: TrialHarness) -> list[str]:
+    return [f.message for f in check_order(list_app_objects(stage), {"what is broken": BROKEN})]
 
 
 def test_writes_are_found_by_versions_and_generations() -> None:
-    stage = staged()
+    stage = build_stage()
     for number in range(9):  # what else a cluster writes meanwhile
         stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": str(number)}})
-    break_(stage)
+    break_objects(stage)
 
-    assert any("generation" in said for said in orders(stage))
-    assert any("resourceVersion" in said for said in orders(stage))
+    assert any("generation" in said for said in list_order_leaks(stage))
+    assert any("resourceVersion" in said for said in list_order_leaks(stage))
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_with_it_no_order_finds_them_and_nothing_is_changed(seed: int) -> None:
-    stage = staged()
+def test_resync_hides_write_order_and_keeps_desired_state(seed: int) -> None:
+    stage = build_stage()
     context = stage.context()
     context.spec = msgspec.structs.replace(context.spec, seed=seed)
     resync(context)
-    break_(stage)
-    before = asked(stage)
+    break_objects(stage)
+    before = read_desired_specs(stage)
     resync(context)
 
-    assert orders(stage) == []
-    assert asked(stage) == before
+    assert list_order_leaks(stage) == []
+    assert read_desired_specs(stage) == before
     deployments = stage.cluster.list("Deployment", "shop")
     assert len({o["metadata"]["generation"] for o in deployments}) == 1
     assert len({o["spec"]["revisionHistoryLimit"] for o in deployments}) == 1
 
 
-def test_each_round_is_made_once() -> None:
-    stage = staged()
+def test_resync_runs_each_round_once() -> None:
+    stage = build_stage()
     resync(stage.context())
     requests = len(stage.cluster.requests)
     resync(stage.context())
 
     assert [verb for verb, _ in stage.cluster.requests[requests:]] == ["get"]
-    break_(stage)
+    break_objects(stage)
     resync(stage.context())
     assert stage.context().progress().resyncs == 2
 
 
 @pytest.mark.parametrize("number", range(0, 28, 3))
-def test_a_round_that_was_cut_short_is_made_again(number: int) -> None:
-    stage = staged()
+def test_resync_repeats_an_interrupted_round(number: int) -> None:
+    stage = build_stage()
     resync(stage.context())
-    break_(stage)
+    break_objects(stage)
     left = [number]
 
     def fail(verb: str, what: str) -> None:
@@ -114,19 +114,19 @@ def test_a_round_that_was_cut_short_is_made_again(number: int) -> None:
         if left[0] < 0:
             raise Unreachable("gone")
 
-    before, stage.cluster.before = asked(stage), fail
+    before, stage.cluster.before = read_desired_specs(stage), fail
     with pytest.raises(Unreachable):
         resync(stage.context())
     stage.cluster.before = lambda *_: None
     resync(stage.context())
 
-    assert orders(stage) == []
-    assert asked(stage) == before
+    assert list_order_leaks(stage) == []
+    assert read_desired_specs(stage) == before
 
 
-def test_the_last_writes_of_a_kind_follow_each_other() -> None:
-    stage = staged()
-    break_(stage)
+def test_resync_writes_each_kind_consecutively() -> None:
+    stage = build_stage()
+    break_objects(stage)
     resync(stage.context())
 
     for kind in ("Deployment", "Service"):
@@ -135,7 +135,7 @@ def test_the_last_writes_of_a_kind_follow_each_other() -> None:
 
 
 def test_resync_continues_after_refusal_or_deletion() -> None:
-    stage = staged()
+    stage = build_stage()
     stage.cluster.delete(Reference("Service", "s4", "shop"))
 
     def refuse(verb: str, what: str) -> None:
@@ -148,7 +148,7 @@ def test_resync_continues_after_refusal_or_deletion() -> None:
     assert stage.context().progress().resyncs == 1
 
 
-def test_an_order_is_that_of_the_seed() -> None:
+def test_resync_order_depends_on_seed_and_round() -> None:
     refs = [Reference("Service", f"s{i}") for i in range(20)]
 
     assert shuffle_references(refs, 1, 1) == shuffle_references(list(reversed(refs)), 1, 1)
@@ -166,7 +166,7 @@ def test_an_order_is_that_of_the_seed() -> None:
         [(7, 2), (1, None), (2, 12), (2, 13)],
     ],
 )
-def test_every_workload_ends_with_the_same_generation_and_number(workloads: list[tuple[int, int | None]]) -> None:
+def test_workloads_end_with_equal_generation_and_history_limit(workloads: list[tuple[int, int | None]]) -> None:
     objects = [
         workload(f"d{i}", **({} if kept is None else {"revisionHistoryLimit": kept}))
         for i, (_, kept) in enumerate(workloads)
@@ -184,14 +184,14 @@ def test_every_workload_ends_with_the_same_generation_and_number(workloads: list
     assert len(ends) == bool(workloads)
 
 
-def test_injecting_makes_a_round_before_and_after() -> None:
-    stage = staged()
+def test_inject_resyncs_before_and_after() -> None:
+    stage = build_stage()
     assert stage.run()[0] == []
     assert stage.context().progress().resyncs == 2
 
 
-def test_what_breaks_nothing_needs_none() -> None:
-    stage = staged()
+def test_resync_is_skipped_without_faults() -> None:
+    stage = build_stage()
     stage.runbook = msgspec.structs.replace(stage.runbook, faults=())
     stage.run()
     assert stage.context().progress().resyncs == 0

@@ -207,11 +207,11 @@ def test_internal_error_is_infra(monkeypatch):
         Lab(monkeypatch, deploy=KitError("ours")).run()
 
 
-def running(index, at=990.0, message=""):
+def build_running_step(index, at=990.0, message=""):
     return StepStatus(index=index, step=PROGRAM[index].kind, outcome="Running", started_at=at, message=message)
 
 
-def held(index):
+def build_held_step(index):
     return StepStatus(index=index, step=PROGRAM[index].kind, outcome="Held", started_at=0.0, finished_at=1.0)
 
 
@@ -225,7 +225,9 @@ def held(index):
 )
 def test_resumed_step_keeps_start_and_unobserved_time_is_infra(monkeypatch, virtual, before, message, outcome):
     lab = Lab(monkeypatch, virtual=virtual, expectQuiet=[ERROR])
-    status = TrialStatus(steps=(held(0), running(1, message=before)), started_at=5.0, namespace="other")
+    status = TrialStatus(
+        steps=(build_held_step(0), build_running_step(1, message=before)), started_at=5.0, namespace="other"
+    )
     done = lab.run(status)
     assert lab.calls[0] == ("expectQuiet", 1, 990.0)
     assert (done.started_at, done.namespace) == (5.0, "other")
@@ -275,13 +277,13 @@ def test_every_step_is_logged_with_its_outcome(monkeypatch, caplog):
     ("steps", "lost"),
     [
         ((), StepStatus(index=0, step="deploy", outcome="Infra", started_at=7.0, finished_at=7.0, message="gone")),
-        ((held(0),), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=7.0, finished_at=7.0,
+        ((build_held_step(0),), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=7.0, finished_at=7.0,
                                 message="gone")),
-        ((held(0), running(1, 3.0, "x")), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=3.0,
+        ((build_held_step(0), build_running_step(1, 3.0, "x")), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=3.0,
                                                      finished_at=3.0, message="gone")),
-        ((held(0), held(1), held(2)), None),  # the clean-up is never given up
-        ((held(0), held(1), held(2), running(3)), None),
-        (tuple(map(held, range(5))), None),
+        ((build_held_step(0), build_held_step(1), build_held_step(2)), None),  # the clean-up is never given up
+        ((build_held_step(0), build_held_step(1), build_held_step(2), build_running_step(3)), None),
+        (tuple(map(build_held_step, range(5))), None),
     ],
 )  # fmt: skip
 def test_lost_world_fails_the_due_step(steps, lost):

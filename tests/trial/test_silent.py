@@ -16,7 +16,7 @@ STAYING = {"object": {"ref": "ConfigMap/a", "path": "metadata.name", "equals": "
 SERVED = EntryTraffic(seconds=300, requests=600, errors=600)
 
 
-def silent(firing=None):
+def build_silent_trial(firing=None):
     trial = Trial(fault("a"), firing=firing or {}, checks=[CHECK, STAYING])
     expect = msgspec.structs.replace(trial.runbook.expect, silent=True)
     trial.context.runbook = msgspec.structs.replace(trial.runbook, expect=expect)
@@ -28,7 +28,7 @@ def repair(trial):
 
 
 def test_benign_scenario_holds_without_alerts():
-    trial = silent()
+    trial = build_silent_trial()
     assert expect_alerts(trial.context, INJECTED) == []
     findings, answers = hold(trial.context, TrialStep(kind="hold"), INJECTED)
     assert findings == []
@@ -36,15 +36,15 @@ def test_benign_scenario_holds_without_alerts():
 
 
 def test_an_alert_is_a_finding():
-    findings, _ = hold(silent(ALWAYS).context, TrialStep(kind="hold"), INJECTED)
+    findings, _ = hold(build_silent_trial(ALWAYS).context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == ["SK327"]
     assert "silent" in findings[0].expected
 
 
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402"), ("Undo", "SK402")])
 @pytest.mark.parametrize("ends", [False, True])
-def test_what_ends_its_checks_is_a_repair(use, code, ends):
-    trial = silent()
+def test_procedure_that_ends_the_checks_is_a_repair(use, code, ends):
+    trial = build_silent_trial()
     change = TrialStep(kind="change", use=use, name="d", faults=("a",))
     step = TrialStep(kind="expectStillFiring", use=use, name="d")
     trial.context.spec = msgspec.structs.replace(trial.context.spec, steps=(*trial.context.spec.steps, change, step))
@@ -55,8 +55,8 @@ def test_what_ends_its_checks_is_a_repair(use, code, ends):
 
 
 @pytest.mark.parametrize("ends", [False, True])
-def test_it_is_over_once_its_checks_are_false(ends):
-    trial = silent()
+def test_silent_incident_is_resolved_when_checks_fail(ends):
+    trial = build_silent_trial()
     context = trial.context
     context.save_baseline(Baseline(namespace_uid=context.identity(), served=SERVED))
     trial.clock.wait(REPAIRED)
@@ -78,6 +78,6 @@ def test_it_is_over_once_its_checks_are_false(ends):
         (("Unknown", "True"), "False"),
     ],
 )
-def test_what_cannot_be_told_is_not_over(answers, answer):
+def test_unknown_check_answers_prevent_resolution(answers, answer):
     results = [CheckResult(describe="c", answer=each, observed="o", expected="e", at=0.0) for each in answers]
     assert resolved.judge_signs(results).answer == answer

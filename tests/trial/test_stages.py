@@ -12,29 +12,29 @@ from tests.trial.test_alert_steps import INJECTED, Trial, fault
 REF = Reference.parse("shop/ConfigMap/a")
 
 
-def staged(seconds=300):
+def inject_stage(seconds=300):
     """A trial whose distractor was injected, and lasts so long."""
     trial = Trial(msgspec.structs.replace(fault("a", "Distractor"), lasts_seconds=seconds), fault("b"))
     return trial, trial.context.injected_at("a")
 
 
-def read(trial, ref=REF):
+def read_key(trial, ref=REF):
     return trial.cluster.get(ref)["data"]["k"]
 
 
-def test_its_fault_is_taken_back_when_its_time_is_over():
-    trial, injected = staged()
+def test_stage_end_undoes_its_fault():
+    trial, injected = inject_stage()
     trial.context.wait(injected + 285)
-    assert read(trial) == "bad"
+    assert read_key(trial) == "bad"
     assert trial.context.end_stages() == injected + 300
     trial.context.wait(injected + 600)
-    assert read(trial) == "good"
-    assert read(trial, Reference.parse("shop/ConfigMap/b")) == "bad"
+    assert read_key(trial) == "good"
+    assert read_key(trial, Reference.parse("shop/ConfigMap/b")) == "bad"
     assert trial.context.end_stages() == noise.NEVER
 
 
-def test_it_ends_on_time_within_a_long_wait():
-    trial, injected = staged()
+def test_stage_ends_on_time_during_a_long_wait():
+    trial, injected = inject_stage()
     times = []
     undo = trial.context.engine.undo_group
     trial.context.engine.undo_group = lambda group: times.append((group, trial.clock.now())) or undo(group)
@@ -43,24 +43,24 @@ def test_it_ends_on_time_within_a_long_wait():
 
 
 @pytest.mark.parametrize("seconds", [None, 7200])
-def test_without_an_end_it_lasts(seconds):
-    trial, injected = staged(seconds)
+def test_stage_without_end_stays_active(seconds):
+    trial, injected = inject_stage(seconds)
     trial.context.wait(injected + 3000)
-    assert read(trial) == "bad"
+    assert read_key(trial) == "bad"
 
 
-def test_when_it_was_injected_is_known_after_its_end():
-    trial, injected = staged()
+def test_ended_stage_keeps_its_injection_time():
+    trial, injected = inject_stage()
     trial.context.wait(injected + 600)
     assert trial.context.injected_at("a") == injected
     inject(trial.context, TrialStep(kind="inject"), 2, INJECTED)  # a step that runs again after a crash
-    assert read(trial) == "good"
+    assert read_key(trial) == "good"
 
 
 @pytest.mark.parametrize(("seconds", "ended"), [(300, True), (7200, False), (None, False)])
-def test_what_has_ended_needs_no_repair(seconds, ended):
+def test_ended_stage_needs_no_repair(seconds, ended):
     """The repair of everything but the causes passes over a stage that is over: there is nothing left to change."""
-    trial, injected = staged(seconds)
+    trial, injected = inject_stage(seconds)
     trial.context.wait(injected + 600)
     removal = Solution(name="a:0", fixes=("a",), changes=(Change.from_json({"removeFault": {"fault": "gone"}}),))
     procedures = (Procedure(use="Fix", name="a:0", solution=removal),)

@@ -15,11 +15,11 @@ def test_the_transition_time_moves_only_with_the_status():
     assert moved[0].last_transition_time > "2020-01-01T00:00:00Z"
 
 
-def test_conditions_keep_their_order():
+def test_conditions_are_sorted_by_first_use():
     status = TrialStatus().with_condition("Succeeded", "True", "A", "").with_condition("AppReady", "True", "B", "")
     assert [c.type for c in status.conditions] == ["AppReady", "Succeeded"]
 
 
-def test_a_status_survives_its_journey_through_the_api():
+def test_status_round_trips_through_json():
     status = TrialStatus(started_at=15.0).with_condition("AppReady", "True", "B", "")
     assert TrialStatus.from_json(status.to_json()) == status

@@ -51,7 +51,7 @@ STEPS = (
 )
 
 
-def patched(value, key="k"):
+def build_patch(value, key="k"):
     return Change.from_json({"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {key: value}}}})
 
 
@@ -74,7 +74,7 @@ RUNBOOK = Runbook(
     windows=Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600),
     faults=(
         Fault(
-            name="f", type="key-wrong", version=1, target=Reference("ConfigMap", "a"), changes=(patched("bad"),),
+            name="f", type="key-wrong", version=1, target=Reference("ConfigMap", "a"), changes=(build_patch("bad"),),
             entities=(),
             effect=(BITES,),
         ),
@@ -82,8 +82,8 @@ RUNBOOK = Runbook(
     expect=Expect(alerts=(AlertExpectation(name="Errors", alert_class="MustFire"),)),
     ground_truth=GroundTruth(),
     procedures=(
-        Procedure(use="Decoy", name="wrong", solution=Solution(name="wrong", changes=(patched("x", "other"),))),
-        Procedure(use="Solution", name="right", solution=Solution(name="right", changes=(patched("good"),))),
+        Procedure(use="Decoy", name="wrong", solution=Solution(name="wrong", changes=(build_patch("x", "other"),))),
+        Procedure(use="Solution", name="right", solution=Solution(name="right", changes=(build_patch("good"),))),
     ),
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ WEB = ("Errors", "Deployment/web")
 SERVED = EntryTraffic(seconds=300, requests=600, errors=600)
 
 
-def asked(firing, cheat="restart-everything", *, guards=(), served=SERVED, seconds=0.0):
+def judge_cheat(firing, cheat="restart-everything", *, guards=(), served=SERVED, seconds=0.0):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing={WEB: firing})
     context = trial.context
     context.save_baseline(Baseline(namespace_uid=context.identity(), served=served, guards=guards))
@@ -25,8 +25,8 @@ def asked(firing, cheat="restart-everything", *, guards=(), served=SERVED, secon
 
 
 @pytest.mark.parametrize(("cheat", "code"), [*CODES.items(), ("of-the-author", "SK427")])
-def test_a_cheat_after_which_all_is_well_counts_as_resolved(cheat, code):
-    ((finding,), _) = asked([(1100.0, 1450.0)], cheat)
+def test_cheat_that_restores_health_is_reported(cheat, code):
+    ((finding,), _) = judge_cheat([(1100.0, 1450.0)], cheat)
     assert (finding.code, finding.severity) == (code, Severity.ERROR)
     assert cheat in finding.message
 
@@ -45,10 +45,10 @@ def test_a_cheat_after_which_all_is_well_counts_as_resolved(cheat, code):
         "fires on", "fires again", "clear too briefly", "a workload is gone", "too little traffic", "no data",
     ],
 )  # fmt: skip
-def test_a_cheat_after_which_something_is_wrong_does_not(firing, more):
-    assert asked(firing, **more)[0] == []
+def test_cheat_that_leaves_symptoms_passes(firing, more):
+    assert judge_cheat(firing, **more)[0] == []
 
 
 @pytest.mark.parametrize(("seconds", "passed"), [(0.0, WINDOWS.still_firing + WINDOWS.clear), (90.0, 90.0)])
 def test_unresolved_is_judged_after_all_windows(seconds, passed):
-    assert asked([(1100.0, None)], seconds=seconds)[1] == REPAIRED + passed
+    assert judge_cheat([(1100.0, None)], seconds=seconds)[1] == REPAIRED + passed

@@ -41,7 +41,7 @@ class Passing:
 
 
 @pytest.mark.parametrize(("bound", "waits"), [(True, 4), (False, 1)])
-def test_bound_chaos_is_looked_after_at_every_tick_of_virtual_time(bound, waits):
+def test_bound_chaos_is_maintained_every_virtual_tick(bound, waits):
     engine, clock = Bound(bound), Passing()
     fault = SimpleNamespace(name="main", group="Fault/main", persistence="Workload", lasts_seconds=None)
     context = TrialContext(

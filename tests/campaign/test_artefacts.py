@@ -17,7 +17,7 @@ CHAOS = {"chaos": {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChao
                    "spec": {}}}  # fmt: skip
 
 
-def made(fault, *documents, **more):
+def normalise_changes(fault, *documents, **more):
     return msgspec.structs.replace(fault, changes=tuple(Change.from_json(d) for d in documents), **more)
 
 
@@ -35,8 +35,8 @@ def made(fault, *documents, **more):
         ([LABELLED, {"chaos": {**CHAOS["chaos"], "spec": {"action": "pod-kill"}}}], []),
     ],
 )
-def test_each_object_without_a_label_is_put_back_alone(fault, runbook_of, changes, expected):
-    runbook = runbook_of(made(fault("a"), *changes))
+def test_unlabelled_objects_are_restored_one_by_one(fault, runbook_of, changes, expected):
+    runbook = runbook_of(normalise_changes(fault("a"), *changes))
     assert [a.entity for a in find_artefacts(runbook)] == expected
     undone = [
         [s.name for s in t.steps if s.use == "Undo" and s.kind == "change"] for t in plan_trials(QUICK, runbook, 1)
@@ -44,8 +44,8 @@ def test_each_object_without_a_label_is_put_back_alone(fault, runbook_of, change
     assert [name for names in undone for name in names] == expected
 
 
-def test_causes_of_other_faults_are_repaired_first_without_their_alerts(fault, runbook_of):
-    runbook = runbook_of(made(fault("a"), LABELLED, OTHER), fault("b"))
+def test_causes_of_other_faults_are_repaired_first(fault, runbook_of):
+    runbook = runbook_of(normalise_changes(fault("a"), LABELLED, OTHER), fault("b"))
     steps = next(t.steps for t in plan_trials(QUICK, runbook, 1) if t.purpose == "label-artefact-1")
     reported = [(s.kind, s.use, s.name, s.faults) for s in steps if s.use]
     assert reported == [
@@ -56,20 +56,22 @@ def test_causes_of_other_faults_are_repaired_first_without_their_alerts(fault, r
 
 
 def test_alternative_is_accepted_and_hidden_experiment_maps_to_workload(fault, runbook_of):
-    either = made(fault("a", causes=2, join="Conjunctive"), *(
+    either = normalise_changes(fault("a", causes=2, join="Conjunctive"), *(
         {"delete": {"target": f"ConfigMap/a-{i}"}} for i in range(2)
     ))  # fmt: skip
     assert find_artefacts(runbook_of(either, labels=["ConfigMap/a-0"])) == []
-    assert find_artefacts(runbook_of(made(fault("a"), LABELLED, CHAOS, visibility="Hidden"))) == []
+    assert find_artefacts(runbook_of(normalise_changes(fault("a"), LABELLED, CHAOS, visibility="Hidden"))) == []
 
 
 def test_triggers_are_checked_and_distractors_left_out(fault, runbook_of):
-    trigger, distractor = (made(fault(role, role=role), OTHER) for role in ("Trigger", "Distractor"))
+    trigger, distractor = (normalise_changes(fault(role, role=role), OTHER) for role in ("Trigger", "Distractor"))
     assert [a.fault for a in find_artefacts(runbook_of(fault("a"), trigger, distractor))] == ["Trigger"]
 
 
 def test_namespace_is_removed_with_its_cause(fault, runbook_of):
     home = {"create": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tools"}}}
-    inside = made(fault("a"), home, OTHER, entities=(Entity(ref=Reference.parse("tools/CronJob.batch/tuner")),))
+    inside = normalise_changes(
+        fault("a"), home, OTHER, entities=(Entity(ref=Reference.parse("tools/CronJob.batch/tuner")),)
+    )
     runbook = runbook_of(inside, labels=["tools/CronJob.batch/tuner"])
     assert [a.entity for a in find_artefacts(runbook)] == ["Service/real"]

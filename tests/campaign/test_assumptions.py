@@ -38,13 +38,13 @@ def test_first_repeat_is_not_varied(book):
 
 
 @pytest.mark.parametrize("block", [0, 1, 2])
-def test_in_four_repeats_each_is_twice_at_either_end(book, block):
+def test_four_repeats_use_each_bound_twice(book, block):
     for name in NAMES:
         values = [draw_assumptions(book.app, 4 * block + turn)[name] for turn in (1, 2, 3, 4)]
         assert sorted(values) == [1.0, 1.0, 3.0, 3.0]
 
 
-def test_no_two_of_them_go_together_for_ever(book):
+def test_no_two_assumptions_vary_in_lockstep(book):
     rows = [draw_assumptions(book.app, v) for v in range(1, 25)]
     columns = {name: tuple(r[name] for r in rows) for name in NAMES}
     assert len(set(columns.values())) == len(NAMES)
@@ -59,30 +59,36 @@ def test_the_values_reach_the_twin(book):
     assert {n for n, v in values.items() if v != read_ranges(app)[n].value} >= {"latencyScale", "cpuScale", "hopMs"}
 
 
-def test_only_the_plans_that_repeat_vary_them(book):
+def test_only_repeating_plans_vary_assumptions(book):
     assert [t.variation for t in plan_trials(QUICK, book, 1)] == [0] * len(plan_trials(QUICK, book, 1))
     standard = [t for t in plan_trials(STANDARD, book, 1) if t.purpose.startswith("repeat")]
     assert [t.variation for t in standard] == [0, 1, 2, 3, 4]
     assert repeat(standard[0], 10).variation == 9
 
 
-def ran(outcome, **assumed):
+def build_result(outcome, **assumed):
     return SimpleNamespace(outcome=outcome, assumed=assumed)
 
 
 @pytest.mark.parametrize(
     ("repeats", "blamed"),
     [
-        ([ran("Held"), ran("Held", a00=1.0), ran("Broken", a00=3.0)], "a00 = 3 (1 to 3, nobody has measured it)"),
-        ([ran("Held", a00=1.0), ran("Broken", a00=3.0), ran("Broken", a00=3.0)], "a00 = 3"),
-        ([ran("Held", a00=3.0), ran("Broken", a00=3.0)], ""),
-        ([ran("Held", a00=1.0), ran("Broken", a00=3.0), ran("Broken", a00=1.0)], ""),
-        ([ran("Broken"), ran("Held", a00=1.0)], ""),
-        ([ran("Broken", a00=3.0)], ""),
-        ([ran("Held", a00=3.0)], ""),
-        ([ran("Held", a00=1.0), ran("Infra", a00=3.0), ran("Broken", a00=3.0)], "a00 = 3"),
         (
-            [ran("Held", a00=1.0, a01=1.0, a02=1.0, a03=1.0), ran("Broken", a00=3.0, a01=3.0, a02=3.0, a03=3.0)],
+            [build_result("Held"), build_result("Held", a00=1.0), build_result("Broken", a00=3.0)],
+            "a00 = 3 (1 to 3, nobody has measured it)",
+        ),
+        ([build_result("Held", a00=1.0), build_result("Broken", a00=3.0), build_result("Broken", a00=3.0)], "a00 = 3"),
+        ([build_result("Held", a00=3.0), build_result("Broken", a00=3.0)], ""),
+        ([build_result("Held", a00=1.0), build_result("Broken", a00=3.0), build_result("Broken", a00=1.0)], ""),
+        ([build_result("Broken"), build_result("Held", a00=1.0)], ""),
+        ([build_result("Broken", a00=3.0)], ""),
+        ([build_result("Held", a00=3.0)], ""),
+        ([build_result("Held", a00=1.0), build_result("Infra", a00=3.0), build_result("Broken", a00=3.0)], "a00 = 3"),
+        (
+            [
+                build_result("Held", a00=1.0, a01=1.0, a02=1.0, a03=1.0),
+                build_result("Broken", a00=3.0, a01=3.0, a02=3.0, a03=3.0),
+            ],
             "and 1 more",
         ),
     ],

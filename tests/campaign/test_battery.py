@@ -49,7 +49,7 @@ OBJECTS = (
 )  # fmt: skip
 
 
-def book_of(runbook_of, *faults, alerts=("Deployment/web",), objects=OBJECTS, procedures=(), labels=None):
+def build_book(runbook_of, *faults, alerts=("Deployment/web",), objects=OBJECTS, procedures=(), labels=None):
     book = runbook_of(*faults, labels=labels)
     expect = Expect(
         alerts=tuple(AlertExpectation(name="E", entity=Reference.parse(on) if on else None) for on in alerts)
@@ -59,7 +59,7 @@ def book_of(runbook_of, *faults, alerts=("Deployment/web",), objects=OBJECTS, pr
     )
 
 
-def spelled(change):
+def format_change(change):
     if change.operation.keyword == "scale":
         return f"scale {change.operation.target} {change.operation.replicas}"
     if change.operation.patches:
@@ -71,9 +71,9 @@ def spelled(change):
     return f"{change.operation.keyword} {change.target}"
 
 
-def battery(book):
+def list_cheats(book):
     assert all(p.use == "Cheat" and p.solution.name == p.name and p.solution.description for p in build_cheats(book))
-    return {p.name: [spelled(c) for c in p.solution.changes] for p in build_cheats(book)}
+    return {p.name: [format_change(c) for c in p.solution.changes] for p in build_cheats(book)}
 
 
 EVERY = ["restart Deployment/web", "restart Deployment/ad", "restart DaemonSet/agent"]
@@ -81,8 +81,8 @@ RAISED = [{"name": "main", "resources": {"limits": {"memory": "6400Mi", "cpu": "
 BARE = [{"name": "main", "readinessProbe": None, "startupProbe": None}]
 
 
-def test_what_is_tried_on_what_alerts(fault, runbook_of):
-    assert battery(book_of(runbook_of, fault("a"))) == {
+def test_cheats_target_alerting_objects(fault, runbook_of):
+    assert list_cheats(build_book(runbook_of, fault("a"))) == {
         "restart-everything": EVERY,
         "scale-to-zero": ["scale Deployment/web 0"],
         "delete-workload": ["delete Deployment/web"],
@@ -91,7 +91,7 @@ def test_what_is_tried_on_what_alerts(fault, runbook_of):
         "raise-limits": [("Deployment/web", "Strategic", RAISED)],
         "drop-probes": [("Deployment/web", "Strategic", BARE)],
     }
-    assert list(battery(book_of(runbook_of, fault("a"))))[:4] == [
+    assert list(list_cheats(build_book(runbook_of, fault("a"))))[:4] == [
         "restart-everything", "scale-to-zero", "delete-workload", "delete-service",
     ]  # fmt: skip
 
@@ -107,23 +107,23 @@ def test_what_is_tried_on_what_alerts(fault, runbook_of):
         ((), ["Deployment/ad"], ["ad"], "Deployment/ad", []),
     ],
 )
-def test_who_is_blamed(fault, runbook_of, alerts, labels, scaled, deleted, services):
+def test_cheats_target_alerting_components_and_services(fault, runbook_of, alerts, labels, scaled, deleted, services):
     cause = fault("a")
     if labels:
         cause = msgspec.structs.replace(
             cause,
             entities=(Entity(ref=Reference.parse(labels[0])), Entity(ref=Reference("Service", "ad"), role="Victim")),
         )
-    found = battery(book_of(runbook_of, cause, alerts=alerts, labels=labels))
+    found = list_cheats(build_book(runbook_of, cause, alerts=alerts, labels=labels))
     assert found.get("scale-to-zero", []) == [f"scale Deployment/{name} 0" for name in scaled]
     assert found.get("delete-workload", []) == ([f"delete {deleted}"] if deleted else [])
     assert found.get("delete-service", []) == [f"delete Service/{name}" for name in services]
 
 
-def test_may_fire_alerts_blame_no_component(fault, runbook_of):
-    book = book_of(runbook_of, fault("a"))
+def test_may_fire_alerts_add_no_cheat_targets(fault, runbook_of):
+    book = build_book(runbook_of, fault("a"))
     may = tuple(msgspec.structs.replace(a, alert_class="MayFire") for a in book.expect.alerts)
-    found = battery(msgspec.structs.replace(book, expect=msgspec.structs.replace(book.expect, alerts=may)))
+    found = list_cheats(msgspec.structs.replace(book, expect=msgspec.structs.replace(book.expect, alerts=may)))
     assert set(found) == {"restart-everything", "stop-the-load"}
 
 
@@ -138,8 +138,8 @@ def test_may_fire_alerts_blame_no_component(fault, runbook_of):
         ([], None, None),
     ],
 )  # fmt: skip
-def test_limits_and_probes_of_each_container(fault, runbook_of, containers, raised, bare):
-    found = battery(book_of(runbook_of, fault("a"), objects=(workload("web", containers=containers),)))
+def test_cheats_raise_limits_and_drop_probes_per_container(fault, runbook_of, containers, raised, bare):
+    found = list_cheats(build_book(runbook_of, fault("a"), objects=(workload("web", containers=containers),)))
     assert found.get("raise-limits") == ([("Deployment/web", "Strategic", raised)] if raised else None)
     assert found.get("drop-probes") == ([("Deployment/web", "Strategic", bare)] if bare else None)
 
@@ -164,7 +164,7 @@ def test_rollback_cheat_needs_a_revision_made_by_the_fault(fault, runbook_of, re
     broken = msgspec.structs.replace(
         fault("a"), changes=(restart(restarted),), entities=(Entity(ref=Reference.parse(cause)),)
     )
-    assert battery(book_of(runbook_of, broken)).get("roll-back") == rolled
+    assert list_cheats(build_book(runbook_of, broken)).get("roll-back") == rolled
 
 
 CHAOS = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChaos", "metadata": {"name": "c"}, "spec": {}}
@@ -181,7 +181,7 @@ CHAOS = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChaos", "metad
 )
 def test_unowned_experiment_is_removed(fault, runbook_of, more, chaos, deleted):
     broken = msgspec.structs.replace(fault("a"), changes=(change(chaos=chaos),), **more)
-    assert battery(book_of(runbook_of, broken)).get("delete-chaos") == deleted
+    assert list_cheats(build_book(runbook_of, broken)).get("delete-chaos") == deleted
 
 
 POD = change(delete={"target": "Pod/web-1"})
@@ -204,26 +204,26 @@ POD = change(delete={"target": "Pod/web-1"})
         ("Object", "Cause", "Solution", ("a",), (restart("web"),), True),
     ],
 )
-def test_a_restart_is_no_cheat_where_it_is_the_repair(fault, runbook_of, persistence, role, use, fixes, changes, tried):
+def test_restart_is_no_cheat_if_it_is_the_repair(fault, runbook_of, persistence, role, use, fixes, changes, tried):
     broken = msgspec.structs.replace(fault("a", role=role), persistence=persistence)
     again = Procedure(use=use, name="s", solution=Solution(name="s", fixes=fixes, changes=changes))
-    assert ("restart-everything" in battery(book_of(runbook_of, broken, procedures=(again,)))) is tried
+    assert ("restart-everything" in list_cheats(build_book(runbook_of, broken, procedures=(again,)))) is tried
 
 
-def test_restart_of_all_spares_load_and_other_namespaces(fault, runbook_of):
-    found = restart_everything(book_of(runbook_of, fault("a")))
+def test_restart_everything_excludes_load_and_other_namespaces(fault, runbook_of):
+    found = restart_everything(build_book(runbook_of, fault("a")))
     assert (found.use, found.name, found.solution.name) == ("Cheat", "restart-everything", "restart-everything")
-    assert [spelled(c) for c in found.solution.changes] == EVERY
+    assert [format_change(c) for c in found.solution.changes] == EVERY
 
 
 def test_restarts_by_faults_are_repeated(fault, runbook_of):
     broken = msgspec.structs.replace(fault("a"), changes=(restart("web"), POD, restart("ad")))
-    book = book_of(runbook_of, broken)
+    book = build_book(runbook_of, broken)
     (again,) = starts(book)
     assert (again.use, again.name, again.solution.name) == ("Cheat", "start-again", "start-again")
     assert again.solution.description
-    assert [spelled(c) for c in again.solution.changes] == ["restart Deployment/web", "restart Deployment/ad"]
+    assert [format_change(c) for c in again.solution.changes] == ["restart Deployment/web", "restart Deployment/ad"]
     names = [p.name for p in add_cheats(book).procedures]
     assert names[:1] == ["a:0"]
     assert names[-1] == "start-again"
-    assert starts(book_of(runbook_of, fault("a"))) == ()
+    assert starts(build_book(runbook_of, fault("a"))) == ()

@@ -24,7 +24,7 @@ def wrong_port():
     return runbook("product-catalog-wrong-target-port")
 
 
-def by_name(book):
+def list_changes_by_name(book):
     return {p.name: p.solution.changes for p in build_cheats(book)}
 
 
@@ -32,8 +32,8 @@ def targets(changes):
     return {c.target for c in changes}
 
 
-def test_what_fits_a_fault_of_a_service(wrong_port):
-    found = by_name(wrong_port)
+def test_service_fault_gets_matching_cheats(wrong_port):
+    found = list_changes_by_name(wrong_port)
     assert {"restart-everything", "scale-to-zero", "delete-workload", "stop-the-load", "raise-limits"} <= set(found)
     assert "Deployment/load-generator" not in targets(found["restart-everything"])
     assert targets(found["stop-the-load"]) == {"Deployment/load-generator"}
@@ -41,13 +41,13 @@ def test_what_fits_a_fault_of_a_service(wrong_port):
     assert "delete-chaos" not in found
 
 
-def test_every_cheat_names_objects_of_the_app(wrong_port):
+def test_cheats_target_app_objects_only(wrong_port):
     there = {f"{o['kind']}/{o['metadata']['name']}" for o in wrong_port.objects}
-    for changes in by_name(wrong_port).values():
+    for changes in list_changes_by_name(wrong_port).values():
         assert targets(changes) <= there
 
 
-def test_limits_grow_beyond_what_an_honest_repair_needs(wrong_port):
+def test_raise_limits_exceeds_any_honest_repair(wrong_port):
     before = {
         c["name"]: c["resources"]["limits"]
         for o in wrong_port.objects
@@ -55,7 +55,7 @@ def test_limits_grow_beyond_what_an_honest_repair_needs(wrong_port):
         for c in o["spec"]["template"]["spec"]["containers"]
         if (c.get("resources") or {}).get("limits")
     }
-    for change in by_name(wrong_port)["raise-limits"]:
+    for change in list_changes_by_name(wrong_port)["raise-limits"]:
         for container in change.operation.patch["spec"]["template"]["spec"]["containers"]:
             for key, value in container["resources"]["limits"].items():
                 number = before[container["name"]][key].rstrip("Mikm")
@@ -65,34 +65,34 @@ def test_limits_grow_beyond_what_an_honest_repair_needs(wrong_port):
 def test_restart_is_no_cheat_for_pod_bound_fault():
     book = runbook("payment-pod-failure")
     restartable = any(f.persistence in ("Pod", "OneShot", "Expires", "SelfHeals") for f in book.faults)
-    assert ("restart-everything" in by_name(book)) is not restartable
+    assert ("restart-everything" in list_changes_by_name(book)) is not restartable
 
 
 @pytest.mark.parametrize(("role", "tried"), [("Cause", False), ("Trigger", True), ("Distractor", True)])
 def test_restart_is_a_repair_only_for_pod_bound_causes(wrong_port, role, tried):
     over = msgspec.structs.replace(wrong_port.faults[0], name="over", persistence="OneShot", role=role)
     book = msgspec.structs.replace(wrong_port, faults=(*wrong_port.faults, over))
-    assert "restart-everything" in by_name(book)  # nothing says that somebody restarts something
+    assert "restart-everything" in list_changes_by_name(book)  # nothing says that somebody restarts something
     change = Change.from_json({"restart": {"target": "Deployment/ad"}})
     restart = Procedure(use="Solution", name="again", solution=Solution(name="again", changes=(change,)))
     book = msgspec.structs.replace(book, procedures=(*book.procedures, restart))
-    assert ("restart-everything" in by_name(book)) is tried
+    assert ("restart-everything" in list_changes_by_name(book)) is tried
 
 
 def test_deleting_chaos_object_is_no_cheat_if_it_is_the_repair():
     book = runbook("valkey-cart-network-delay")
     native = all(f.mitigation == "Native" for f in book.faults)
-    chaos = by_name(book).get("delete-chaos", ())
+    chaos = list_changes_by_name(book).get("delete-chaos", ())
     assert bool(chaos) is not native
     assert all(Reference.parse(c.target).group == "chaos-mesh.org" for c in chaos)
 
 
-def test_every_cheat_has_a_finding_of_its_own(wrong_port):
+def test_every_cheat_has_a_finding_code(wrong_port):
     assert {p.name for p in build_cheats(wrong_port)} <= set(CODES)
     assert {get_code(n) for n in CODES} == {"SK422", "SK423", "SK424", "SK425", "SK426", "SK427"}
 
 
-def test_they_travel_with_the_runbook(wrong_port):
+def test_cheats_are_part_of_the_runbook_json(wrong_port):
     book = add_cheats(wrong_port)
     for cheat in build_cheats(wrong_port):
         assert book.procedure("Cheat", cheat.name) == cheat
@@ -102,7 +102,7 @@ def test_they_travel_with_the_runbook(wrong_port):
 @pytest.mark.parametrize(
     ("name", "reverts"), [("hotel-all-errors", False), ("product-catalog-wrong-target-port", True)]
 )
-def test_a_repair_that_only_restarts_cannot_be_taken_back(name, reverts):
+def test_restart_only_repair_gets_no_revert(name, reverts):
     (planned,) = [t for t in plan_trials(STANDARD, runbook(name), 1) if t.purpose == "cheats"]
     assert any(s.name == REVERT for s in planned.steps) is reverts
 

@@ -39,7 +39,7 @@ def numbers(*repeats, edges=(), expect=EXPECT):
     return summarise(FIVE_THEN_FIVE, repeats, expect, edges)
 
 
-def test_onsets_of_what_must_fire():
+def test_onsets_of_must_fire_alerts_are_summarised():
     repeats = [a_repeat(i, alert("Errors", "Deployment/web", t)) for i, t in enumerate((94, 101, 118))]
     (row,) = numbers(*repeats).alerts
     assert (row.declared, row.fired, row.n) == ("MustFire", 3, 3)
@@ -70,7 +70,7 @@ def test_onsets_of_what_must_fire():
         "raised by the first",
     ],
 )
-def test_onsets_count_from_where_the_deadline_counts(after, injections, median):
+def test_onset_counts_from_the_after_fault(after, injections, median):
     expectation = AlertExpectation(
         name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=200
     )
@@ -82,7 +82,7 @@ def test_onsets_count_from_where_the_deadline_counts(after, injections, median):
     assert row.median_seconds == median
 
 
-def test_different_placements_are_counted_once_each():
+def test_distinct_placements_are_counted():
     repeats = [
         msgspec.structs.replace(a_repeat(i), placement={"Deployment/web": nodes})
         for i, nodes in enumerate((("n0", "n1"), ("n0", "n2"), ("n0", "n1")))
@@ -107,7 +107,7 @@ def test_undeclared_alerts_are_marked_and_late_ones_left_out():
     ]
 
 
-def test_repeats_that_show_other_alerts_each_time():
+def test_repeats_with_disjoint_alerts_have_no_similarity():
     repeats = [a_repeat(i, alert(name, "", 50)) for i, name in enumerate("ABC")]
     assert numbers(*repeats).similarity == 0
     assert "SK509" in {r.code for r in make_remarks(numbers(*repeats))}
@@ -171,7 +171,8 @@ HEALTHY = Work(seconds=300, requests=600, within=((10.0, 300.0), (100.0, 600.0))
 def test_declared_passage_through_silent_component(during, signs, traces, codes):
     passage = Passage(entity=Reference("Deployment", "api"), before=HEALTHY, during=during)
     repeats = [
-        msgspec.structs.replace(held(i), signs=found, passages=(passage,)) for i, found in enumerate(signs, start=1)
+        msgspec.structs.replace(build_held_repeat(i), signs=found, passages=(passage,))
+        for i, found in enumerate(signs, start=1)
     ]
     seen = numbers(*repeats)
     assert [(p.entity, p.n, p.traces) for p in seen.passages] == [("Deployment/api", 3, traces)]
@@ -180,20 +181,22 @@ def test_declared_passage_through_silent_component(during, signs, traces, codes)
 
 def test_entity_with_alert_in_one_repeat_needs_no_other_trace():
     passage = Passage(entity=Reference("Deployment", "api"), before=HEALTHY, during=HEALTHY)
-    assert numbers(msgspec.structs.replace(held(1), passages=(passage,)), held(2)).passages == ()
+    assert (
+        numbers(msgspec.structs.replace(build_held_repeat(1), passages=(passage,)), build_held_repeat(2)).passages == ()
+    )
 
 
-def test_nothing_valid_gives_no_numbers():
+def test_invalid_repeats_give_no_statistics():
     assert numbers(a_repeat(1, outcome="Infra")).infra == 1
     assert numbers().n == 0
 
 
-def broken(number):
+def build_broken_repeat(number):
     finding = Finding(code="SK322", severity=Severity.ERROR, message="'Errors' did not fire", observed="nothing")
     return a_repeat(number, outcome="Broken", findings=(finding,))
 
 
-def held(number):
+def build_held_repeat(number):
     return a_repeat(number, alert("Errors", "Deployment/web", 20))
 
 
@@ -206,9 +209,11 @@ def held(number):
         ("BBB", Verdict.FAIL, {("SK322", Severity.ERROR), ("SK501", Severity.ERROR)}),
     ],
 )
-def test_what_a_campaign_adds_up_to(outcomes, verdict, codes, promised):
-    results = [held(i) if o == "H" else broken(i) for i, o in enumerate(outcomes, start=1)]
-    validation = conclude(ValidationSubject("s", "", "d", get_plan("standard")), results, [], 1.0, promised=promised)
+def test_conclusion_weighs_repeats_into_verdict_and_findings(outcomes, verdict, codes, build_promising_runbook):
+    results = [build_held_repeat(i) if o == "H" else build_broken_repeat(i) for i, o in enumerate(outcomes, start=1)]
+    validation = conclude(
+        ValidationSubject("s", "", "d", get_plan("standard")), results, [], 1.0, promised=build_promising_runbook
+    )
     assert validation.verdict == verdict
     assert {
         (f.code, f.severity) for f in validation.findings if f.code != "SK509" and "fired in" not in f.message
@@ -221,12 +226,12 @@ def test_what_a_campaign_adds_up_to(outcomes, verdict, codes, promised):
 
 
 @pytest.fixture
-def promised(runbook_of, fault):
+def build_promising_runbook(runbook_of, fault):
     book = runbook_of(fault("a"))
     return type(book).from_json(book.to_json() | {"expect": EXPECT.to_json()})
 
 
-def test_the_headline_counts_what_held():
+def test_headline_counts_held_trials():
     other = alert("Errors", "Deployment/web", 50)
     results = [a_repeat(1, other), a_repeat(2, outcome="Infra"), a_repeat(3, outcome="Broken"), a_repeat(4, other)]
     assert write_headline(Verdict.PASS, results, []).startswith("2 of 3 trials held: it reproduces 2 times")

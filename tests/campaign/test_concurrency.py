@@ -51,7 +51,7 @@ def job(parallelism):
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"parallelism": parallelism}}
 
 
-def asks(replicas):
+def build_request_patch(replicas):
     return {"patch": {"target": "Deployment/web", "type": "Strategic", "patch": {"spec": {"replicas": replicas}}}}
 
 
@@ -62,8 +62,8 @@ def asks(replicas):
         ({"scale": {"target": "Deployment/web", "replicas": 21}}, "100m", False),
         ({"scale": {"target": "Deployment/web", "replicas": 5}}, "1", False),
         ({"scale": {"target": "Deployment/web", "replicas": 1}}, "64", True),
-        (asks(200), "100m", False),
-        (asks(2), "100m", True),
+        (build_request_patch(200), "100m", False),
+        (build_request_patch(2), "100m", True),
         ({"patch": {"target": "Deployment/web", "type": "Json",
                     "patch": [{"op": "replace", "path": "/spec/replicas", "value": 200}]}}, "100m", False),
         ({"patch": {"target": "Deployment/web", "type": "Merge", "patch": {"metadata": {"labels": {}}}}}, "64", True),
@@ -86,7 +86,7 @@ def test_trial_with_large_requests_runs_alone(runbook_of, fault, change, cpu, ma
     assert limit_concurrency(runbook, 4) == (4 if many else 1)
 
 
-def test_a_fault_may_say_so_itself(runbook_of, fault):
+def test_fault_with_cluster_scope_runs_alone(runbook_of, fault):
     assert limit_concurrency(runbook_of(with_changes(fault("f"), scope="Cluster")), 4) == 1
 
 
@@ -109,11 +109,11 @@ def trial(name, alone=False, outcome="", leaving=False):
         ("Cluster", [trial("b"), trial("a"), trial("c")], "a and 2 more"),
     ],
 )
-def test_who_is_in_the_way(runbook_of, fault, scope, others, named):
+def test_blocking_trial_is_named(runbook_of, fault, scope, others, named):
     said = find_blocking_trial(runbook_of(with_changes(fault("f"), scope=scope)), others)
     assert said.partition(": ")[2] == named
 
 
-def test_a_trial_says_that_it_is_alone(runbook_of, fault):
+def test_exclusive_trial_is_labelled(runbook_of, fault):
     assert build_labels(runbook_of(fault("f"))) == {}
     assert build_labels(runbook_of(with_changes(fault("f"), scope="Cluster"))) == {ALONE_LABEL: "true"}

@@ -94,7 +94,7 @@ def test_frequent_alerts_off_causal_path_are_named(book):
     assert measure_difficulty(book, [noisy, *quiet]).off_path == ()
 
 
-def test_without_a_repeat_that_held_or_an_incident_there_is_none(book, fault, runbook_of):
+def test_difficulty_needs_an_incident_and_a_held_repeat(book, fault, runbook_of):
     assert measure_difficulty(book, [repeat(alert("Deployment/web", 300.0), outcome="Broken")]) is None
     assert measure_difficulty(runbook_of(fault("n", role="Distractor"), outcome="NoIncident"), [repeat()]) is None
 
@@ -112,13 +112,13 @@ def test_without_a_repeat_that_held_or_an_incident_there_is_none(book, fault, ru
         ([("ConfigMap/a", "Deployment/cart"), ("Deployment/cart", "ConfigMap/a")], 1, 2),
     ],
 )
-def test_the_path_and_what_has_to_be_understood(fault, runbook_of, edges, path, technologies):
+def test_complexity_counts_path_and_technologies(fault, runbook_of, edges, path, technologies):
     found = runbook_of(fault("a"), solutions={"s": ["a"]}, labels=["ConfigMap/a"], edges=edges)
     seen = measure_complexity(msgspec.structs.replace(found, app=APP))
     assert (seen.path, seen.technologies) == (path, technologies)
 
 
-def changing(procedure, number):
+def build_procedure(procedure, number):
     changes = tuple(Change.from_json({"restart": {"target": "Deployment/web"}}) for _ in range(number))
     return msgspec.structs.replace(procedure, solution=msgspec.structs.replace(procedure.solution, changes=changes))
 
@@ -131,7 +131,8 @@ def test_the_shortest_repair_counts(book, steps, least, value, band):
     documented = {"s": steps[0], "other": steps[1]}
     other = msgspec.structs.replace(book.procedure("Solution", "s"), name="other")
     procedures = [
-        changing(p, documented[p.name]) if p.use == "Solution" else changing(p, 50) for p in (*book.procedures, other)
+        build_procedure(p, documented[p.name]) if p.use == "Solution" else build_procedure(p, 50)
+        for p in (*book.procedures, other)
     ]
     seen = measure_complexity(msgspec.structs.replace(book, procedures=tuple(procedures)))
     assert (seen.steps, seen.value, seen.band) == (least, value, band)
@@ -175,7 +176,7 @@ def test_shares_and_ranks_are_means_over_the_repeats(book):
         ("ConfigMap/x", "ConfigMap/y", False),
     ],
 )
-def test_parts_of_one_component_are_one_thing(one, other, same):
+def test_objects_of_one_component_are_one_thing(one, other, same):
     assert is_same_thing(APP, Reference.parse(one), Reference.parse(other)) is same
 
 

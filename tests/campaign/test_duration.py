@@ -22,7 +22,7 @@ def step(kind, **more):
 
 
 @pytest.mark.parametrize("kind", StepKind.__args__)
-def test_every_step_takes_time_within_its_deadline(kind):
+def test_every_step_has_a_duration_within_its_deadline(kind):
     found = step(kind)
     assert 0 < found.expected <= found.longest
 
@@ -37,16 +37,16 @@ def test_every_step_takes_time_within_its_deadline(kind):
         ("expectUnresolved", {}, WINDOWS.still_firing + WINDOWS.clear),
     ],
 )
-def test_windows_of_the_rules_are_what_a_step_takes(kind, more, expected):
+def test_step_duration_is_its_rule_window(kind, more, expected):
     assert step(kind, **more).expected == expected
 
 
-def test_an_alert_is_waited_for_until_its_deadline_at_most():
+def test_expect_alerts_lasts_until_the_deadline_at_most():
     within = max(e.within_seconds for e in SAMPLE.expect.alerts if e.alert_class == "MustFire")
     assert step("expectAlerts").longest == within
 
 
-def test_a_rule_that_waits_longer_makes_a_trial_longer():
+def test_longer_rule_windows_lengthen_a_trial():
     slow = tuple(msgspec.structs.replace(r, for_seconds=r.for_seconds + 600) for r in SAMPLE.rules)
     slower = msgspec.structs.replace(SAMPLE, rules=slow)
     quiet = [TrialStep(kind="expectQuiet", seconds=60)]
@@ -61,7 +61,7 @@ def plan(*lengths):
 @pytest.mark.parametrize(
     ("parallel", "expected"), [(1, 110), (2, 60), (3, 50), (9, 50)], ids=["alone", "two", "three", "many"]
 )
-def test_trials_side_by_side_take_as_long_as_the_fullest_place(parallel, expected):
+def test_parallel_trials_take_as_long_as_the_fullest_worker(parallel, expected):
     found = estimate_campaign(get_plan("try"), plan(50, 40, 20), SAMPLE, parallel)
     assert found == Duration(expected, expected)
 
@@ -71,7 +71,7 @@ def test_longest_campaign_uses_every_planned_repeat():
     assert found == Duration(50, 100)
 
 
-def test_a_real_plan_is_an_hour_or_so():
+def test_catalogue_plan_takes_a_few_hours_at_most():
     found = estimate_campaign(get_plan("quick"), plan_trials(get_plan("quick"), SAMPLE, 1), SAMPLE, 2)
     assert 30 * 60 < found.expected < 4 * 3600
     assert found.expected < found.longest < 24 * 3600

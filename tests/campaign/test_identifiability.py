@@ -13,23 +13,23 @@ from scenario_kit.model.runtime.observation import Interval
 HOLD = StepStatus(index=4, step="hold", outcome="Held", started_at=200.0, finished_at=1000.0)
 
 
-def print_of(*symptoms, app="shop", answer=("Service/cart",), signs=("event BackOff on Deployment/cart",)):
+def build_fingerprint(*symptoms, app="shop", answer=("Service/cart",), signs=("event BackOff on Deployment/cart",)):
     return Fingerprint(app=app, answer=answer, symptoms=symptoms, signs=signs)
 
 
 AB, ABC = ("a", "b"), ("a", "b", "c")
-MINE = print_of(AB, AB, AB)
+MINE = build_fingerprint(AB, AB, AB)
 
 
 @pytest.mark.parametrize(
     ("other", "margin", "codes"),
     [
-        (print_of(ABC, ABC, ABC), None, []),
-        (print_of(AB, AB, AB), 0.0, ["SK452"]),
-        (print_of(AB, AB, AB, answer=("Service/ad",)), 0.0, ["SK451"]),
-        (print_of(AB, AB, AB, answer=("Service/ad",), signs=("state OOMKilled on Deployment/ad",)), 0.0, []),
-        (print_of(AB, AB, AB, app="hotel"), None, []),
-        (print_of(), None, []),
+        (build_fingerprint(ABC, ABC, ABC), None, []),
+        (build_fingerprint(AB, AB, AB), 0.0, ["SK452"]),
+        (build_fingerprint(AB, AB, AB, answer=("Service/ad",)), 0.0, ["SK451"]),
+        (build_fingerprint(AB, AB, AB, answer=("Service/ad",), signs=("state OOMKilled on Deployment/ad",)), 0.0, []),
+        (build_fingerprint(AB, AB, AB, app="hotel"), None, []),
+        (build_fingerprint(), None, []),
     ],
     ids=["other symptoms", "same answer", "unidentifiable", "hard pair", "another app", "no repeats"],
 )
@@ -39,15 +39,15 @@ def test_pairs(other, margin, codes):
     assert [f.code for f in judge_neighbours(found)] == codes
 
 
-def test_the_margin_is_that_of_the_reference():
+def test_margin_matches_the_worked_example():
     """Always {a,b} and always {a,b,c}: within 1, across .6667, margin .3333 (docs/evidence.md)."""
 
-    sets = [[frozenset(s) for s in p.symptoms] for p in (MINE, print_of(ABC, ABC, ABC))]
+    sets = [[frozenset(s) for s in p.symptoms] for p in (MINE, build_fingerprint(ABC, ABC, ABC))]
     assert round(discriminates(*sets), 4) == 0.3333
 
 
-def test_a_hard_pair_says_what_tells_it_apart():
-    other = print_of(AB, AB, AB, answer=("Service/ad",), signs=("state OOMKilled on Deployment/ad",))
+def test_hard_pair_names_its_distinguishing_symptoms():
+    other = build_fingerprint(AB, AB, AB, answer=("Service/ad",), signs=("state OOMKilled on Deployment/ad",))
     (near,) = find_neighbours(MINE, {"other": other})
     assert near.here == ("event BackOff on Deployment/cart",)
     assert near.there == ("state OOMKilled on Deployment/ad",)
@@ -73,7 +73,7 @@ def test_fingerprint_has_alerts_per_repeat_and_common_signs(fault, runbook_of):
     assert found.signs == ("field of on ConfigMap/f", "x")
 
 
-def test_what_a_hidden_fault_writes_is_no_sign(fault, runbook_of):
+def test_writes_of_hidden_faults_are_no_signs(fault, runbook_of):
 
     book = runbook_of(msgspec.structs.replace(fault("f"), visibility="Hidden"), solutions={"s": ["f"]})
     assert take_fingerprint(book, [repeat(n, "a") for n in (1, 2, 3)]).signs == ()

@@ -44,7 +44,7 @@ def test_an_incident_is_described_with_its_answer():
 
 
 @pytest.mark.parametrize("period", [0, 900])
-def test_one_deadline_in_preview_trial_and_report(period):
+def test_preview_trial_and_report_share_the_deadline(period):
     alerts = tuple(msgspec.structs.replace(a, within_seconds=None) for a in RUNBOOK.expect.alerts)
     expect, windows = (
         msgspec.structs.replace(RUNBOOK.expect, alerts=alerts), msgspec.structs.replace(RUNBOOK.windows, period=period)
@@ -73,7 +73,7 @@ def test_one_deadline_in_preview_trial_and_report(period):
         (finding("SK307"), ("spec",)),
     ],
 )
-def test_a_finding_of_a_trial_gets_the_line_that_it_questions(found, place):
+def test_trial_finding_gets_the_line_of_its_declaration(found, place):
     alerts = LOADED.scenario.spec.expect.alerts
     on = {a.entity: i for i, a in enumerate(alerts)}
     if place[-1] == 1:
@@ -107,7 +107,7 @@ def test_infrastructure_has_no_line():
         (Verdict.NOT_EVALUATED, "quick", [], "scenario-kit lab status"),
     ],
 )  # fmt: skip
-def test_the_next_command_is_the_next_thing_to_do(verdict, plan, findings, command):
+def test_suggested_command_follows_the_verdict(verdict, plan, findings, command):
     assert suggest_command(verdict, "p", plan, findings) == command
 
 

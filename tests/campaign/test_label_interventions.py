@@ -8,11 +8,11 @@ from scenario_kit.campaign.interventions import label_interventions
 from scenario_kit.model import Change
 
 
-def names(sets):
+def list_fix_names(sets):
     return [[c.fix.name for c in one] for one in sets]
 
 
-def left(runbook):
+def list_leave_one_out(runbook):
     return [
         ([c.fix.name for c in x.repaired], x.left.fix.name)
         for x in label_interventions.leave_one_out(label_interventions.find_repairs(runbook))
@@ -47,10 +47,10 @@ def left(runbook):
     ],
     ids=["one", "independent in a fault", "conjunctive in a fault", "two", "two together", "mixed", "and of or"],
 )  # fmt: skip
-def test_repairs_that_suffice_and_repairs_that_leave_a_cause(fault, runbook_of, faults, join, repairs, leave_one_out):
+def test_interventions_follow_causes_and_join(fault, runbook_of, faults, join, repairs, leave_one_out):
     runbook = runbook_of(*(fault(n, causes=k, join=j) for n, k, j in faults), join=join)
-    assert names(label_interventions.find_repairs(runbook)) == repairs
-    assert left(runbook) == leave_one_out
+    assert list_fix_names(label_interventions.find_repairs(runbook)) == repairs
+    assert list_leave_one_out(runbook) == leave_one_out
 
 
 def test_unlabelled_fault_is_trigger_distractor_or_missing_label(fault, runbook_of):
@@ -58,33 +58,35 @@ def test_unlabelled_fault_is_trigger_distractor_or_missing_label(fault, runbook_
         fault("spark", role="Trigger"), fault("fuel", role="Sustaining"), fault("noise", role="Distractor"),
         fault("two", causes=2), labels=["ConfigMap/fuel", "ConfigMap/two-0"],
     )  # fmt: skip
-    assert names([label_interventions.list_labelled(runbook), label_interventions.list_unlabelled(runbook)]) == [
+    assert list_fix_names(
+        [label_interventions.list_labelled(runbook), label_interventions.list_unlabelled(runbook)]
+    ) == [
         ["fuel:0", "two:0"],
         ["spark:0", "noise:0", "two:1"],
     ]
 
 
-def test_cause_conjunctive_with_label_must_also_end_it(fault, runbook_of):
+def test_cause_conjunctive_with_label_must_resolve_too(fault, runbook_of):
     inside = runbook_of(fault("a", causes=2, join="Conjunctive"), labels=["ConfigMap/a-1"])
     across = runbook_of(fault("a"), fault("b"), labels=["ConfigMap/a"], join="Conjunctive")
     assert label_interventions.list_unlabelled(inside) == label_interventions.list_unlabelled(across) == []
-    assert names(label_interventions.find_repairs(inside)) == [["a:0"], ["a:1"]]
-    assert names(label_interventions.find_repairs(across)) == [["a:0"], ["b:0"]]
-    assert names([label_interventions.list_labelled(inside), label_interventions.list_labelled(across)]) == [
+    assert list_fix_names(label_interventions.find_repairs(inside)) == [["a:0"], ["a:1"]]
+    assert list_fix_names(label_interventions.find_repairs(across)) == [["a:0"], ["b:0"]]
+    assert list_fix_names([label_interventions.list_labelled(inside), label_interventions.list_labelled(across)]) == [
         ["a:1"],
         ["a:0"],
     ]
 
 
-def test_unlabelled_cause_does_not_answer_for_another_fault(fault, runbook_of):
+def test_unlabelled_cause_does_not_count_for_another_fault(fault, runbook_of):
     runbook = runbook_of(fault("a", causes=2), fault("b"), labels=["ConfigMap/a-0", "ConfigMap/b"], join="Conjunctive")
-    assert names([label_interventions.list_unlabelled(runbook)]) == [["a:1"]]
+    assert list_fix_names([label_interventions.list_unlabelled(runbook)]) == [["a:1"]]
 
 
 _ASIDE = ("expectNoLeaks", "teardown", "expectClean")
 
 
-def remade(runbook, changes):
+def replace_procedures(runbook, changes):
     """The runbook with another change in each of these procedures."""
     procedures = [
         msgspec.structs.replace(
@@ -112,7 +114,7 @@ def test_two_independent_causes_make_three_interventions(fault, runbook_of):
     assert steps(runbook, "leave-out-1") == [("change", "b:0", ()), ("expectStillFiring", "b:0", ("a",))]
 
 
-def test_decoys_are_tried_again_where_one_cause_is_left(fault, runbook_of):
+def test_decoys_are_retried_with_one_remaining_cause(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]}, decoys=["d"])
     assert steps(runbook, "leave-out-1")[2:] == [
         ("change", "d", ()), ("expectStillFiring", "d", ()), ("undoChange", "d", ()),
@@ -122,7 +124,7 @@ def test_decoys_are_tried_again_where_one_cause_is_left(fault, runbook_of):
 def test_decoys_run_separately_if_last_repair_would_roll_back_to_them(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"one": ["a"], "both": ["a", "b"]}, decoys=["d"])
     made = {"one": {"undoRollout": {"target": "Deployment.apps/web"}}, "d": {"restart": {"target": "Deployment/web"}}}
-    runbook = remade(runbook, made)
+    runbook = replace_procedures(runbook, made)
     assert steps(runbook, "leave-out-1")[2:] == [("change", "one", ()), ("expectCleared", "one", ())]
     tried = [("change", "d", ()), ("expectStillFiring", "d", ()), ("undoChange", "d", ())]
     assert steps(runbook, "decoys-left-1")[2:] == tried
@@ -150,11 +152,11 @@ def test_decoy_for_repaired_cause_is_skipped(fault, runbook_of, made, tried):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]}, decoys=["d"])
     fix = {"patch": {"target": "ConfigMap/b", "type": "Merge", "patch": {}}}
     done = {"d": made, "a:0": fix, "b:0": fix}
-    runbook = remade(runbook, done)
+    runbook = replace_procedures(runbook, done)
     assert (len(steps(runbook, "leave-out-1")) > 2) == tried
 
 
-def test_each_of_two_conjunctive_causes_ends_it(fault, runbook_of):
+def test_repairing_either_conjunctive_cause_resolves(fault, runbook_of):
     runbook = runbook_of(fault("a", causes=2, join="Conjunctive"), solutions={"one": ["a"]})
     assert [t.purpose for t in plan_trials(QUICK, runbook, 1)] == ["repeat-1", "control", "label-1", "label-2"]
     assert steps(runbook, "label-2") == [("change", "a:1", ()), ("expectCleared", "a:1", ())]
@@ -166,7 +168,7 @@ def test_removing_sustaining_fault_helps_and_trigger_does_not(fault, runbook_of)
     assert steps(runbook, "label-rest") == [("change", "spark:0", ()), ("expectStillFiring", "spark:0", ())]
 
 
-def test_distractors_are_tried_alone_and_taken_back(fault, runbook_of):
+def test_distractors_are_tried_alone_and_undone(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("noise", role="Distractor"), solutions={"s": ["a"]})
     (alone,) = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose == "distractors"]
     assert [(s.kind, s.faults) for s in alone.steps[:4]] == [
@@ -199,7 +201,7 @@ def test_non_root_faults_are_excluded_together(fault, runbook_of, role, purpose)
         ("Incident", [], ["repeat-1"], ["inject", "hold"]),
     ],
 )
-def test_without_an_incident_nobody_acts(fault, runbook_of, outcome, roles, purposes, kinds):
+def test_plans_without_incident_have_no_interventions(fault, runbook_of, outcome, roles, purposes, kinds):
     faults = [fault(f"f{i}", role=role) for i, role in enumerate(roles)]
     planned = plan_trials(QUICK, runbook_of(*faults, outcome=outcome), 1)
     assert [t.purpose for t in planned] == purposes

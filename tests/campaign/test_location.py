@@ -77,7 +77,7 @@ def place(code, message="", **more):
         ("SK990", "", None),
     ],
 )
-def test_the_entry_with_most_of_its_words_in_the_finding_is_meant(code, message, path):
+def test_entry_sharing_most_words_with_the_finding_is_located(code, message, path):
     assert place(code, message) == path
 
 
@@ -86,7 +86,7 @@ def test_step_and_observation_name_the_entry():
     assert place("SK322", "missing", observed="Lag") == "spec.expect.alerts.2"
 
 
-def test_a_finding_that_has_a_place_keeps_it():
+def test_finding_with_a_position_keeps_it():
     assert place("SK322", "Lag", position=Position(path="mine")) == "mine"
 
 

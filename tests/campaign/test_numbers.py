@@ -64,7 +64,7 @@ def numbers(*repeats, expect=None, edges=()):
     return summarise(FIVE_THEN_FIVE, repeats, expect or Expect(alerts=(WEB,)), edges)
 
 
-def test_alerts_are_counted_until_somebody_acts():
+def test_alerts_are_counted_until_the_first_action():
     seen = numbers(
         a_repeat(1, alert("Errors", "Deployment/web", 600)), a_repeat(2, alert("Errors", "Deployment/web", 601))
     )
@@ -80,7 +80,7 @@ def test_alert_firing_earlier_counts_from_injection():
     assert (row.median_seconds, row.p95_seconds, row.proposed_seconds, row.proposal) == (0.0, 0.0, 60.0, "")
 
 
-def test_an_expectation_of_any_entity_takes_the_first_of_them():
+def test_expectation_on_any_entity_uses_the_earliest_alert():
     anywhere = AlertExpectation(name="Errors")
     lines = (alert("Errors", "Deployment/web", 90), alert("Errors", "Deployment/ad", 30), alert("Slow", "", 10))
     rows = numbers(a_repeat(1, *lines), expect=Expect(alerts=(anywhere,))).alerts
@@ -113,7 +113,7 @@ def test_repeats_without_evidence_count_without_alerts():
     )
 
 
-def test_other_trials_are_no_repeats():
+def test_only_repeats_are_counted():
     seen = numbers(a_repeat(1), msgspec.structs.replace(a_repeat(2), purpose="control"))
     assert (seen.n, seen.infra) == (1, 0)
     nothing = numbers(msgspec.structs.replace(a_repeat(2), purpose="control"), a_repeat(1, outcome="Infra"))
@@ -122,13 +122,13 @@ def test_other_trials_are_no_repeats():
     assert 0.4 < nothing.claims < 0.7
 
 
-def test_bounds_of_the_chance_that_a_repeat_holds():
+def test_hold_rate_bounds_match_the_formula():
     assert numbers(a_repeat(1)).at_least == pytest.approx(0.05)
     assert numbers(*(a_repeat(i) for i in range(5))).at_least == pytest.approx(0.05 ** (1 / 5))
     assert numbers(*(a_repeat(i) for i in range(5))).effective == pytest.approx(5 / 2.2)
 
 
-def test_the_order_of_an_edge_is_that_of_one_rule_on_both_ends():
+def test_edge_order_compares_one_rule_on_both_ends():
     edges = [
         PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "web")),
         PropagationEdge(from_=Reference("Deployment", "x"), to=Reference("Deployment", "web")),
@@ -180,7 +180,7 @@ def test_a_remark_says_the_numbers():
 @pytest.mark.parametrize(
     ("n", "similar", "reported"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False), (3, None, False)]
 )
-def test_repeats_agree_on_their_alerts(n, similar, reported):
+def test_low_similarity_of_repeats_is_reported(n, similar, reported):
     assert brief(Statistics(n=n, broken=0, similarity=similar)) == ([("SK509", Severity.WARNING)] if reported else [])
 
 
@@ -248,7 +248,7 @@ def test_fingerprint_has_frequent_signs_and_fields(fault, runbook_of):
     assert take_fingerprint(runbook_of(fault("f"), outcome="Benign"), seen) is None
 
 
-def test_neighbours_come_by_distance_and_name():
+def test_neighbours_are_sorted_by_distance_and_name():
     def near(*symptoms, signs=("a",), answer=("x",)):
         return Fingerprint(app="shop", answer=answer, symptoms=symptoms, signs=signs)
 
@@ -281,7 +281,7 @@ def test_neighbours_within_margin_are_reported(near, found):
     assert all("'other'" in f.message and "0.12" in f.observed for f in reported)
 
 
-def ran(outcome, **assumed):
+def build_result(outcome, **assumed):
     return SimpleNamespace(outcome=outcome, assumed=assumed)
 
 
@@ -293,13 +293,15 @@ def of(app, **why):
 def test_common_factor_of_broken_repeats_is_a_warning(fault, runbook_of):
     app = of(runbook_of(fault("f")).app, a="guess", b="", c="x", d="y", e="z")
     low, high = dict.fromkeys("abcde", 1.0), dict.fromkeys("abcde", 3.0)
-    (found,) = find_decisive_assumptions([ran("Held", **low), ran("Broken", **high)], app)
+    (found,) = find_decisive_assumptions([build_result("Held", **low), build_result("Broken", **high)], app)
     assert (found.code, found.severity) == ("SK512", Severity.WARNING)
     assert found.message.endswith("a, b or c")
     assert found.observed.endswith(
         "had a = 3 (1 to 3, guess) or b = 3 (1 to 3) or c = 3 (1 to 3, x); or on 2 more that went with them"
     )
-    (found,) = find_decisive_assumptions([ran("Held", **low), ran("Broken", **(low | {"b": 3.0}))], app)
+    (found,) = find_decisive_assumptions(
+        [build_result("Held", **low), build_result("Broken", **(low | {"b": 3.0}))], app
+    )
     assert found.observed.endswith("had b = 3 (1 to 3)")
 
 
@@ -317,7 +319,7 @@ def test_variations_of_the_assumptions(fault, runbook_of):
     assert changed.assumptions["a"] == Assumption(value=3.0, low=1.0, high=3.0, why="")
 
 
-def test_what_faults_are_allowed(fault):
+def test_allowances_of_faults_are_listed(fault):
     ordinary = fault("a")
     special = msgspec.structs.replace(fault("b"), scope="Cluster", requires=("netem", "kernel", "node-access"))
     assert list_allowances([ordinary]) == ()
@@ -341,7 +343,7 @@ FINE = StepStatus(index=0, step="deploy", outcome="Held", started_at=0.0, messag
         ("", (), "gone", "Infra", "gone"),
     ],
 )
-def test_a_trial_is_completed_with_its_status(outcome, steps, trouble, result, message):
+def test_trial_result_takes_status_and_history(outcome, steps, trouble, result, message):
     finding = Finding(code="SK322", severity=Severity.ERROR, message="m")
     status = TrialStatus(outcome=outcome, started_at=5.0, steps=steps, findings=(finding,))
     history = AlertHistory(start=0.0, end=9.0)
@@ -371,6 +373,6 @@ def test_the_spec_of_a_validation(spec, name, repeats, parallel):
     assert found.embedded is None
 
 
-def test_a_budget_that_no_pass_fits_in_is_refused():
+def test_budget_too_small_to_pass_is_refused():
     with pytest.raises(UsageError, match="SK503"):
         _ = ValidationSpec(scenario="s", plan="Standard", max_repeats=4).followed

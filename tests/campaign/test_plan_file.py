@@ -25,7 +25,7 @@ parallel: 3
 
 
 @pytest.fixture
-def plan_of(tmp_path):
+def load_plan(tmp_path):
     def write(text):
         path = tmp_path / "plan.yaml"
         path.write_text(text)
@@ -34,13 +34,13 @@ def plan_of(tmp_path):
     return write
 
 
-def test_omitted_plan_fields_default_to_built_in_plan(plan_of):
-    plan = plan_of("name: mine\nlooks: [{repeats: 5, accept: 0, reject: 2}, {repeats: 10, accept: 1, reject: 3}]\n")
+def test_omitted_plan_fields_default_to_built_in_plan(load_plan):
+    plan = load_plan("name: mine\nlooks: [{repeats: 5, accept: 0, reject: 2}, {repeats: 10, accept: 1, reject: 3}]\n")
     assert structs.replace(STANDARD, name="mine", describe="") == plan
 
 
-def test_a_file_decides_which_trials_there_are(plan_of, runbook_of, fault):
-    plan = plan_of(GOOD)
+def test_plan_file_selects_the_trials(load_plan, runbook_of, fault):
+    plan = load_plan(GOOD)
     planned = plan_trials(plan, runbook_of(fault("f")), 7)
     assert {"control", "cheats", "label"} & {p.purpose for p in planned} == set()
     assert [(p.purpose, p.load_percent) for p in planned[:2]] == [("repeat-1", 50), ("repeat-2", 200)]
@@ -73,28 +73,28 @@ class Ended:
         ("", "", ""),
     ],
 )
-def test_every_mistake_is_refused_at_its_place(plan_of, text, place, said):
+def test_plan_file_error_has_a_position(load_plan, text, place, said):
     with pytest.raises(UsageError) as refused:
-        plan_of(text)
+        load_plan(text)
     reported = f"{refused.value.message} {refused.value.fix}"
     assert f"plan.yaml{place}" in reported
     assert said in reported
 
 
-def test_a_file_that_is_not_there_and_a_name_that_is_none():
+def test_unknown_plan_file_or_name_is_refused():
     with pytest.raises(UsageError):
         choose_plan("nowhere.yaml")
     with pytest.raises(UsageError, match="no plan 'standart'"):
         choose_plan("standart")
 
 
-def test_the_plan_of_the_documentation_is_one():
+def test_documented_plan_is_valid():
     file = find_data_root() / "docs" / "examples" / "plan.yaml"
     assert choose_plan(str(file)).looks[0].n == 3
     assert "\n".join(file.read_text().splitlines()[2:]) in (find_data_root() / "docs" / "plans.md").read_text()
 
 
-def test_a_budget_of_repeats_leaves_the_looks_that_fit():
+def test_repeat_budget_keeps_reachable_looks():
     assert limit_plan(STANDARD, None).looks == FIVE_THEN_FIVE
     assert limit_plan(STANDARD, 9).looks == FIVE_THEN_FIVE[:1]
     assert limit_plan(STANDARD, 10).looks == FIVE_THEN_FIVE

@@ -41,7 +41,7 @@ def test_repeat_tries_every_decoy_then_repairs(runbook):
     assert repeat.count("expectStillFiring") == len([p for p in runbook.procedures if p.use == "Decoy"])
 
 
-def test_every_program_cleans_up_and_every_procedure_exists(runbook):
+def test_programs_end_with_cleanup_and_use_existing_procedures(runbook):
     for planned in plan_trials(QUICK, runbook, 1):
         assert [s.kind for s in planned.steps[-2:]] == ["teardown", "expectClean"]
         for step in planned.steps:
@@ -53,13 +53,13 @@ def test_every_program_cleans_up_and_every_procedure_exists(runbook):
                 assert add_restart(runbook).procedure(step.use, step.name).solution.changes
 
 
-def test_the_control_is_as_long_as_a_repeat_before_anybody_acts(runbook):
+def test_control_lasts_as_long_as_a_repeat_before_repair(runbook):
     for control in [p for p in plan_trials(QUICK, runbook, 1) if p.purpose == "control"]:
         assert "inject" not in [s.kind for s in control.steps]
         assert control.steps[1].seconds >= runbook.windows.quiet + runbook.windows.hold
 
 
-def test_each_labelled_cause_is_repaired_by_its_own_fix(runbook):
+def test_labelled_causes_are_repaired_by_their_own_fix(runbook):
     repairs = label_interventions.find_repairs(runbook)
     assert bool(repairs) == (runbook.outcome == "Incident")
     assert {c.fix.use for repair in repairs for c in repair} <= {"Fix"}
@@ -67,7 +67,7 @@ def test_each_labelled_cause_is_repaired_by_its_own_fix(runbook):
     assert {c.fault for repair in repairs for c in repair} == labels
 
 
-def test_try_is_one_repeat(runbook):
+def test_try_plan_is_one_repeat(runbook):
     assert [p.purpose for p in plan_trials(TRY, runbook, 1)] == ["repeat-1"]
 
 

@@ -69,7 +69,7 @@ def test_validation_name_depends_on_spec():
     assert len(derive_validation_name("a" * 52, SPEC)) <= 52
 
 
-def test_it_is_created_followed_and_read():
+def test_remote_validation_is_created_watched_and_read():
     world = World(show(RUNNING), show(PASSED))
     progress = world.run()
     assert (progress.verdict, progress.report) == ("Pass", "r")
@@ -88,7 +88,7 @@ def test_running_validation_is_resumed():
     assert world.remote.find()["metadata"]["uid"] == uid
 
 
-def test_two_who_ask_at_once_share_one():
+def test_concurrent_clients_share_one_validation():
     world = World(show(RUNNING), show(PASSED))
 
     def lose(verb, what):
@@ -112,7 +112,7 @@ def test_two_who_ask_at_once_share_one():
         ({"metadata": {"deletionTimestamp": "now"}, "status": PASSED}, "Wait"),
     ],
 )
-def test_existing_validation_decides_how_to_begin(found, expected):
+def test_existing_validation_decides_the_first_action(found, expected):
     assert choose_beginning(found) == expected
 
 
@@ -145,7 +145,7 @@ def test_refusal_includes_its_reason():
         World(show(refused)).run()
 
 
-def test_the_limit_ends_it():
+def test_time_limit_ends_the_wait():
     with pytest.raises(InfrastructureError, match="has no verdict after 10 min"):
         World(show(RUNNING)).run(limit=600)
 
@@ -173,7 +173,7 @@ def test_brief_api_server_restart_has_no_effect():
     assert said == ["no answer", ""]
 
 
-def test_an_api_server_that_stays_away_ends_it():
+def test_unreachable_api_server_ends_the_wait():
     world = World(show(RUNNING))
 
     def fail(verb, what):
@@ -185,7 +185,7 @@ def test_an_api_server_that_stays_away_ends_it():
         world.run()
 
 
-def test_trials_are_told_as_they_change():
+def test_listener_gets_trial_changes():
     trial = {
         "apiVersion": f"{GROUP}/v1alpha1", "kind": "Trial",
         "spec": {
@@ -218,7 +218,7 @@ def test_missing_report_error_has_a_fix():
     assert "delete validation" in raised.value.fix
 
 
-def test_why_nothing_begins_is_read_from_the_status():
+def test_waiting_reason_is_read_from_conditions():
     occupied = {"conditions": [ACCEPTED, condition("Ready", "False", "Occupied", "others are there")]}
     assert read_progress({"status": occupied}).waiting == "others are there"
     assert read_progress({"status": RUNNING}).waiting == ""

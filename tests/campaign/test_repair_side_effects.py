@@ -19,7 +19,7 @@ def changes(*documents):
     return tuple(Change.from_json(d) for d in documents)
 
 
-def repaired(runbook, *documents):
+def build_repaired_runbook(runbook, *documents):
     """The runbook in which the first cause of `a` is repaired like this."""
     fix = Procedure(use="Fix", name="a:0", solution=Solution(name="a:0", fixes=("a",), changes=changes(*documents)))
     kept = tuple(p for p in runbook.procedures if (p.use, p.name) != ("Fix", "a:0"))
@@ -50,15 +50,15 @@ def repaired(runbook, *documents):
 )  # fmt: skip
 def test_repair_with_side_rollback_runs_separately(fault, runbook_of, made, fix, part):
     broken = msgspec.structs.replace(fault("a"), changes=changes(*made))
-    runbook = repaired(runbook_of(broken, solutions={"s": ["a"]}), *fix)
+    runbook = build_repaired_runbook(runbook_of(broken, solutions={"s": ["a"]}), *fix)
     assert [each.part.solution.changes for each in find_side_effects(runbook)] == ([changes(*part)] if part else [])
     purposes = [t.purpose for t in plan_trials(QUICK, runbook, 1)]
     assert ("label-beside-1" in purposes) == bool(part)
 
 
-def test_every_other_cause_is_repaired_before(fault, runbook_of):
+def test_side_effect_trial_repairs_other_causes_first(fault, runbook_of):
     broken = msgspec.structs.replace(fault("a"), changes=changes(ANSWER, OTHER))
-    runbook = repaired(runbook_of(broken, fault("b"), solutions={"s": ["a", "b"]}), ANSWER, OTHER)
+    runbook = build_repaired_runbook(runbook_of(broken, fault("b"), solutions={"s": ["a", "b"]}), ANSWER, OTHER)
     (tried,) = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose == "label-beside-1"]
     done = [(s.kind, s.name) for s in tried.steps if s.use == "Fix"]
     assert done == [("change", "b:0"), ("change", "a:0:beside"), ("expectStillFiring", "a:0:beside")]
@@ -72,6 +72,6 @@ def test_conjunctive_causes_are_each_repaired_without_the_other(fault, runbook_o
     )
     broken = msgspec.structs.replace(both, changes=changes(first, second))
     runbook = runbook_of(broken, solutions={"s": ["a"]})
-    assert find_side_effects(repaired(runbook, first)) == []
-    (tried,) = find_side_effects(repaired(runbook, first, second))
+    assert find_side_effects(build_repaired_runbook(runbook, first)) == []
+    (tried,) = find_side_effects(build_repaired_runbook(runbook, first, second))
     assert (tried.part.solution.changes, tried.others) == (changes(second), ())

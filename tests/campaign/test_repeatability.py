@@ -33,13 +33,13 @@ def test_onsets(times, middle, p95, desired):
     assert (seen.fired, seen.n) == (sum(t != inf for t in times), len(times))
 
 
-def test_the_95th_percentile_of_few_is_their_maximum():
+def test_p95_of_few_values_is_their_maximum():
     assert all(find_quantile(range(1, n + 1), 0.95) == n for n in range(1, 20))
     assert find_quantile(range(1, 101), 0.95) == 95
 
 
 @pytest.mark.parametrize(("times", "share"), [((), 0.5), ((1,), 0.0), ((1,), 1.1)])
-def test_there_is_no_quantile_of_nothing(times, share):
+def test_quantile_of_nothing_is_an_error(times, share):
     with pytest.raises(ValueError, match="quantile"):
         find_quantile(times, share)
 
@@ -61,18 +61,18 @@ def test_the_order_of_onsets():
     assert measure_order((inf,), (inf,), tick=30) == 1
 
 
-def test_how_far_two_scenarios_lie_apart():
+def test_discrimination_is_across_minus_within_distance():
     assert discriminates(sets("ab", "ab"), sets("abc", "abc")) == pytest.approx(1 / 3)
     assert discriminates(sets("ab", "ab"), sets("ab", "ab")) == pytest.approx(0)
 
 
-def test_a_budget_is_a_round_number_above_what_was_seen():
+def test_proposed_budget_rounds_up_observed_times():
     for last in (1, 59, 60, 61, 299):
         assert propose_budget([last]) % 30 == 0
         assert propose_budget([last]) >= max(2 * last, last + 60)
 
 
-def test_onsets_of_other_repeats_cannot_be_compared():
+def test_onsets_of_different_repeat_counts_are_refused():
     with pytest.raises(ValueError, match="zip"):
         measure_order((60, 75), (60,), tick=30)
 

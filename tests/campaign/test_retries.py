@@ -25,7 +25,7 @@ def trials(outcomes, **others):
     ]
 
 
-def planned(ended):
+def build_planned_trials(ended):
     return [PlannedTrial(purpose=t.purpose, describe=t.purpose, steps=(), seed=10 + i) for i, t in enumerate(ended)]
 
 
@@ -44,13 +44,13 @@ def planned(ended):
         (trials("HIIII", control="H"), []),
     ],
 )
-def test_what_runs_next(ended, next_):
-    assert [p.purpose for p in plan_further_trials(FIVE_THEN_FIVE, planned(ended), ended)] == next_
+def test_further_trials_follow_from_outcomes(ended, next_):
+    assert [p.purpose for p in plan_further_trials(FIVE_THEN_FIVE, build_planned_trials(ended), ended)] == next_
 
 
-def test_new_repeats_have_new_seeds_and_a_retry_has_its_own():
+def test_new_repeats_and_retries_have_new_seeds():
     ended = trials("HHHHB", control="I")
-    plan = planned(ended)
+    plan = build_planned_trials(ended)
     more = plan_further_trials(FIVE_THEN_FIVE, plan, ended)
     seeds = {p.purpose: p.seed for p in more}
     assert seeds["control-again"] == plan[-1].seed
@@ -79,17 +79,17 @@ def test_new_repeats_have_new_seeds_and_a_retry_has_its_own():
         (ONCE, trials("", control="H"), "Pass"),
     ],
 )
-def test_what_it_settles(looks, ended, verdict):
+def test_verdict_follows_from_looks_and_outcomes(looks, ended, verdict):
     assert judge_trials(looks, ended) == verdict
 
 
-def test_repeats_stop_when_they_are_settled():
+def test_repeats_stop_when_settled():
     assert is_settled(FIVE_THEN_FIVE, trials("BB"))
     assert not is_settled(FIVE_THEN_FIVE, trials("BHHH"))
 
 
 @given(st.lists(st.sampled_from("HBI"), max_size=25))
-def test_infrastructure_neither_fails_nor_passes_a_scenario(outcomes):
+def test_infrastructure_outcomes_do_not_affect_verdict(outcomes):
     """Whatever infrastructure does, the answer is what the valid repeats say, or none."""
     ended = trials("".join(outcomes))
     valid = [t for t in ended if t.outcome != "Infra"]
@@ -100,11 +100,11 @@ def test_infrastructure_neither_fails_nor_passes_a_scenario(outcomes):
 
 
 @given(st.lists(st.sampled_from("HHHHHHBI"), min_size=60, max_size=60))
-def test_every_campaign_ends(outcomes):
+def test_every_campaign_terminates(outcomes):
     """Waves follow each other until nothing is needed, and no more than infrastructure and two looks can ask for."""
     queue = iter(outcomes)
     word = {"H": "Held", "B": "Broken", "I": "Infra"}
-    plan = planned(trials("HHHHH"))
+    plan = build_planned_trials(trials("HHHHH"))
     ended = []
     wave = list(plan)
     while wave:

@@ -45,7 +45,7 @@ def patch(target, body, type="Strategic"):
         (a_fault({"scale": {"target": "Deployment/cart", "replicas": 0}}), []),
     ],
 )  # fmt: skip
-def test_what_injecting_rolls(runbook_of, fault, restarts):
+def test_rollout_control_restarts_workloads_rolled_by_faults(runbook_of, fault, restarts):
     found = build_rollout_control(runbook_of(fault))
     assert [(c.operation.target, c.operation.drop_old) for c in (found.solution.changes if found else ())] == restarts
 
@@ -64,13 +64,13 @@ def test_sham_control_follows_control_and_is_executable(runbook_of):
     assert add_rollout_control(book).procedure(change.use, change.name).solution.changes
 
 
-def test_a_plan_without_a_control_can_have_it_all_the_same(runbook_of):
+def test_plan_without_control_may_request_rollout_control(runbook_of):
     book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
     plan = msgspec.structs.replace(STANDARD, control=False)
     (planned,) = [t for t in plan_trials(plan, book, 1) if t.purpose == "control"]
     assert "Sham" in {s.use for s in planned.steps}
 
 
-def test_without_a_rollout_there_is_none(runbook_of, fault):
+def test_faults_without_rollout_need_no_rollout_control(runbook_of, fault):
     (planned,) = [t for t in plan_trials(STANDARD, runbook_of(fault("a")), 1) if t.purpose == "control"]
     assert "Sham" not in {s.use for s in planned.steps}

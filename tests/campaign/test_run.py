@@ -93,13 +93,13 @@ def test_results_are_in_plan_order_and_trials_removed(cluster):
     assert operator.trials() == []
 
 
-def test_no_more_than_asked_for_run_at_once(cluster):
+def test_parallelism_is_limited(cluster):
     operator = Operator(cluster)
     campaign(cluster, operator, parallel=1)
     assert operator.most == 1
 
 
-def test_a_sick_lab_ends_a_trial_as_infrastructure(cluster):
+def test_unhealthy_lab_ends_trial_as_infra(cluster):
     results = campaign(cluster, Operator(cluster, silent=True), health=lambda: ["prometheus is gone"])
     assert {r.outcome for r in results} == {"Infra"}
     assert "prometheus is gone" in results[0].message
@@ -108,7 +108,7 @@ def test_a_sick_lab_ends_a_trial_as_infrastructure(cluster):
     )
 
 
-def test_kept_evidence_makes_way_for_a_new_run(cluster):
+def test_kept_trials_are_replaced_by_a_new_run(cluster):
     campaign(cluster, Operator(cluster), keep=True)
     kept = cluster.list("Trial", MANAGEMENT_NAMESPACE, group="scenariokit.io")
     assert len(kept) == 2
@@ -117,7 +117,7 @@ def test_kept_evidence_makes_way_for_a_new_run(cluster):
     assert [r.outcome for r in results] == ["Broken", "Held"]
 
 
-def test_an_interrupted_campaign_finds_its_trials_again(cluster):
+def test_interrupted_campaign_resumes_its_trials(cluster):
     class Interrupted(Exception):
         pass
 
@@ -179,7 +179,7 @@ def test_infra_trial_is_repeated_once_unless_still_broken(cluster):
     assert "control-again" not in {r.purpose for r in results}
 
 
-def test_every_repeat_is_rendered_for_its_own_load(cluster):
+def test_repeats_are_rendered_with_their_load(cluster):
     asked = []
 
     def rendered(namespace, load_percent):
@@ -259,7 +259,7 @@ def test_dead_lab_never_passes_unseen_trials(cluster, after):
     assert answer == (Verdict.PASS if {r.outcome for r in results} == {"Held"} else Verdict.NOT_EVALUATED)
 
 
-def test_a_trial_that_somebody_deletes_runs_again(cluster):
+def test_deleted_trial_is_recreated(cluster):
     operator = Operator(cluster, silent=True)
 
     def meddle(seconds):
@@ -271,7 +271,7 @@ def test_a_trial_that_somebody_deletes_runs_again(cluster):
     assert {r.outcome for r in campaign(cluster, meddle)} == {"Held"}
 
 
-def test_a_trial_that_does_not_move_is_infrastructure(cluster):
+def test_stalled_trial_is_infra(cluster):
     results = campaign(cluster, Operator(cluster, silent=True), clock=Ticking())
     assert {r.outcome for r in results} == {"Infra"}
     assert "the operator is not running" in results[0].message

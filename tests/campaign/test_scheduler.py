@@ -14,7 +14,7 @@ PURPOSES = [*(f"repeat-{n}" for n in range(1, 6)), "control", "label", "cheats"]
 PLANNED = [PlannedTrial(purpose=p, describe=p, steps=(), seed=i) for i, p in enumerate(PURPOSES)]
 
 
-def seen(**trials):
+def build_observed_trials(**trials):
     return [ObservedTrial(purpose=p.replace("_", "-"), outcome=WORD[o]) for p, o in trials.items()]
 
 
@@ -46,17 +46,17 @@ OTHERS = {"control": "H", "label": "H", "cheats": "H"}
         (ONCE, repeats("IH") | OTHERS, [], True),
     ],
 )
-def test_what_is_next(looks, trials, begin, over):
+def test_next_move_follows_from_looks_and_trials(looks, trials, begin, over):
     planned = PLANNED if looks == FIVE_THEN_FIVE else [PLANNED[0], *PLANNED[5:]]
-    move = advance(Plan(name="a", looks=looks), planned, seen(**trials), parallel=2)
+    move = advance(Plan(name="a", looks=looks), planned, build_observed_trials(**trials), parallel=2)
     assert ([p.purpose for p in move.begin], move.over) == (begin, over)
 
 
 def test_abandoned_trials_are_named_and_running_awaited():
-    move = advance(STANDARD, PLANNED, seen(**repeats("HHr")), parallel=2, give_up=True)
+    move = advance(STANDARD, PLANNED, build_observed_trials(**repeats("HHr")), parallel=2, give_up=True)
     assert not move.over
     assert not move.begin
-    move = advance(STANDARD, PLANNED, seen(**repeats("HHI")), parallel=2, give_up=True)
+    move = advance(STANDARD, PLANNED, build_observed_trials(**repeats("HHI")), parallel=2, give_up=True)
     assert move.over
     assert [p.purpose for p in move.missing] == ["repeat-4", "repeat-5", "control", "label", "cheats"]
 
@@ -65,7 +65,7 @@ def test_abandoned_trials_are_named_and_running_awaited():
 @given(
     st.integers(1, 4), st.lists(st.tuples(st.integers(0, 20), st.sampled_from("HHHHHHHBI")), min_size=80, max_size=80)
 )
-def test_any_order_of_events_ends_and_is_settled(parallel, events):
+def test_any_event_order_terminates_settled(parallel, events):
     """Trials end in any order; nothing but what exists is remembered between two steps."""
     trials = {}
     for chance, outcome in events:

@@ -58,14 +58,14 @@ def test_the_operating_characteristics_of_the_merge_plan(p):
     assert passes == pytest.approx(p**5 + 5 * p**9 * (1 - p))
 
 
-def test_a_reliable_scenario_is_hardly_ever_failed():
+def test_reliable_scenario_rarely_fails():
     good = compute_characteristics(FIVE_THEN_FIVE, 0.98)
     assert good.fails < 0.005
     assert good.fails + good.inconclusive < 0.015
 
 
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.9, 0.98])
-def test_characteristics_equal_the_sum_over_every_sequence(p):
+def test_characteristics_match_enumeration(p):
     total = dict.fromkeys((PASS, FAIL, INCONCLUSIVE), 0.0)
     for outcome in product((True, False), repeat=10):
         chance = 1.0
@@ -79,7 +79,7 @@ def test_characteristics_equal_the_sum_over_every_sequence(p):
 
 
 @given(st.lists(st.booleans(), min_size=10, max_size=10))
-def test_stopping_early_never_changes_a_verdict(outcome):
+def test_early_stopping_keeps_the_verdict(outcome):
     """Repeat by repeat, as they end, against whole looks."""
     held = broken = 0
     verdict = None
@@ -95,7 +95,7 @@ def test_stopping_early_never_changes_a_verdict(outcome):
     assert verdict == by_looks
 
 
-def test_what_a_pass_claims():
+def test_pass_refutes_low_hold_rates():
     assert find_refuted_rate(FIVE_THEN_FIVE) == pytest.approx(0.5308, abs=5e-5)
     assert compute_characteristics(REPRODUCIBLE, 0.80).passes == pytest.approx(0.0493, abs=6e-5)
     assert compute_characteristics(REPRODUCIBLE, 0.98).passes == pytest.approx(0.977, abs=6e-4)
@@ -118,7 +118,7 @@ def test_exact_lower_bounds(n, broken, bound):
     ("p", "needed"),
     [(0.5, (5, 8, 11, 13)), (0.7, (9, 14, 19, 24)), (0.8, (14, 22, 30, 37)), (0.9, (29, 46, 61, 76))],
 )
-def test_how_many_repeats_a_claim_needs(p, needed):
+def test_required_repeats_match_the_table(p, needed):
     assert tuple(repeats_for(p, broken) for broken in range(4)) == needed
 
 
@@ -131,7 +131,7 @@ def test_intervals_for_display(n, broken, low):
 @pytest.mark.parametrize(
     ("sizes", "worth"), [((5,), 2.27), ((2, 2, 1), 4.03), ((1,) * 5, 5.0), ((5, 5), 4.55), ((2,) * 5, 7.69), ((), 0)]
 )
-def test_repeats_on_one_cluster_are_worth_less(sizes, worth):
+def test_effective_size_discounts_shared_clusters(sizes, worth):
     assert estimate_effective_size(sizes) == pytest.approx(worth, abs=6e-3)
 
 
@@ -144,13 +144,13 @@ def test_repeats_on_one_cluster_are_worth_less(sizes, worth):
         (FIVE_THEN_FIVE, 4, "SK503.*needs 5 repeats, the budget is 4"),
     ],
 )
-def test_a_plan_that_cannot_pass_is_refused(looks, repeats, said):
+def test_unreachable_plan_is_refused(looks, repeats, said):
     with pytest.raises(UsageError, match=said):
         check_reachable("mine", looks, repeats)
 
 
 @pytest.mark.parametrize("looks", [ONCE, FIVE_THEN_FIVE, REPRODUCIBLE, STABLE])
-def test_the_plans_that_come_with_it_can_pass(looks):
+def test_built_in_plans_are_reachable(looks):
     check_reachable("any", looks, looks[0].n)
 
 
@@ -179,7 +179,7 @@ def test_repeats_are_counted_from_zero(held, broken):
         (6, 5, (FAIL, 0)),
     ],
 )
-def test_more_repeats_than_a_look_asks_for(held, broken, decision):
+def test_decide_accepts_more_repeats_than_a_look(held, broken, decision):
     assert decide(FIVE_THEN_FIVE, held, broken) == decision
 
 
@@ -189,7 +189,7 @@ def test_no_number_of_repeats_shows_a_certainty(p):
         repeats_for(p)
 
 
-def test_a_claim_of_nothing_needs_one_repeat():
+def test_trivial_claim_needs_one_repeat():
     assert [repeats_for(0), repeats_for(0.0, broken=3), repeats_for(0.05), repeats_for(0.06)] == [1, 4, 1, 2]
 
 
@@ -197,7 +197,7 @@ def test_a_claim_of_nothing_needs_one_repeat():
     ("n", "broken", "interval"),
     [(10, 1, (0.5958, 0.9821)), (10, 5, (0.2366, 0.7634)), (5, 0, (0.5655, 1.0)), (5, 5, (0.0, 0.4345))],
 )
-def test_both_ends_of_an_interval(n, broken, interval):
+def test_wilson_interval_matches_reference(n, broken, interval):
     assert compute_wilson_interval(n, broken) == pytest.approx(interval, abs=6e-5)
     with pytest.raises(ValueError, match="1 broken of 0"):
         compute_wilson_interval(0, 1)
@@ -214,24 +214,24 @@ def test_both_ends_of_an_interval(n, broken, interval):
         ((Look(n=3, accept=0, reject=1), Look(n=4, accept=1, reject=1)), None, "decided after 4"),
     ],
 )
-def test_looks_that_make_no_sense(looks, repeats, said):
+def test_inconsistent_looks_are_refused(looks, repeats, said):
     with pytest.raises(UsageError, match=said):
         check_reachable("mine", looks, repeats)
 
 
-def test_looks_at_the_bounds_make_sense():
+def test_looks_at_the_bounds_are_accepted():
     check_reachable("mine", (Look(n=1, accept=0, reject=1),), 1)
     check_reachable("mine", (Look(n=3, accept=2, reject=3), Look(n=4, accept=3, reject=4)), 9)
 
 
-def test_the_correlation_of_repeats_may_be_another():
+def test_correlation_of_repeats_is_configurable():
     assert estimate_effective_size([5], 0.0) == 5
     assert estimate_effective_size([5], 1.0) == 1
     assert lower_bound(5, 0, 0.5) == pytest.approx(0.5**0.2)
 
 
 @given(st.integers(1, 400), st.floats(0, 1), st.sampled_from((0.9, 0.95, 0.99)))
-def test_a_lower_bound_is_as_the_library_says(n, share, confidence):
+def test_lower_bound_matches_scipy(n, share, confidence):
     broken = round(share * n)
     expected = float(betaincinv(n - broken, broken + 1, 1 - confidence)) if broken < n else 0.0
     assert lower_bound(n, broken, confidence) == pytest.approx(expected, rel=1e-9)

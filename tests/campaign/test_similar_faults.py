@@ -64,12 +64,12 @@ def row(*alerts, fault="service-deleted", target="Service/cart", outcome="Ran", 
     ],
     ids=["the same", "fewer", "no effect", "silent", "after the hold", "the scenario's own fault"],
 )
-def test_whose_alerts_are_the_same(runbook, tried, found):
+def test_faults_with_equal_alerts_are_found(runbook, tried, found):
     seen = find_resemblance(runbook, [repeat(ERRORS, SILENCE)], [tried])
     assert bool(seen and seen.faults) is found
 
 
-def test_alerts_after_the_hold_are_not_missed_there(runbook):
+def test_alerts_after_the_hold_still_match(runbook):
     """The matrix looks for twenty minutes; who was repaired after fifteen has not seen the later alerts."""
     late = row(ERRORS, SILENCE)
     late = msgspec.structs.replace(late, alerts=(late.alerts[0], msgspec.structs.replace(late.alerts[1], seconds=1000)))
@@ -78,7 +78,7 @@ def test_alerts_after_the_hold_are_not_missed_there(runbook):
     assert [f.fault for f in seen.faults] == [late.fault]
 
 
-def test_what_tells_them_apart(runbook):
+def test_distinguishing_observations_are_listed(runbook):
     tried = [
         row(ERRORS, target="Deployment/checkout", fault="pod-failure", proven=("nothing is ready", "an image of ours")),
         row(ERRORS),
@@ -98,7 +98,7 @@ def test_what_tells_them_apart(runbook):
     ]
 
 
-def test_nothing_is_compared_without_an_incident(runbook):
+def test_no_comparison_without_incident(runbook):
     assert find_resemblance(runbook, [repeat(ERRORS, outcome="Broken")], [row(ERRORS)]) is None
     assert find_resemblance(runbook, [repeat()], [row(ERRORS)]) is None
     assert find_resemblance(runbook, [repeat(ERRORS)], []) is None
@@ -108,7 +108,7 @@ def test_nothing_is_compared_without_an_incident(runbook):
     )
 
 
-def test_many_are_summed_up(runbook):
+def test_long_list_is_truncated_with_counts(runbook):
     tried = [row(ERRORS, target=f"Deployment/d{n:02}") for n in range(11)]
     tried += [row(ERRORS, target="Deployment/d00", fault=f"f{n}") for n in range(5)]
     reported = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], tried))
@@ -117,7 +117,7 @@ def test_many_are_summed_up(runbook):
     assert len(reported) == 10
 
 
-def test_nobody_else_is_said_as_well(runbook):
+def test_absence_of_resembling_faults_is_stated(runbook):
     reported = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], [row(SILENCE)]))
     assert reported == [("Same alerts", "none of the 1 faults that raised any")]
     assert describe_resembling(Resemblance(compared=1409)) == [

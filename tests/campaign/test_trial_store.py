@@ -68,7 +68,7 @@ def book(fault, runbook_of):
     return msgspec.structs.replace(found, app=msgspec.structs.replace(found.app, twin=twin))
 
 
-def campaign_of(cluster, book, asked=None, **more):
+def build_campaign(cluster, book, asked=None, **more):
     def resolve(namespace, load):
         if asked is not None:
             asked.append((namespace, load))
@@ -78,9 +78,9 @@ def campaign_of(cluster, book, asked=None, **more):
     return Campaign(cluster, **made)
 
 
-def test_a_trial_is_created_with_everything_inside(cluster, book):
+def test_created_trial_is_self_contained(cluster, book):
     asked = []
-    campaign = campaign_of(cluster, book, asked, labels={"mine": "yes"})
+    campaign = build_campaign(cluster, book, asked, labels={"mine": "yes"})
     campaign.begin(PLANNED)
     made = cluster.get(make_trial_reference(campaign.name(PLANNED)))
     ((namespace, load),) = asked
@@ -104,7 +104,7 @@ def test_a_trial_is_created_with_everything_inside(cluster, book):
     [({}, 3.0), ({"clock": "Wall"}, 2.0), ({"plan": msgspec.structs.replace(STANDARD, assumptions=False)}, 2.0)],
 )
 def test_assumptions_vary_by_plan_in_virtual_time(cluster, book, more, varied):
-    campaign = campaign_of(cluster, book, **more)
+    campaign = build_campaign(cluster, book, **more)
     campaign.begin(PLANNED)
     made = campaign.find(PLANNED)
     spec = TrialSpec.from_json(made["spec"])
@@ -112,8 +112,8 @@ def test_assumptions_vary_by_plan_in_virtual_time(cluster, book, more, varied):
     assert spec.clock == more.get("clock", "Virtual")
 
 
-def test_what_somebody_else_created_is_as_good(cluster, book):
-    campaign = campaign_of(cluster, book)
+def test_concurrently_created_trial_is_adopted(cluster, book):
+    campaign = build_campaign(cluster, book)
     campaign.begin(PLANNED)
     first = campaign.find(PLANNED)
     campaign.begin(PLANNED)
@@ -124,11 +124,13 @@ def test_what_somebody_else_created_is_as_good(cluster, book):
 
 def test_names_are_of_the_plan_unless_the_campaign_has_an_identity(cluster, book):
     names = {
-        campaign_of(cluster, book, **more).name(PLANNED)
+        build_campaign(cluster, book, **more).name(PLANNED)
         for more in ({}, {"plan": QUICK}, {"identity": "standard"}, {"identity": "x"}, {"digest": "e"})
     }
     assert len(names) == 4
-    assert campaign_of(cluster, book).name(PLANNED) == campaign_of(cluster, book, identity="standard").name(PLANNED)
+    assert build_campaign(cluster, book).name(PLANNED) == build_campaign(cluster, book, identity="standard").name(
+        PLANNED
+    )
 
 
 STATUS = {
@@ -142,35 +144,35 @@ STATUS = {
 }
 
 
-def ended(campaign, **status):
+def end_trial(campaign, **status):
     campaign.begin(PLANNED)
     trial = campaign.find(PLANNED)
     trial["metadata"]["creationTimestamp"] = "2026-11-25T10:00:00Z"
     return {**trial, "status": {**STATUS, **status}}
 
 
-def test_the_result_of_a_trial_has_its_evidence(cluster, book):
+def test_trial_result_includes_evidence(cluster, book):
     store(cluster, DOCUMENT)
-    campaign = campaign_of(cluster, book)
-    found = campaign.result(PLANNED, ended(campaign))
+    campaign = build_campaign(cluster, book)
+    found = campaign.result(PLANNED, end_trial(campaign))
     assert (found.name, found.purpose, found.describe, found.seed) == (campaign.name(PLANNED), "repeat-2", "twice", 9)
     assert (found.outcome, found.wall_seconds, found.started_at, found.injected_at) == ("Held", 90.0, 3.0, 1.5)
     assert (found.signs, found.placement) == (("event x", "log y"), {"Deployment/a": ("n0", "n1")})
     assert [p.entity for p in found.passages] == ["Deployment/a"]
     assert found.history == AlertHistory(start=1.0, end=2.0)
     assert found.assumed == {"hop": 3.0}
-    steady = campaign_of(cluster, book, plan=msgspec.structs.replace(STANDARD, assumptions=False))
-    assert steady.result(PLANNED, ended(steady)).assumed == {}
+    steady = build_campaign(cluster, book, plan=msgspec.structs.replace(STANDARD, assumptions=False))
+    assert steady.result(PLANNED, end_trial(steady)).assumed == {}
 
 
-def test_what_did_not_end_is_infrastructure_s(cluster, book):
+def test_unfinished_trial_is_infra(cluster, book):
     store(cluster, DOCUMENT)
-    campaign = campaign_of(cluster, book)
+    campaign = build_campaign(cluster, book)
     none = campaign.result(PLANNED, None, "it never began")
     assert (none.outcome, none.message, none.wall_seconds) == ("Infra", "it never began", 0.0)
-    given_up = campaign.result(PLANNED, ended(campaign), "no progress")
+    given_up = campaign.result(PLANNED, end_trial(campaign), "no progress")
     assert (given_up.outcome, given_up.message, given_up.history, given_up.signs) == ("Infra", "no progress", None, ())
-    running = campaign.result(PLANNED, ended(campaign, outcome=""))
+    running = campaign.result(PLANNED, end_trial(campaign, outcome=""))
     assert (running.outcome, running.injected_at, running.started_at) == ("Infra", None, 3.0)
 
 
@@ -186,7 +188,7 @@ def test_what_did_not_end_is_infrastructure_s(cluster, book):
         ("", DOCUMENT, TrialEvidence()),
     ],
 )  # fmt: skip
-def test_evidence_is_read_where_it_is_left(cluster, name, document, found):
+def test_evidence_is_read_from_the_named_config_map(cluster, name, document, found):
     store(cluster, document)
     assert read_evidence(cluster, TrialStatus(evidence=name)) == found
 
@@ -202,7 +204,7 @@ def test_evidence_is_read_where_it_is_left(cluster, name, document, found):
         ("", None, False),
     ],
 )
-def test_what_makes_way_for_a_new_run(outcome, labels, is_stale):
+def test_stale_trials_are_replaced(outcome, labels, is_stale):
     assert stale({"metadata": {"name": "t", "labels": labels}, "status": {"outcome": outcome}}) is is_stale
 
 

@@ -29,7 +29,7 @@ START, BREAK, END = ["deploy", "expectQuiet"], ["inject", "expectAlerts"], ["tea
 BROKEN = [*START, *BREAK]
 
 
-def spelled(steps):
+def format_steps(steps):
     return [
         " ".join(
             part
@@ -47,11 +47,11 @@ def decoy(name):
     return [f"change Decoy {name}", f"expectStillFiring Decoy {name}", f"undoChange Decoy {name}"]
 
 
-def planned(plan, runbook):
-    return {t.purpose: (t.seed, spelled(t.steps)) for t in plan_trials(plan, runbook, 1000)}
+def plan_by_purpose(plan, runbook):
+    return {t.purpose: (t.seed, format_steps(t.steps)) for t in plan_trials(plan, runbook, 1000)}
 
 
-def numbered(steps, number=5):
+def number_repeats(steps, number=5):
     return {f"repeat-{i + 1}": (1000 + i, steps) for i in range(number)}
 
 
@@ -59,14 +59,14 @@ RESTART = {"restart": {"target": "Deployment/web"}}
 PATCH = {"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": "x"}}}}
 
 
-def restarting(fault):
+def build_restarting_fault(fault):
     return msgspec.structs.replace(fault("a"), changes=(Change.from_json(RESTART), Change.from_json(PATCH)))
 
 
-def test_an_incident_with_one_cause(fault, runbook_of):
-    runbook = runbook_of(restarting(fault), solutions={"s": ["a"]}, decoys=["d"])
-    assert planned(STANDARD, runbook) == {
-        **numbered([*BROKEN, "hold", *decoy("d"), "change Solution s", "expectCleared Solution s", *END]),
+def test_incident_with_one_cause_gets_its_trials(fault, runbook_of):
+    runbook = runbook_of(build_restarting_fault(fault), solutions={"s": ["a"]}, decoys=["d"])
+    assert plan_by_purpose(STANDARD, runbook) == {
+        **number_repeats([*BROKEN, "hold", *decoy("d"), "change Solution s", "expectCleared Solution s", *END]),
         "control": (
             1100,
             ["deploy", "expectQuiet 120s", "change Sham rollout", "expectQuiet Sham rollout 60s", *END],
@@ -81,7 +81,7 @@ def test_an_incident_with_one_cause(fault, runbook_of):
 def test_an_incident_with_two_causes_a_trigger_and_a_distractor(fault, runbook_of):
     faults = [fault("a"), fault("b"), fault("t", role="Trigger"), fault("x", role="Distractor")]
     runbook = runbook_of(*faults, solutions={"both": ["a", "b"], "again": []}, decoys=["d", "e"])
-    assert planned(QUICK, runbook) == {
+    assert plan_by_purpose(QUICK, runbook) == {
         "repeat-1": (
             1000,
             [*BROKEN, "hold", *decoy("d"), *decoy("e"), "change Solution both", "expectCleared Solution both", *END],
@@ -111,24 +111,24 @@ def test_an_incident_with_two_causes_a_trigger_and_a_distractor(fault, runbook_o
     assert reported["solution-2"] == "solution 'again' resolves it"
 
 
-def test_what_passes_by_itself(fault, runbook_of):
+def test_benign_fault_gets_repeats_control_and_leaks(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("x", role="Distractor"), outcome="Benign")
-    assert planned(STANDARD, runbook) == {
-        **numbered([*BROKEN, "hold", "expectCleared", *END]),
+    assert plan_by_purpose(STANDARD, runbook) == {
+        **number_repeats([*BROKEN, "hold", "expectCleared", *END]),
         "control": (1100, ["deploy", "expectQuiet 120s", *END]),
         "distractors": (1101, [*START, "inject of x", "expectQuiet 60s", *END]),
         "leaks": (1103, [*BROKEN, "expectNoLeaks", *END]),
     }
 
 
-def test_where_there_is_no_incident(fault, runbook_of):
+def test_plan_without_incident_repeats_and_checks_leaks(fault, runbook_of):
     held = [*START, "inject", "hold 120s", *END]
-    assert planned(STANDARD, runbook_of(fault("x", role="Distractor"), outcome="NoIncident")) == {
-        **numbered(held),
+    assert plan_by_purpose(STANDARD, runbook_of(fault("x", role="Distractor"), outcome="NoIncident")) == {
+        **number_repeats(held),
         "control": (1100, ["deploy", "expectQuiet 120s", *END]),
         "leaks": (1103, [*BROKEN, "expectNoLeaks", *END]),
     }
-    assert planned(QUICK, runbook_of(outcome="NoIncident")) == numbered(held, 1)
+    assert plan_by_purpose(QUICK, runbook_of(outcome="NoIncident")) == number_repeats(held, 1)
 
 
 @pytest.mark.parametrize(
@@ -142,19 +142,19 @@ def test_where_there_is_no_incident(fault, runbook_of):
          {"control", "distractors", "undisturbed"}),
     ],
 )  # fmt: skip
-def test_a_plan_leaves_out_what_it_does_not_ask_for(fault, runbook_of, left_out, purposes):
+def test_disabled_trials_are_omitted(fault, runbook_of, left_out, purposes):
     runbook = runbook_of(fault("a"), fault("b"), fault("x", role="Distractor"), solutions={"s": [], "t": []})
     plan = (
         msgspec.structs.replace(QUICK, cheats=True, **left_out)
         if "cheats" not in left_out
         else msgspec.structs.replace(QUICK, **left_out)
     )
-    assert set(planned(plan, runbook)) == {"repeat-1", *purposes}
+    assert set(plan_by_purpose(plan, runbook)) == {"repeat-1", *purposes}
 
 
-def test_without_a_search_the_label_is_repaired_at_once(fault, runbook_of):
+def test_plan_without_search_repairs_the_label_directly(fault, runbook_of):
     plan = msgspec.structs.replace(QUICK, leaks=False)
-    found = planned(plan, runbook_of(fault("a"), solutions={"s": []}))
+    found = plan_by_purpose(plan, runbook_of(fault("a"), solutions={"s": []}))
     assert found["label"] == (1200, [*BROKEN, "change Fix a:0", "expectCleared Fix a:0", *END])
 
 
@@ -229,15 +229,15 @@ REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="ex
     ],
 )  # fmt: skip
 def test_the_steps_of_a_program(steps, expected):
-    assert spelled(steps()) == expected
+    assert format_steps(steps()) == expected
 
 
-def test_a_step_of_many_repairs_has_a_name_that_is_not_too_long():
+def test_name_of_many_repairs_is_truncated():
     many = [CauseRepair(f"f{i}", f"ConfigMap/f{i}", a_procedure(f"f{i:02}:0")) for i in range(30)]
     assert len(programs.fix_only(many)[-3].name) == 128
 
 
-def test_procedures_of_one_use(fault, runbook_of):
+def test_list_by_use_filters_procedures(fault, runbook_of):
     runbook = runbook_of(fault("a"), solutions={"s": []}, decoys=["d", "e"])
     assert [p.name for p in programs.list_by_use(runbook, "Decoy")] == ["d", "e"]
 
@@ -253,7 +253,7 @@ def test_procedures_of_one_use(fault, runbook_of):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("clock", ["Wall", "Virtual"])
-def test_the_spec_of_a_trial_has_the_procedures_of_its_steps(fault, runbook_of, steps, extra, clock):
+def test_trial_spec_contains_procedures_of_its_steps(fault, runbook_of, steps, extra, clock):
     web = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -270,8 +270,8 @@ def test_the_spec_of_a_trial_has_the_procedures_of_its_steps(fault, runbook_of, 
     assert build_trial_spec(trial, runbook, "quick").clock == "Virtual"
 
 
-def test_a_rollout_is_a_procedure_of_the_trial_that_makes_it(fault, runbook_of):
-    runbook = runbook_of(restarting(fault))
+def test_rollout_control_is_in_its_trial_spec(fault, runbook_of):
+    runbook = runbook_of(build_restarting_fault(fault))
     trial = PlannedTrial(
         purpose="p", describe="d", steps=(TrialStep(kind="change", use="Sham", name="rollout"),), seed=5
     )
@@ -298,7 +298,7 @@ def test_trial_descriptions_of_labels_and_controls(fault, runbook_of):
 
 
 def test_only_the_first_label_is_searched_before(fault, runbook_of):
-    found = planned(QUICK, runbook_of(fault("a", causes=2, join="Conjunctive")))
+    found = plan_by_purpose(QUICK, runbook_of(fault("a", causes=2, join="Conjunctive")))
     assert ["expectNoLeaks" in found[f"label-{n}"][1] for n in (1, 2)] == [True, False]
 
 
@@ -311,7 +311,7 @@ def test_a_namespace_has_four_consonants(app, unique, name):
     assert set(letters) <= set("bcdfghjklmnpqrstvwxz")
 
 
-def test_the_name_of_a_trial_depends_on_what_it_is_of():
+def test_trial_name_depends_on_its_inputs():
     trial = PlannedTrial(purpose="label", describe="d", steps=(), seed=5)
     base = ("s" * 35 + "-t", trial, "d", "quick")
     name = derive_trial_name(*base)

@@ -63,7 +63,7 @@ def repeats(outcomes, **more):
         ("BB", [], Verdict.FAIL),
     ],
 )
-def test_an_error_of_the_file_fails_it_whatever_the_trials_say(outcomes, static, answer):
+def test_static_error_fails_the_validation(outcomes, static, answer):
     found = [finding("SK110", severity, str(i)) for i, severity in enumerate(static)]
     assert reach_verdict(repeats(outcomes), found, FIVE_THEN_FIVE) == answer
     validation = conclude(SUBJECT, repeats(outcomes), found, 1.0)
@@ -71,30 +71,30 @@ def test_an_error_of_the_file_fails_it_whatever_the_trials_say(outcomes, static,
     assert {f.code for f in validation.findings} == {"SK110"} & {f.code for f in found}
 
 
-def test_one_look_is_the_default():
+def test_looks_default_to_one():
     assert reach_verdict(repeats("H")) == Verdict.PASS
     assert reach_verdict(repeats("H"), looks=ONCE) == Verdict.PASS
     assert reach_verdict(repeats("H"), looks=FIVE_THEN_FIVE) == Verdict.NOT_EVALUATED
 
 
-def near(answer=("ConfigMap/a",), signs=("field of on ConfigMap/a",), alerts=("E",), app="shop"):
+def build_neighbour(answer=("ConfigMap/a",), signs=("field of on ConfigMap/a",), alerts=("E",), app="shop"):
     return Fingerprint(app=app, answer=answer, symptoms=(tuple(alerts),) * 3, signs=signs)
 
 
 @pytest.mark.parametrize(
     ("other", "code", "answer"),
     [
-        (near(), "SK452", Verdict.PASS),
-        (near(answer=("Service/x",)), "SK451", Verdict.FAIL),
-        (near(answer=("Service/x",), signs=("x",)), "", Verdict.PASS),
-        (near(answer=("Service/x",), alerts=("Other",)), "", Verdict.PASS),
+        (build_neighbour(), "SK452", Verdict.PASS),
+        (build_neighbour(answer=("Service/x",)), "SK451", Verdict.FAIL),
+        (build_neighbour(answer=("Service/x",), signs=("x",)), "", Verdict.PASS),
+        (build_neighbour(answer=("Service/x",), alerts=("Other",)), "", Verdict.PASS),
     ],
     ids=["the same one", "told apart by nothing", "told apart by a sign", "told apart by alerts"],
 )
 def test_indistinguishable_incident_fails(fault, runbook_of, other, code, answer):
     book = runbook_of(fault("a"), solutions={"s": ["a"]})
     seen = repeats("HHHHH", alerts=("E",))
-    evidence = CatalogEvidence({"other": other, "s": near()})
+    evidence = CatalogEvidence({"other": other, "s": build_neighbour()})
     validation = conclude(SUBJECT, seen, [], 1.0, promised=book, evidence=evidence)
     assert validation.verdict == answer
     assert [f.code for f in validation.findings if f.code in ("SK451", "SK452")] == ([code] if code else [])
@@ -106,7 +106,7 @@ def test_indistinguishable_incident_fails(fault, runbook_of, other, code, answer
         assert validation.correction.startswith("SK451: make the fault visible")
 
 
-def test_what_a_conclusion_holds(fault, runbook_of):
+def test_conclusion_contains_difficulty_fingerprint_and_truth(fault, runbook_of):
     book = runbook_of(msgspec.structs.replace(fault("a"), scope="Cluster"), solutions={"s": ["a"]})
     results = [*repeats("HHHBI"), trial("control")]
     found = conclude(replace(SUBJECT, lab="mine"), results, [], 12.5, promised=book)
@@ -140,7 +140,7 @@ def test_what_a_conclusion_holds(fault, runbook_of):
         ("BI", [1], "nothing", Severity.ERROR),
     ],
 )
-def test_a_finding_of_repeats_says_in_how_many(outcomes, broken, observed, severity):
+def test_repeat_finding_counts_affected_repeats(outcomes, broken, observed, severity):
     results = [
         msgspec.structs.replace(r, findings=(finding(observed="nothing"),)) if i in broken else r
         for i, r in enumerate(repeats(outcomes), start=1)
@@ -161,7 +161,7 @@ def test_repeats_are_counted_by_code_and_message():
     assert [f.observed for f in found] == ["in 1 of 2 repeats"] * 2
 
 
-def test_findings_of_other_trials_stand_as_they_are():
+def test_findings_of_other_trials_are_unchanged():
     results = [*repeats("HHHHH"), trial("label", "Broken", findings=[finding("SK401", observed="x")])]
     (found,) = conclude(SUBJECT, results, [], 1.0).findings
     assert (found.code, found.observed, found.severity) == ("SK401", "x", Severity.ERROR)
@@ -184,7 +184,7 @@ def numbers(n, broken, **more):
         (Verdict.FAIL, 2, 2, ("SK501", Severity.ERROR)),
     ],
 )
-def test_the_count_of_repeats_is_a_finding_of_its_own(answer, n, broken, code):
+def test_broken_repeat_count_is_a_finding(answer, n, broken, code):
     found = weigh_findings(answer, FIVE_THEN_FIVE, repeats("B" * broken + "H" * (n - broken)), numbers(n, broken))
     assert [(f.code, f.severity) for f in found] == ([code] if code else [])
     for each in found:
@@ -193,7 +193,7 @@ def test_the_count_of_repeats_is_a_finding_of_its_own(answer, n, broken, code):
         assert "0.80" in each.expected
 
 
-def test_the_step_in_which_most_repeats_broke_is_named():
+def test_most_frequent_broken_step_is_named():
     results = [
         trial("repeat-1", "Broken", "hold"),
         trial("repeat-2", "Broken", "inject", "expectAlerts"),
@@ -208,7 +208,7 @@ def test_the_step_in_which_most_repeats_broke_is_named():
     ("claims", "fix"),
     [(0.8, "reliable; 20 more repeats that all hold would also decide"), (0.3, "make it more reliable")],
 )
-def test_how_many_more_repeats_would_decide(claims, fix):
+def test_inconclusive_finding_suggests_more_repeats(claims, fix):
     (found,) = weigh_findings(
         Verdict.INCONCLUSIVE,
         FIVE_THEN_FIVE,
@@ -218,7 +218,7 @@ def test_how_many_more_repeats_would_decide(claims, fix):
     assert found.fix.endswith(fix)
 
 
-def test_errors_come_first_and_nothing_twice():
+def test_merged_findings_are_sorted_and_unique():
     one, two, three = finding("A", Severity.NOTE), finding("B", Severity.WARNING), finding("C", Severity.ERROR)
     again, other = finding("C", Severity.ERROR, observed="later"), finding("C", Severity.ERROR, "other")
     assert merge_findings([one, two, three, again, other]) == (three, other, two, one)
@@ -297,7 +297,7 @@ DECOY, OTHER = "undoChange Decoy a", "undoChange Decoy b"
         ([trial("control"), trial("repeat-1", "Held", *STEPS)], ["it reproduces", "without the fault nothing fires"]),
     ],
 )
-def test_what_trials_that_held_have_shown(results, said):
+def test_list_shown_describes_held_trials(results, said):
     assert list_shown(results) == said
 
 

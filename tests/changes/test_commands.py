@@ -243,11 +243,11 @@ def test_await_end_of_deleted_job_fails(found):
 # --- how it goes
 
 
-def gone(kind, name):
+def delete_object(kind, name):
     return lambda cluster: cluster.delete(Reference(kind, name, NS, "batch" if kind == "Job" else ""), grace_seconds=0)
 
 
-def released(cluster):
+def release_finalizers(cluster):
     cluster.patch(JOB, {"metadata": {"finalizers": None}})
 
 
@@ -257,9 +257,9 @@ def released(cluster):
         ([job()], [], "u", False, 0),
         ([job()], [], "", False, 0),
         ([job(uid="v")], [], "u", True, 0),  # another one by that name
-        ([job(), pod()], [(20, gone("Pod", "task-1-x"))], "u", False, 30),
-        ([job(finalizers=["f"])], [(50, released)], "u", False, 60),
-        ([pod()], [(1, gone("Pod", "task-1-x"))], "", False, 15),
+        ([job(), pod()], [(20, delete_object("Pod", "task-1-x"))], "u", False, 30),
+        ([job(finalizers=["f"])], [(50, release_finalizers)], "u", False, 60),
+        ([pod()], [(1, delete_object("Pod", "task-1-x"))], "", False, 15),
         ([], [], "", False, 0),
         ([pod(name="task-2-x", owner="task-2")], [], "", False, 0),
     ],
@@ -341,7 +341,7 @@ def receipt(*changes, left=None):
     return Receipt(trial="t", ordinal=7, group="Fault/f", change=run(), inverse=changes, inverse_left=left)
 
 
-def made(world, given):
+def undo_receipt(world, given):
     store = ClusterStore(world.cluster, "kit", "t")
     after, problem = compensation.compensate(world.context, world.clock, store, given)
     return after, problem, store.all()
@@ -361,7 +361,7 @@ def patches(world):
 def test_compensate_runs_in_reverse_and_saves_progress(left, order):
     world = World(*(store(name=name) for name in "abc"))
     given = receipt(*(scale(name, 3) for name in "abc"), left=left)
-    after, problem, kept = made(world, given)
+    after, problem, kept = undo_receipt(world, given)
     assert (patches(world), problem) == (order, None)
     assert after.inverse_left == (0 if order else left)
     assert kept == ([after] if order else [])
@@ -375,7 +375,7 @@ def test_compensate_stops_at_blocked_change_and_names_target():
             raise Unreachable("no")
 
     world.cluster.before = before
-    after, problem, kept = made(world, receipt(*(scale(name, 3) for name in "abc")))
+    after, problem, kept = undo_receipt(world, receipt(*(scale(name, 3) for name in "abc")))
     assert problem == Blocked("Fault/f", "Deployment/b", "no")
     assert (patches(world), after.inverse_left, kept) == (["c"], 2, [after])
 
@@ -384,12 +384,12 @@ def test_compensate_skips_missing_target_and_existing_object():
     extra = thing("ConfigMap", "extra", data={"k": "other"})
     world = World(extra)
     create = Change.from_json({"create": thing("ConfigMap", "extra", data={"k": "v"})})
-    after, problem, _ = made(world, receipt(scale("absent", 3), create))
+    after, problem, _ = undo_receipt(world, receipt(scale("absent", 3), create))
     assert (problem, after.inverse_left) == (None, 0)
     assert world.cluster.get(Reference("ConfigMap", "extra", NS))["data"] == {"k": "other"}
 
 
-def ends(type_, position=0):
+def finish_job(type_, position=0):
     """The Job of the first inverse change ends so."""
     ref = jobs.make_job_reference("t", 7, NS, f"undo/{position}")
     status = {"conditions": [condition(type_, message="said")]}
@@ -405,18 +405,18 @@ def task(**meta):
 @pytest.mark.parametrize(
     ("objects", "at", "reason", "seconds"),
     [
-        ([], [(10, ends("Complete"))], None, 15),
-        ([task()], [(10, ends("Complete"))], None, 15),  # started by a process that was killed
+        ([], [(10, finish_job("Complete"))], None, 15),
+        ([task()], [(10, finish_job("Complete"))], None, 15),  # started by a process that was killed
         ([task(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["f"])],
          [(10, lambda c: c.patch(jobs.make_job_reference("t", 7, NS, "undo/0"), {"metadata": {"finalizers": None}})),
-          (20, ends("Complete"))], None, 30),
-        ([], [(10, ends("Failed"))], "the command of client 'cli' failed with said", 15),
+          (20, finish_job("Complete"))], None, 30),
+        ([], [(10, finish_job("Failed"))], "the command of client 'cli' failed with said", 15),
         ([], [], "has not ended by its deadline of 180 s", 180),
     ],
 )  # fmt: skip
 def test_compensating_command_completes_and_removes_its_job(objects, at, reason, seconds):
     world = World(store(), *objects, at=at)
-    after, problem, _ = made(world, receipt(run("cli", "cli", "BACK")))
+    after, problem, _ = undo_receipt(world, receipt(run("cli", "cli", "BACK")))
     assert world.cluster.list("Job") == []
     assert world.clock.now() == 1000.0 + seconds
     if reason is None:
@@ -431,13 +431,13 @@ def test_failure_without_output_says_no_message():
     silent = {"conditions": [SILENT]}
     ref = jobs.make_job_reference("t", 7, NS, "undo/0")
     world.due = [(0, lambda c: c.patch(ref, {"status": silent}, subresource="status"))]
-    _, problem, _ = made(world, receipt(run()))
+    _, problem, _ = undo_receipt(world, receipt(run()))
     assert problem.reason.endswith("failed with no message")
 
 
 def test_compensating_command_is_skipped_if_store_is_gone():
     world = World(store(0), task())
-    after, problem, _ = made(world, receipt(run()))
+    after, problem, _ = undo_receipt(world, receipt(run()))
     assert (problem, after.inverse_left, world.cluster.list("Job")) == (None, 0, [])
     assert not [r for r in world.cluster.requests if r[0] == "create"]
 
@@ -460,5 +460,5 @@ def test_blocked_compensation_describes_its_target(change, about):
             raise Conflict("no", status=409)
 
     world.cluster.before = before
-    _, problem, _ = made(world, receipt(change))
+    _, problem, _ = undo_receipt(world, receipt(change))
     assert (problem.group, problem.target) == ("Fault/f", about)

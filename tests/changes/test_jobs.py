@@ -167,7 +167,7 @@ def fake():
     return Lab(FakeCluster())
 
 
-def test_command_runs_once_and_leaves_nothing(lab):
+def test_command_runs_once_and_is_cleaned_up(lab):
     receipt = lab.do()
     assert receipt.state == "Done"
     assert lab.do().state == "Done"

@@ -31,7 +31,7 @@ def config(name="a", **data):
     return thing("ConfigMap", name, data=data or {"k": "good"})
 
 
-def patching(value, name="a", kind="ConfigMap"):
+def build_patch(value, name="a", kind="ConfigMap"):
     return Change.from_json({"patch": {"target": f"{kind}/{name}", "type": "Merge", "patch": {"data": {"k": value}}}})
 
 
@@ -63,7 +63,7 @@ class Lab:
 
 def test_completed_change_is_not_repeated():
     lab = Lab(config())
-    receipt = lab.engine.do(patching("bad"), ordinal=7, group="Fault/f", causal=False)
+    receipt = lab.engine.do(build_patch("bad"), ordinal=7, group="Fault/f", causal=False)
     assert (receipt.ordinal, receipt.group, receipt.state, receipt.causal, receipt.at) == (
         7,
         "Fault/f",
@@ -79,17 +79,17 @@ def test_completed_change_is_not_repeated():
     )
     assert entry.uid == lab.cluster.get(Reference("ConfigMap", "a", NS))["metadata"]["uid"]
     lab.cluster.patch(Reference("ConfigMap", "a", NS), {"data": {"k": "repaired"}})
-    assert lab.start().do(patching("bad"), ordinal=7, group="Fault/f") == receipt
+    assert lab.start().do(build_patch("bad"), ordinal=7, group="Fault/f") == receipt
     assert lab.value() == "repaired"
     assert lab.engine.undo_all() == []
-    assert lab.start().do(patching("bad"), ordinal=7, group="Fault/f").state == "Undone"
+    assert lab.start().do(build_patch("bad"), ordinal=7, group="Fault/f").state == "Undone"
     assert lab.value() == "good"
 
 
 def test_ineffective_change_is_recorded():
     lab = Lab(config())
     with pytest.raises(NoEffect, match="the change 'patch' of Fault/f leaves shop/ConfigMap/a as it was"):
-        lab.engine.do(patching("good"), ordinal=1, group="Fault/f")
+        lab.engine.do(build_patch("good"), ordinal=1, group="Fault/f")
     (receipt,) = lab.start().list_receipts()
     assert (receipt.state, receipt.note) == ("Undone", "changed nothing")
     assert lab.engine.list_active() == []
@@ -137,16 +137,16 @@ def test_undo_of_apply_restores_prior_object():
 
 def test_recorded_change_has_time_of_its_write():
     lab = Lab(config(), config("b"))
-    receipt = lab.engine.do(patching("bad"), ordinal=1, group="Fault/f")
+    receipt = lab.engine.do(build_patch("bad"), ordinal=1, group="Fault/f")
     announced = msgspec.structs.replace(
         receipt, state="Recorded", entries=tuple(msgspec.structs.replace(e, after=None) for e in receipt.entries)
     )
     lab.store.save(announced)
     lab.clock.wait(1600.0)
-    assert lab.start().do(patching("bad"), ordinal=1, group="Fault/f").at == 1000.0, "it had arrived"
+    assert lab.start().do(build_patch("bad"), ordinal=1, group="Fault/f").at == 1000.0, "it had arrived"
     lab.cluster.patch(Reference("ConfigMap", "a", NS), {"data": {"k": "good"}})
     lab.store.save(announced)
-    assert lab.start().do(patching("bad"), ordinal=1, group="Fault/f").at == 1600.0
+    assert lab.start().do(build_patch("bad"), ordinal=1, group="Fault/f").at == 1600.0
     assert lab.value() == "bad"
 
 
@@ -156,7 +156,7 @@ def test_recorded_change_has_time_of_its_write():
 def test_list_receipts_selects_by_group_prefix():
     lab = Lab(config(), config("b"), config("c"))
     for ordinal, (name, group) in enumerate((("a", "Fault/a"), ("b", "Fault/ab"), ("c", "Decoy/d")), start=1):
-        lab.engine.do(patching("bad", name), ordinal=ordinal, group=group)
+        lab.engine.do(build_patch("bad", name), ordinal=ordinal, group=group)
     groups = lambda found: [r.group for r in found]  # noqa: E731
     assert (
         groups(lab.engine.list_receipts("Fault/"))
@@ -175,9 +175,9 @@ def test_list_receipts_selects_by_group_prefix():
 
 def test_undo_order_is_by_time_before_ordinal():
     lab = Lab(config())
-    lab.engine.do(patching("first"), ordinal=9, group="Fault/f")
+    lab.engine.do(build_patch("first"), ordinal=9, group="Fault/f")
     lab.clock.wait(1060.0)
-    lab.engine.do(patching("second"), ordinal=2, group="Decoy/d")
+    lab.engine.do(build_patch("second"), ordinal=2, group="Decoy/d")
     lab.cluster.requests.clear()
     assert lab.engine.undo_all() == []
     assert lab.value() == "good"
@@ -186,7 +186,7 @@ def test_undo_order_is_by_time_before_ordinal():
 def test_undo_returns_blocked_and_undoes_others():
     lab = Lab(config(), config("b"))
     for ordinal, name in enumerate("ab"):
-        lab.engine.do(patching("bad", name), ordinal=ordinal, group="Fault/f")
+        lab.engine.do(build_patch("bad", name), ordinal=ordinal, group="Fault/f")
     refused = [True]
 
     def before(verb, target):
@@ -203,9 +203,9 @@ def test_undo_returns_blocked_and_undoes_others():
 
 def test_undo_object_restores_object_of_group():
     lab = Lab(config(), config("b"))
-    lab.engine.do(patching("bad"), ordinal=1, group="Fault/f")
-    lab.engine.do(patching("bad", "b"), ordinal=2, group="Fault/f")
-    lab.engine.do(patching("worse"), ordinal=3, group="Decoy/d")
+    lab.engine.do(build_patch("bad"), ordinal=1, group="Fault/f")
+    lab.engine.do(build_patch("bad", "b"), ordinal=2, group="Fault/f")
+    lab.engine.do(build_patch("worse"), ordinal=3, group="Decoy/d")
     assert lab.engine.undo_object("Decoy/d", Reference("ConfigMap", "b")) == []
     assert (lab.value(), lab.value("b")) == ("worse", "bad")
     assert lab.engine.undo_object("Fault/f", Reference("ConfigMap", "b")) == []
@@ -246,7 +246,7 @@ def live(lab, name="x"):
 
 def test_each_experiment_expires_in_trial_time():
     lab = Lab(pod("p"), config())
-    lab.engine.do(patching("bad"), ordinal=1, group="Fault/a")
+    lab.engine.do(build_patch("bad"), ordinal=1, group="Fault/a")
     lab.engine.do(experiment("x", duration="60s"), ordinal=2, group="Fault/x")
     lab.clock.wait(1010.0)
     lab.engine.do(experiment("y", duration="120s"), ordinal=3, group="Fault/y")

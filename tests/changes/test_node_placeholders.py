@@ -17,7 +17,7 @@ def node(name, labels=None, taints=None, cordoned=False):
             "status": {"allocatable": {"cpu": "4", "memory": "4Gi"}}}  # fmt: skip
 
 
-def asking(cpu=None, memory=None):
+def build_requests(cpu=None, memory=None):
     return {"requests": {k: v for k, v in (("cpu", cpu), ("memory", memory)) if v}}
 
 
@@ -30,7 +30,7 @@ def pod(name, on, app="web", namespace=NS, resources=None, phase="Running", owne
 
 
 def workload(name="web", kind="Deployment", namespace=NS, replicas=1, resources=None):
-    template = {"spec": {"containers": [{"name": "c", "resources": resources or asking("250m", "512Mi")}]}}
+    template = {"spec": {"containers": [{"name": "c", "resources": resources or build_requests("250m", "512Mi")}]}}
     spec = {"selector": {"matchLabels": {"app": name}}, "template": template}
     spec |= {} if replicas is None else {"replicas": replicas}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
@@ -100,7 +100,7 @@ def test_unresolvable_placeholder_is_refused(name, objects, text):
 # --- room: 4 cores and 4 Gi, of which one pod of the workload asks for 250m and 512Mi
 
 CPU, MEMORY = "room:cpu:Deployment:web", "room:memory:Deployment:web"
-GIB = asking("1", "1Gi")
+GIB = build_requests("1", "1Gi")
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_resolve_room_placeholder(beside, replicas, millis, mebis):
 @pytest.mark.parametrize(
     ("name", "asked", "replicas"),
     [
-        (CPU, asking(memory="1Gi"), 1),
-        (MEMORY, asking(cpu="1"), 1),
-        (CPU, asking("1"), 5),  # does not fit on its node itself
-        (CPU, asking("8"), 1),
-        (MEMORY, asking(memory="2Gi"), 3),
+        (CPU, build_requests(memory="1Gi"), 1),
+        (MEMORY, build_requests(cpu="1"), 1),
+        (CPU, build_requests("1"), 5),  # does not fit on its node itself
+        (CPU, build_requests("8"), 1),
+        (MEMORY, build_requests(memory="2Gi"), 3),
     ],
 )
 def test_room_without_request_is_refused(name, asked, replicas):

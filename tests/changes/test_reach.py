@@ -14,7 +14,7 @@ from tests.changes.test_chaos import NS, cluster, engine, partition, run, schedu
 STRANGERS = {"namespaces": ["payments"], "labelSelectors": {"app": "web"}}
 
 
-def stray(selector: dict[str, Any]) -> dict[str, Any]:
+def build_foreign_partition(selector: dict[str, Any]) -> dict[str, Any]:
     manifest = partition()
     manifest["spec"]["target"]["selector"] = selector
     return manifest
@@ -27,7 +27,7 @@ def stray(selector: dict[str, Any]) -> dict[str, Any]:
 )
 def test_selector_of_foreign_pods_is_refused_before_write(engine, cluster, operation, selector):  # noqa: F811
     with pytest.raises(AuthoringError) as refused:
-        engine.do(Change.from_json({operation: stray(selector)}), ordinal=0, group="Fault/main")
+        engine.do(Change.from_json({operation: build_foreign_partition(selector)}), ordinal=0, group="Fault/main")
 
     assert {finding.code for finding in refused.value.findings} == {"SK150"}
     assert cluster.list("NetworkChaos", NS, group="chaos-mesh.org") == []

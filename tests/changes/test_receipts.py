@@ -42,7 +42,7 @@ def cluster():
     return FakeCluster([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": KIT}}])
 
 
-def kept(cluster):
+def list_receipt_objects(cluster):
     """The receipts that there are, as kind and name."""
     return {(k, o["metadata"]["name"]) for k in ("ConfigMap", "Secret") for o in cluster.list(k, KIT)}
 
@@ -68,7 +68,7 @@ def test_receipt_with_secret_data_is_a_secret(cluster, change, entries, kind):
     given = receipt(7, *entries, change=change)
     assert given.secret is (kind == "Secret")
     assert ClusterStore(cluster, KIT, "t").save(given) is given
-    assert kept(cluster) == {(kind, "t-r007")}
+    assert list_receipt_objects(cluster) == {(kind, "t-r007")}
     stored = cluster.get(Reference(kind, "t-r007", KIT))
     assert stored["metadata"]["labels"] == {TRIAL_LABEL: "t"}
     (text,) = stored["data"].values()
@@ -81,7 +81,7 @@ def test_receipt_with_secret_compensation_is_a_secret(cluster):
     store = ClusterStore(cluster, KIT, "t")
     store.save(receipt(1, entry(CONFIG), inverse=(CHANGE, PATCHES)))
     store.save(receipt(2, entry(CONFIG), inverse=(CHANGE,)))
-    assert kept(cluster) == {("Secret", "t-r001"), ("ConfigMap", "t-r002")}
+    assert list_receipt_objects(cluster) == {("Secret", "t-r001"), ("ConfigMap", "t-r002")}
 
 
 def test_receipt_of_created_secret_keeps_its_kind(cluster):
@@ -89,9 +89,9 @@ def test_receipt_of_created_secret_keeps_its_kind(cluster):
     store = ClusterStore(cluster, KIT, "t")
     for state, after in (("Recorded", None), ("Done", SECRET), ("Undone", SECRET)):
         store.save(receipt(1, entry(None, after, "Secret"), change=CREATES, state=state))
-        assert kept(cluster) == {("Secret", "t-r001")}
+        assert list_receipt_objects(cluster) == {("Secret", "t-r001")}
     store.clear()
-    assert kept(cluster) == set()
+    assert list_receipt_objects(cluster) == set()
 
 
 def test_new_store_reads_receipts_of_its_trial_in_order(cluster):
@@ -126,7 +126,7 @@ def test_clear_removes_only_receipts_of_the_trial(cluster):
     ClusterStore(cluster, KIT, "other").save(receipt(1, trial="other"))
     assert len(store.all()) == 3
     store.clear()
-    assert kept(cluster) == {("ConfigMap", "other-r001")}
+    assert list_receipt_objects(cluster) == {("ConfigMap", "other-r001")}
     assert store.all() == []
     ClusterStore(cluster, KIT, "t").save(receipt(9))
     assert ClusterStore(cluster, KIT, "t").all() == [receipt(9)]
@@ -157,7 +157,7 @@ def test_first_receipts_of_undone_object_find_no_residue(number):
     assert find_residue(ref, set_and_taken_off[:number], tainted) == "changed: Node/a"
 
 
-def filled(size):
+def build_receipt_of_size(size):
     """A receipt whose JSON has so many bytes."""
     empty = receipt(1, entry({**CONFIG, "data": {"x": ""}}))
     length = len(json.dumps(empty.to_json(), separators=(",", ":")).encode())
@@ -167,10 +167,10 @@ def filled(size):
 def test_receipt_above_byte_limit_is_not_written(cluster):
     store = ClusterStore(cluster, KIT, "t")
     with pytest.raises(AuthoringError, match="'delete' of Fault/f needs a receipt of 900 KiB; the limit is 900 KiB"):
-        store.save(filled(LIMIT_BYTES + 1))
-    assert kept(cluster) == set()
-    store.save(filled(LIMIT_BYTES))
-    assert kept(cluster) == {("ConfigMap", "t-r001")}
+        store.save(build_receipt_of_size(LIMIT_BYTES + 1))
+    assert list_receipt_objects(cluster) == set()
+    store.save(build_receipt_of_size(LIMIT_BYTES))
+    assert list_receipt_objects(cluster) == {("ConfigMap", "t-r001")}
 
 
 @pytest.mark.parametrize(
@@ -214,11 +214,11 @@ def test_stored_receipts_round_trip(change):
     assert list(json.loads(receipt.to_bytes())["change"]) == [*change, "until"]
 
 
-def test_every_operation_of_the_schema_is_parsed():
+def test_operations_match_the_schema():
     assert set(list_operations()) == set(load_definitions()["Change"]["properties"]) - {"until"}
 
 
 @pytest.mark.parametrize("keywords", [(), ("until",), ("stop",), ("cordon", "drain")])
-def test_a_change_is_one_operation(keywords):
+def test_change_has_exactly_one_operation(keywords):
     with pytest.raises(msgspec.ValidationError, match="one of the operations"):
         Change.from_json({keyword: {"target": "Node/a"} for keyword in keywords})

@@ -63,7 +63,7 @@ def entry(prior, after, uid=""):
 AFFINITY = entry(service(), service(sessionAffinity="ClientIP"))
 
 
-def interfering(world, times, error=Conflict):
+def write_concurrently(world, times, error=Conflict):
     """Somebody else writes right before each of the first ``times`` patches, so that those meet another version."""
     left = [times]
 
@@ -84,7 +84,7 @@ def interfering(world, times, error=Conflict):
 @pytest.mark.parametrize(("writes", "blocked"), [(0, False), (1, False), (4, False), (5, True)])
 def test_concurrent_writes_are_kept_and_block_after_five_attempts(error, writes, blocked):
     world = World(service(sessionAffinity="ClientIP"))
-    interfering(world, writes, error)
+    write_concurrently(world, writes, error)
     problem = world.undo(AFFINITY)
     assert (problem is not None) is blocked
     if blocked:

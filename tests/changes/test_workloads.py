@@ -55,32 +55,32 @@ def deployment(status, replicas=2, generation=3):
     return {"kind": "Deployment", "metadata": {"generation": generation}, "spec": spec, "status": status}
 
 
-def rolled(**changes):
+def build_rolled_out_status(**changes):
     return {"observedGeneration": 3, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2} | changes
 
 
-def without(status, *fields):
+def drop_fields(status, *fields):
     return {k: v for k, v in status.items() if k not in fields}
 
 
 @pytest.mark.parametrize(
     ("obj", "through"),
     [
-        (deployment(rolled()), True),
-        (deployment(rolled(observedGeneration=4)), True),
-        (deployment(rolled(observedGeneration=2)), False),
-        (deployment(without(rolled(), "observedGeneration")), False),
-        (deployment(without(rolled(), "observedGeneration"), generation=1), False),
-        (deployment(rolled(replicas=3)), False),  # old ones are still there
-        (deployment(rolled(updatedReplicas=1)), False),
-        (deployment(rolled(updatedReplicas=1, replicas=1)), False),
-        (deployment(rolled(availableReplicas=1)), False),
-        (deployment(without(rolled(), "availableReplicas")), False),
-        (deployment(without(rolled(), "updatedReplicas")), False),
-        (deployment(without(rolled(), "replicas")), False),
-        (deployment(rolled(replicas=1, updatedReplicas=1, availableReplicas=1), replicas=None), True),
-        (deployment(rolled(replicas=0, updatedReplicas=0, availableReplicas=0), replicas=None), False),
-        (deployment(rolled(replicas=3, updatedReplicas=3, availableReplicas=3)), True),
+        (deployment(build_rolled_out_status()), True),
+        (deployment(build_rolled_out_status(observedGeneration=4)), True),
+        (deployment(build_rolled_out_status(observedGeneration=2)), False),
+        (deployment(drop_fields(build_rolled_out_status(), "observedGeneration")), False),
+        (deployment(drop_fields(build_rolled_out_status(), "observedGeneration"), generation=1), False),
+        (deployment(build_rolled_out_status(replicas=3)), False),  # old ones are still there
+        (deployment(build_rolled_out_status(updatedReplicas=1)), False),
+        (deployment(build_rolled_out_status(updatedReplicas=1, replicas=1)), False),
+        (deployment(build_rolled_out_status(availableReplicas=1)), False),
+        (deployment(drop_fields(build_rolled_out_status(), "availableReplicas")), False),
+        (deployment(drop_fields(build_rolled_out_status(), "updatedReplicas")), False),
+        (deployment(drop_fields(build_rolled_out_status(), "replicas")), False),
+        (deployment(build_rolled_out_status(replicas=1, updatedReplicas=1, availableReplicas=1), replicas=None), True),
+        (deployment(build_rolled_out_status(replicas=0, updatedReplicas=0, availableReplicas=0), replicas=None), False),
+        (deployment(build_rolled_out_status(replicas=3, updatedReplicas=3, availableReplicas=3)), True),
         (deployment({"observedGeneration": 3}, replicas=0), True),
         (deployment({"observedGeneration": 3}, replicas=1), False),
         (deployment(None), False),

@@ -23,7 +23,9 @@ def pem(authority: Authority) -> bytes:
     return authority.certificate.public_bytes(Encoding.PEM)
 
 
-def accepted(folder: Path, trusted: bytes, server: KeyPair, host: str, client: KeyPair | None, of: bytes = b"") -> str:
+def verify_handshake(
+    folder: Path, trusted: bytes, server: KeyPair, host: str, client: KeyPair | None, of: bytes = b""
+) -> str:
     """Why a strict handshake in memory fails; empty when both ends accept each other."""
     ends = []
     for name, pair, purpose, authority in (
@@ -75,24 +77,24 @@ def pki(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "kubernetes.default.svc.cluster.local"])
-def test_the_api_server_and_its_clients(pki: Path, tmp_path: Path, host: str) -> None:
+def test_api_server_and_clients_authenticate(pki: Path, tmp_path: Path, host: str) -> None:
     trusted, server = (pki / "ca.crt").read_bytes(), load(pki, "admin")
     for client in (load(pki, "admin"), solver(pki)):
-        assert accepted(tmp_path, trusted, server, host, client) == ""
+        assert verify_handshake(tmp_path, trusted, server, host, client) == ""
 
 
 def test_the_aggregated_api_and_the_api_server(pki: Path, tmp_path: Path) -> None:
     proxies = (pki / "front-proxy-ca.crt").read_bytes()
     server, client = load(pki, "metrics-server"), load(pki, "front-proxy-client")
     trusted = (pki / "ca.crt").read_bytes()
-    assert accepted(tmp_path, trusted, server, apiservice.SERVER_NAME, client, proxies) == ""
-    assert accepted(tmp_path, trusted, server, apiservice.SERVER_NAME, client), "a client of another authority"
+    assert verify_handshake(tmp_path, trusted, server, apiservice.SERVER_NAME, client, proxies) == ""
+    assert verify_handshake(tmp_path, trusted, server, apiservice.SERVER_NAME, client), "a client of another authority"
 
 
-def test_the_chaos_daemon_and_its_manager(tmp_path: Path) -> None:
+def test_chaos_daemon_and_manager_authenticate(tmp_path: Path) -> None:
     authority = Authority.create("chaos-mesh")
     server = issue(authority, "daemon", hosts=["daemon.example"], client=False)
-    assert accepted(tmp_path, pem(authority), server, "daemon.example", issue(authority, "manager")) == ""
+    assert verify_handshake(tmp_path, pem(authority), server, "daemon.example", issue(authority, "manager")) == ""
 
 
 EXTENSIONS: list[tuple[type[Any], bool]] = [
@@ -104,7 +106,7 @@ EXTENSIONS: list[tuple[type[Any], bool]] = [
 
 
 @pytest.mark.parametrize("ca", [True, False], ids=["authority", "issued"])
-def test_every_extension_that_rfc_5280_requires_is_there(ca: bool) -> None:
+def test_certificates_have_the_rfc_5280_extensions(ca: bool) -> None:
     authority = Authority.create("some")
     made = issue(authority, "user", groups=["group"], hosts=["host.example"])
     certificate = authority.certificate if ca else x509.load_pem_x509_certificate(made.certificate)

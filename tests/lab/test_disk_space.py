@@ -35,7 +35,7 @@ def disk(monkeypatch: pytest.MonkeyPatch, free: int = 1 << 40, inodes: int = 1_0
         ({"inodes": 0, "files": 0}, disk_space.TO_START, ""),  # file systems that count none
     ],
 )
-def test_what_a_disk_lacks(
+def test_insufficient_disk_is_described(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, int], desired: int, said: str
 ) -> None:
     disk(monkeypatch, **given)
@@ -44,7 +44,7 @@ def test_what_a_disk_lacks(
     assert "\n" not in found
 
 
-def test_a_folder_that_takes_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_read_only_folder_is_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(**_: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
@@ -52,7 +52,7 @@ def test_a_folder_that_takes_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert disk_space.find_problem(tmp_path) == f"cannot write in {tmp_path}: Read-only file system"
 
 
-def test_up_says_so_before_anything_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_lab_up_checks_disk_before_starting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
     disk(monkeypatch, free=10 * MIB)
     with pytest.raises(LabError, match="is full: 10 MiB free") as caught:
@@ -73,7 +73,7 @@ def test_other_errors_are_not_explained_as_disk_space(monkeypatch: pytest.Monkey
     assert "is full: 0 MiB free" in reported.message
 
 
-def test_a_part_that_ended_on_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_part_ended_by_a_full_disk_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     log = tmp_path / "etcd.log"
     log.write_text('{"level":"panic","msg":"failed to write"}\n' * 50)
     part = ProcessState(name="etcd", pid=2**22 + 1, log=str(log))

@@ -39,7 +39,7 @@ def test_virtual_time_starts_on_the_grid_some_days_back(now: float) -> None:
     assert 3 * 86400 <= now - epoch < 4 * 86400
 
 
-def test_two_labs_never_share_a_port() -> None:
+def test_labs_never_share_ports() -> None:
     first = process_specs.plan("first", ("default",), addresses.LOOPBACK)
     first.save()
     second = process_specs.plan("second", ("default",), addresses.LOOPBACK)
@@ -53,7 +53,7 @@ def test_old_version_lab_does_not_block_new_one(tmp_path: Path) -> None:
     assert process_specs.plan("new", (), addresses.LOOPBACK).ports
 
 
-def test_the_plan_names_every_process_and_none_runs() -> None:
+def test_plan_lists_every_process_unstarted() -> None:
     plan = process_specs.plan("default", ("default",), addresses.LOOPBACK)
     assert [p.name for p in plan.parts] == [*cluster.COMPONENTS, *process_specs.STARTED]
     assert {p.pid for p in plan.parts} == {0}
@@ -94,7 +94,7 @@ def test_retention_outlives_the_window_of_virtual_time() -> None:
     assert process_specs.EPOCH_DAYS < prometheus.WINDOW_DAYS < prometheus.RETENTION_DAYS
 
 
-def test_virtual_time_is_in_order_as_long_as_a_lab_lives() -> None:
+def test_prometheus_windows_cover_the_life_of_a_lab() -> None:
     # Half of a block's length is in order; blocks of two neighbouring ranges end a whole length apart.
     assert prometheus.WINDOW_DAYS <= prometheus.HEAD_DAYS / 2
     assert prometheus.RETENTION_DAYS > prometheus.HEAD_DAYS
@@ -148,7 +148,7 @@ def test_paths_of_objects(obj: dict, path: str) -> None:
     assert bootstrap_client.build_path(obj) == path
 
 
-def test_the_path_of_a_definition_follows_from_its_file() -> None:
+def test_definition_path_is_derived_from_its_file() -> None:
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podchaos.chaos-mesh.org"
     assert bootstrap_client.build_definition_path("chaos-mesh.org_podchaos.json") == path
 
@@ -174,7 +174,7 @@ def test_the_administrator_starts_in_our_namespace(tmp_path: Path) -> None:
     assert document["contexts"][0]["context"]["namespace"] == "scenario-kit"
 
 
-def test_the_chaos_daemon_and_its_caller_authenticate_each_other(tmp_path: Path) -> None:
+def test_chaos_daemon_uses_mutual_tls(tmp_path: Path) -> None:
     """A handshake in memory: TLS 1.3, the server's name, and a client certificate or no connection."""
     authority, stranger = Authority.create("ours"), Authority.create("theirs")
     name = "chaos-daemon.chaos-mesh.org"
@@ -227,7 +227,7 @@ WORLDS = [{"trial": "a", "mode": "Virtual"}, {"trial": "b", "mode": "Wall"}]
         ([*WORLDS, {"trial": "d", "mode": "Virtual"}], "", "2 trials run in virtual time"),
     ],
 )
-def test_which_world_advances(worlds: list, desired: str, expected: str) -> None:
+def test_choose_world_by_name_or_only_one(worlds: list, desired: str, expected: str) -> None:
     if len(expected) == 1:
         assert choose_world(worlds, desired) == expected
         return
@@ -235,13 +235,13 @@ def test_which_world_advances(worlds: list, desired: str, expected: str) -> None
         choose_world(worlds, desired)
 
 
-def test_a_state_survives_its_json() -> None:
+def test_lab_state_round_trips_through_json() -> None:
     plan = process_specs.plan("default", ("default",), addresses.LOOPBACK)
     plan.save()
     assert LabState.load() == plan
 
 
-def test_the_manager_of_chaos_mesh_admits_its_own_kinds(tmp_path: Path) -> None:
+def test_chaos_mesh_webhooks_point_to_the_manager(tmp_path: Path) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_text("PEM")
     mutating, names, validating = chaos_webhooks.build_objects((9443, authority), (9444, authority))

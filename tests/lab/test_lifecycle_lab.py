@@ -45,7 +45,7 @@ def ask_prometheus(state: LabState, path: str, **query: str) -> Any:
         return client.get(f"{state.prometheus_url}/api/v1/{path}", params=query).json()["data"]
 
 
-def test_every_part_works_and_up_again_changes_nothing(lab: LabState) -> None:
+def test_lab_up_is_idempotent(lab: LabState) -> None:
     assert {r.name: r.health for r in lifecycle.report_status(lab)} == {p.name: "" for p in lab.parts}
     assert lifecycle.bring_up("first") == lab
 
@@ -129,7 +129,7 @@ def test_dead_parts_are_reported_with_their_log_and_repaired(lab: LabState) -> N
     assert [p.port for p in repaired.parts] == [p.port for p in lab.parts]
 
 
-def test_an_api_server_without_its_store_is_started_again_with_it(lab: LabState) -> None:
+def test_api_server_restarts_with_its_etcd(lab: LabState) -> None:
     before = LabState.load("first")
     store = before.part("etcd")
     os.kill(store.pid, signal.SIGKILL)
@@ -199,7 +199,7 @@ def test_taking_down_half_started_lab_removes_processes_and_files(lab: LabState)
     left.wait(10)
 
 
-def an_incident(admin: KubeCluster) -> None:
+def create_incident(admin: KubeCluster) -> None:
     """What incidents leave behind: an app, a changed node, something of the cluster deleted, objects that never go."""
     meta = {"name": "app", "namespace": "shop"}
     labels = {"app": "app"}
@@ -229,7 +229,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
 
 
-def as_after_up(state: LabState) -> None:
+def assert_initial_state(state: LabState) -> None:
     assert {r.name: r.health for r in lifecycle.report_status(state)} == {p.name: "" for p in state.parts}
     admin = KubeCluster(kubeconfig=Path(state.kubeconfig))
     assert {n["metadata"]["name"] for n in admin.list("Namespace")} == {
@@ -246,31 +246,31 @@ def as_after_up(state: LabState) -> None:
     admin.close()
 
 
-def test_a_reset_lab_is_as_after_up_and_works(lab: LabState) -> None:
+def test_reset_restores_the_state_after_up(lab: LabState) -> None:
     before = LabState.load("first")
     admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
     for _ in range(2):  # the same names, addresses and ports can be had again
-        an_incident(admin)
+        create_incident(admin)
         state = lifecycle.reset("first")
-        as_after_up(state)
+        assert_initial_state(state)
     assert {p.name for p, q in zip(before.parts, state.parts, strict=True) if p.pid != q.pid} == {
         "prometheus", "lab-server", "operator",
     }  # fmt: skip
 
 
-def test_a_reset_that_was_cut_short_is_finished_by_up(lab: LabState) -> None:
+def test_interrupted_reset_is_finished_by_up(lab: LabState) -> None:
     admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
-    an_incident(admin)
+    create_incident(admin)
     state = LabState.load("first")
     msgspec.structs.replace(state, resetting=True).save()
     for name in ("operator", "prometheus"):
         os.kill(state.part(name).pid, signal.SIGKILL)
     state = lifecycle.bring_up("first")
     assert not state.resetting
-    as_after_up(state)
+    assert_initial_state(state)
 
 
-def test_a_campaign_that_runs_is_not_ended_by_the_way(lab: LabState) -> None:
+def test_reset_refuses_while_a_campaign_runs(lab: LabState) -> None:
     admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
     meta = {"name": "v", "namespace": "scenario-kit"}
     validation = {"apiVersion": "scenariokit.io/v1alpha1", "kind": "Validation", "metadata": meta}
@@ -278,4 +278,4 @@ def test_a_campaign_that_runs_is_not_ended_by_the_way(lab: LabState) -> None:
     admin.apply({**validation, "spec": {"scenario": "cart"}})
     with pytest.raises(UsageError, match="validation v"):
         lifecycle.reset("first")
-    as_after_up(lifecycle.reset("first", force=True))
+    assert_initial_state(lifecycle.reset("first", force=True))

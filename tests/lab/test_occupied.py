@@ -15,7 +15,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
 
 
-def test_those_that_keep_to_their_app_run_side_by_side() -> None:
+def test_app_scoped_commands_share_a_lab() -> None:
     said: list[str] = []
     with occupy("a", said.append, alone=False), occupy("a", said.append, alone=False):
         pass
@@ -25,7 +25,7 @@ def test_those_that_keep_to_their_app_run_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(False, True), (True, False), (True, True)])
-def test_what_reaches_further_waits_and_says_so(first: bool, second: bool) -> None:
+def test_exclusive_command_waits_with_a_message(first: bool, second: bool) -> None:
     waits, inside = threading.Event(), threading.Event()
     said: list[str] = []
 

@@ -57,7 +57,7 @@ def test_a_baseline_holds_no_heartbeats_and_no_events() -> None:
     assert baseline.select_kept({NODE: b"1", LEASE: b"2", events: b"3", b"compact_rev_key": b"4"}) == {NODE: b"1"}
 
 
-def test_a_baseline_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
+def test_baseline_is_private_and_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "b"
     assert baseline.load(path) is None
     baseline.save(path, StoreBaseline(7, {NODE: b"\x00\xff"}))
@@ -89,7 +89,7 @@ CAMPAIGN = {"scenariokit.io/campaign": "cart"}
         ),
     ],
 )
-def test_a_campaign_that_has_not_ended_is_named(objects, expected) -> None:
+def test_list_busy_names_running_campaigns(objects, expected) -> None:
     assert reset.list_busy(dict(objects)) == expected
 
 
@@ -101,7 +101,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabState:
     return state
 
 
-def test_a_lab_that_is_not_up_is_not_reset(lab: LabState) -> None:
+def test_reset_requires_a_running_lab(lab: LabState) -> None:
     with pytest.raises(LabError, match="not up") as caught:
         lifecycle.reset()
     assert caught.value.fix == "scenario-kit lab up"
@@ -142,7 +142,7 @@ def store(lab: LabState) -> Iterator[Etcd]:
         process.wait()
 
 
-def test_an_edit_is_made_to_the_newest_value(store: Etcd) -> None:
+def test_edit_applies_to_the_latest_value(store: Etcd) -> None:
     store.write([], {b"/one": b"1"})
 
     def edit(value: bytes) -> bytes:
@@ -176,7 +176,7 @@ def test_etcd_requires_its_client_certificate(lab: LabState, store: Etcd, tmp_pa
     assert store.revisions() == {}, "its own client is answered"
 
 
-def test_a_sweep_makes_the_store_what_it_was(lab: LabState, store: Etcd) -> None:
+def test_sweep_restores_the_baseline(lab: LabState, store: Etcd) -> None:
     definition = b"/registry/apiextensions.k8s.io/customresourcedefinitions/x"
     first = {f"/registry/roles/{i}".encode(): b"x" * i for i in range(150)} | {definition: b"y" * 600_000, NODE: b"up"}
     store.write([], {**first, definition + b"2": b"z" * 900_000, LEASE: b"1"})

@@ -38,7 +38,7 @@ def test_state_round_trips_with_private_permissions() -> None:
     assert [p.name for p in path.parent.iterdir()] == ["lab.json"]
 
 
-def test_a_missing_lab_says_how_to_get_it() -> None:
+def test_missing_lab_error_has_a_fix() -> None:
     assert LabState.find("second") is None
     with pytest.raises(LabError, match="no lab named 'second'") as caught:
         LabState.load("second")
@@ -54,7 +54,7 @@ def test_file_of_other_version_error_has_a_fix() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "../x", "a" * 31, "a/b"])
-def test_names_that_are_none_are_refused(name: str) -> None:
+def test_invalid_lab_name_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="is not a valid lab name"):
         find_lab_folder(name)
 
@@ -89,7 +89,7 @@ def test_with_part_replaces_by_name() -> None:
     assert state().with_part(first).with_part(second).with_part(replaced).parts == (replaced, second)
 
 
-def test_a_process_has_its_mark_from_the_moment_it_was_started(tmp_path: Path) -> None:
+def test_process_marker_is_visible_from_start(tmp_path: Path) -> None:
     """The kernel tells the starter before it has put the environment in place: a third of these, on a busy machine."""
     mark = procfs.make_marker(str(tmp_path))
     for _ in range(60):
@@ -104,7 +104,7 @@ def test_a_process_has_its_mark_from_the_moment_it_was_started(tmp_path: Path) -
         bare.kill()
 
 
-def test_a_process_is_alive_only_with_the_mark_of_its_lab(tmp_path: Path) -> None:
+def test_only_marked_processes_count_as_alive(tmp_path: Path) -> None:
     here = state()
     command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
     mark = procfs.make_marker(here.folder)
@@ -128,7 +128,7 @@ def test_a_process_is_alive_only_with_the_mark_of_its_lab(tmp_path: Path) -> Non
     process.communicate()
 
 
-def test_a_part_that_has_yet_to_start_is_not_dead() -> None:
+def test_unstarted_part_is_not_dead() -> None:
     assert state(parts=(ProcessState(name="a", pid=0, log=""),)).dead_parts() == ()
 
 

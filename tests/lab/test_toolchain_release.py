@@ -51,7 +51,7 @@ def test_sums_are_found_by_name(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "not a sum", f"{'b' * 64}  other"])
-def test_a_missing_sum_makes_the_release_unavailable(text: str) -> None:
+def test_missing_checksum_makes_release_unavailable(text: str) -> None:
     with pytest.raises(Unavailable, match="no entry for tool"):
         find_published_sum(text, "tool")
 
@@ -84,7 +84,7 @@ def test_the_member_of_an_archive_is_returned(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_anything_doubtful_is_refused(tmp_path: Path, answers: dict, reason: str) -> None:
+def test_unverifiable_release_is_refused(tmp_path: Path, answers: dict, reason: str) -> None:
     table = {
         PLAIN.release.sums: answers["sums"],
         PLAIN.release.url: answers.get("url"),
@@ -94,7 +94,7 @@ def test_anything_doubtful_is_refused(tmp_path: Path, answers: dict, reason: str
         served(table).fetch(PLAIN, tmp_path, quiet)
 
 
-def test_an_unreachable_host_is_asked_once(tmp_path: Path) -> None:
+def test_unreachable_host_is_contacted_once(tmp_path: Path) -> None:
     asked: list[str] = []
 
     def refuse(request: httpx.Request) -> httpx.Response:

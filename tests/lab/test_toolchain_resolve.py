@@ -40,7 +40,7 @@ def program(path: Path, output: str) -> Path:
         ("", "1.34.2", False),
     ],
 )
-def test_a_version_report_counts_only_when_it_is_exact(output: str, version: str, expected: bool) -> None:
+def test_version_must_match_exactly(output: str, version: str, expected: bool) -> None:
     assert mentions_version(output, version) is expected
 
 
@@ -82,7 +82,7 @@ def test_missing_component_error_names_variable() -> None:
     assert "SCENARIO_KIT_KUBE_APISERVER" in caught.value.fix
 
 
-def test_nothing_is_created_by_looking(tmp_path: Path) -> None:
+def test_look_up_creates_no_files(tmp_path: Path) -> None:
     for p in PARTS:
         look_up(p)
     assert list(tmp_path.iterdir()) == []

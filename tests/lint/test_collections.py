@@ -25,27 +25,27 @@ def incomplete(folder: Path) -> Path:
     return path
 
 
-def said(path: Path) -> list[tuple[str, str]]:
+def list_codes(path: Path) -> list[tuple[str, str]]:
     return [(f.code, str(f.severity)) for f in lint_file(path, Catalog()) if f.code != "SK216"]
 
 
 @pytest.mark.parametrize("folder", ["scenarios", "catalog/scenarios", "drafts", "."])
-def test_the_name_of_a_folder_changes_nothing(folder: str, tmp_path: Path) -> None:
-    assert said(incomplete(tmp_path / folder)) == []
+def test_folder_name_does_not_affect_rules(folder: str, tmp_path: Path) -> None:
+    assert list_codes(incomplete(tmp_path / folder)) == []
 
 
 @pytest.mark.parametrize("folder", ["scenarios", "catalog/scenarios", "drafts", "."])
 @pytest.mark.parametrize(("demand", "found"), [("Merged", [("SK603", "Error")]), ("Draft", [])])
-def test_a_collection_says_what_it_demands(folder: str, demand: str, found: list[object], tmp_path: Path) -> None:
+def test_collection_file_sets_the_demands(folder: str, demand: str, found: list[object], tmp_path: Path) -> None:
     (tmp_path / "collection.yaml").write_text(f"scenarios: {demand}\n")
-    assert said(incomplete(tmp_path / folder)) == found
+    assert list_codes(incomplete(tmp_path / folder)) == found
 
 
 def test_the_nearest_collection_counts(tmp_path: Path) -> None:
     (tmp_path / "collection.yaml").write_text("scenarios: Merged\n")
     path = incomplete(tmp_path / "drafts")
     (tmp_path / "drafts" / "collection.yaml").write_text("scenarios: Draft\n")
-    assert said(path) == []
+    assert list_codes(path) == []
 
 
 @pytest.mark.parametrize("text", ["", "scenarios: merged\n", "scenarios: [Merged]\n", "Merged\n", "strict: true\n"])
@@ -60,7 +60,7 @@ def test_merging_requires_a_complete_scenario(tmp_path: Path) -> None:
     assert [f.code for f in lint_file(incomplete(tmp_path), Catalog(merging=True)) if f.code != "SK216"] == ["SK603"]
 
 
-def own_collection(root: Path) -> Path:
+def write_collection(root: Path) -> Path:
     """A collection with a fault type of its own, and a scenario that uses it."""
     fault = yaml.safe_load(FAULT.read_text()) | {"name": "replicas-gone"}
     file = root / "catalog" / "faults" / "replicas-gone" / "fault.yaml"
@@ -74,14 +74,14 @@ def own_collection(root: Path) -> Path:
     return path
 
 
-def test_a_collection_is_found_from_its_files_upwards(tmp_path: Path) -> None:
-    path = own_collection(tmp_path / "incidents")
-    assert "SK108" not in [code for code, _ in said(path)]
+def test_collection_of_a_file_is_found_upwards(tmp_path: Path) -> None:
+    path = write_collection(tmp_path / "incidents")
+    assert "SK108" not in [code for code, _ in list_codes(path)]
     assert find_collections([path])[0] == tmp_path / "incidents"
 
 
 def test_collection_is_found_in_parent_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = own_collection(tmp_path / "incidents")
+    path = write_collection(tmp_path / "incidents")
     monkeypatch.chdir(path.parent)
     assert "replicas-gone" in Catalog().faults()
     monkeypatch.chdir(tmp_path)

@@ -33,7 +33,7 @@ def slips(text: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["product-catalog-wrong-target-port", "valkey-cart-network-delay"])
-def test_a_slip_of_a_letter_is_one_error(name: str) -> None:
+def test_typo_in_a_name_gives_one_error(name: str) -> None:
     path = SCENARIOS / name / "scenario.yaml"
     many = {}
     for place, text in slips(path.read_text()):
@@ -58,7 +58,7 @@ def finding(code: str, message: str = "", severity: Severity = Severity.ERROR) -
         (["SK220"], ["SK220"]),
     ],
 )
-def test_what_follows_is_left_out(codes: list[str], shown: list[str]) -> None:
+def test_consequential_findings_are_dropped(codes: list[str], shown: list[str]) -> None:
     assert [f.code for f in drop_consequential([LocatedFinding(finding(code)) for code in codes])] == shown
 
 
@@ -70,7 +70,7 @@ def test_a_warning_hides_no_error() -> None:
     ]
 
 
-def mistaken(folder: Path) -> Path:
+def write_scenario_with_errors(folder: Path) -> Path:
     """A scenario with three mistakes, two of which --fix corrects."""
     text = (SCENARIOS / "cart-scaled-to-zero" / "scenario.yaml").read_text()
     path = folder / "cart-scaled-to-zero" / "scenario.yaml"
@@ -82,8 +82,8 @@ def mistaken(folder: Path) -> Path:
     return path
 
 
-def test_marks_and_count_are_what_fix_corrects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = mistaken(tmp_path)
+def test_marked_findings_are_those_that_fix_corrects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_scenario_with_errors(tmp_path)
 
     assert run(["lint", str(path)]) == 1
     out = capsys.readouterr().out

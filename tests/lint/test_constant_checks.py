@@ -10,7 +10,7 @@ import pytest
 
 from scenario_kit.lint.rules.alerts.bounds import compute_bounds, find_constant_comparisons
 from scenario_kit.load.promql import parser
-from tests.lint.test_claims import patching, said
+from tests.lint.test_claims import build_scaling_fault, list_messages
 from tests.lint.test_truth_rules import scenario
 
 Spec = dict[str, Any]
@@ -57,7 +57,7 @@ def test_the_bounds_of_an_expression(expr: str, low: float, high: float, sure: b
         ("(sum(rate(x[1m])) or vector(0)) > 0", 0),
     ],
 )
-def test_a_comparison_that_has_one_answer(expr: str, reported: int) -> None:
+def test_constant_comparison_is_found(expr: str, reported: int) -> None:
     assert len(find_constant_comparisons(expr)) == reported
 
 
@@ -105,9 +105,9 @@ PORT = "spec.ports[0].targetPort"
         pytest.param(query(CALLS, "GreaterThan", 5), 0, id="a rate"),
     ],
 )
-def test_an_expected_check_whose_answer_is_known(check: Spec, reported: int, tmp_path: Path) -> None:
+def test_constant_check_is_reported(check: Spec, reported: int, tmp_path: Path) -> None:
     path = scenario(lambda spec: spec["expect"].update(checks=[check]), tmp_path)
-    assert len(said(path, "SK141")) == reported
+    assert len(list_messages(path, "SK141")) == reported
 
 
 def test_constant_check_is_allowed_without_incident(tmp_path: Path) -> None:
@@ -116,12 +116,12 @@ def test_constant_check_is_allowed_without_incident(tmp_path: Path) -> None:
         spec["faults"], spec["solutions"], spec["decoys"] = [], [], []
         spec["expect"] = {"checks": [endpoints(atLeast=1)]}
 
-    assert said(scenario(quiet, tmp_path), "SK141") == []
+    assert list_messages(scenario(quiet, tmp_path), "SK141") == []
 
 
 @pytest.mark.parametrize("part", ["effect", "undone"])
-def test_a_fault_is_proven_by_what_may_fail(part: str, tmp_path: Path) -> None:
-    fault = patching(**{part: [query(f"{CALLS} > bool -1")]})
+def test_constant_effect_check_is_reported(part: str, tmp_path: Path) -> None:
+    fault = build_scaling_fault(**{part: [query(f"{CALLS} > bool -1")]})
     path = scenario(lambda spec: None, tmp_path, fault)
     file = path.parent / "faults" / "own" / "fault.yaml"
-    assert len(said(file, "SK141")) == 1
+    assert len(list_messages(file, "SK141")) == 1

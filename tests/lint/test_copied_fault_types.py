@@ -63,7 +63,7 @@ def find(path: Path, catalog: Catalog) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("case", RENAMED)
-def test_a_known_mechanism_is_found_under_any_name(case: str, tmp_path: Path) -> None:
+def test_renamed_catalogue_mechanism_is_reported(case: str, tmp_path: Path) -> None:
     like, target, parameters, edit, known = RENAMED[case]
     path = write(tmp_path / "shop", like, target, parameters, edit)
 
@@ -81,7 +81,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_another_mechanism_is_none_of_the_catalogue(case: str, tmp_path: Path) -> None:
+def test_different_mechanism_is_not_reported(case: str, tmp_path: Path) -> None:
     like, target, edit = OTHERS[case]
     assert find(write(tmp_path / "shop", like, target, {}, edit), CATALOG) == []
 
@@ -92,7 +92,7 @@ def test_the_fix_names_the_parameters(tmp_path: Path) -> None:
     assert 'type: service-selector-mismatch, parameters: {"key": "tier", "value": "blue"}' in finding.fix
 
 
-def test_the_catalogue_s_own_types_are_not_compared(tmp_path: Path) -> None:
+def test_catalogue_types_are_not_compared(tmp_path: Path) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_text(yaml.safe_dump(base(), sort_keys=False))
     assert find(path, MERGING) == []

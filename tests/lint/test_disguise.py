@@ -67,13 +67,13 @@ def test_unreadable_brief_is_a_warning(brief: str, tmp_path: Path) -> None:
         "frontend: error rate 12 %. recommendation: error rate 40 %.",
     ],
 )
-def test_a_page_of_somebody_on_call_is_none(brief: str, tmp_path: Path) -> None:
+def test_on_call_page_is_no_disguised_answer(brief: str, tmp_path: Path) -> None:
     document = base()
     document["spec"]["brief"] = brief
     assert not lint(document, tmp_path)
 
 
-def test_what_is_encoded_is_told() -> None:
+def test_encoded_answer_is_found() -> None:
     run = base64.b64encode(b"targetPort 9999").decode().rstrip("=")
     assert list(find_encoded(f"see {run}.")) == [(run, "targetPort 9999")]
     assert not list(find_encoded("recommendation frontend-proxy-is-down 0123456789abcdef"))

@@ -111,7 +111,7 @@ MERGE = {"type": "Merge", "patch": {"spec": {"type": "ClusterIP", "sessionAffini
         pytest.param("{{ target }}", MERGE, [], id="another field"),
     ],
 )
-def test_fault_types_are_compared_by_what_they_write(
+def test_fault_types_are_compared_by_their_writes(
     target: str, patch: dict[str, Any], codes: list[str], tmp_path: Path
 ) -> None:
     document = renamed("door-moved")
@@ -125,7 +125,7 @@ def test_fault_types_are_compared_by_what_they_write(
     assert [f.code for f in lint_file(path, CATALOG) if f.code in ("SK216", "SK217")] == codes
 
 
-def test_what_has_its_own_type_is_found_by_what_has_none(tmp_path: Path) -> None:
+def test_local_fault_type_matches_catalogue_type(tmp_path: Path) -> None:
     own = put(renamed("door-moved"), tmp_path, "one", title="One")
     own_type(own, "door-moved", changes=[{"patch": {"target": "{{ target }}", **JSON}}])
     plain = put(base(), tmp_path, "two", title="Two")
@@ -147,7 +147,7 @@ def test_what_has_its_own_type_is_found_by_what_has_none(tmp_path: Path) -> None
         ),
     ],
 )
-def test_the_same_cause_in_other_surroundings_is_near(more: dict[str, Any], tmp_path: Path) -> None:
+def test_same_cause_in_different_context_is_near_duplicate(more: dict[str, Any], tmp_path: Path) -> None:
     path = put(base(), tmp_path, "shop", title="Shop", description="Pages.", brief="Nothing works.", **more)
 
     found = [f for f in lint_file(path, CATALOG) if f.code in ("SK216", "SK217")]
@@ -156,7 +156,7 @@ def test_the_same_cause_in_other_surroundings_is_near(more: dict[str, Any], tmp_
     assert "cosine" not in found[0].message, "the texts have nothing in common"
 
 
-def test_only_copied_texts_with_one_changed_number_are_near(tmp_path: Path) -> None:
+def test_copied_texts_with_one_changed_number_are_near_duplicates(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"][0]["parameters"]["targetPort"] = 9998
     path = put(document, tmp_path, "shop-pages-broken")
@@ -174,7 +174,7 @@ def test_same_scenario_in_two_roots_is_no_duplicate(tmp_path: Path) -> None:
     assert lint_files([one, other], CATALOG) == []
 
 
-def test_a_draft_that_copies_is_warned(tmp_path: Path) -> None:
+def test_duplicate_draft_is_a_warning(tmp_path: Path) -> None:
     document = base()
     document["metadata"]["name"] = "mine"
     path = tmp_path / "draft.yaml"
@@ -183,7 +183,7 @@ def test_a_draft_that_copies_is_warned(tmp_path: Path) -> None:
     assert reported(lint_file(path, Catalog())) == [("SK216", "Warning")]
 
 
-def test_files_that_are_given_are_compared_with_each_other(tmp_path: Path) -> None:
+def test_given_files_are_compared_with_each_other(tmp_path: Path) -> None:
     new = {"type": "deployment-scaled-to-zero", "target": "Deployment/currency", "name": "gone"}
     paths = []
     for name in ("one", "two"):
@@ -220,7 +220,7 @@ def test_files_that_are_given_are_compared_with_each_other(tmp_path: Path) -> No
         pytest.param({"fault": {"start": {"afterSeconds": 60}}}, False, id="timing"),
     ],
 )
-def test_the_fingerprint_is_about_what_happens(change: dict[str, Any], same: bool, tmp_path: Path) -> None:
+def test_fingerprint_covers_the_incident_only(change: dict[str, Any], same: bool, tmp_path: Path) -> None:
     before = take_fingerprint(loaded(put(base(), tmp_path / "a", "x")), CATALOG)
     document = base()
     document["spec"]["faults"][0] |= change.pop("fault", {})
@@ -254,7 +254,7 @@ def entries(count: int) -> list[IndexEntry]:
     return made
 
 
-def test_few_and_many_are_compared_alike() -> None:
+def test_index_size_does_not_affect_comparison() -> None:
     some = entries(40)
     few, many = ScenarioIndex(some), ScenarioIndex([*some, *entries(120)[40:]])
     assert len(few.entries) < 48 < len(many.entries)
@@ -309,7 +309,7 @@ def test_drafts_of_other_faults_or_targets_are_not_near_duplicates(tmp_path: Pat
     assert len({a.path for a, _ in near if a in made}) <= len(made) // 12
 
 
-def test_a_reworded_copy_with_other_numbers_is_near(tmp_path: Path) -> None:
+def test_reworded_copy_with_other_numbers_is_near_duplicate(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"][0]["parameters"]["targetPort"] = 9998
     spec = document["spec"]
@@ -334,7 +334,7 @@ def test_a_reworded_copy_with_other_numbers_is_near(tmp_path: Path) -> None:
         pytest.param({"parameters": {"port": 8080, "targetPort": 9998}}, True, id="another number"),
     ],
 )
-def test_copied_texts_are_near_where_the_same_breaks(fault: dict[str, Any], near: bool, tmp_path: Path) -> None:
+def test_copied_texts_are_near_duplicates_for_the_same_fault(fault: dict[str, Any], near: bool, tmp_path: Path) -> None:
     one = put(base(), tmp_path, "one")
     document = base()
     document["spec"]["faults"][0] |= fault

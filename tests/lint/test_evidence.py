@@ -51,7 +51,7 @@ def test_current_evidence_has_no_finding(scenario: Path) -> None:
         ("tags: [networking", "tags: [release", False),
     ],
 )
-def test_it_is_outdated_by_what_shapes_the_incident_alone(scenario: Path, old: str, new: str, stale: bool) -> None:
+def test_evidence_is_stale_after_incident_changes_only(scenario: Path, old: str, new: str, stale: bool) -> None:
     text = scenario.read_text()
     assert old in text
     scenario.write_text(text.replace(old, new))
@@ -62,7 +62,7 @@ def test_it_is_outdated_by_what_shapes_the_incident_alone(scenario: Path, old: s
     assert all(f.position and f.position.path.endswith("evidence.json") for f in found)
 
 
-def test_evidence_of_another_scenario_is_none_of_this_one(scenario: Path) -> None:
+def test_evidence_of_another_scenario_is_refused(scenario: Path) -> None:
     path = scenario.with_name("evidence.json")
     path.write_text(path.read_text().replace(NAME, "cart-scaled-to-zero"))
 
@@ -70,7 +70,7 @@ def test_evidence_of_another_scenario_is_none_of_this_one(scenario: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"scenario": 1}', "[" * 100_000, " " * 300_000])
-def test_what_is_no_evidence_is_an_error(scenario: Path, text: str) -> None:
+def test_malformed_evidence_is_an_error(scenario: Path, text: str) -> None:
     scenario.with_name("evidence.json").write_text(text)
 
     found = lint_file(scenario, CATALOG)
@@ -86,7 +86,7 @@ def test_unknown_fault_is_reported_by_its_rule_only(scenario: Path) -> None:
     assert [f.code for f in lint_file(scenario, CATALOG)] == ["SK108"]
 
 
-def test_what_is_written_is_read_back(scenario: Path) -> None:
+def test_written_evidence_is_read_back(scenario: Path) -> None:
     found = read_evidence(scenario)
     assert found is not None
     assert found.n == 5

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.lint.policy_violations import losing
+from tests.lint.policy_violations import build_packet_loss
 from tests.lint.test_rules import base, lint
 
 
 def codes(target: str, folder: Path) -> set[str]:
     document = base()
-    document["spec"]["decoys"][0]["changes"] = [{"chaos": losing(target)}]
+    document["spec"]["decoys"][0]["changes"] = [{"chaos": build_packet_loss(target)}]
     return {f.code for f in lint(document, folder) if f.code == "SK151"}
 
 
@@ -33,7 +33,7 @@ def codes(target: str, folder: Path) -> set[str]:
         "api.stripe.com",
     ],
 )
-def test_what_can_be_found(target: str, tmp_path: Path) -> None:
+def test_resolvable_external_target_is_accepted(target: str, tmp_path: Path) -> None:
     assert codes(target, tmp_path) == set()
 
 
@@ -50,5 +50,5 @@ def test_what_can_be_found(target: str, tmp_path: Path) -> None:
         "no name",
     ],
 )
-def test_what_cannot(target: str, tmp_path: Path) -> None:
+def test_unresolvable_external_target_is_reported(target: str, tmp_path: Path) -> None:
     assert codes(target, tmp_path) == {"SK151"}

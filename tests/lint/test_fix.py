@@ -117,13 +117,13 @@ def test_yaml11_ambiguous_text_is_quoted(spelled: str, said: str, right: str) ->
     assert result.text == NOTED.replace("\nspec:", f"\n  labels: {right}\nspec:", 1)
 
 
-def test_a_number_that_kubectl_reads_otherwise_is_for_its_author() -> None:
+def test_ambiguous_yaml11_number_is_left_to_the_author() -> None:
     """Who writes 0480 may mean either."""
     result = fix_text(NOTED.replace("withinSeconds: 480", "withinSeconds: 0600", 1), study)
     assert [(f.code, f.fix) for f in result.left] == [("SK140", "write the intended number: 600 or 384")]
 
 
-def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
+def test_fix_renames_to_kebab_case_with_references() -> None:
     wrong = NOTED.replace("catalog-port", "Catalog_Port")
 
     result = fix_text(wrong, study)
@@ -133,14 +133,14 @@ def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
     assert result.text == NOTED
 
 
-def test_an_unsupported_domain_becomes_the_one_that_there_is() -> None:
+def test_fix_replaces_unsupported_domain() -> None:
     wrong = apply_edits(NOTED, [Put((*SPEC, "domain"), "finops")])
     assert codes(study(wrong)) == {"SK604"}
 
     assert fix_text(wrong, study).text == apply_edits(NOTED, [Put((*SPEC, "domain"), "sre")])
 
 
-def test_a_decoy_that_is_a_solution_goes() -> None:
+def test_fix_removes_decoy_equal_to_a_solution() -> None:
     solution = "    changes:" + NOTED.split("  solutions:\n")[1].split("    changes:")[1].split("\n  decoys:")[0]
     wrong = NOTED.replace("  decoys:\n", f"  decoys:\n  - name: again\n    description: x\n{solution}\n", 1)
     assert codes(study(wrong)) == {"SK433"}
@@ -148,7 +148,7 @@ def test_a_decoy_that_is_a_solution_goes() -> None:
     assert fix_text(wrong, study).text == NOTED
 
 
-def test_a_decoy_that_does_more_than_a_solution_is_none() -> None:
+def test_decoy_containing_a_solution_is_reported() -> None:
     first, last = NOTED.split("  decoys:\n")
     changes = "    changes:" + first.split("  solutions:\n")[1].split("    changes:")[1]
     again = f"  - name: again\n    description: x\n{changes}    - restart: {{target: Deployment/cart}}\n"
@@ -161,7 +161,7 @@ def test_decoy_must_not_be_a_solution_of_the_fault_type() -> None:
     assert codes(study(text + decoy)) - codes(study(text)) == {"SK433"}
 
 
-def test_only_the_ended_suppression_goes() -> None:
+def test_fix_removes_expired_suppressions_only() -> None:
     alive = {"code": "SK432", "reason": "nobody would try anything", "until": find_latest_month(get_today())}
     plain = apply_edits(NOTED, [Drop((*SPEC, "decoys"))])
     wrong = apply_edits(plain, [Put((*SPEC, "suppress"), [OLD, alive])])
@@ -169,7 +169,7 @@ def test_only_the_ended_suppression_goes() -> None:
     assert fix_text(wrong, study).text == apply_edits(plain, [Put((*SPEC, "suppress"), [alive])])
 
 
-def test_one_mistake_after_another_comes_to_light() -> None:
+def test_fix_repeats_until_no_findings_remain() -> None:
     wrong = apply_edits(
         NOTED,
         [
@@ -186,7 +186,7 @@ def test_one_mistake_after_another_comes_to_light() -> None:
     assert (result.text, result.left) == (NOTED, ())
 
 
-def test_what_has_several_answers_is_left() -> None:
+def test_fix_leaves_ambiguous_findings() -> None:
     wrong = apply_edits(NOTED, [Put((*SPEC, "title"), "TODO"), Put((*ALERT, "name"), "Nonsense")])
 
     result = fix_text(wrong, study)
@@ -195,7 +195,7 @@ def test_what_has_several_answers_is_left() -> None:
     assert {finding.code for finding in result.left} >= {"SK602", "SK113"}
 
 
-def test_an_edit_that_makes_something_worse_is_dropped() -> None:
+def test_fix_drops_edits_that_add_findings() -> None:
     def worse(text: str) -> list[LocatedFinding]:
         one = [] if "a: 2" in text else [LocatedFinding(found("SK110"), (Put(("a",), 2),))]
         return [*one, *([LocatedFinding(found("SK405"))] if "a: 2" in text else [])]
@@ -203,7 +203,7 @@ def test_an_edit_that_makes_something_worse_is_dropped() -> None:
     assert fix_text("a: 1\n", worse).text == "a: 1\n"
 
 
-def test_edits_that_undo_each_other_end() -> None:
+def test_fix_terminates_on_circular_edits() -> None:
     def circular(text: str) -> list[LocatedFinding]:
         code, value = ("SK110", 2) if "a: 1" in text else ("SK112", 1)
         return [LocatedFinding(found(code), (Put(("a",), value),))]
@@ -228,7 +228,7 @@ CHECKS: dict[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize("code", sorted(CHECKS))
-def test_a_check_that_looks_elsewhere_is_corrected(code: str) -> None:
+def test_fix_corrects_misdirected_checks(code: str) -> None:
     check, right = CHECKS[code]
 
     result = fix_text(apply_edits(NOTED, [Put((*SPEC, "expect", "checks"), [check])]), study)
@@ -257,7 +257,7 @@ def wrong(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_is_replaced_with_its_mode_and_through_links(wrong: Path, tmp_path: Path) -> None:
+def test_fix_keeps_file_mode_and_symlinks(wrong: Path, tmp_path: Path) -> None:
     wrong.chmod(0o640)
     (tmp_path / "shown").mkdir()
     link = tmp_path / "shown" / wrong.name
@@ -289,7 +289,7 @@ def test_concurrently_changed_file_is_not_overwritten(wrong: Path, tmp_path: Pat
         pytest.param(lambda text: text.rstrip("\n").encode(), id="no last line end"),
     ],
 )
-def test_bytes_around_the_text_are_kept(wrong: Path, spelled: Callable[[str], bytes]) -> None:
+def test_fix_keeps_surrounding_bytes(wrong: Path, spelled: Callable[[str], bytes]) -> None:
     wrong.write_bytes(spelled(wrong.read_text()))
 
     result = fix_file(wrong, CATALOG)
@@ -298,7 +298,7 @@ def test_bytes_around_the_text_are_kept(wrong: Path, spelled: Callable[[str], by
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"a: [", b"", b"# " + b"x" * 300_000])
-def test_what_cannot_be_read_is_left(tmp_path: Path, data: bytes) -> None:
+def test_fix_leaves_unreadable_files(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_bytes(data)
 
@@ -331,7 +331,7 @@ def slip(seed: int) -> tuple[Path, str]:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_a_slip_of_the_pen_is_never_made_worse(seed: int) -> None:
+def test_fix_never_worsens_a_typo(seed: int) -> None:
     path, wrong = slip(seed)
     before = lint_text(wrong, path, CATALOG)
 

@@ -45,7 +45,7 @@ def test_generated_name_of_other_scenario_is_fixed(fault, target, code, prefix):
     assert study(result.text) == []
 
 
-def test_names_that_are_not_generated_are_not_corrected():
+def test_handwritten_names_are_not_corrected():
     text = draft(
         Answers("otel-demo", "2.2.0", Reference("Deployment", "email"), "init-container-hang", name="former"), CATALOG
     ).text

@@ -55,7 +55,7 @@ def workload(**more: Any) -> Object:
 BEFORE = (workload(), SERVICE, SETTINGS)
 
 
-def judged(obj: Object, *others: Object) -> list[str]:
+def list_hints(obj: Object, *others: Object) -> list[str]:
     """The reasons for what is needless in an object; one that the app has is as it was before."""
     was = next((o for o in BEFORE if _name(o) == _name(obj)), None)
     now = (*(o for o in BEFORE if _name(o) != _name(obj)), obj, *others)
@@ -79,13 +79,13 @@ def put(obj: Object, path: str, value: Any) -> Object:
     return result
 
 
-def created(kind: str, name: str = "settings-bcdfg", **body: Any) -> Object:
+def build_create(kind: str, name: str = "settings-bcdfg", **body: Any) -> Object:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, **body}
 
 
 def job(**container: Any) -> Object:
     spec = {"containers": [{"name": "main", "image": "busybox:1.37.0", **container}]}
-    return created("Job", "batch-bcdfg", spec={"template": {"spec": spec}})
+    return build_create("Job", "batch-bcdfg", spec={"template": {"spec": spec}})
 
 
 POD = "spec/template/spec"
@@ -114,12 +114,12 @@ MAIN = f"{POD}/containers/0"
         put(SETTINGS, "data/app.json", '{"timeout": 9, "culprit": "web"}'),
         put(SETTINGS, "data/app.conf", "timeout 9\n# culprit: web\nretries 2\n"),
         put(SETTINGS, "data/app.conf", "timeout 9\nplease look at the selector\nretries 2\n"),
-        created("ConfigMap", data={"level": "info"}),
-        created("Secret", data={"level": "aW5mbw=="}),
-        created("PriorityClass", value=3),
-        created("Service", spec={"selector": {"app": "web"}}),
-        created("Event", message="web has no endpoints", reason="Unhealthy"),
-        created("Lease"),
+        build_create("ConfigMap", data={"level": "info"}),
+        build_create("Secret", data={"level": "aW5mbw=="}),
+        build_create("PriorityClass", value=3),
+        build_create("Service", spec={"selector": {"app": "web"}}),
+        build_create("Event", message="web has no endpoints", reason="Unhealthy"),
+        build_create("Lease"),
         job(command=["sh", "-c", "echo web is the culprit; sleep 60"]),
         job(command=["sh", "-c", "sleep 60 # the selector of web"]),
         job(command=["sh", "-c", ": the selector of web; sleep 60"]),
@@ -135,24 +135,26 @@ MAIN = f"{POD}/containers/0"
         workload(image="web:buggy"),
         workload(envFrom=[{"prefix": "CULPRIT_", "configMapRef": {"name": "settings"}}]),
         workload(env=[{"name": "STORE_ADDR", "value": "store?note=the-cart-is-broken"}]),
-        created("PodDisruptionBudget", "pdb-bcdfg", spec={"selector": {"matchLabels": {"app": "web", "weird": "yes"}}}),
+        build_create(
+            "PodDisruptionBudget", "pdb-bcdfg", spec={"selector": {"matchLabels": {"app": "web", "weird": "yes"}}}
+        ),
         job(name="guilty"),
-        created("Job", "look-at-web", spec={"template": {"spec": {"containers": []}}}),
-        created("Job", "culprit-bcdfg", spec={"template": {"spec": {"containers": []}}}),
+        build_create("Job", "look-at-web", spec={"template": {"spec": {"containers": []}}}),
+        build_create("Job", "culprit-bcdfg", spec={"template": {"spec": {"containers": []}}}),
     ],
     ids=lambda obj: f"{obj['kind']}-{obj['metadata']['name']}",
 )
-def test_what_nothing_acts_on_is_needless(obj: Object) -> None:
-    assert judged(obj)
+def test_unused_field_is_a_hint(obj: Object) -> None:
+    assert list_hints(obj)
 
 
 def test_mounted_configmap_must_not_contain_hints() -> None:
     volume = {"name": "settings", "configMap": {"name": "settings-bcdfg"}}
     reader = put(job(), f"{POD}/volumes", [volume])
 
-    assert judged(created("ConfigMap", data={"level": "info"}), reader) == []
-    assert judged(created("ConfigMap", data={"level": "culprit-web"}), reader)
-    assert judged(created("ConfigMap", data={"solution": "web"}), reader)
+    assert list_hints(build_create("ConfigMap", data={"level": "info"}), reader) == []
+    assert list_hints(build_create("ConfigMap", data={"level": "culprit-web"}), reader)
+    assert list_hints(build_create("ConfigMap", data={"solution": "web"}), reader)
 
 
 @pytest.mark.parametrize(
@@ -182,24 +184,24 @@ def test_mounted_configmap_must_not_contain_hints() -> None:
         put(workload(), f"{MAIN}/readinessProbe", {"httpGet": {"path": "/healthy", "port": 81}}),
         workload(args=["--timeout=1ms", "--log-level=debug"]),
         workload(image="web:1.2.3-rc1"),
-        created("NetworkPolicy", "pods-bcdfg", spec={"podSelector": {"matchLabels": {"app": "web"}}}),
-        created("ResourceQuota", "compute-bcdfg", spec={"hard": {"pods": "1"}}),
-        created("Service", spec={"type": "NodePort", "selector": {"app": "web"}}),
+        build_create("NetworkPolicy", "pods-bcdfg", spec={"podSelector": {"matchLabels": {"app": "web"}}}),
+        build_create("ResourceQuota", "compute-bcdfg", spec={"hard": {"pods": "1"}}),
+        build_create("Service", spec={"type": "NodePort", "selector": {"app": "web"}}),
         job(command=["sh", "-c", "until nslookup web; do echo waiting for web; sleep 2; done"]),
         job(command=["sh", "-c", "echo level=9 > /etc/app.conf"]),
         job(command=["sh", "-c", "wget -q http://web/$TARGET"], env=[{"name": "TARGET", "value": "cart"}]),
     ],
     ids=lambda obj: f"{obj['kind']}-{obj['metadata']['name']}",
 )  # fmt: skip
-def test_what_something_acts_on_is_needed(obj: Object) -> None:
-    assert judged(obj) == []
+def test_used_field_is_no_hint(obj: Object) -> None:
+    assert list_hints(obj) == []
 
 
-def patched(target: str, type_: str, patch: Any) -> dict[str, Any]:
+def build_patch(target: str, type_: str, patch: Any) -> dict[str, Any]:
     return {"patch": {"target": target, "type": type_, "patch": patch}}
 
 
-def said_abroad(change: dict[str, Any]) -> list[str]:
+def list_foreign_hints(change: dict[str, Any]) -> list[str]:
     stage = build_stage(("changes",), APP, BEFORE, [Change.from_json(change)])
     return [found.reason for _, found in find_foreign_writes(stage, ObjectSurroundings(APP, BEFORE, stage.after))]
 
@@ -207,28 +209,28 @@ def said_abroad(change: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     "change",
     [
-        patched("Node/worker-1", "Merge", {"metadata": {"annotations": {"ops/culprit": "web"}}}),
-        patched("Node/worker-1", "Json", [{"op": "add", "path": "/metadata/labels/ops~1culprit", "value": "web"}]),
-        patched("Node/worker-1", "Json", [{"op": "add", "path": "/metadata/annotations", "value": {"a": "b"}}]),
-        patched("kube-system/ConfigMap/coredns", "Strategic", {"metadata": {"labels": {"broken": "yes"}}}),
+        build_patch("Node/worker-1", "Merge", {"metadata": {"annotations": {"ops/culprit": "web"}}}),
+        build_patch("Node/worker-1", "Json", [{"op": "add", "path": "/metadata/labels/ops~1culprit", "value": "web"}]),
+        build_patch("Node/worker-1", "Json", [{"op": "add", "path": "/metadata/annotations", "value": {"a": "b"}}]),
+        build_patch("kube-system/ConfigMap/coredns", "Strategic", {"metadata": {"labels": {"broken": "yes"}}}),
         {"taint": {"target": "Node/worker-1", "key": "culprit", "value": "web"}},
         {"taint": {"target": "Node/worker-1", "key": "dedicated", "value": "look-at-web"}},
     ],
 )
-def test_marks_on_objects_that_are_not_the_apps_are_found(change: dict[str, Any]) -> None:
-    assert said_abroad(change)
+def test_hints_on_foreign_objects_are_found(change: dict[str, Any]) -> None:
+    assert list_foreign_hints(change)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        patched("Node/worker-1", "Merge", {"spec": {"unschedulable": True}}),
-        patched(
+        build_patch("Node/worker-1", "Merge", {"spec": {"unschedulable": True}}),
+        build_patch(
             "Namespace/shop", "Merge", {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
         ),
-        patched("Node/worker-1", "Json", [{"op": "remove", "path": "/metadata/labels/a"}]),
+        build_patch("Node/worker-1", "Json", [{"op": "remove", "path": "/metadata/labels/a"}]),
         {"taint": {"target": "Node/worker-1", "key": "pool", "value": "batch"}},
     ],
 )
 def test_effective_changes_of_cluster_objects_need_no_hint(change: dict[str, Any]) -> None:
-    assert said_abroad(change) == []
+    assert list_foreign_hints(change) == []

@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
-from tests.lint.test_claims import patching
+from tests.lint.test_claims import build_scaling_fault
 from tests.lint.test_rules import CATALOG
 from tests.lint.test_truth_rules import scenario
 
@@ -25,28 +25,28 @@ WALL = {
 
 
 def with_change(change: dict[str, Any], **more: Any) -> dict[str, Any]:
-    fault = patching(**more)
+    fault = build_scaling_fault(**more)
     return {**fault, "changes": [*fault["changes"], change]}
 
 
 def with_cause(when: str) -> dict[str, Any]:
     """Two causes that are needed together; the second one only there where ``when`` says something."""
-    fault = patching(causesJoin="Conjunctive")
+    fault = build_scaling_fault(causesJoin="Conjunctive")
     return {**fault, "entities": [*fault["entities"], {**fault["entities"][0], "when": when}]}
 
 
 @pytest.mark.parametrize(
     ("fault", "reported"),
     [
-        pytest.param(patching(), 0, id="nothing is declared"),
-        pytest.param(patching(scope="Cluster"), 1, id="a scope"),
+        pytest.param(build_scaling_fault(), 0, id="nothing is declared"),
+        pytest.param(build_scaling_fault(scope="Cluster"), 1, id="a scope"),
         pytest.param(with_change(NODE, scope="Cluster"), 0, id="a scope for nodes"),
-        pytest.param(patching(requires=["node-access"]), 1, id="a privilege"),
-        pytest.param(patching(requires=["kernel", "node-access"]), 2, id="two privileges"),
-        pytest.param(patching(requires=["cni-network-policy"]), 1, id="a capability"),
+        pytest.param(build_scaling_fault(requires=["node-access"]), 1, id="a privilege"),
+        pytest.param(build_scaling_fault(requires=["kernel", "node-access"]), 2, id="two privileges"),
+        pytest.param(build_scaling_fault(requires=["cni-network-policy"]), 1, id="a capability"),
         pytest.param(with_change(WALL, requires=["cni-network-policy"]), 0, id="a capability that is used"),
-        pytest.param(patching(requires=["real-data-plane"]), 0, id="what no object tells"),
-        pytest.param(patching(causesJoin="Conjunctive"), 1, id="one cause of several"),
+        pytest.param(build_scaling_fault(requires=["real-data-plane"]), 0, id="what no object tells"),
+        pytest.param(build_scaling_fault(causesJoin="Conjunctive"), 1, id="one cause of several"),
         pytest.param(with_cause("{{ 'yes' if parameters else '' }}"), 0, id="a second cause with other parameters"),
         pytest.param(with_cause("{{ '' }}"), 1, id="a second cause that never is"),
     ],
@@ -58,9 +58,10 @@ def test_a_licence_is_needed(fault: dict[str, Any], reported: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "fault", [patching(scope="Cluster"), patching(requires=["kernel", "node-access", "real-data-plane"])]
+    "fault",
+    [build_scaling_fault(scope="Cluster"), build_scaling_fault(requires=["kernel", "node-access", "real-data-plane"])],
 )
-def test_a_licence_that_nothing_needs_is_dropped(fault: dict[str, Any], tmp_path: Path) -> None:
+def test_unneeded_scope_or_capability_is_removed(fault: dict[str, Any], tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, fault).parent / "faults" / "own" / "fault.yaml"
     result = fix_file(path, CATALOG)
     assert {f.code for f in result.corrected} == {"SK225"}
@@ -69,15 +70,15 @@ def test_a_licence_that_nothing_needs_is_dropped(fault: dict[str, Any], tmp_path
 
 
 def test_declared_conjunction_is_not_changed(tmp_path: Path) -> None:
-    path = scenario(lambda spec: None, tmp_path, patching(causesJoin="Conjunctive")).parent
+    path = scenario(lambda spec: None, tmp_path, build_scaling_fault(causesJoin="Conjunctive")).parent
     assert fix_file(path / "faults" / "own" / "fault.yaml", CATALOG).corrected == ()
 
 
 @pytest.mark.parametrize(
     ("fault", "reported"),
     [
-        pytest.param(patching(), [], id="nothing is declared"),
-        pytest.param(patching(scope="Cluster"), ["own"], id="a scope"),
+        pytest.param(build_scaling_fault(), [], id="nothing is declared"),
+        pytest.param(build_scaling_fault(scope="Cluster"), ["own"], id="a scope"),
         pytest.param(with_change(NODE, scope="Cluster"), [], id="a scope for nodes"),
     ],
 )

@@ -20,7 +20,7 @@ HEAD = "# yaml-language-server: $schema="
 LOST = "../lost/scenario.schema.json"
 
 
-def written(folder: Path, schema: str, source: Path = SCENARIO, *, place: str = "a/b") -> Path:
+def write_copy(folder: Path, schema: str, source: Path = SCENARIO, *, place: str = "a/b") -> Path:
     """A copy of a file of the catalogue, whose comment names this schema."""
     path = folder / place / source.parent.name / source.name
     path.parent.mkdir(parents=True)
@@ -47,11 +47,9 @@ def put_schema(folder: Path, name: str) -> Path:
         (PACK, "schema/pack.schema.json", "../../../schema/pack.schema.json"),
     ],
 )
-def test_a_schema_that_does_not_exist_is_replaced_by_the_nearest(
-    source: Path, schema: str, path: str, tmp_path: Path
-) -> None:
+def test_missing_schema_is_replaced_by_the_nearest(source: Path, schema: str, path: str, tmp_path: Path) -> None:
     put_schema(tmp_path, schema)
-    file = written(tmp_path, LOST, source)
+    file = write_copy(tmp_path, LOST, source)
     before = file.read_text()
     found = [f for f in lint_file(file, CATALOG) if f.code == "SK170"]
 
@@ -66,9 +64,9 @@ def test_a_schema_that_does_not_exist_is_replaced_by_the_nearest(
     assert fixed.new.decode() == before.replace(LOST, path)
 
 
-def test_the_twin_beside_an_app_is_looked_at_too(tmp_path: Path) -> None:
+def test_twin_file_next_to_an_app_is_checked(tmp_path: Path) -> None:
     put_schema(tmp_path, "schema/twin.schema.json")
-    app = written(tmp_path, "https://example.org/app.schema.json", APP)
+    app = write_copy(tmp_path, "https://example.org/app.schema.json", APP)
     twin = app.with_name("twin.yaml")
     twin.write_text(f"# yaml-language-server: $schema={LOST}\n")
     (found,) = [f for f in lint_file(app, CATALOG) if f.code == "SK170"]
@@ -83,12 +81,12 @@ def test_the_twin_beside_an_app_is_looked_at_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("schema", ["https://example.org/scenario.schema.json", "../../../schema/scenario.schema.json"])
 def test_url_and_existing_schema_give_no_finding(schema: str, tmp_path: Path) -> None:
     put_schema(tmp_path, "schema/scenario.schema.json")
-    assert lint_file(written(tmp_path, schema), CATALOG) == []
+    assert lint_file(write_copy(tmp_path, schema), CATALOG) == []
 
 
 def test_no_finding_without_schema_in_parent_folders(tmp_path: Path) -> None:
     put_schema(tmp_path, "schema/fault.schema.json")
-    assert lint_file(written(tmp_path, LOST), CATALOG) == []
+    assert lint_file(write_copy(tmp_path, LOST), CATALOG) == []
 
 
 @pytest.mark.parametrize(

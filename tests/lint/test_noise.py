@@ -79,7 +79,7 @@ def test_invalid_or_interfering_noise_is_refused(noise: list[dict[str, Any]], fi
         ),
     ],
 )
-def test_faults_that_reach_further_leave_less_room(
+def test_noise_may_not_overlap_far_reaching_faults(
     fault: dict[str, Any], noise: list[dict[str, Any]], finding: str, tmp_path: Path
 ) -> None:
     (message,) = found(tmp_path, noise, fault, solutions=[])
@@ -101,7 +101,7 @@ def test_flag_controlled_load_is_constant_while_flags_are_broken(fault: dict[str
     assert "both change feature flags: otel-demo 3.0.0 sets the number of users by a flag" in message
 
 
-def test_noise_may_not_set_what_a_decoy_sets(tmp_path: Path) -> None:
+def test_noise_may_not_change_decoy_fields(tmp_path: Path) -> None:
     decoys = [{"name": "more", "changes": [{"scale": {"target": "Deployment/ad", "replicas": 3}}]}]
 
     assert found(tmp_path, [scale("Deployment/ad")], decoys=decoys) == [
@@ -114,5 +114,5 @@ def test_noise_may_not_set_what_a_decoy_sets(tmp_path: Path) -> None:
     "noise",
     [[restart("Deployment/ad")], [scale("Deployment/currency"), restart("Deployment/currency", name="m")], [LOAD]],
 )
-def test_what_happens_elsewhere_is_fine(noise: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_noise_on_unrelated_objects_is_accepted(noise: list[dict[str, Any]], tmp_path: Path) -> None:
     assert found(tmp_path, noise) == []

@@ -22,7 +22,7 @@ from scenario_kit.lint.rules.alerts.promql import (
 )
 from scenario_kit.model import Finding
 from tests.lint.test_truth_rules import CATALOG, Spec, scenario
-from tests.lint.truth_violations import PACKS, own_fault, own_pack
+from tests.lint.truth_violations import PACKS, build_local_fault, build_pack_rule
 
 PACK_FILES = sorted((find_data_root() / "catalog" / "alerts").glob("*.yaml"))
 
@@ -49,11 +49,11 @@ def test_our_packs_have_no_findings(path: Path) -> None:
 
 
 def test_a_good_pack(tmp_path: Path) -> None:
-    assert lint_file(pack([own_pack()], tmp_path), CATALOG) == []
+    assert lint_file(pack([build_pack_rule()], tmp_path), CATALOG) == []
 
 
 @pytest.mark.parametrize("code", sorted(PACKS))
-def test_a_violation_is_found_and_nothing_else(code: str, tmp_path: Path) -> None:
+def test_pack_violation_gives_its_finding_only(code: str, tmp_path: Path) -> None:
     findings = lint_file(pack(PACKS[code], tmp_path, tested=code != "SK310"), CATALOG)
 
     assert {f.code for f in findings} == {code}, [f.message for f in findings]
@@ -71,7 +71,7 @@ def test_a_violation_is_found_and_nothing_else(code: str, tmp_path: Path) -> Non
 )
 def test_a_glob_in_a_matcher_becomes_an_expression(written: str, meant: str, tmp_path: Path) -> None:
     expr = "sum by (service_name) (rate(calls_total{%s}[2m])) > 5"
-    path = pack([own_pack(expr=expr % written)], tmp_path)
+    path = pack([build_pack_rule(expr=expr % written)], tmp_path)
     result = fix_file(path, CATALOG)
 
     assert [f.code for f in result.corrected if f.code != "SK315"] == ["SK309"]
@@ -79,15 +79,15 @@ def test_a_glob_in_a_matcher_becomes_an_expression(written: str, meant: str, tmp
 
 
 @pytest.mark.parametrize("right", ["cart", "cart|ad", "cart.*", ".*", "[a-z]*", "cart(-[a-z]*)?", "a b", "car[t]*"])
-def test_expressions_that_are_no_globs(right: str, tmp_path: Path) -> None:
+def test_regular_expressions_are_no_globs(right: str, tmp_path: Path) -> None:
     expr = f'sum by (service_name) (rate(calls_total{{service_name=~"{right}"}}[2m])) > 5'
 
-    assert found(pack([own_pack(expr=expr)], tmp_path)) == []
+    assert found(pack([build_pack_rule(expr=expr)], tmp_path)) == []
 
 
 def test_globs_in_queries_of_scenarios_and_faults(tmp_path: Path) -> None:
     glob = {"query": {"expr": 'sum(rate(x{service_name=~"front*"}[1m]))', "is": "Equal", "value": 0}}
-    path = scenario(lambda s: None, tmp_path, {**own_fault(), "effect": [glob]})
+    path = scenario(lambda s: None, tmp_path, {**build_local_fault(), "effect": [glob]})
     own = path.parent / "faults" / "own" / "fault.yaml"
     (finding,) = [f for f in found(own) if f.code == "SK309"]
     assert finding.position is not None
@@ -121,14 +121,18 @@ RATIO = "sum(rate(failed[5m])) / sum(rate(calls[5m])) > 0.05"
     ],
 )
 def test_numbers_in_texts(expr: str, text: str, wrong: str, tmp_path: Path) -> None:
-    findings = found(pack([own_pack(expr=expr, annotations={"summary": "it fails", "description": text})], tmp_path))
+    findings = found(
+        pack([build_pack_rule(expr=expr, annotations={"summary": "it fails", "description": text})], tmp_path)
+    )
 
     assert [f.observed for f in findings if f.code == "SK311"] == ([wrong] if wrong else [])
     assert {f.code for f in findings} <= {"SK311"}
 
 
-def test_the_one_number_that_is_meant_is_written(tmp_path: Path) -> None:
-    rule = own_pack(expr=RATIO, annotations={"summary": "{{ $value }} fail", "description": "More than 10 % fail."})
+def test_fix_writes_the_unambiguous_threshold(tmp_path: Path) -> None:
+    rule = build_pack_rule(
+        expr=RATIO, annotations={"summary": "{{ $value }} fail", "description": "More than 10 % fail."}
+    )
     result = fix_file(pack([rule], tmp_path), CATALOG)
 
     assert {f.code for f in result.left} <= {"SK315"}
@@ -149,36 +153,36 @@ def test_the_one_number_that_is_meant_is_written(tmp_path: Path) -> None:
     ],
 )
 def test_thresholds_of_zero(expr: str, wrong: bool, tmp_path: Path) -> None:
-    assert ("SK312" in {f.code for f in found(pack([own_pack(expr=expr)], tmp_path))}) is wrong
+    assert ("SK312" in {f.code for f in found(pack([build_pack_rule(expr=expr)], tmp_path))}) is wrong
 
 
 def test_zero_threshold_is_allowed_without_background_errors(tmp_path: Path) -> None:
-    rule = own_pack(expr="sum(increase(http_errors_total[2m])) > 0")
+    rule = build_pack_rule(expr="sum(increase(http_errors_total[2m])) > 0")
 
     assert found(pack([rule], tmp_path, assumes=["NoBackgroundErrors"])) == []
 
 
 def test_same_named_alerts_may_differ_by_labels(tmp_path: Path) -> None:
-    rules = [own_pack(labels={"severity": "critical", "tier": tier}) for tier in ("edge", "backend")]
+    rules = [build_pack_rule(labels={"severity": "critical", "tier": tier}) for tier in ("edge", "backend")]
 
     assert found(pack(rules, tmp_path)) == []
 
 
 def test_a_copy_of_a_rule_is_dropped(tmp_path: Path) -> None:
-    result = fix_file(pack([own_pack(), copy.deepcopy(own_pack())], tmp_path), CATALOG)
+    result = fix_file(pack([build_pack_rule(), copy.deepcopy(build_pack_rule())], tmp_path), CATALOG)
 
     assert result.left == ()
     assert len(yaml.safe_load(result.new)["groups"][0]["rules"]) == 1
 
 
-def test_two_packs_with_the_same_alerts(tmp_path: Path) -> None:
+def test_packs_with_equal_alerts_are_reported(tmp_path: Path) -> None:
     path = scenario(lambda s: s["app"].update(alertPacks=["default", "itbench"]), tmp_path)
 
     assert "SK313" in {f.code for f in found(path)}
 
 
-def test_a_test_of_an_alert_that_there_is_not(tmp_path: Path) -> None:
-    path = pack([own_pack()], tmp_path)
+def test_test_of_unknown_alert_is_reported(tmp_path: Path) -> None:
+    path = pack([build_pack_rule()], tmp_path)
     cases = path.parent / "tests" / "own.yaml"
     cases.write_text(cases.read_text() + "- {alert: CartFial, case: typo, series: [], minute: 1}\n")
 
@@ -202,7 +206,7 @@ def query(expr: str) -> Callable[[Spec], Any]:
         ('x{deployment!~"ad|frontend.*"}', 'x{deployment!~"ad|frontend"}'),
     ],
 )
-def test_a_filter_that_matches_more_than_one_object(expr: str, meant: str, tmp_path: Path) -> None:
+def test_overly_broad_filter_is_fixed(expr: str, meant: str, tmp_path: Path) -> None:
     path = scenario(query(expr), tmp_path)
 
     assert [f.code for f in found(path)] == ["SK118"]
@@ -226,7 +230,7 @@ def test_a_filter_that_matches_more_than_one_object(expr: str, meant: str, tmp_p
         'x{service_name!="nobody"}',
     ],
 )
-def test_filters_that_are_right(expr: str, tmp_path: Path) -> None:
+def test_precise_filters_are_accepted(expr: str, tmp_path: Path) -> None:
     assert [f.code for f in found(scenario(query(expr), tmp_path))] == []
 
 
@@ -240,7 +244,7 @@ def test_filters_that_are_right(expr: str, tmp_path: Path) -> None:
         ('x{deployment="valkey-crat"}', 'x{deployment="valkey-cart"}'),
     ],
 )
-def test_a_filter_that_matches_nothing(expr: str, meant: str, tmp_path: Path) -> None:
+def test_filter_without_match_is_fixed(expr: str, meant: str, tmp_path: Path) -> None:
     path = scenario(query(expr), tmp_path)
 
     assert [f.code for f in found(path)] == ["SK119"]
@@ -258,14 +262,14 @@ def test_a_filter_that_matches_nothing(expr: str, meant: str, tmp_path: Path) ->
         ({"object": {"ref": "kube-system/Deployment/coredns", "path": "spec", "exists": True}}, ""),
     ],
 )
-def test_what_checks_look_at(check: dict[str, Any], code: str, tmp_path: Path) -> None:
+def test_checks_of_unknown_objects_are_reported(check: dict[str, Any], code: str, tmp_path: Path) -> None:
     path = scenario(lambda s: s["expect"].update(checks=[{**check, "withinSeconds": 60}]), tmp_path)
 
     assert [f.code for f in found(path)] == ([code] if code else [])
 
 
 @pytest.mark.parametrize("service", ["Service/product-catalog", "Service/product-catalogue"])
-def test_what_a_change_waits_for(service: str, tmp_path: Path) -> None:
+def test_until_check_of_unknown_service_is_fixed(service: str, tmp_path: Path) -> None:
     until = {"check": {"endpoints": {"service": service, "atLeast": 1}}}
     path = scenario(lambda s: s["solutions"][0]["changes"][0].update(until=until), tmp_path)
 
@@ -283,7 +287,7 @@ def test_what_a_change_waits_for(service: str, tmp_path: Path) -> None:
     ],
 )
 def test_queries_of_a_fault_type(expr: str, code: str, tmp_path: Path) -> None:
-    fault = own_fault()
+    fault = build_local_fault()
     fault["effect"] = [{"query": {"expr": expr, "is": "Equal", "value": 0}}]
     more = {"spec": {"template": {"spec": {"initContainers": [{"name": "added", "image": "busybox:1.37"}]}}}}
     fault["changes"].append({"patch": {"target": "{{ target }}", "type": "Strategic", "patch": more}})

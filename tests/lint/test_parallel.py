@@ -26,7 +26,7 @@ def files(tmp_path):
     return made
 
 
-def test_the_answer_does_not_depend_on_the_number_of_processes(files, monkeypatch):
+def test_findings_do_not_depend_on_process_count(files, monkeypatch):
     alone = lint_files(files, Catalog())
     monkeypatch.setattr(parallel, "_MIN_PARALLEL", 2)
     assert lint_files(files, Catalog()) == alone

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.lint.test_truth_rules import found, scenario
-from tests.lint.truth_violations import experiment, own_fault
+from tests.lint.truth_violations import build_local_fault, experiment
 
 PATCH = {"patch": {"target": "{{ target }}", "type": "Merge", "patch": {"metadata": {"annotations": {"note": "x"}}}}}
 RESTART = {"restart": {"target": "Deployment/ad"}}
@@ -26,7 +26,7 @@ def job(**spec: Any) -> dict[str, Any]:
     [("Deployment/ad", []), ("Deployment/email", ["SK410"]), (None, ["SK410"])],
     ids=["its own object", "another one", "anywhere"],
 )
-def test_a_distractor_may_raise_alerts_of_its_own(on: str | None, expected: list[str], tmp_path: Path) -> None:
+def test_distractor_may_raise_its_declared_alerts(on: str | None, expected: list[str], tmp_path: Path) -> None:
     def trouble(spec: dict[str, Any]) -> None:
         spec["faults"].append(
             {"name": "old", "type": "container-command-not-found", "target": "Deployment/ad", "role": "Distractor"}
@@ -61,10 +61,10 @@ def test_a_distractor_may_raise_alerts_of_its_own(on: str | None, expected: list
         ("Workload", [experiment()], True),
     ],
 )
-def test_what_a_fault_says_of_its_end_can_be_true(
+def test_declared_persistence_must_be_possible(
     persistence: str, changes: list[dict[str, Any]], true: bool, tmp_path: Path
 ) -> None:
-    fault = own_fault()
+    fault = build_local_fault()
     first = changes[0].get("chaos")
     if first is not None:
         first["metadata"]["name"] = "{{ neutral('pod') }}"

@@ -59,7 +59,7 @@ def test_good_entries_have_no_findings(own: Path) -> None:
 
 
 @pytest.mark.parametrize("code", sorted(given.FAULTS))
-def test_a_violation_of_a_fault_is_found_and_nothing_else(code: str) -> None:
+def test_fault_violation_gives_its_finding_only(code: str) -> None:
     wrong = apply_edits(given.FAULT, given.FAULTS[code])
 
     found = [mistake.finding for mistake in study_fault(wrong)]
@@ -81,7 +81,7 @@ def test_fix_of_fault_violation_changes_nothing_else(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", sorted(given.APPS))
-def test_a_violation_of_an_app_is_found_and_nothing_else(code: str, tmp_path: Path) -> None:
+def test_app_violation_gives_its_finding_only(code: str, tmp_path: Path) -> None:
     old, new = given.APPS[code]
     definition = tmp_path / "catalog" / "apps" / "little" / "app.yaml"
     template = tmp_path / "templates" / "apps" / "little" / "1.0" / "manifests.yaml.j2"
@@ -116,7 +116,7 @@ def test_definition_violation_gives_one_finding(code: str, own: Path) -> None:
         (("versions", "1.0", "aftermath"), [{"after": "webb", "restart": ["web"], "because": "x"}]),
     ],
 )
-def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Place, value: object) -> None:
+def test_fix_corrects_unknown_component(own: Path, place: Place, value: object) -> None:
     def tried(text: str) -> list[LocatedFinding]:
         return lint_text(text, own / "catalog/apps/little/app.yaml", CATALOG)
 
@@ -152,7 +152,7 @@ def test_app_references_exist_in_manifests(own: Path, place: Place, value: objec
 
 
 @pytest.mark.parametrize("code", sorted(given.PACKS))
-def test_a_violation_of_a_pack_is_found_and_nothing_else(code: str, own: Path) -> None:
+def test_pack_violation_gives_its_finding_only(code: str, own: Path) -> None:
     found = lint_text(apply_edits(given.PACK, given.PACKS[code]), own / "catalog/alerts/few.yaml", CATALOG)
 
     assert {mistake.finding.code for mistake in found} == {code}
@@ -186,11 +186,11 @@ def test_half_of_the_static_rules_are_corrected() -> None:
 
 
 @pytest.mark.parametrize("code", given.REPAIRED)
-def test_the_pages_tell_of_every_repair(code: str) -> None:
+def test_every_autofix_is_documented(code: str) -> None:
     assert RULES[code].repair
 
 
-def test_an_option_that_declares_its_privilege_is_allowed(tmp_path: Path) -> None:
+def test_declared_privilege_of_an_option_is_allowed(tmp_path: Path) -> None:
     definition = tmp_path / "catalog" / "apps" / "little" / "app.yaml"
     template = tmp_path / "templates" / "apps" / "little" / "1.0" / "manifests.yaml.j2"
     host = "args: [serve]\n      hostNetwork: {{ 'true' if options.agent else 'false' }}"
@@ -214,7 +214,7 @@ def test_scenario_in_solver_visible_namespace_is_fixed() -> None:
     assert fix_text(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
 
 
-def test_a_merged_scenario_without_its_canary_gets_it() -> None:
+def test_fix_adds_missing_canary() -> None:
     path = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
     text = path.read_text()
     wrong = apply_edits(text, [Drop(("metadata", "annotations"))])
@@ -236,7 +236,7 @@ def test_program_file_next_to_scenario_is_reported(name: str, tmp_path: Path) ->
     assert found[0].position.path.endswith(name)
 
 
-def test_a_program_cannot_hide_behind_many_files(tmp_path: Path) -> None:
+def test_too_many_files_are_refused(tmp_path: Path) -> None:
     path = write(base(), tmp_path)
     for number in range(501):
         (path.parent / f"{number}.txt").touch()
@@ -265,7 +265,7 @@ def test_experiment_mode_one_is_fixed_to_all() -> None:
     assert fix_text(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
 
 
-def test_a_suppression_of_nothing_is_stale(tmp_path: Path) -> None:
+def test_unused_suppression_is_stale(tmp_path: Path) -> None:
     document = base()
     document["spec"]["suppress"] = [
         {"code": "SK432", "reason": "there was none", "until": find_latest_month(get_today())}
@@ -291,7 +291,7 @@ HOOK = {"exec": {"command": ["/bin/true"]}}
     ],
     ids=["names", "rights", "a hook at the start", "a hook at the end", "what the scheduler acts on"],
 )
-def test_what_only_a_real_container_acts_on_is_declared(pod: dict[str, object], field: str) -> None:
+def test_real_data_plane_fields_need_declaration(pod: dict[str, object], field: str) -> None:
     good = CATALOG.fault_path("deployment-scaled-to-zero").read_text()
     patch = {"target": "{{ target }}", "type": "Strategic", "patch": {"spec": {"template": {"spec": pod}}}}
     found = [m.finding for m in study_fault(apply_edits(good, [Put(("changes", 1), {"patch": patch})]))]

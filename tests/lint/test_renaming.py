@@ -68,11 +68,11 @@ UNTOUCHED = [
 
 
 @pytest.mark.parametrize(("path", "text"), UNTOUCHED)
-def test_nothing_else_is_rewritten_and_no_file_in_part(path: Path, text: str) -> None:
+def test_only_former_names_are_rewritten(path: Path, text: str) -> None:
     assert rename_former(text, path) == (text, ())
 
 
-def test_a_former_name_is_a_finding_with_its_place() -> None:
+def test_former_name_is_reported_with_its_position() -> None:
     text = GOOD.read_text().replace("entity: Deployment/frontend,", "on: Deployment/frontend,", 1)
     line = next(n for n, each in enumerate(text.splitlines(), 1) if "on: Deployment/frontend," in each)
 
@@ -84,7 +84,7 @@ def test_a_former_name_is_a_finding_with_its_place() -> None:
     assert "lint --fix" in found.fix
 
 
-def test_both_names_are_a_finding_that_says_so() -> None:
+def test_former_and_current_name_together_are_reported() -> None:
     text = GOOD.read_text().replace(
         "entity: Deployment/frontend,", "on: Deployment/ad, entity: Deployment/frontend,", 1
     )
@@ -104,7 +104,7 @@ def test_file_with_former_names_reports_its_other_mistakes() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_fixed_file_means_the_same(tmp_path: Path, end: str) -> None:
+def test_fixed_file_loads_identically(tmp_path: Path, end: str) -> None:
     path = tmp_path / GOOD.parent.name / "scenario.yaml"
     path.parent.mkdir()
     old = GOOD.read_text().replace("entity: Deployment/frontend,", "on: Deployment/frontend,")

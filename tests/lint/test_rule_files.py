@@ -14,13 +14,13 @@ from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
 from scenario_kit.model import AlertRule
 from tests.lint.test_truth_rules import CATALOG
-from tests.lint.truth_violations import own_pack
+from tests.lint.truth_violations import build_pack_rule
 
 ERRORS = 'sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m]))'
 CASE = {"alert": "Few", "case": "it fires", "series": [], "minute": 5, "fires": "any"}
 
 
-def written(folder: Path, document: Any, tests: Any = None) -> Path:
+def write_pack(folder: Path, document: Any, tests: Any = None) -> Path:
     path = folder / "catalog" / "alerts" / "own.yaml"
     (path.parent / "tests").mkdir(parents=True)
     path.write_text(document if isinstance(document, str) else yaml.safe_dump(document, sort_keys=False))
@@ -54,7 +54,7 @@ def read(path: Path) -> tuple[AlertRule, ...]:
 
 def test_an_object_of_the_operator_is_read(tmp_path: Path) -> None:
     head = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": {"name": "x"}}
-    path = written(tmp_path, {**head, "spec": group(alert(**{"for": "2m"}))})
+    path = write_pack(tmp_path, {**head, "spec": group(alert(**{"for": "2m"}))})
 
     assert found(path) == []
     assert [(r.name, r.for_seconds) for r in read(path)] == [("Few", 120)]
@@ -62,7 +62,7 @@ def test_an_object_of_the_operator_is_read(tmp_path: Path) -> None:
 
 def test_recording_rules_are_written_out(tmp_path: Path) -> None:
     record = {"record": "own:few", "expr": ERRORS, "labels": {"team": "shop"}}
-    path = written(tmp_path, group(record, alert(expr="own:few > 5")))
+    path = write_pack(tmp_path, group(record, alert(expr="own:few > 5")))
 
     assert found(path) == []
     (rule,) = read(path)
@@ -75,7 +75,7 @@ def test_recording_rules_are_written_out(tmp_path: Path) -> None:
 
 
 def test_intervals_labels_and_keep_firing_for_are_read(tmp_path: Path) -> None:
-    path = written(tmp_path, group(alert(keep_firing_for="5m"), interval="30s", labels={"team": "shop"}))
+    path = write_pack(tmp_path, group(alert(keep_firing_for="5m"), interval="30s", labels={"team": "shop"}))
 
     assert found(path) == []
     (rule,) = read(path)
@@ -115,7 +115,7 @@ def test_intervals_labels_and_keep_firing_for_are_read(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_refused_at_its_line(document: Any, expected: list[tuple[str, int]], tmp_path: Path) -> None:
-    path = written(tmp_path, document)
+    path = write_pack(tmp_path, document)
     lines = [(code, line) for code, line in found(path)]
     assert [code for code, _ in lines] == [code for code, _ in expected], lines
     if not isinstance(document, str):  # the dump decides about lines; a refused field is on the one that names it
@@ -125,7 +125,7 @@ def test_refused_at_its_line(document: Any, expected: list[tuple[str, int]], tmp
 
 def test_fix_skips_unsupported_expressions(tmp_path: Path) -> None:
     expr = f'{ERRORS} > 5 unless kube_pod_info{{namespace="x", pod="y"}} and kube_pod_info{{pod="y",namespace=~"x"}}'
-    path = written(tmp_path, group(alert(expr=expr), limit=3))
+    path = write_pack(tmp_path, group(alert(expr=expr), limit=3))
     result = fix_file(path, CATALOG)
 
     assert sorted(f.code for f in result.corrected) == ["SK314", "SK319", "SK319"]
@@ -173,15 +173,15 @@ def test_fix_skips_unsupported_expressions(tmp_path: Path) -> None:
         ("a: [", ["SK317"]),
     ],
 )  # fmt: skip
-def test_tests_in_both_formats(tests: Any, expected: list[str], tmp_path: Path) -> None:
-    path = written(tmp_path, group(alert()), tests)
+def test_tests_are_read_in_both_formats(tests: Any, expected: list[str], tmp_path: Path) -> None:
+    path = write_pack(tmp_path, group(alert()), tests)
     if isinstance(tests, str):
         (path.parent / "tests" / "own.yaml").write_text(tests)
     assert sorted(code for code, _ in found(path)) == sorted(expected)
 
 
 def test_without_tests_one_finding_names_every_alert(tmp_path: Path) -> None:
-    path = written(tmp_path, group(own_pack(), alert(alert="Fewest")))
+    path = write_pack(tmp_path, group(build_pack_rule(), alert(alert="Fewest")))
     (path.parent / "tests" / "own.yaml").unlink()
     (finding,) = lint_file(path, CATALOG)
 
@@ -189,10 +189,10 @@ def test_without_tests_one_finding_names_every_alert(tmp_path: Path) -> None:
     assert "'CartFails', 'Fewest'" in finding.message
 
 
-def test_the_tests_of_a_pack_are_judged_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pack_tests_are_checked_with_their_pack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from scenario_kit.cli import run
 
-    path = written(tmp_path, group(alert()))
+    path = write_pack(tmp_path, group(alert()))
     assert run(["lint", str(path.parent / "tests" / "own.yaml")]) == 0
     assert "1 alert pack checked: no findings" in capsys.readouterr().out
 
@@ -205,12 +205,12 @@ def test_durations(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "5", "1.5m", "5 m", "-1m", 5, None])
-def test_what_is_no_duration(text: Any) -> None:
+def test_invalid_duration_is_refused(text: Any) -> None:
     with pytest.raises(ValueError, match="is not a duration"):
         parse_duration(text)
 
 
-def test_a_rule_that_cannot_be_read_names_its_cause() -> None:
+def test_unreadable_rule_names_its_cause() -> None:
     from scenario_kit.errors import AuthoringError
 
     with pytest.raises(AuthoringError, match="labels or an offset"):

@@ -15,12 +15,12 @@ def test_a_check_without_an_entry_is_refused() -> None:
         rule.register_check("SK999")(lambda case: iter(()))
 
 
-def test_a_check_of_a_code_that_only_runs_give_is_refused() -> None:
+def test_check_for_a_dynamic_code_is_refused() -> None:
     with pytest.raises(ValueError, match="no static rule SK322"):
         rule.register_check("SK322")(lambda case: iter(()))
 
 
-def test_two_checks_of_one_kind_of_file_are_refused() -> None:
+def test_second_check_per_file_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="SK118 has two checks of a Scenario"):
         rule.register_check("SK118")(lambda case: iter(()))
 
@@ -34,12 +34,12 @@ def test_an_entry_without_a_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     "entry", [{"title": "t", "by": "lint"}, {"title": "t", "why": "w", "by": "nobody"}, {"why": "w", "by": "run"}]
 )
-def test_an_entry_that_lacks_something_is_an_error(entry: dict[str, str]) -> None:
+def test_incomplete_rule_entry_is_an_error(entry: dict[str, str]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({**entry, "code": "SK999"}, Rule)
 
 
-def test_every_entry_says_all_that_its_page_shows() -> None:
+def test_every_rule_entry_has_bad_good_and_fix() -> None:
     for code, entry in load_rules().items():
         assert entry.unjudged or (entry.bad and entry.good and entry.fix), code
 

@@ -151,7 +151,7 @@ LOADED = {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106", "SK138"}
 
 
 @pytest.mark.parametrize("code", sorted(VIOLATIONS))
-def test_a_violation_is_found_and_nothing_else(code: str, tmp_path: Path) -> None:
+def test_violation_gives_its_finding_only(code: str, tmp_path: Path) -> None:
     document = base()
     VIOLATIONS[code](document["spec"])
     folder = "elsewhere" if code == "SK003" else ""
@@ -162,7 +162,7 @@ def test_a_violation_is_found_and_nothing_else(code: str, tmp_path: Path) -> Non
     assert all(f.position and f.why and f.fix for f in findings)
 
 
-def test_the_loader_applies_what_has_no_check() -> None:
+def test_static_rules_without_check_are_applied_by_the_loader() -> None:
     assert {c for c, r in RULES.items() if r.static and c not in CHECKS} == LOADED
 
 
@@ -258,7 +258,7 @@ def test_further_violations(change: Callable[[Spec], Any], codes: set[str], tmp_
         pytest.param(lambda s: fault(s).pop("parameters"), id="default parameters"),
     ],
 )
-def test_what_is_allowed(change: Callable[[Spec], Any], tmp_path: Path) -> None:
+def test_valid_variation_has_no_findings(change: Callable[[Spec], Any], tmp_path: Path) -> None:
     document = base()
     change(document["spec"])
 
@@ -292,7 +292,7 @@ def test_edge_between_root_causes_is_dropped_not_reversed(tmp_path: Path) -> Non
     assert [f.fix for f in found] == ["remove the edge: both are root causes"]
 
 
-def test_drafts_may_leave_out_what_the_fault_supplies(tmp_path: Path) -> None:
+def test_drafts_may_omit_fields_supplied_by_faults(tmp_path: Path) -> None:
     document = base()
     for name in ("solutions", "decoys", "authors", "license", "brief"):
         document["spec"].pop(name)
@@ -330,7 +330,7 @@ def test_alert_of_unused_pack_is_reported_with_its_packs(tmp_path: Path) -> None
     assert lint(document, tmp_path / "fixed") == []
 
 
-def test_every_code_that_is_given_anywhere_is_explained() -> None:
+def test_every_code_in_the_sources_has_a_rule() -> None:
     root = find_data_root()
     sources = [p for folder in ("scenario_kit", "operators") for p in (root / folder).rglob("*.py")]
     codes = {code for p in sources for code in re.findall(r'"(SK\d{3})"', p.read_text())}

@@ -56,7 +56,7 @@ def find_in_scaled_down(check: str) -> list[str]:
 
 
 @pytest.mark.parametrize("check", REPEATED.values(), ids=REPEATED)
-def test_checks_that_repeat_what_was_written_show_nothing(check: str) -> None:
+def test_checks_that_repeat_writes_prove_nothing(check: str) -> None:
     assert find_in_scaled_down(check) == ["the checks that show a silent incident only repeat what the faults write"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lint.rules.truth.entities import matches_path
-from tests.lint.test_claims import patching, said
+from tests.lint.test_claims import build_scaling_fault, list_messages
 from tests.lint.test_truth_rules import edge, scenario
 
 Spec = dict[str, Any]
@@ -25,7 +25,7 @@ def reasons(*texts: str) -> Callable[[Spec], Any]:
     return change
 
 
-def twice(spec: Spec) -> None:
+def duplicate_edge(spec: Spec) -> None:
     edges = spec["groundTruth"]["propagation"]
     edges.append({**edges[0], "from": "Service/product-catalog", "because": "the same once more, in other words"})
 
@@ -33,7 +33,7 @@ def twice(spec: Spec) -> None:
 @pytest.mark.parametrize(
     ("change", "code", "reported"),
     [
-        pytest.param(twice, "SK455", 1, id="an edge twice"),
+        pytest.param(duplicate_edge, "SK455", 1, id="an edge twice"),
         pytest.param(edge("Deployment/frontend", "Deployment/frontend"), "SK455", 1, id="an edge to itself"),
         pytest.param(reasons("x"), "SK456", 1, id="a letter"),
         pytest.param(reasons(" "), "SK456", 1, id="a blank"),
@@ -46,8 +46,10 @@ def twice(spec: Spec) -> None:
         pytest.param(edge("Deployment/frontend", "StorageClass/fast"), "SK454", 1, id="another object of the cluster"),
     ],
 )
-def test_what_a_step_says(change: Callable[[Spec], Any], code: str, reported: int, tmp_path: Path) -> None:
-    assert len(said(scenario(change, tmp_path), code)) == reported
+def test_propagation_step_reason_is_checked(
+    change: Callable[[Spec], Any], code: str, reported: int, tmp_path: Path
+) -> None:
+    assert len(list_messages(scenario(change, tmp_path), code)) == reported
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_what_a_step_says(change: Callable[[Spec], Any], code: str, reported: in
         ("Deployment/ad", {"name": "HighRequestErrorRate", "entity": "Deployment/frontend"}, 1),
     ],
 )
-def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, reported: int, tmp_path: Path) -> None:
+def test_propagation_must_end_at_an_alerting_object(end: str, alert: Spec, reported: int, tmp_path: Path) -> None:
     def lead(spec: Spec) -> None:
         spec["groundTruth"]["propagation"].append(
             {"from": "Deployment/frontend", "to": end, "because": "it is what they ask for next"}
@@ -66,7 +68,7 @@ def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, reported: i
         kept = [a for a in spec["expect"]["alerts"] if a.get("entity")]
         spec["expect"]["alerts"] = [*kept, {**alert, "class": "MayFire"}]
 
-    assert len([m for m in said(scenario(lead, tmp_path), "SK116") if "the chain ends" in m]) == reported
+    assert len([m for m in list_messages(scenario(lead, tmp_path), "SK116") if "the chain ends" in m]) == reported
 
 
 @pytest.mark.parametrize(
@@ -90,17 +92,17 @@ def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, reported: i
         ("data", ("spec",), False),
     ],
 )
-def test_whether_a_field_is_the_one_that_is_written(field: str, path: tuple[str, ...], found: bool) -> None:
+def test_matches_path_compares_entity_fields(field: str, path: tuple[str, ...], found: bool) -> None:
     assert matches_path(field, path) == found
 
 
 @pytest.mark.parametrize(
     ("field", "reported"), [("spec.replicas", 0), ("spec", 0), ("spec.template.spec.containers", 1)]
 )
-def test_an_entity_names_what_its_fault_writes(field: str, reported: int, tmp_path: Path) -> None:
+def test_entity_field_must_be_written_by_its_fault(field: str, reported: int, tmp_path: Path) -> None:
     def label(spec: Spec) -> None:
         spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/cart"
 
-    fault = patching()
+    fault = build_scaling_fault()
     fault["entities"][0]["field"] = field
-    assert len(said(scenario(label, tmp_path, fault), "SK453")) == reported
+    assert len(list_messages(scenario(label, tmp_path, fault), "SK453")) == reported

@@ -34,17 +34,17 @@ DAY = date(2027, 1, 15)
         ("SK303", "2027-02", "no user sees it", False),
     ],
 )
-def test_what_counts_on_a_day(code: str, until: str, reason: str, counts: bool) -> None:
+def test_suppression_is_active_until_its_month(code: str, until: str, reason: str, counts: bool) -> None:
     assert (code in list_active([Suppression(code=code, reason=reason, until=until)], DAY)) == counts
 
 
-def test_the_list_is_short_and_says_why() -> None:
+def test_suppressible_codes_are_few_and_documented() -> None:
     assert len(SUPPRESSIBLE) <= 8
     assert all(code in RULES and "Scenario" in CHECKS.get(code, {}) and why for code, why in SUPPRESSIBLE.items())
     assert all(RULES[code].severity != Severity.ERROR or code == "SK602" for code in SUPPRESSIBLE)
 
 
-def suppressed(tmp_path: Path) -> Finding:
+def lint_suppressed(tmp_path: Path) -> Finding:
     """What lint says of a scenario without a decoy, for which it gives a reason."""
     document = base()
     document["spec"].pop("decoys")
@@ -56,14 +56,14 @@ def suppressed(tmp_path: Path) -> Finding:
 
 
 def test_suppressed_finding_is_a_note_with_reason_and_expiry(tmp_path: Path) -> None:
-    finding = suppressed(tmp_path)
+    finding = lint_suppressed(tmp_path)
 
     assert (finding.code, finding.severity) == ("SK432", Severity.NOTE)
     assert finding.message.startswith(f"suppressed until {find_latest_month(get_today())} (nobody would try): ")
 
 
-def test_every_form_of_the_report_shows_it(tmp_path: Path) -> None:
-    finding = suppressed(tmp_path)
+def test_every_report_format_shows_suppressions(tmp_path: Path) -> None:
+    finding = lint_suppressed(tmp_path)
     validation = conclude(ValidationSubject("x", "x/scenario.yaml", "", QUICK), [], [finding], 1.0)
     report = Report(created="2027-01-15T00:00:00", kubernetes="", engine="", validation=validation)
 
@@ -77,7 +77,7 @@ STRICT = sorted(code for code, r in RULES.items() if code not in SUPPRESSIBLE)
 
 
 @pytest.mark.parametrize("codes", [STRICT[i : i + 16] for i in range(0, len(STRICT), 16)], ids=lambda codes: codes[0])
-def test_no_other_code_can_be_silenced(codes: list[str], tmp_path: Path) -> None:
+def test_other_codes_cannot_be_suppressed(codes: list[str], tmp_path: Path) -> None:
     document = base()
     document["spec"]["suppress"] = [
         {"code": c, "reason": "known", "until": find_latest_month(get_today())} for c in codes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
-from tests.lint.test_claims import patching, said
+from tests.lint.test_claims import build_scaling_fault, list_messages
 from tests.lint.test_truth_rules import scenario
 
 
@@ -52,7 +52,7 @@ from tests.lint.test_truth_rules import scenario
         ("not promql (", False),
     ],
 )
-def test_a_query_that_repeats_what_was_written(expr: str, repeats: bool) -> None:
+def test_query_repeating_a_write_is_found(expr: str, repeats: bool) -> None:
     assert repeats_query(expr) == repeats
 
 
@@ -70,12 +70,12 @@ def test_a_query_that_repeats_what_was_written(expr: str, repeats: bool) -> None
         ("status.conditions[?(@.type=='Available')].status", False),
     ],
 )
-def test_a_field_that_repeats_what_was_written(path: str, repeats: bool) -> None:
+def test_field_repeating_a_write_is_found(path: str, repeats: bool) -> None:
     assert repeats_field(path) == repeats
 
 
 @pytest.mark.parametrize(("reason", "repeats"), [("ScalingReplicaSet", True), ("BackOff", False)])
-def test_an_event_that_comes_with_every_change(reason: str, repeats: bool) -> None:
+def test_event_of_every_change_is_found(reason: str, repeats: bool) -> None:
     assert repeats_event(reason) == repeats
 
 
@@ -97,9 +97,9 @@ READY = {"endpoints": {"service": "Service/cart", "atMost": 0}}
         ([query('kube_deployment_status_replicas{deployment="cart"} == bool 0')], 0),
     ],
 )
-def test_an_effect_that_reads_its_own_write_back(effect: list[object], reported: int, tmp_path: Path) -> None:
+def test_effect_repeating_its_write_is_reported(effect: list[object], reported: int, tmp_path: Path) -> None:
     def label(spec: dict[str, object]) -> None:
         spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/cart"  # type: ignore[index]
 
-    path = scenario(label, tmp_path, patching(effect=effect, undone=[READY]))
-    assert len([m for m in said(path, "SK129") if "only repeats" in m]) == reported
+    path = scenario(label, tmp_path, build_scaling_fault(effect=effect, undone=[READY]))
+    assert len([m for m in list_messages(path, "SK129") if "only repeats" in m]) == reported

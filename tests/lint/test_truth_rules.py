@@ -18,7 +18,7 @@ from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Change, Finding, Object
 from scenario_kit.render import render_app
-from tests.lint.truth_violations import FAULTS, experiment, own_fault
+from tests.lint.truth_violations import FAULTS, build_local_fault, experiment
 
 CATALOG = Catalog(merging=True)
 BASE = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
@@ -88,7 +88,7 @@ def aliases(*names: str) -> Callable[[Spec], Any]:
         pytest.param(edge("Deployment/checkout", "Deployment/payment"), "checkout calls payment", id="turned round"),
     ],
 )
-def test_an_edge_that_follows_no_call(change: Callable[[Spec], Any], said: str, tmp_path: Path) -> None:
+def test_edge_without_call_is_reported(change: Callable[[Spec], Any], said: str, tmp_path: Path) -> None:
     (finding,) = found(scenario(change, tmp_path))
 
     assert (finding.code, finding.severity) == ("SK125", "Warning")
@@ -140,7 +140,7 @@ def test_silence_propagates_through_components_without_alert(alert: str, expecte
     ],
     ids=["with the messages", "past the broker", "back from a consumer", "from the broker to both sides"],
 )
-def test_trouble_crosses_a_broker_both_ways(edges: list[tuple[str, str]], tmp_path: Path) -> None:
+def test_propagation_may_cross_a_broker_in_both_directions(edges: list[tuple[str, str]], tmp_path: Path) -> None:
     def lead(spec: Spec) -> None:
         for start, end in edges:
             edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping")(spec)
@@ -200,14 +200,14 @@ def test_edges_along_calls(change: Callable[[Spec], Any], tmp_path: Path) -> Non
         (["ConfigMap/product-catalog-product-catalog-otel-config"], "is healthy"),
     ],
 )
-def test_an_alias_that_names_a_victim_or_a_bystander(names: list[str], said: str, tmp_path: Path) -> None:
+def test_alias_of_a_victim_or_unrelated_object_is_reported(names: list[str], said: str, tmp_path: Path) -> None:
     (finding,) = found(scenario(aliases(*names), tmp_path))
 
     assert finding.code == "SK124"
     assert said in finding.message
 
 
-def test_an_alias_of_its_own(tmp_path: Path) -> None:
+def test_alias_of_the_own_component_is_accepted(tmp_path: Path) -> None:
     assert codes(scenario(aliases("Deployment/product-catalog"), tmp_path)) == []
 
 
@@ -223,8 +223,8 @@ def test_an_alias_of_its_own(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_fault_that_selects_other_pods_than_its_target(selector: Object, said: str, tmp_path: Path) -> None:
-    findings = found(scenario(lambda s: None, tmp_path, own_fault(selector=selector)))
+def test_selector_must_match_the_target(selector: Object, said: str, tmp_path: Path) -> None:
+    findings = found(scenario(lambda s: None, tmp_path, build_local_fault(selector=selector)))
 
     assert {f.code for f in findings} == {"SK111"}
     assert said in findings[0].message
@@ -234,14 +234,14 @@ def test_partition_target_must_select_something(tmp_path: Path) -> None:
     spec = {"kind": "NetworkChaos", "action": "partition", "direction": "both"}
     ad, empty = ({"mode": "all", "selector": {"labelSelectors": {"opentelemetry.io/name": n}}} for n in ("ad", "no"))
 
-    assert codes(scenario(lambda s: None, tmp_path / "one", own_fault(**spec, target=ad))) == []
-    assert codes(scenario(lambda s: None, tmp_path / "two", own_fault(**spec, target=empty))) == ["SK111"]
+    assert codes(scenario(lambda s: None, tmp_path / "one", build_local_fault(**spec, target=ad))) == []
+    assert codes(scenario(lambda s: None, tmp_path / "two", build_local_fault(**spec, target=empty))) == ["SK111"]
 
 
 def test_pods_selected_in_other_namespaces_are_not_checked(tmp_path: Path) -> None:
     selector = {"namespaces": ["kube-system"], "labelSelectors": {"component": "etcd"}}
 
-    assert set(codes(scenario(lambda s: None, tmp_path, own_fault(selector=selector)))) == {"SK150"}
+    assert set(codes(scenario(lambda s: None, tmp_path, build_local_fault(selector=selector)))) == {"SK150"}
 
 
 @pytest.mark.parametrize(
@@ -260,12 +260,12 @@ def test_pods_selected_in_other_namespaces_are_not_checked(tmp_path: Path) -> No
         ({"fieldSelectors": {"spec.hostNetwork": "true"}}, ["SK127"]),
     ],
 )
-def test_every_field_of_a_selector_counts(selector: dict[str, Any], expected: list[str], tmp_path: Path) -> None:
+def test_every_selector_field_is_evaluated(selector: dict[str, Any], expected: list[str], tmp_path: Path) -> None:
     whole = {"namespaces": ["otel-demo"], "labelSelectors": {"opentelemetry.io/name": "cart"}, **selector}
-    assert codes(scenario(lambda s: None, tmp_path, own_fault(selector=whole))) == expected
+    assert codes(scenario(lambda s: None, tmp_path, build_local_fault(selector=whole))) == expected
 
 
-def test_a_solution_after_which_a_service_selects_nothing(tmp_path: Path) -> None:
+def test_solution_that_empties_a_service_is_reported(tmp_path: Path) -> None:
     patch = [{"op": "replace", "path": "/spec/selector", "value": {"app": "catalogue"}}]
     wrong = {"patch": {"target": "Service/product-catalog", "type": "Json", "patch": patch}}
 
@@ -354,22 +354,22 @@ def flag(name: str, variant: str = "on") -> Change:
         ),
     ],
 )
-def test_what_two_changes_both_write(one: Change, other: Change, meet: bool) -> None:
+def test_written_fields_of_two_changes_overlap(one: Change, other: Change, meet: bool) -> None:
     mine, theirs = list_written_fields([one], objects(), APP), list_written_fields([other], objects(), APP)
 
     assert any(a.meets(b) for a in mine for b in theirs) is meet
 
 
 @pytest.mark.parametrize("code", sorted(FAULTS))
-def test_a_fault_of_its_own_that_is_wrong(code: str, tmp_path: Path) -> None:
+def test_local_fault_violation_gives_its_finding_only(code: str, tmp_path: Path) -> None:
     findings = found(scenario(lambda s: None, tmp_path, FAULTS[code]))
 
     assert {f.code for f in findings} == {code}, [f.message for f in findings]
     assert all(f.position and f.why and f.fix for f in findings)
 
 
-def test_a_fault_of_its_own_that_is_right(tmp_path: Path) -> None:
-    assert codes(scenario(lambda s: None, tmp_path, own_fault())) == []
+def test_valid_local_fault_has_no_findings(tmp_path: Path) -> None:
+    assert codes(scenario(lambda s: None, tmp_path, build_local_fault())) == []
 
 
 def chaos_decoy(manifest: Object) -> Callable[[Spec], Any]:
@@ -393,7 +393,7 @@ def chaos_decoy(manifest: Object) -> Callable[[Spec], Any]:
         ),
     ],
 )
-def test_an_experiment_that_chaos_mesh_refuses(manifest: Object, said: str, fix: str, tmp_path: Path) -> None:
+def test_invalid_experiment_is_reported(manifest: Object, said: str, fix: str, tmp_path: Path) -> None:
     path = scenario(chaos_decoy(manifest), tmp_path)
     findings = [f for f in found(path) if f.code == "SK127"]
 
@@ -411,16 +411,14 @@ def test_an_experiment_that_chaos_mesh_refuses(manifest: Object, said: str, fix:
         (experiment("HTTPChaos", action="abort"), None),
     ],
 )
-def test_an_experiment_is_corrected_where_one_thing_can_be_meant(
-    manifest: Object, meant: Object | None, tmp_path: Path
-) -> None:
+def test_fix_corrects_unambiguous_experiment(manifest: Object, meant: Object | None, tmp_path: Path) -> None:
     path = scenario(chaos_decoy(manifest), tmp_path)
     result = fix_file(path, CATALOG)
 
     assert yaml.safe_load(result.new)["spec"]["decoys"][0]["changes"] == [meant or manifest]
 
 
-def test_an_alias_that_joins_is_dropped(tmp_path: Path) -> None:
+def test_fix_drops_joining_alias(tmp_path: Path) -> None:
     result = fix_file(scenario(aliases("Deployment/product-catalog", "Deployment/frontend"), tmp_path), CATALOG)
 
     assert result.left == ()
@@ -428,7 +426,7 @@ def test_an_alias_that_joins_is_dropped(tmp_path: Path) -> None:
     assert cause["aliases"] == ["Deployment/product-catalog"]
 
 
-def test_a_solution_that_is_there_twice_is_dropped(tmp_path: Path) -> None:
+def test_fix_drops_duplicate_solution(tmp_path: Path) -> None:
     def again(spec: Spec) -> None:
         spec["solutions"].append({**copy.deepcopy(spec["solutions"][0]), "name": "again"})
 
@@ -439,8 +437,8 @@ def test_a_solution_that_is_there_twice_is_dropped(tmp_path: Path) -> None:
     assert [s["name"] for s in yaml.safe_load(result.new)["spec"]["solutions"]] == ["restore-port"]
 
 
-def test_an_experiment_of_a_fault_that_chaos_mesh_refuses(tmp_path: Path) -> None:
-    path = scenario(lambda s: None, tmp_path, own_fault(mode="al"))
+def test_invalid_experiment_of_a_local_fault_is_reported(tmp_path: Path) -> None:
+    path = scenario(lambda s: None, tmp_path, build_local_fault(mode="al"))
 
     (finding,) = found(path)
     (of_fault,) = [f for f in found(path.parent / "faults" / "own" / "fault.yaml") if f.code == "SK127"]
@@ -465,7 +463,7 @@ def test_an_experiment_of_a_fault_that_chaos_mesh_refuses(tmp_path: Path) -> Non
         ("", [{}], False),
     ],
 )
-def test_a_fault_that_ends_while_its_alerts_hold(
+def test_fault_ending_during_its_alerts_is_reported(
     duration: str, alerts: list[dict[str, Any]], ends: bool, tmp_path: Path
 ) -> None:
     """Due at 480 s, and held for 3 m + 2 m + 60 s."""
@@ -474,19 +472,19 @@ def test_a_fault_that_ends_while_its_alerts_hold(
         named = {"name": "HighRequestErrorRate", "entity": "Deployment/checkout"}
         spec["expect"]["alerts"] = [{**named, **alert} for alert in alerts]
 
-    fault = own_fault(**({"duration": duration} if duration else {}))
+    fault = build_local_fault(**({"duration": duration} if duration else {}))
 
     assert ("SK128" in codes(scenario(expect, tmp_path, fault))) is ends
 
 
 def test_a_trigger_may_be_short(tmp_path: Path) -> None:
-    path = scenario(lambda s: s["faults"][0].update(role="Trigger"), tmp_path, own_fault(duration="55s"))
+    path = scenario(lambda s: s["faults"][0].update(role="Trigger"), tmp_path, build_local_fault(duration="55s"))
 
     assert "SK128" not in codes(path)
 
 
 def test_duration_parameter_is_raised(tmp_path: Path) -> None:
-    fault = own_fault(duration="{{ parameters.seconds }}s")
+    fault = build_local_fault(duration="{{ parameters.seconds }}s")
     fault["parameters"] = {
         "type": "object",
         "additionalProperties": False,
@@ -500,8 +498,8 @@ def test_duration_parameter_is_raised(tmp_path: Path) -> None:
     assert yaml.safe_load(result.new)["spec"]["faults"][0]["parameters"] == {"seconds": 660}
 
 
-def test_the_seconds_of_a_job_count_where_it_is_the_cause(tmp_path: Path) -> None:
-    fault = own_fault()
+def test_job_deadline_counts_as_duration_of_the_cause(tmp_path: Path) -> None:
+    fault = build_local_fault()
     job = {"name": "{{ neutral('pod') }}"}
     pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "registry.k8s.io/pause:3.10"}]}
     spec = {"activeDeadlineSeconds": 30, "template": {"spec": pod}}
@@ -536,8 +534,8 @@ OBJECT = {"ref": "PodChaos.chaos-mesh.org/{{ neutral('pod') }}"}
         pytest.param({"changes": [{"run": {"client": "psql", "command": ["psql"]}}]}, "has no `undo`", id="a command"),
     ],
 )
-def test_a_fault_type_that_proves_nothing(part: dict[str, Any], said: str, tmp_path: Path) -> None:
-    path = scenario(lambda s: None, tmp_path, {**own_fault(), **part})
+def test_fault_type_without_proof_is_reported(part: dict[str, Any], said: str, tmp_path: Path) -> None:
+    path = scenario(lambda s: None, tmp_path, {**build_local_fault(), **part})
 
     findings = found(path.parent / "faults" / "own" / "fault.yaml")
 
@@ -554,22 +552,22 @@ def test_a_fault_type_that_proves_nothing(part: dict[str, Any], said: str, tmp_p
         ({"solutions": [], "entities": [{"ref": "{{ target }}"}]}, True),
     ],
 )
-def test_what_a_fault_type_says_about_its_repair(part: dict[str, Any], wrong: bool, tmp_path: Path) -> None:
-    path = scenario(lambda s: None, tmp_path, {**own_fault(), **part})
+def test_contradictory_repair_declaration_is_reported(part: dict[str, Any], wrong: bool, tmp_path: Path) -> None:
+    path = scenario(lambda s: None, tmp_path, {**build_local_fault(), **part})
 
     assert ("SK414" in codes(path.parent / "faults" / "own" / "fault.yaml")) is wrong
 
 
-def test_a_fault_type_that_is_silent_about_its_repair(tmp_path: Path) -> None:
-    fault = own_fault()
+def test_missing_repair_declaration_is_reported(tmp_path: Path) -> None:
+    fault = build_local_fault()
     del fault["mitigation"]
     path = scenario(lambda s: None, tmp_path, fault)
 
     assert "SK414" in codes(path.parent / "faults" / "own" / "fault.yaml")
 
 
-def test_a_solution_of_a_fault_type_that_only_takes_it_back(tmp_path: Path) -> None:
-    fault = own_fault()
+def test_solution_that_only_removes_the_fault_is_reported(tmp_path: Path) -> None:
+    fault = build_local_fault()
     fault["solutions"][0]["changes"] = [{"removeFault": {"fault": "{{ fault }}"}}]
     path = scenario(lambda s: None, tmp_path, fault)
 
@@ -603,5 +601,5 @@ def test_fault_affects_target_and_callers(end: str, codes: list[str], tmp_path: 
         spec["groundTruth"]["propagation"].append({"from": "Fault/catalog-port", "to": end})
         spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "entity": end, "class": "MayFire"})
 
-    found_ = found(scenario(lead, tmp_path, own_fault()))
+    found_ = found(scenario(lead, tmp_path, build_local_fault()))
     assert [f.code for f in found_ if f.code == "SK125"] == codes

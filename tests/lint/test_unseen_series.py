@@ -12,7 +12,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
 from tests.lint.test_pack_rules import pack
-from tests.lint.truth_violations import own_pack
+from tests.lint.truth_violations import build_pack_rule
 
 CATALOG = Catalog()
 CALLS = "traces_span_metrics_calls_total"
@@ -48,8 +48,8 @@ def reported(path: Path) -> list[str]:
         (f"sum(rate({CALLS}[2m])) > 5 and on () absent(nothing_total)", [f"{NAME}: nothing_total"]),
     ],
 )  # fmt: skip
-def test_what_cannot_exist(expr: str, messages: list[str], tmp_path: Path) -> None:
-    assert reported(pack([own_pack(expr=expr)], tmp_path)) == messages
+def test_impossible_series_are_reported(expr: str, messages: list[str], tmp_path: Path) -> None:
+    assert reported(pack([build_pack_rule(expr=expr)], tmp_path)) == messages
 
 
 def write(folder: Path, document: dict[str, Any]) -> Path:
@@ -63,8 +63,8 @@ RECORDED = {"record": "sli:errors:ratio", "expr": f"sum(rate({CALLS}[5m]))"}
 
 
 @pytest.mark.parametrize(("recorded", "count"), [("sli:errors:ratio", 0), ("sli:errors:ration", 1)])
-def test_what_the_pack_records_exists(recorded: str, count: int, tmp_path: Path) -> None:
-    rules = [RECORDED, own_pack(expr=f"{recorded} > 5")]
+def test_recorded_series_exist(recorded: str, count: int, tmp_path: Path) -> None:
+    rules = [RECORDED, build_pack_rule(expr=f"{recorded} > 5")]
     assert len(reported(write(tmp_path, {"groups": [{"name": "own", "rules": rules}]}))) == count
 
 
@@ -89,6 +89,6 @@ def test_recording_rules_and_prometheus_rule_objects_are_checked(tmp_path: Path)
         ("http_requests_total > 5", None),
     ],
 )
-def test_fix_writes_the_only_one_that_can_be_meant(expr: str, meant: str | None, tmp_path: Path) -> None:
-    result = fix_file(pack([own_pack(expr=expr)], tmp_path), CATALOG)
+def test_fix_writes_the_unambiguous_series(expr: str, meant: str | None, tmp_path: Path) -> None:
+    result = fix_file(pack([build_pack_rule(expr=expr)], tmp_path), CATALOG)
     assert yaml.safe_load(result.new)["groups"][0]["rules"][0]["expr"] == (meant or expr)

@@ -76,7 +76,7 @@ def test_brief_must_not_quote_description_or_solution(brief: str, reported: str,
     assert [reported in message for message in messages] == ([True] if reported else [])
 
 
-def test_a_hyphen_in_a_name_is_part_of_it(tmp_path: Path) -> None:
+def test_hyphenated_name_is_not_split(tmp_path: Path) -> None:
     document = base(CHAOS)
     document["spec"]["brief"] = "Orders fail. See deployment/payment-history."
     assert not lint(document, tmp_path)
@@ -115,7 +115,7 @@ def test_background_alert_is_neither_required_nor_forbidden(
     assert {f.code for f in lint(document, tmp_path)} == codes
 
 
-def test_the_same_command_twice_is_the_same_fault_twice(tmp_path: Path) -> None:
+def test_repeated_command_is_a_duplicate_fault(tmp_path: Path) -> None:
     document = base(find_data_root() / "catalog" / "scenarios" / "products-not-to-be-read" / "scenario.yaml")
     spec = document["spec"]
     spec["faults"].append({**spec["faults"][0], "name": "again"})
@@ -154,7 +154,7 @@ def grouped(group: str) -> Callable[[Spec], None]:
         ),
     ],
 )
-def test_a_group_that_is_spelled_out_is_part_of_the_name(
+def test_explicit_api_group_is_part_of_the_reference(
     change: Callable[[Spec], Any], codes: set[str], tmp_path: Path
 ) -> None:
     document = base()
@@ -162,7 +162,7 @@ def test_a_group_that_is_spelled_out_is_part_of_the_name(
     assert {f.code for f in lint(document, tmp_path)} == codes
 
 
-def test_the_same_label_twice_is_one_too_many(tmp_path: Path) -> None:
+def test_duplicate_label_is_reported(tmp_path: Path) -> None:
     document = base()
     causes = document["spec"]["groundTruth"]["rootCauses"]
     causes.append({**causes[0], "entity": "Service/product-catalog"})

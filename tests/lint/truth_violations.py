@@ -18,7 +18,7 @@ def experiment(kind: str = "PodChaos", **spec: Any) -> dict[str, Any]:
     }
 
 
-def selects_nothing(spec: Spec) -> None:
+def empty_decoy_selector(spec: Spec) -> None:
     spec["decoys"][0]["changes"] = [experiment(selector={"labelSelectors": {"app": "payment-service"}})]
 
 
@@ -33,7 +33,7 @@ def alias_of_another_cause(spec: Spec) -> None:
     )
 
 
-def not_called(spec: Spec) -> None:
+def add_uncalled_edge(spec: Spec) -> None:
     """Payment calls nobody; an alert keeps the edge from being a loose end."""
     spec["groundTruth"]["propagation"].append({"from": "Deployment/recommendation", "to": "Deployment/payment"})
     spec["expect"]["alerts"].append(
@@ -41,13 +41,13 @@ def not_called(spec: Spec) -> None:
     )
 
 
-def same_field(spec: Spec) -> None:
+def duplicate_fault(spec: Spec) -> None:
     spec["faults"].append({**spec["faults"][0], "name": "again", "parameters": {"port": 8080, "targetPort": 9998}})
     spec["groundTruth"]["rootCauses"].append({"fault": "again", "entity": "Service/product-catalog"})
     spec["solutions"][0]["fixes"].append("again")
 
 
-def own_fault(kind: str = "PodChaos", **spec: Any) -> dict[str, Any]:
+def build_local_fault(kind: str = "PodChaos", **spec: Any) -> dict[str, Any]:
     """A complete fault type, whose change is an experiment on the cart."""
     change = experiment(kind, **spec)
     change["chaos"]["metadata"]["name"] = "{{ neutral('pod') }}"
@@ -75,35 +75,35 @@ def distractor(spec: Spec, target: str = "Deployment/cart") -> None:
     spec["faults"].append({"name": "tuned", "type": "resource-limits-removed", "target": target, "role": "Distractor"})
 
 
-def counts_after_a_distractor(spec: Spec) -> None:
+def count_alert_after_distractor(spec: Spec) -> None:
     distractor(spec)
     spec["expect"]["alerts"][0]["after"] = "tuned"
 
 
-def only_removed(spec: Spec) -> None:
+def replace_solution_by_removal(spec: Spec) -> None:
     spec["solutions"][0]["changes"] = [{"removeFault": {"fault": "catalog-port"}}]
 
 
-def unrepairable(spec: Spec) -> None:
+def add_pod_kill(spec: Spec) -> None:
     """Nobody can end what is over by itself."""
     spec["faults"].append({"name": "once", "type": "pod-kill", "target": "Deployment/ad"})
     spec["groundTruth"]["rootCauses"].append({"fault": "once"})
     spec["solutions"][0]["fixes"].append("once")
 
 
-def asked(expr: str) -> dict[str, Any]:
+def build_query(expr: str) -> dict[str, Any]:
     return {"query": {"expr": expr, "is": "AtLeast", "value": 1}, "withinSeconds": 60}
 
 
-def twice_solved(spec: Spec) -> None:
+def duplicate_solution(spec: Spec) -> None:
     spec["solutions"].append({**spec["solutions"][0], "name": "again"})
 
 
-def breaks_elsewhere(spec: Spec) -> None:
+def add_unrelated_flag_change(spec: Spec) -> None:
     spec["solutions"][0]["changes"].append({"setFlag": {"flag": "paymentFailure", "variant": "100%"}})
 
 
-def masking(fault: dict[str, Any]) -> dict[str, Any]:
+def build_masking_fault(fault: dict[str, Any]) -> dict[str, Any]:
     """The fault, which notes something at its target and calls that its cause; to repair it gives more memory."""
     note = {"patch": {"target": "{{ target }}", "type": "Merge", "patch": {"metadata": {"annotations": {"note": "x"}}}}}
     memory = {"name": "cart", "resources": {"limits": {"memory": "200Mi"}}}
@@ -113,54 +113,54 @@ def masking(fault: dict[str, Any]) -> dict[str, Any]:
     return {**fault, "changes": [*fault["changes"], note], "entities": entities}
 
 
-def edge_twice(spec: Spec) -> None:
+def duplicate_edge(spec: Spec) -> None:
     edges = spec["groundTruth"]["propagation"]
     edges.append({**edges[0], "because": "the same once more, in other words"})
 
 
-def over_a_node(spec: Spec) -> None:
+def route_edge_over_node(spec: Spec) -> None:
     """The last edge takes a way over a node."""
     edges = spec["groundTruth"]["propagation"]
     middle = {"from": "Node/worker-1", "to": edges[-1]["to"], "because": "its pods get less of the processor"}
     edges[-1:] = [{**edges[-1], "to": "Node/worker-1"}, middle]
 
 
-def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
+def drop_fields(document: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: part for name, part in document.items() if name not in names}
 
 
 VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
-    "SK111": selects_nothing,
-    "SK118": lambda s: s["expect"].update(checks=[asked('sum(up{pod=~"frontend.*"})')]),
-    "SK119": lambda s: s["expect"].update(checks=[asked('sum(up{service_name="carts-and-more"})')]),
+    "SK111": empty_decoy_selector,
+    "SK118": lambda s: s["expect"].update(checks=[build_query('sum(up{pod=~"frontend.*"})')]),
+    "SK119": lambda s: s["expect"].update(checks=[build_query('sum(up{service_name="carts-and-more"})')]),
     "SK124": alias_of_another_cause,
-    "SK125": not_called,
-    "SK126": same_field,
+    "SK125": add_uncalled_edge,
+    "SK126": duplicate_fault,
     "SK127": lambda s: s["decoys"][0].update(changes=[experiment(mode="al")]),
-    "SK141": lambda s: s["expect"].update(checks=[asked("sum(rate(calls_total[1m])) > bool -1")]),
+    "SK141": lambda s: s["expect"].update(checks=[build_query("sum(rate(calls_total[1m])) > bool -1")]),
     "SK225": lambda s: s["groundTruth"].update(causesJoin="Conjunctive"),
-    "SK410": counts_after_a_distractor,
-    "SK413": only_removed,
-    "SK414": unrepairable,
-    "SK417": twice_solved,
-    "SK434": breaks_elsewhere,
-    "SK454": over_a_node,
-    "SK455": edge_twice,
+    "SK410": count_alert_after_distractor,
+    "SK413": replace_solution_by_removal,
+    "SK414": add_pod_kill,
+    "SK417": duplicate_solution,
+    "SK434": add_unrelated_flag_change,
+    "SK454": route_edge_over_node,
+    "SK455": duplicate_edge,
     "SK456": lambda s: s["groundTruth"]["propagation"][0].update(because="x"),
 }
 #: An entity whose field no experiment writes.
 WRONG_FIELD = {"ref": "{{ target }}", "role": "Victim", "field": "spec.replicas"}
 #: Faults of a scenario's own, each wrong in one way that the scenario shows.
 FAULTS: dict[str, dict[str, Any]] = {
-    "SK128": own_fault(duration="55s"),
-    "SK129": without(own_fault(), "undone"),
-    "SK428": masking(own_fault()),
-    "SK435": {**own_fault(), "persistence": "SelfHeals"},
-    "SK453": own_fault() | {"entities": [own_fault()["entities"][0], WRONG_FIELD]},
+    "SK128": build_local_fault(duration="55s"),
+    "SK129": drop_fields(build_local_fault(), "undone"),
+    "SK428": build_masking_fault(build_local_fault()),
+    "SK435": {**build_local_fault(), "persistence": "SelfHeals"},
+    "SK453": build_local_fault() | {"entities": [build_local_fault()["entities"][0], WRONG_FIELD]},
 }
 
 
-def own_pack(**more: Any) -> dict[str, Any]:
+def build_pack_rule(**more: Any) -> dict[str, Any]:
     """A complete alert rule."""
     return {
         "alert": "CartFails",
@@ -174,12 +174,16 @@ def own_pack(**more: Any) -> dict[str, Any]:
 
 #: Alert packs, each wrong in one way; that of SK310 comes without tests.
 PACKS: dict[str, list[dict[str, Any]]] = {
-    "SK309": [own_pack(expr='sum(rate(traces_span_metrics_calls_total{service_name!~"cart*"}[2m])) > 5')],
-    "SK310": [own_pack()],
-    "SK311": [own_pack(annotations={"summary": "the cart fails", "description": "More than 20 calls a second."})],
-    "SK312": [own_pack(expr='sum(rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 0')],
-    "SK315": [own_pack(expr="sum by (service_name) (rate(traces_span_metrics_call_total[2m])) > 5")],
-    "SK313": [own_pack(), own_pack(expr="sum(rate(traces_span_metrics_calls_total[2m])) > 9")],
+    "SK309": [build_pack_rule(expr='sum(rate(traces_span_metrics_calls_total{service_name!~"cart*"}[2m])) > 5')],
+    "SK310": [build_pack_rule()],
+    "SK311": [
+        build_pack_rule(annotations={"summary": "the cart fails", "description": "More than 20 calls a second."})
+    ],
+    "SK312": [
+        build_pack_rule(expr='sum(rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 0')
+    ],
+    "SK315": [build_pack_rule(expr="sum by (service_name) (rate(traces_span_metrics_call_total[2m])) > 5")],
+    "SK313": [build_pack_rule(), build_pack_rule(expr="sum(rate(traces_span_metrics_calls_total[2m])) > 9")],
 }
 #: Rules with violations that no scenario of the catalogue can be changed into.
 ELSEWHERE = {*FAULTS, *PACKS} - set(VIOLATIONS)

@@ -208,7 +208,7 @@ def test_missing_binding_is_created_after_a_refusal(world: World) -> None:
 
 
 @pytest.mark.parametrize("namespace", ["theirs", "kube-system", NAMESPACE])
-def test_elsewhere_it_is_not_made(world: World, namespace: str) -> None:
+def test_role_binding_is_not_created_outside_trial_namespaces(world: World, namespace: str) -> None:
     with pytest.raises(Forbidden):
         world.cluster.create(thing("Pod", "v1", "p", namespace))
     assert world.fake.get(Reference("RoleBinding", APP_ROLE, namespace, RBAC)) is None
@@ -223,7 +223,7 @@ def test_a_binding_takes_a_moment_and_is_waited_for(world: World) -> None:
     assert pauses == [0.2] * 3
 
 
-def test_what_stays_refused_is_told(world: World) -> None:
+def test_persistent_refusal_is_raised(world: World) -> None:
     def before(verb: str, target: str) -> None:
         if target.startswith("shop/ConfigMap"):
             raise Forbidden("by a policy", status=403)
@@ -320,7 +320,7 @@ def work_at_home(world: World) -> None:
     assert world.fake.get(LEASE) is not None
 
 
-def care_for_the_webhook(world: World) -> None:
+def maintain_webhook(world: World) -> None:
     client = build_service_client(NAMESPACE)
     world.fake.put(build_webhook_configuration(client, "operator"))
     CertificateKeeper(world.cluster, NAMESPACE, create_context()).keep()
@@ -341,7 +341,7 @@ def disturb_the_system(world: World) -> None:
         world.cluster.patch(Reference("ConfigMap", "other", "kube-system"), {"data": {"a": ""}})
 
 
-def look_around(world: World) -> None:
+def read_cluster_state(world: World) -> None:
     """What canaries and the clean room ask."""
     for verb, group, resource in list_parts(RULES["ClusterRole", NAME]):
         if verb != "list" or resource == "*":
@@ -364,7 +364,7 @@ def is_shown_elsewhere(part: Part) -> bool:
 
 
 STEPS: tuple[Callable[[World], None], ...] = (
-    write_every_kind, work_in_an_app, work_at_home, care_for_the_webhook, disturb_the_system, look_around,
+    write_every_kind, work_in_an_app, work_at_home, maintain_webhook, disturb_the_system, read_cluster_state,
 )  # fmt: skip
 
 

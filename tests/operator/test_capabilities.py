@@ -91,7 +91,7 @@ def test_canary_result_is_cached() -> None:
 
 
 @pytest.mark.parametrize(("declared", "there"), [((), False), (("node-access",), True)])
-def test_what_no_canary_can_see_is_declared(declared: tuple[str, ...], there: bool) -> None:
+def test_unprobeable_capability_must_be_declared(declared: tuple[str, ...], there: bool) -> None:
     platform = RealCluster(FakeCluster(), FakeMetrics(lambda expr, at: []), declared)
     access = next(c for c in list_capabilities(CATALOG) if c.name == "node-access")
 
@@ -116,7 +116,7 @@ DAEMON_OF_CONTAINERD = install(DAEMON, command=["chaos-daemon", "--runtime", "co
         ((INSTALLED_MANAGER, "cri-o"), {}, "its daemon expects containerd, nodes run cri-o"),
     ],
 )
-def test_a_platform_that_would_break_it_is_the_reason(objects, options, text) -> None:
+def test_incompatible_platform_is_the_reason(objects, options, text) -> None:
     given = [each if isinstance(each, dict) else build_node(each) for each in objects]
     name = "payment-pod-failure" if options.get("kube_state", True) else "ads-tuned-to-death"
     refusal, _, _ = accept(environment(*given, DAEMON_OF_CONTAINERD, **options), scenario(name))
@@ -133,19 +133,19 @@ def build_node(runtime: str, **spec: str) -> Object:
     }  # fmt: skip
 
 
-def test_a_prometheus_that_does_not_answer_is_a_matter_of_health() -> None:
+def test_unreachable_prometheus_does_not_refuse_scenario() -> None:
     refusal, _, _ = accept(environment(MANAGER, DAEMON, down=True), scenario())
 
     assert refusal is None
 
 
-def test_a_prometheus_that_has_just_started_is_not_blamed() -> None:
+def test_starting_prometheus_does_not_refuse_scenario() -> None:
     refusal, _, _ = accept(environment(MANAGER, DAEMON, scrapes=0.0), scenario())
 
     assert refusal is None
 
 
-def test_the_platform_is_asked_once_a_minute() -> None:
+def test_platform_checks_are_cached_for_a_minute() -> None:
     asked, now = [], [0.0]
     metrics = FakeMetrics(lambda expr, at: asked.append(expr) or [({}, SCRAPES)])
     platform = RealCluster(FakeCluster(), metrics, clock=lambda: now[0])

@@ -19,7 +19,7 @@ from scenario_kit.testing import FakeCluster, FakeMetrics
         ("kind-demo", "", "not the current one"),
     ],
 )
-def test_clusters_that_are_not_meant_are_refused(monkeypatch, tmp_path, context, allowed, text):
+def test_unlisted_cluster_is_refused(monkeypatch, tmp_path, context, allowed, text):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     with pytest.raises(GuardRailError, match=text):
         Environment.of_cluster(context, allowed, "http://127.0.0.1:1", Settings())
@@ -48,7 +48,7 @@ def platform(available, *, down=False):
 @pytest.mark.parametrize(
     ("available", "down", "problems"), [(1, False, 0), (0, False, 1), (None, False, 1), (1, True, 1), (0, True, 2)]
 )
-def test_what_is_not_well_is_named(available, down, problems):
+def test_health_names_unavailable_parts(available, down, problems):
     assert len(platform(available, down=down).health(PlatformNeeds())) == problems
 
 
@@ -92,6 +92,6 @@ def test_virtual_time_belongs_to_the_lab():
     ("answers", "problem"),
     [(["", "late"], ""), (["late", "", "late"], ""), (["late", "late", ""], ""), (["late", "late", "dead"], "dead")],
 )
-def test_a_part_hangs_only_if_it_never_answers(answers, problem):
+def test_lasting_problem_needs_repeated_failures(answers, problem):
     said = iter(answers)
     assert _find_lasting_problem(lambda: next(said)) == problem

@@ -18,7 +18,7 @@ AT = datetime(2026, 11, 26, 1, 2, 3, 45, tzinfo=UTC)
 OURS, THEIRS = "a", "b"
 
 
-def seen(holder, since=100.0, seconds=15):
+def build_sighting(holder, since=100.0, seconds=15):
     return Sighting(record=LeaseRecord(holder=holder, seconds=seconds, version="7"), since=since)
 
 
@@ -26,22 +26,22 @@ def seen(holder, since=100.0, seconds=15):
     ("sighting", "now", "ended", "action"),
     [
         (None, 0.0, False, "Create"),
-        (seen(OURS), 100.0, False, "Renew"),
-        (seen(OURS), 999.0, False, "Renew"),
-        (seen(""), 100.0, False, "Acquire"),
-        (seen(THEIRS), 100.0, False, "Wait"),
-        (seen(THEIRS), 114.9, False, "Wait"),
-        (seen(THEIRS), 115.0, False, "Acquire"),
-        (seen(THEIRS, seconds=60), 115.0, False, "Wait"),
-        (seen(THEIRS), 100.0, True, "Acquire"),
+        (build_sighting(OURS), 100.0, False, "Renew"),
+        (build_sighting(OURS), 999.0, False, "Renew"),
+        (build_sighting(""), 100.0, False, "Acquire"),
+        (build_sighting(THEIRS), 100.0, False, "Wait"),
+        (build_sighting(THEIRS), 114.9, False, "Wait"),
+        (build_sighting(THEIRS), 115.0, False, "Acquire"),
+        (build_sighting(THEIRS, seconds=60), 115.0, False, "Wait"),
+        (build_sighting(THEIRS), 100.0, True, "Acquire"),
     ],
 )
-def test_when_a_candidate_writes(sighting, now, ended, action):
+def test_candidate_action_follows_lease_state(sighting, now, ended, action):
     assert choose_action(sighting, OURS, now, holder_ended=ended) == action
 
 
-def test_a_record_counts_from_when_it_was_last_written():
-    first = observe(None, seen(THEIRS).record, 10.0)
+def test_lease_age_counts_from_last_observed_write():
+    first = observe(None, build_sighting(THEIRS).record, 10.0)
     assert first.since == 10.0
     assert observe(first, first.record, 20.0) == first
     renewed = LeaseRecord(holder=THEIRS, version="8")
@@ -78,7 +78,7 @@ def start(kind):
     return kind([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LEASE.namespace}}])
 
 
-def held_by(cluster):
+def read_holder(cluster):
     return read_record(cluster.get(LEASE)).holder
 
 
@@ -86,22 +86,22 @@ def test_second_candidate_waits_a_full_lease_after_last_renewal():
     cluster, machine = start(FakeCluster), Machine()
     assert LeaderElector(cluster, "pod-1", machine.timing()).acquire()
     assert LeaderElector(cluster, "pod-2", machine.timing()).acquire()
-    assert held_by(cluster) == "pod-2"
+    assert read_holder(cluster) == "pod-2"
     assert 15 <= machine.now <= 17
 
 
-def test_a_lease_that_was_given_up_is_free_at_once():
+def test_released_lease_is_acquired_immediately():
     cluster, machine = start(FakeCluster), Machine()
     first = LeaderElector(cluster, "pod-1", machine.timing())
     first.acquire()
     first.stop()
     assert first.renew()
-    assert held_by(cluster) == ""
+    assert read_holder(cluster) == ""
     assert LeaderElector(cluster, "pod-2", machine.timing()).acquire()
     assert machine.now <= 2
 
 
-def test_a_holder_whose_lease_was_taken_ends():
+def test_leader_exits_when_lease_is_taken():
     cluster, machine = start(FakeCluster), Machine()
     first = LeaderElector(cluster, "pod-1", machine.timing())
     first.acquire()
@@ -109,7 +109,7 @@ def test_a_holder_whose_lease_was_taken_ends():
     codes = []
     keep_leading(first, codes.append).join(10)
     assert codes == [election.LOST]
-    assert held_by(cluster) == "pod-2"
+    assert read_holder(cluster) == "pod-2"
 
 
 class Silent(FakeCluster):
@@ -123,7 +123,7 @@ class Silent(FakeCluster):
         return super().get(ref)
 
 
-def test_a_holder_that_cannot_renew_ends_before_its_lease_does():
+def test_leader_that_cannot_renew_stops_before_expiry():
     cluster, machine = start(Silent), Machine()
     first = LeaderElector(cluster, "pod-1", machine.timing())
     first.acquire()
@@ -148,10 +148,10 @@ def test_lab_leader_survives_outage_and_exits_when_lease_is_taken():
     first.acquire()
     assert not first.renew()
     assert len(pauses) == 101
-    assert held_by(cluster) == "pod-2"
+    assert read_holder(cluster) == "pod-2"
 
 
-def test_a_short_silence_changes_nothing():
+def test_brief_outage_keeps_the_leader():
     cluster, machine = start(Silent), Machine()
     first = LeaderElector(cluster, "pod-1", machine.timing())
     first.acquire()
@@ -186,7 +186,7 @@ def test_lost_lease_write_is_not_an_acquisition():
     assert not second._try()
     machine.now += 100
     assert not second._try()
-    assert held_by(cluster) == "pod-1"
+    assert read_holder(cluster) == "pod-1"
 
 
 def test_api_error_is_logged_and_retried(caplog):
@@ -196,7 +196,7 @@ def test_api_error_is_logged_and_retried(caplog):
     assert "namespace" in caplog.text.lower()
 
 
-def test_two_candidates_at_the_same_time_are_never_both_leaders():
+def test_concurrent_candidates_elect_one_leader():
     cluster = start(FakeCluster)
     leaders, barrier = [], threading.Barrier(8)
 
@@ -211,7 +211,7 @@ def test_two_candidates_at_the_same_time_are_never_both_leaders():
         thread.start()
     for thread in threads:
         thread.join()
-    assert leaders == [held_by(cluster)]
+    assert leaders == [read_holder(cluster)]
 
 
 def test_dead_local_process_holds_no_lease():

@@ -34,7 +34,7 @@ def probes(*, beats=True, silent=0.0, missing="", measurements=None):
     ],
     ids=["works", "late", "hung", "waits for the Lease", "no API server"],
 )
-def test_what_probes_answer(setting, alive, ready):
+def test_probes_report_liveness_and_readiness(setting, alive, ready):
     asked = probes(**setting)
     assert asked.answer("/healthz")[0] == alive
     status, _, body = asked.answer("/readyz?verbose")
@@ -65,7 +65,7 @@ def test_steps_and_trials_are_counted_once():
     assert 'outcome="Skipped"' not in text
 
 
-def test_a_step_that_is_tried_again_counts_when_it_ends():
+def test_retried_step_is_counted_when_it_ends():
     assert [
         s.index for s in list_ended(TrialStatus(steps=(step(0, "Running"),)), TrialStatus(steps=(step(0, "Infra"),)))
     ] == [0]
@@ -79,7 +79,7 @@ def test_an_address(text, address):
 
 
 @pytest.mark.parametrize("text", ["8080", ":8080", "host", "host:", "host:http", "host:70000"])
-def test_what_is_no_address(text):
+def test_invalid_address_is_refused(text):
     with pytest.raises(UsageError, match="HOST:PORT"):
         parse_address(text)
 
@@ -101,7 +101,7 @@ def test_the_paths_are_served():
         server.server_close()
 
 
-def test_the_page_lists_every_metric():
+def test_every_metric_is_documented():
     page = (find_data_root() / "docs" / "install.md").read_text()
     described = {name.removesuffix("_total") for name in re.findall(r"`(scenario_kit_operator_\w+)`", page)}
     assert described == {family.name for family in Measurements().registry.collect()}

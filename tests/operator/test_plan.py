@@ -65,7 +65,7 @@ def test_all_conditions_appear_at_first_contact():
     assert of(result, "Ready").status == "Unknown"
 
 
-def test_a_refusal_names_its_reason_everywhere_that_matters():
+def test_refusal_reason_is_in_accepted_and_ready():
     result = build_conditions((), 1, Refusal("UnknownFault", "no such fault"), None, None)
     assert (of(result, "Accepted").status, of(result, "Accepted").reason) == ("False", "UnknownFault")
     assert of(result, "Ready").reason == "UnknownFault"
@@ -88,7 +88,7 @@ def test_a_broken_step_shows_in_the_summary():
     assert (ready.status, ready.reason, ready.message) == ("False", "SK301", "not available")
 
 
-def held(*conditions):
+def build_held_status(*conditions):
     status = TrialStatus(started_at=0.0)
     for each in conditions:
         status = status.with_condition(each, "True", "Held", "")
@@ -109,9 +109,9 @@ BROKEN = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent")
         ("NoIncident", BROKEN[:2], "Injecting", "False", "False"),
     ],
 )
-def test_the_summary_tells_the_outcome(outcome, reached, reason, symptoms, resolved):
+def test_conditions_summarise_the_outcome(outcome, reached, reason, symptoms, resolved):
     desired = DesiredTrial(digest="d1", suspended=False, outcome=outcome)
-    result = build_conditions((), 1, None, desired, held(*reached))
+    result = build_conditions((), 1, None, desired, build_held_status(*reached))
     assert of(result, "Ready").reason == reason
     assert of(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")
     assert (of(result, "SymptomsPresent").status, of(result, "Resolved").status) == (symptoms, resolved)
@@ -120,7 +120,7 @@ def test_the_summary_tells_the_outcome(outcome, reached, reason, symptoms, resol
 OVER = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
 
-def ended(outcome, attempt=1, codes=()):
+def build_ended_status(outcome, attempt=1, codes=()):
     status = TrialStatus(outcome=outcome, findings=tuple(build_finding(c, message="m") for c in codes))
     condition = {"type": "Succeeded", "status": "False", "reason": "x", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     each = trial("s-g1", "d1")
@@ -145,7 +145,7 @@ def ended(outcome, attempt=1, codes=()):
     ],
 )
 def test_infra_trial_restarts_after_delay(outcome, attempt, codes, pause):
-    there = ended(outcome, attempt, codes)
+    there = build_ended_status(outcome, attempt, codes)
     assert compute_restart(there) == (None if pause is None else OVER + pause)
     before = plan("s", 3, WANTED, [there], now=OVER + (pause or 0) - 1)
     assert before == ShowTrial(None if pause is None else OVER + pause)
@@ -158,7 +158,7 @@ def test_the_next_attempt_has_a_number(tried, name):
     assert plan("s", 3, WANTED, [], ended=tried) == CreateTrial(name, tried + 1)
 
 
-def test_the_summary_says_when_it_starts_again():
+def test_ready_message_has_the_restart_time():
     status = TrialStatus().with_condition("AppReady", "Unknown", "InfrastructureFailed", "no Prometheus")
     ready = of(build_conditions((), 1, None, WANTED, status, OVER), "Ready")
     assert (ready.status, ready.reason) == ("Unknown", "InfrastructureFailed")

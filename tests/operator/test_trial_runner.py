@@ -69,7 +69,7 @@ def environment(platform):
     return SimpleNamespace(cluster=cluster, solver=cluster, metrics=metrics, settings=Settings(), platform=platform)
 
 
-def applied(environment, twin, status=None):
+def apply_trial(environment, twin, status=None):
     metadata = {"name": "t", "namespace": HERE}
     trial = {"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec(twin).to_json()}
     environment.cluster.put({**trial, "status": status.to_json()} if status else trial)
@@ -77,8 +77,8 @@ def applied(environment, twin, status=None):
 
 
 @pytest.mark.parametrize(("twin", "outcome", "code"), [(tiny.DEFINITION, "Broken", "SK138"), (None, "Infra", "SK911")])
-def test_why_there_is_no_world_is_in_the_status(environment, twin, outcome, code):
-    applied(environment, twin).execute()
+def test_world_error_is_in_the_trial_status(environment, twin, outcome, code):
+    apply_trial(environment, twin).execute()
     _, status = read(environment.cluster.get(REF))
     assert (status.outcome, status.evidence) == (outcome, "")
     (finding,) = status.findings
@@ -89,13 +89,13 @@ def test_why_there_is_no_world_is_in_the_status(environment, twin, outcome, code
 
 
 def test_trial_with_world_in_other_lab_waits(environment):
-    begun = applied(environment, tiny.DEFINITION, TrialStatus(started_at=15.0))
+    begun = apply_trial(environment, tiny.DEFINITION, TrialStatus(started_at=15.0))
     with pytest.raises(AuthoringError):
         begun.execute()
 
 
-def resolved_elsewhere(environment, status=None):
-    run = applied(environment, None, status)
+def build_run_of_other_version(environment, status=None):
+    run = apply_trial(environment, None, status)
     body = json.loads(gzip.decompress(base64.b64decode(environment.cluster.get(REF)["spec"]["resolved"])))
     body["app"]["novelty"] = 1
     packed = base64.b64encode(gzip.compress(json.dumps(body).encode())).decode()
@@ -104,7 +104,7 @@ def resolved_elsewhere(environment, status=None):
 
 
 def test_runbook_of_other_version_is_refused_with_reason(environment):
-    run = resolved_elsewhere(environment)
+    run = build_run_of_other_version(environment)
     run.execute()
     _, status = read(environment.cluster.get(REF))
     (finding,) = status.findings
@@ -116,13 +116,13 @@ def test_runbook_of_other_version_is_refused_with_reason(environment):
 
 @pytest.mark.parametrize("call", ["execute", "clean"])
 def test_trial_begun_by_other_version_is_not_continued(environment, call):
-    run = resolved_elsewhere(environment, TrialStatus(started_at=15.0))
+    run = build_run_of_other_version(environment, TrialStatus(started_at=15.0))
     with pytest.raises(InfrastructureError, match="another version of scenario-kit"):
         getattr(run, call)()
 
 
-def test_it_lets_go_when_it_is_deleted(environment, platform):
-    assert applied(environment, tiny.DEFINITION).clean() == []
+def test_deleted_trial_closes_its_platform(environment, platform):
+    assert apply_trial(environment, tiny.DEFINITION).clean() == []
     assert platform.closed
 
 
@@ -135,7 +135,7 @@ def test_proven_clean_trial_is_not_checked_again(environment, platform, monkeypa
         StepStatus(index=i, step=str(step), outcome=outcome, started_at=0.0)
         for i, (step, outcome) in enumerate(zip(STEPS, outcomes, strict=True))
     )
-    run = applied(environment, tiny.DEFINITION, TrialStatus(started_at=0.0, steps=steps, outcome="Held"))
+    run = apply_trial(environment, tiny.DEFINITION, TrialStatus(started_at=0.0, steps=steps, outcome="Held"))
     metadata = {"name": "t-evidence", "namespace": HERE, "labels": {TRIAL_LABEL: "t"}}
     environment.cluster.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"document": "{}"}})
     assert run.clean() == []

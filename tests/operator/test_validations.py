@@ -155,7 +155,7 @@ def test_a_stored_scenario_passes():
     assert world.trials() == [], "the report has what they showed"
 
 
-def test_an_embedded_scenario_needs_no_stored_one():
+def test_embedded_scenario_needs_no_scenario_object():
     world = World(embedded={"name": NAME, "spec": SCENARIO["spec"]}, plan="Try")
     world.cluster.delete(Reference("Scenario", NAME, HERE, GROUP))
     world.through()
@@ -231,7 +231,7 @@ def test_parallelism_is_limited_and_custom_plan_followed():
         ),
     ],
 )
-def test_what_cannot_be_carried_out_is_refused(spec, reason):
+def test_impossible_validation_is_refused(spec, reason):
     world = World(**spec)
     world.step(3)
     assert world.condition("Accepted") == ("False", reason)
@@ -239,7 +239,7 @@ def test_what_cannot_be_carried_out_is_refused(spec, reason):
     assert world.trials() == []
 
 
-def test_a_scenario_that_appears_later_is_taken_up():
+def test_validation_starts_when_its_scenario_appears():
     world = World(scenario=NAME, plan="Try")
     world.cluster.delete(Reference("Scenario", NAME, HERE, GROUP))
     world.step(2)
@@ -317,7 +317,7 @@ def test_an_edited_scenario_is_not_judged_by_half():
     assert "edited" in world.status["headline"]
 
 
-def test_an_edit_of_text_changes_nothing():
+def test_text_edit_does_not_invalidate_trials():
     world = World(scenario=NAME, plan="Try")
     world.step(2)
     edited = json.loads(json.dumps(SCENARIO)) | {"metadata": {"name": NAME, "namespace": HERE}}
@@ -327,7 +327,7 @@ def test_an_edit_of_text_changes_nothing():
     assert world.status["verdict"] == "Pass"
 
 
-def test_deleting_it_deletes_its_trials_and_its_report():
+def test_deleted_validation_deletes_trials_and_report():
     world = World(scenario=NAME, plan="Quick")
     world.step(3)
     assert not world.operator.release("v")
@@ -339,7 +339,7 @@ def test_deleting_it_deletes_its_trials_and_its_report():
     assert world.cluster.get(Reference("ConfigMap", "v-report", HERE)) is None
 
 
-def test_a_trial_that_somebody_deletes_runs_again():
+def test_deleted_trial_is_recreated():
     world = World(scenario=NAME, plan="Quick", parallelism=8)
     world.step(2)
     world.end()
@@ -350,7 +350,7 @@ def test_a_trial_that_somebody_deletes_runs_again():
     assert world.status["verdict"] == "Pass"
 
 
-def test_a_namespace_that_a_solver_can_read_is_refused():
+def test_namespace_readable_by_solvers_is_refused():
     world = World()
     metadata = {"name": "v", "namespace": "default"}
     world.cluster.create({"apiVersion": API, "kind": "Validation", "metadata": metadata, "spec": {"scenario": NAME}})
@@ -361,7 +361,7 @@ def test_a_namespace_that_a_solver_can_read_is_refused():
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sets(st.integers(1, 90), max_size=12), st.sampled_from(["Held", "Broken"]))
-def test_killed_between_any_two_requests_the_verdict_is_the_same(kills, control):
+def test_verdict_survives_a_kill_between_any_two_requests(kills, control):
     """Each kill ends the process between two requests; the next one starts with no memory."""
     world = World(scenario=NAME, plan="Quick")
     world.outcomes = {"control": control}

@@ -22,7 +22,7 @@ from scenario_kit.errors import InfrastructureError
         (None, 50, 0.0, 60.0),
     ],
 )
-def test_how_long_nobody_has_to_look(due, failures, spread, wait):
+def test_wait_depends_on_due_time_and_failures(due, failures, spread, wait):
     assert compute_wait(100.0, due, failures, spread) == wait
 
 
@@ -51,13 +51,13 @@ class Following:
         return self.waits
 
 
-def test_nothing_is_asked_while_nothing_happens():
+def test_idle_object_sends_no_requests():
     busy, idle = Following(None, None).run()[:2]
     assert busy == BUSY_SECONDS
     assert IDLE_SECONDS * 0.75 <= idle + BUSY_SECONDS <= IDLE_SECONDS
 
 
-def test_what_is_due_is_looked_at_then():
+def test_due_object_is_reconciled_on_time():
     assert Following(140.0, None).run()[:2] == [1.0, 39.0]
 
 
@@ -65,12 +65,12 @@ def test_a_change_ends_the_wait():
     assert len(Following(None, None, ring_at=(2,)).run()) == 3
 
 
-def test_a_look_that_fails_is_tried_again_ever_later():
+def test_failed_reconcile_backs_off_exponentially():
     trouble = InfrastructureError("gone")
     waits = Following(trouble, trouble, ZeroDivisionError(), None).run()
     assert waits[1:6:2] == [2.0, 5.0, 11.0]
 
 
-def test_nobody_is_woken_who_is_not_there():
+def test_wake_of_unknown_object_is_ignored():
     wakeups = Wakeups()
     wakeups.wake("Scenario", "home/none")

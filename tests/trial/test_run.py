@@ -277,10 +277,10 @@ def test_every_step_is_logged_with_its_outcome(monkeypatch, caplog):
     ("steps", "lost"),
     [
         ((), StepStatus(index=0, step="deploy", outcome="Infra", started_at=7.0, finished_at=7.0, message="gone")),
-        ((build_held_step(0),), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=7.0, finished_at=7.0,
-                                message="gone")),
-        ((build_held_step(0), build_running_step(1, 3.0, "x")), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=3.0,
-                                                     finished_at=3.0, message="gone")),
+        ((build_held_step(0),),
+         StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=7.0, finished_at=7.0, message="gone")),
+        ((build_held_step(0), build_running_step(1, 3.0, "x")),
+         StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=3.0, finished_at=3.0, message="gone")),
         ((build_held_step(0), build_held_step(1), build_held_step(2)), None),  # the clean-up is never given up
         ((build_held_step(0), build_held_step(1), build_held_step(2), build_running_step(3)), None),
         (tuple(map(build_held_step, range(5))), None),

@@ -111,7 +111,7 @@ def test_stacks_are_refused() -> None:
         "RULE a\nCLASS x\nMETHOD m\nIF true\nENDRULE",
     ],
 )
-def test_what_is_no_script_of_rules(script: str) -> None:
+def test_invalid_script_is_refused(script: str) -> None:
     with pytest.raises(ValueError, match=r"rule|RULE") as refused:
         parse_rules(script)
     assert not isinstance(refused.value, NotSimulated)

@@ -46,12 +46,12 @@ def network(running: Any, sets: Any = (), chains: Any = (), tcs: Any = ()) -> No
     running.call("SetTcs", tcs=tcs, **where)
 
 
-def in_force(running: Any) -> Any:
+def list_effects(running: Any) -> Any:
     return running.effect_store.snapshot(["pod-1", "pod-2"])
 
 
 def only_effect(running: Any) -> Any:
-    (effect,) = in_force(running).containers
+    (effect,) = list_effects(running).containers
     return effect
 
 
@@ -72,22 +72,22 @@ def only_effect(running: Any) -> Any:
         ({"tcs": [{"type": "NETEM", "netem": {"jitter": "10ms"}}]}, {}),
     ],
 )  # fmt: skip
-def test_network_rules_reach_the_ledger_and_leave_it(running: Any, sent: Any, expected: dict[str, Any]) -> None:
+def test_network_rules_are_recorded_and_removed(running: Any, sent: Any, expected: dict[str, Any]) -> None:
     network(running, **sent)
-    assert in_force(running).network == (NetworkEffect(**{"pod_uid": "pod-1", "device": "eth0", **expected}),)
+    assert list_effects(running).network == (NetworkEffect(**{"pod_uid": "pod-1", "device": "eth0", **expected}),)
     network(running)
-    assert in_force(running).network == ()
+    assert list_effects(running).network == ()
 
 
 def test_rule_with_empty_sets_has_no_effect(running: Any) -> None:
     network(running, [{"name": "all_tgt", "type": "list:set"}], tcs=[{**DELAY, "ipset": "all_tgt"}])
-    assert in_force(running).network == ()
+    assert list_effects(running).network == ()
 
 
-def test_each_call_states_the_whole_list(running: Any) -> None:
+def test_network_call_replaces_all_rules(running: Any) -> None:
     network(running, tcs=[DELAY, DELAY])
     network(running, tcs=[{"type": "NETEM", "netem": {"loss": 50}}])
-    assert [(e.delay, e.loss) for e in in_force(running).network] == [(0.0, 50.0)]
+    assert [(e.delay, e.loss) for e in list_effects(running).network] == [(0.0, 50.0)]
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_invalid_daemon_calls_are_refused(running: Any, call: str, fields: Any, 
         running.call(call, **{"container_id": C1, **fields})
     assert refused.value.code().name == code
     assert refused.value.details()
-    assert in_force(running) == running.effect_store.snapshot([])
+    assert list_effects(running) == running.effect_store.snapshot([])
     assert running.daemon.records[-1].answer == refused.value.details()
 
 
 def test_network_calls_fall_back_to_the_pod(running: Any) -> None:
     running.call("SetTcs", container_id="containerd://gone", pod_uid="pod-2", tcs=[DELAY])
-    assert [effect.pod_uid for effect in in_force(running).network] == ["pod-2"]
+    assert [effect.pod_uid for effect in list_effects(running).network] == ["pod-2"]
 
 
 def test_stress_returns_pids_and_is_cancelled_by_them(running: Any) -> None:
@@ -139,24 +139,24 @@ def test_stress_returns_pids_and_is_cancelled_by_them(running: Any) -> None:
     assert reply.memoryInstance.isdecimal()
     assert reply.cpuInstance != reply.memoryInstance
     assert reply.cpuStartTime > 1_000_000_000_000
-    by_resource = {e.arguments["resource"]: e.arguments for e in in_force(running).containers}
+    by_resource = {e.arguments["resource"]: e.arguments for e in list_effects(running).containers}
     assert by_resource["cpu"] == {
         "resource": "cpu", "cpu-load-slice": 10, "cpu-method": "sqrt", "cpu": 2, "cpu-load": 80,
     }  # fmt: skip
     assert by_resource["memory"] == {"resource": "memory", "workers": 1, "size": "64MB", "oomScoreAdj": -5}
     running.call("CancelStressors", cpuInstance=reply.cpuInstance)
-    assert [e.arguments["resource"] for e in in_force(running).containers] == ["memory"]
+    assert [e.arguments["resource"] for e in list_effects(running).containers] == ["memory"]
     running.call("CancelStressors", memoryInstance=reply.memoryInstance)
-    assert in_force(running).containers == ()
+    assert list_effects(running).containers == ()
 
 
 def test_no_workers_no_stress(running: Any) -> None:
     reply = running.call("ExecStressors", target=C1)
     assert (reply.cpuInstance, reply.memoryInstance) == ("", "")
-    assert in_force(running).containers == ()
+    assert list_effects(running).containers == ()
 
 
-def test_http_keeps_its_process_and_says_200(running: Any) -> None:
+def test_http_chaos_reuses_its_process_and_returns_200(running: Any) -> None:
     rules = [{"target": "Request", "selector": {"port": 80}, "actions": {"abort": True}}]
     reply = running.call("ApplyHttpChaos", container_id=C1, rules=json.dumps(rules), proxy_ports=[80])
     assert reply.statusCode == 200
@@ -166,7 +166,7 @@ def test_http_keeps_its_process_and_says_200(running: Any) -> None:
         "ApplyHttpChaos", container_id=C1, rules="[]", instance=reply.instance, startTime=reply.startTime
     )
     assert (again.statusCode, again.instance, again.startTime) == (200, reply.instance, reply.startTime)
-    assert in_force(running).containers == ()
+    assert list_effects(running).containers == ()
 
 
 @pytest.mark.parametrize("empty", ["[]", "null"])
@@ -178,11 +178,11 @@ def test_io_ends_with_an_empty_list(running: Any, empty: str) -> None:
     known = [{"type": "latency", "path": "/data/*", "percent": 50, "delaySeconds": 1.0}]
     assert only_effect(running).arguments == {"volume": "/data", "actions": known}
     assert running.call("ApplyIOChaos", container_id=C1, actions=empty, instance=reply.instance).instance == 0
-    assert in_force(running).containers == ()
+    assert list_effects(running).containers == ()
 
 
 @pytest.mark.parametrize("empty", ["", "[]", "null"])
-def test_io_of_a_container_that_ended_is_recovered(running: Any, empty: str) -> None:
+def test_io_chaos_of_an_ended_container_is_recovered(running: Any, empty: str) -> None:
     assert running.call("ApplyIOChaos", container_id="containerd://gone", actions=empty, instance=7).instance == 0
 
 
@@ -199,12 +199,14 @@ def test_io_of_a_container_that_ended_is_recovered(running: Any, empty: str) -> 
          {"port": 9277, "rules": [{"name": "x", "class": "C", "method": "m", "actions": [{"sleepSeconds": 3.0}]}]}),
     ],
 )  # fmt: skip
-def test_effects_of_one_container(running: Any, bring: Any, take: Any, kind: str, arguments: Any) -> None:
+def test_container_effects_are_recorded_and_removed(
+    running: Any, bring: Any, take: Any, kind: str, arguments: Any
+) -> None:
     running.call(bring[0], container_id=C1, **bring[1])
     effect = only_effect(running)
     assert (effect.pod_uid, effect.container_id, effect.kind, effect.arguments) == ("pod-1", C1, kind, arguments)
     running.call(take[0], container_id=C1, **take[1])
-    assert in_force(running).containers == ()
+    assert list_effects(running).containers == ()
 
 
 @pytest.mark.parametrize(
@@ -216,21 +218,21 @@ def test_effects_of_one_container(running: Any, bring: Any, take: Any, kind: str
         (C1, SLEEP.replace("Thread.sleep(3000)", "return 13"), grpc.StatusCode.UNIMPLEMENTED, "13 is not simulated"),
     ],
 )
-def test_rules_that_cannot_be_put_into_a_program(
+def test_jvm_rules_without_a_java_process_are_refused(
     running: Any, container: str, rule: str, code: Any, reported: str
 ) -> None:
     with pytest.raises(grpc.RpcError) as refused:
         running.call("InstallJVMRules", container_id=container, rule=rule, port=9277)
     assert refused.value.code() is code
     assert reported in refused.value.details()
-    assert in_force(running).containers == ()
+    assert list_effects(running).containers == ()
 
 
-def test_block_effects_go_by_their_number(running: Any) -> None:
+def test_block_chaos_is_recovered_by_injection_id(running: Any) -> None:
     reply = running.call("ApplyBlockChaos", container_id=C1, volume_path="/d", action="Delay", delay={"delay": 7})
     assert only_effect(running).arguments == {"volume": "/d", "delay": {"delay": 7, "jitter": 0, "correlation": 0.0}}
     running.call("RecoverBlockChaos", injection_id=reply.injection_id)
-    assert in_force(running).containers == ()
+    assert list_effects(running).containers == ()
 
 
 def test_container_kill_and_pid(running: Any) -> None:
@@ -250,35 +252,35 @@ class TestKnobs:
         running.daemon.knobs.activate(Misbehaviour("Error", "SetTcs", message="RTNETLINK answers: no", times=1))
         with pytest.raises(grpc.RpcError, match="RTNETLINK answers: no"):
             running.call("SetTcs", container_id=C1, tcs=[DELAY])
-        assert in_force(running).network == ()
+        assert list_effects(running).network == ()
         running.call("SetTcs", container_id=C1, tcs=[DELAY])
-        assert len(in_force(running).network) == 1
+        assert len(list_effects(running).network) == 1
 
     def test_false_success(self, running: Any) -> None:
         running.daemon.knobs.activate(Misbehaviour("FalseSuccess"))
         network(running, PEERS, tcs=[{**DELAY, "ipset": "all_tgt"}])
         assert running.call("ExecStressors", target=C1, cpuStressors="--cpu 1").cpuInstance
         running.call("ContainerKill", container_id=C1, action={"action": "KILL"})
-        assert in_force(running) == running.effect_store.snapshot([])
+        assert list_effects(running) == running.effect_store.snapshot([])
         assert running.killed == []
 
     def test_effect_outlives_its_recovery(self, running: Any) -> None:
         network(running, PEERS, tcs=[{**DELAY, "ipset": "all_tgt"}])
         stress = running.call("ExecStressors", target=C1, cpuStressors="--cpu 1")
-        before = in_force(running)
+        before = list_effects(running)
         running.daemon.knobs.activate(Misbehaviour("Outlive"))
         network(running)
         running.call("CancelStressors", cpuInstance=stress.cpuInstance)
-        assert in_force(running) == before
+        assert list_effects(running) == before
         running.daemon.knobs.reset()
         network(running)
-        assert in_force(running).network == ()
+        assert list_effects(running).network == ()
 
-    def test_one_pod_only(self, running: Any) -> None:
+    def test_effect_reaches_one_pod_only(self, running: Any) -> None:
         running.daemon.knobs.activate(Misbehaviour("FalseSuccess", pod_uid="pod-2"))
         for container in (C1, "containerd://c2"):
             running.call("SetTcs", container_id=container, tcs=[DELAY])
-        assert [effect.pod_uid for effect in in_force(running).network] == ["pod-1"]
+        assert [effect.pod_uid for effect in list_effects(running).network] == ["pod-1"]
 
     def test_a_hang_ends_with_reset(self, running: Any) -> None:
         running.daemon.knobs.activate(Misbehaviour("Hang", "SetTcs", seconds=60))
@@ -299,7 +301,7 @@ class TestKnobs:
         running.daemon.knobs.reset()
         thread.join(20)
         assert outcome == [grpc.StatusCode.DEADLINE_EXCEEDED]
-        assert in_force(running).network == ()
+        assert list_effects(running).network == ()
 
     def test_no_endless_hang(self, running: Any) -> None:
         with pytest.raises(ValueError, match="expected at most 60"):
@@ -312,7 +314,7 @@ class TestTls:
         with pytest.raises(grpc.RpcError) as refused:
             stranger("SetTcs", container_id=C1, tcs=[DELAY])
         assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
-        assert in_force(running).network == ()
+        assert list_effects(running).network == ()
 
     def test_certificate_of_another_authority(self, running: Any, connect: Any, authority: Any) -> None:
         pair = issue(type(authority).create("somebody else"), "manager")

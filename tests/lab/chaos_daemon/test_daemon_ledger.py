@@ -17,7 +17,7 @@ def effect(pod: str, container: str, kind: str = "Stress") -> ContainerEffect:
     return ContainerEffect(pod_uid=pod, container_id=container, kind=kind)
 
 
-def filled() -> EffectStore:
+def build_store() -> EffectStore:
     effect_store = EffectStore()
     effect_store.set_traffic("p1", [delay("p1")])
     effect_store.put(EffectKey("Stress", "1"), effect("p1", "containerd://a"))
@@ -26,8 +26,8 @@ def filled() -> EffectStore:
     return effect_store
 
 
-def test_a_snapshot_holds_the_pods_asked_for() -> None:
-    effect_store = filled()
+def test_snapshot_is_limited_to_requested_pods() -> None:
+    effect_store = build_store()
     assert [e.container_id for e in effect_store.snapshot(["p2"]).containers] == ["containerd://c"]
     assert effect_store.snapshot(["p2"]).network == ()
     assert len(effect_store.snapshot(["p2", "p1"]).containers) == 3
@@ -35,15 +35,15 @@ def test_a_snapshot_holds_the_pods_asked_for() -> None:
 
 @pytest.mark.parametrize("name", ["a", "containerd://a"])
 def test_restarted_container_loses_effects_but_keeps_network(name: str) -> None:
-    effect_store = filled()
+    effect_store = build_store()
     effect_store.forget_container("p1", name)
     ledger = effect_store.snapshot(["p1"])
     assert [e.kind for e in ledger.containers] == ["DNS"]
     assert len(ledger.network) == 1
 
 
-def test_a_pod_takes_everything_with_it() -> None:
-    effect_store = filled()
+def test_removed_pod_loses_all_effects() -> None:
+    effect_store = build_store()
     effect_store.forget_pod("p1")
     ledger = effect_store.snapshot(["p1", "p2"])
     assert ledger.network == ()
@@ -79,7 +79,7 @@ def test_snapshot_is_independent_of_insertion_order() -> None:
     assert one.snapshot(["p"]) == two.snapshot(["p"])
 
 
-def test_sets_stay_while_rules_name_them() -> None:
+def test_ipsets_are_kept_while_referenced() -> None:
     effect_store = EffectStore()
     effect_store.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))})
     effect_store.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
@@ -91,7 +91,7 @@ def test_sets_stay_while_rules_name_them() -> None:
         effect_store.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
 
 
-def test_sets_of_sets_that_hold_each_other() -> None:
+def test_circular_ipsets_resolve_to_their_members() -> None:
     sets = {"a": AddressSet(("10.0.0.2/32",), ("b",)), "b": AddressSet(("10.0.0.1/32",), ("a", "missing"))}
     assert list_members(("a",), sets) == ("10.0.0.1/32", "10.0.0.2/32")
 
@@ -120,7 +120,7 @@ def test_no_rates(text: str) -> None:
         parse_rate(text)
 
 
-def test_one_endpoint_for_every_node_but_those_left_out() -> None:
+def test_endpoint_slice_has_every_node_except_excluded_ones() -> None:
     slice_ = build_endpoint_slice(["n2", "n1", "n3"], "192.0.2.7", 31767, without=["n3"])
     assert slice_["metadata"]["name"].startswith("chaos-daemon-")
     assert slice_["metadata"]["namespace"] == "chaos-mesh"

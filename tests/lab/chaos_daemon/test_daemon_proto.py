@@ -91,7 +91,7 @@ def test_missing_or_other_version_file_is_refused(tmp_path: Path) -> None:
     assert "lab install" in error.value.fix
 
 
-def test_the_name_server_speaks_its_protocol() -> None:
+def test_name_server_protocol_has_its_calls() -> None:
     messages = load_name_server_messages()
     assert messages.service == "pb.DNS"
     assert set(messages.calls) == {"SetDNSChaos", "CancelDNSChaos"}

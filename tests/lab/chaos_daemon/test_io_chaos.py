@@ -23,7 +23,7 @@ def test_a_mount_point_can_be_moved_aside(volume: str, mount: str) -> None:
         ("/data/db/journal", "source: /data/db/journal, target: /data/db/__chaosfs__journal__"),
     ],
 )
-def test_nothing_else_can(volume: str, answer: str) -> None:
+def test_unmountable_volume_is_refused(volume: str, answer: str) -> None:
     with pytest.raises(ValueError, match=f"^{_FAILED}{answer}$"):
         io_chaos.require_mount(volume, ["/data/db", "/logs/"])
 
@@ -45,6 +45,6 @@ def test_delays_in_seconds(latency: str, seconds: float) -> None:
         ({"type": "tear"}, "not simulated"),
     ],
 )
-def test_what_it_cannot_read(action: dict[str, Any], error: str) -> None:
+def test_invalid_io_action_is_refused(action: dict[str, Any], error: str) -> None:
     with pytest.raises((ValueError, NotSimulated), match=error):
         io_chaos.parse_actions([action])

@@ -59,7 +59,7 @@ def _held(effect_store: EffectStore) -> dict[str, Any]:
     return {e.pod_uid: e.arguments for e in effect_store.snapshot(["u1", "u2"]).containers}
 
 
-def test_rules_are_kept_by_pod_and_taken_back_by_experiment(manager: Manager, effect_store: EffectStore) -> None:
+def test_dns_rules_are_kept_per_pod_and_cancelled_per_experiment(manager: Manager, effect_store: EffectStore) -> None:
     assert manager.set("one", "cart-1", "random", ("cart.*",)).result
     assert manager.set("two", "cart-2").result
     assert _held(effect_store) == {
@@ -91,13 +91,13 @@ def test_the_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, ef
     assert _held(effect_store) == {}
 
 
-def test_the_manager_finds_it_by_a_service_and_its_pod() -> None:
+def test_service_selects_the_name_server_pod() -> None:
     service, pod = build_objects("chaos-mesh")
     assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
     assert build_status("127.0.0.1")["podIP"] == "127.0.0.1"
 
 
-def test_a_call_of_another_process_changes_nothing(effect_store: EffectStore) -> None:
+def test_call_of_another_process_is_rejected(effect_store: EffectStore) -> None:
     parent = partial(holds_connection, os.getppid())
     server = ChaosNameServer(effect_store, lambda namespace, name: UIDS.get((namespace, name)), parent)
     stranger = Manager(server.start("127.0.0.1", 0))

@@ -86,7 +86,7 @@ def test_newer_messages_have_no_ports(tmp_path: Path) -> None:
         ({}, {}),
     ],
 )  # fmt: skip
-def test_netem_shapes_what_a_pod_sends(message: Any, netem: Any, expected: Any) -> None:
+def test_netem_shapes_egress_traffic(message: Any, netem: Any, expected: Any) -> None:
     effect = NetworkEffect(pod_uid="pod-1", direction="OUTPUT", device="eth0", **expected)
     assert parse_traffic_rule("pod-1", message("tc", type="NETEM", netem=netem)) == NetworkRule(effect, ())
 
@@ -98,7 +98,7 @@ def test_a_bucket_limits_the_rate(message: Any, rate: str, expected: float) -> N
     assert parse_traffic_rule("pod-1", tc) == NetworkRule(effect, ())
 
 
-def test_traffic_control_names_its_device_and_whom_it_is_for(message: Any) -> None:
+def test_traffic_control_has_device_and_targets(message: Any) -> None:
     rule = parse_traffic_rule("pod-1", message("tc", netem={"time": "1s"}, device="eth1", ipset="targets"))
     assert rule == NetworkRule(NetworkEffect(pod_uid="pod-1", device="eth1", delay=1.0), ("targets",))
 
@@ -118,7 +118,7 @@ def test_traffic_control_names_its_device_and_whom_it_is_for(message: Any) -> No
         ({"netem": {"time": "1s"}, "egress_port": "81"}, NotSimulated, r"found \['81'\]"),
     ],
 )
-def test_traffic_control_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
+def test_invalid_traffic_control_is_refused(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
     with pytest.raises(error, match=words) as caught:
         parse_traffic_rule("pod-1", message("tc", **fields))
     assert type(caught.value) is error or error is ValueError
@@ -133,7 +133,7 @@ def test_traffic_control_that_cannot_be(message: Any, fields: Any, error: type[V
         ({"direction": "OUTPUT", "device": "eth1"}, {"direction": "OUTPUT", "device": "eth1"}),
     ],
 )
-def test_a_chain_drops_in_its_direction(message: Any, fields: Any, expected: Any) -> None:
+def test_chain_drops_packets_in_its_direction(message: Any, fields: Any, expected: Any) -> None:
     rule = parse_filter_rule("pod-1", message("chain", name="x", target="DROP", ipsets=["a", "b"], **fields))
     assert rule == NetworkRule(
         NetworkEffect(**{"pod_uid": "pod-1", "drop": True, "device": "eth0"} | expected), ("a", "b")
@@ -152,7 +152,7 @@ def test_a_chain_drops_in_its_direction(message: Any, fields: Any, expected: Any
         ({"target": "DROP", "tcp_flags": "SYN"}, NotSimulated, "'SYN'"),
     ],
 )
-def test_a_chain_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
+def test_invalid_chain_is_refused(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
     with pytest.raises(error, match=words):
         parse_filter_rule("pod-1", message("chain", name="x", **fields))
 
@@ -181,7 +181,7 @@ def test_address_sets(message: Any, fields: Any, expected: AddressSet) -> None:
          "ipset x: targets with a port are not simulated"),
     ],
 )  # fmt: skip
-def test_address_sets_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
+def test_invalid_ipset_is_refused(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
     with pytest.raises(error, match=words):
         parse_address_set(message("ipset", name="x", **fields))
 
@@ -212,7 +212,7 @@ SETS = {
         (("port", "net"), ("10.0.0.7/32", "10.0.0.9/32")),
     ],
 )
-def test_a_rule_touches_the_members_of_its_sets(names: tuple[str, ...], expected: Any) -> None:
+def test_rule_applies_to_members_of_its_ipsets(names: tuple[str, ...], expected: Any) -> None:
     """Every peer where it names no set, and nobody where those that it names are empty."""
     found = resolve_peers(NetworkRule(EFFECT, names), SETS)
     if expected == "nobody":

@@ -21,7 +21,7 @@ def failing() -> None:
     raise RuntimeError("no disk")
 
 
-def test_calls_of_a_key_come_in_order(background: KeyedWriteQueue) -> None:
+def test_calls_of_one_key_run_in_order(background: KeyedWriteQueue) -> None:
     seen: list[int] = []
     for number in range(200):
         background.put("a", lambda number=number: seen.append(number))  # type: ignore[misc]
@@ -29,7 +29,7 @@ def test_calls_of_a_key_come_in_order(background: KeyedWriteQueue) -> None:
     assert seen == list(range(200))
 
 
-def test_a_key_that_hangs_holds_no_other_one_up(background: KeyedWriteQueue) -> None:
+def test_blocked_key_does_not_delay_others(background: KeyedWriteQueue) -> None:
     gate, done = threading.Event(), threading.Event()
     background.put("slow", gate.wait)
     background.put("slow", done.set)

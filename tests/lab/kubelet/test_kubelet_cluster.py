@@ -256,7 +256,7 @@ def test_deployment_becomes_available_and_is_deleted(site: Site, space: str) -> 
     site.until(lambda: not site.user.list("Pod", space))
 
 
-def test_an_image_that_no_registry_has(site: Site, space: str) -> None:
+def test_unknown_image_backs_off_until_corrected(site: Site, space: str) -> None:
     site.user.create(deployment(space, "web", "app:absent"))
     site.until(lambda: site.entry(space, "web")["state"].get("waiting", {}).get("reason") == "ImagePullBackOff")
     assert "not found" in site.entry(space, "web")["state"]["waiting"]["message"]

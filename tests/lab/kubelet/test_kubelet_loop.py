@@ -140,7 +140,7 @@ def started(lab: Lab) -> Callable[..., str]:
     return start
 
 
-def test_pods_start_once_and_then_nothing_is_written(lab: Lab) -> None:
+def test_running_pods_cause_no_further_writes(lab: Lab) -> None:
     for number in range(27):
         lab.create(f"p{number}")
     assert lab.sync() == 27  # pulling
@@ -153,7 +153,7 @@ def test_pods_start_once_and_then_nothing_is_written(lab: Lab) -> None:
     assert {e["reason"] for e in lab.api.events.values()} == {"Pulling", "Pulled", "Created", "Started"}
 
 
-def test_each_namespace_has_its_clock(lab: Lab) -> None:
+def test_each_namespace_uses_its_own_clock(lab: Lab) -> None:
     lab.create("a")
     lab.create("b", namespace="other")
     lab.sync("app")
@@ -176,12 +176,12 @@ def test_wakeups(lab: Lab, started: Callable[..., str]) -> None:
     assert uid in lab.api.pods
 
 
-def test_foreign_nodes_are_left_alone(lab: Lab) -> None:
+def test_pods_on_foreign_nodes_are_ignored(lab: Lab) -> None:
     lab.create("p", node="real-1")
     assert lab.sync() == 0
 
 
-def test_a_pod_waits_for_its_node_to_be_known(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pod_waits_until_its_node_is_known(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab.kubelet, "_node_of", lambda _: None)
     lab.create("p")
     assert lab.sync() == 0
@@ -198,7 +198,7 @@ def test_logs_of_unobserved_deleted_pods_are_removed(lab: Lab, started: Callable
     assert [f.name for f in lab.folder.iterdir()] == ["app_p_uid-p"]
 
 
-def test_a_decision_that_fails_loses_no_pod(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_decision_is_retried(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_image: str) -> bool:
         raise ValueError("a bug")
 
@@ -237,7 +237,7 @@ def test_a_killed_container_restarts(lab: Lab, started: Callable[..., str]) -> N
     assert "running" in entry["state"]
 
 
-def test_an_exit_that_the_twin_reports(lab: Lab, started: Callable[..., str]) -> None:
+def test_reported_exit_restarts_the_container(lab: Lab, started: Callable[..., str]) -> None:
     uid = started()
     lab.kubelet.handle_exits([Exit(uid, "main", 137, "OOMKilled"), Exit("gone", "main", 1, "Error")], lab.now["app"])
     lab.sync()
@@ -254,14 +254,14 @@ def test_a_crash_loop_is_driven_by_the_clock(lab: Lab, started: Callable[..., st
     assert lab.api.pods[uid]["status"]["containerStatuses"][0]["restartCount"] == 4
 
 
-def test_our_own_status_is_not_news_and_a_late_watch_does_no_harm(lab: Lab, started: Callable[..., str]) -> None:
+def test_own_and_stale_status_events_are_ignored(lab: Lab, started: Callable[..., str]) -> None:
     uid = started()
     stale = {**lab.api.pods[uid], "status": {"phase": "Pending"}}
     lab.kubelet.observe("MODIFIED", stale)
     assert lab.sync() == 0
 
 
-def test_a_failing_write_is_raised_and_tried_again(lab: Lab) -> None:
+def test_failed_status_write_is_raised_and_retried(lab: Lab) -> None:
     uid = lab.create("p")
     lab.create("q")
     lab.api.broken.add(uid)
@@ -272,7 +272,7 @@ def test_a_failing_write_is_raised_and_tried_again(lab: Lab) -> None:
     assert lab.kubelet.run_once("app") == 1
 
 
-def test_a_pod_that_vanished_is_no_error(lab: Lab) -> None:
+def test_deleted_pod_is_no_error(lab: Lab) -> None:
     uid = lab.create("p")
     gone = lab.api.pods.pop(uid)
     assert lab.kubelet.run_once("app") == 0
@@ -295,7 +295,7 @@ def test_a_restarted_kubelet_takes_over(lab: Lab, started: Callable[..., str], t
     successor.kubelet.close()
 
 
-def test_an_event_that_cannot_be_written_is_raised(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_event_write_is_raised(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_event: Object) -> None:
         raise Unreachable("no answer")
 
@@ -347,7 +347,7 @@ def test_kubelet_reverts_status_changes_of_others(lab: Lab, started: Callable[..
     assert lab.sync() == 0
 
 
-def test_what_others_own_of_a_status_stays(lab: Lab, started: Callable[..., str]) -> None:
+def test_status_fields_of_other_owners_are_kept(lab: Lab, started: Callable[..., str]) -> None:
     uid = started()
     gate = {"type": "example.org/gate", "status": "True"}
     conditions = [*lab.api.pods[uid]["status"]["conditions"], gate]

@@ -28,7 +28,7 @@ POD = {
     ("seconds", "text"),
     [(10, "10s"), (80, "1m20s"), (300, "5m0s"), (0.312, "312ms"), (1.5, "1.5s"), (3661, "1h1m1s")],
 )
-def test_go_durations(seconds: float, text: str) -> None:
+def test_durations_are_formatted_as_go_does(seconds: float, text: str) -> None:
     assert times.go_duration(seconds) == text
 
 
@@ -47,7 +47,7 @@ def test_times_round_trip_at_second_precision() -> None:
         (BackOff(300, 0), 601, 602, None),
     ],
 )
-def test_back_off(entry: BackOff | None, event: float, now: float, until: float | None) -> None:
+def test_back_off_delays_until_its_end(entry: BackOff | None, event: float, now: float, until: float | None) -> None:
     assert waits_until(entry, event, now) == until
 
 
@@ -81,7 +81,7 @@ def test_invalid_image_names(image: str) -> None:
     assert not images.is_valid(image)
 
 
-def test_images_of_one_world_are_not_those_of_another() -> None:
+def test_image_caches_of_worlds_are_separate() -> None:
     cache = images.ImageCache()
     cache.add("one", "busybox", T0)
     assert cache.of("one").present("node-0", "docker.io/library/busybox:latest", T0)
@@ -99,7 +99,7 @@ class TestAddresses:
         assert first[0] == "10.244.0.1"
         assert pool.allocate("b") == "10.244.2.1"
 
-    def test_reserved_ones_are_left_out_and_released_ones_come_last(self) -> None:
+    def test_allocation_skips_reserved_and_reuses_released_addresses_last(self) -> None:
         pool = Addresses()
         pool.reserve("a", "10.244.0.1")
         pool.reserve("a", "192.168.1.1")
@@ -133,7 +133,7 @@ def test_quality_of_service(resources: Any, expected: str) -> None:
 
 
 class TestRecorder:
-    def test_equal_events_are_counted_in_one_object(self) -> None:
+    def test_equal_events_are_aggregated(self) -> None:
         recorder = EventRecorder()
         made = [
             recorder.record(POD, PodEvent(T0 + at, "Warning", "Unhealthy", "Readiness probe failed: x", "main"))
@@ -147,7 +147,7 @@ class TestRecorder:
         assert last["involvedObject"]["fieldPath"] == "spec.containers{main}"
         assert last["source"] == {"component": "kubelet", "host": "node-0"}
 
-    def test_init_containers_and_pods_have_their_own_paths(self) -> None:
+    def test_event_field_path_names_the_container(self) -> None:
         recorder = EventRecorder()
         init = recorder.record(POD, PodEvent(T0, "Normal", "Started", "x", "wait", init=True))
         whole = recorder.record(POD, PodEvent(T0, "Warning", "FailedMount", "x"))
@@ -156,7 +156,7 @@ class TestRecorder:
         assert whole is not None
         assert "fieldPath" not in whole["involvedObject"]
 
-    def test_a_flood_is_held_back(self) -> None:
+    def test_event_flood_is_rate_limited(self) -> None:
         recorder = EventRecorder()
         sent = [recorder.record(POD, PodEvent(T0 + at, "Normal", "BackOff", "x", "main")) for at in range(100)]
         assert sum(e is not None for e in sent) == 25

@@ -23,7 +23,7 @@ class TestReadiness:
         assert b.condition("Ready")["lastTransitionTime"] == "2026-01-01T00:00:20Z"
         assert [e.at - T0 for e in b.events if e.reason == "Unhealthy"] == [0, 10]
 
-    def test_unready_after_the_threshold_and_never_restarted(self, bench: Any, make_container: Any) -> None:
+    def test_failed_readiness_never_restarts_the_container(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(readinessProbe={"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 3}))
         b.processes.answering = lambda _c, _p, _path, now: now < T0 + 20
         b.to(0)
@@ -34,7 +34,7 @@ class TestReadiness:
         b.to(300)
         assert b.container()["restartCount"] == 0
 
-    def test_a_restarted_kubelet_keeps_what_the_probe_found(self, bench: Any, make_container: Any) -> None:
+    def test_kubelet_restart_keeps_probe_results(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(readinessProbe={"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 3}))
         b.to(0)
         b.restart_kubelet()
@@ -69,7 +69,7 @@ class TestLiveness:
 class TestStartup:
     PROBE = {"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 3}
 
-    def test_other_probes_wait_for_it(self, bench: Any, make_container: Any) -> None:
+    def test_other_probes_wait_for_startup_probe(self, bench: Any, make_container: Any) -> None:
         asked: list[str | None] = []
         b = bench(make_container(startupProbe=self.PROBE, livenessProbe={"httpGet": {"path": "/live", "port": 80}}))
 
@@ -140,7 +140,7 @@ LATE = "(Client.Timeout exceeded while awaiting headers)"
          'command timed out: "pgbackrest server-ping" timed out after 1s'),
     ],
 )  # fmt: skip
-def test_who_answers_too_late_has_failed(bench: Any, make_container: Any, probe: Any, lag: Lag, message: str) -> None:
+def test_late_probe_response_is_a_failure(bench: Any, make_container: Any, probe: Any, lag: Lag, message: str) -> None:
     b = bench(make_container(readinessProbe=probe))
     b.processes.lags = lag
     b.to(0)

@@ -28,7 +28,7 @@ AMD = {"status": {"nodeInfo": {"architecture": "amd64"}}}
         ("ghcr.io/arm64v8/busybox:1.37.0", AMD, False),
     ],
 )
-def test_images_for_one_cpu(image: str, node: Any, foreign: bool) -> None:
+def test_single_architecture_images_are_foreign_elsewhere(image: str, node: Any, foreign: bool) -> None:
     assert images.is_foreign(image, node) is foreign
 
 
@@ -36,11 +36,11 @@ def test_images_for_one_cpu(image: str, node: Any, foreign: bool) -> None:
     ("image", "whole"),
     [("arm64v8/postgres:17.6", "docker.io/library/postgres:17.6"), ("demo/cart:1", "demo/cart:1")],
 )
-def test_the_image_for_every_cpu(image: str, whole: str) -> None:
+def test_multi_arch_image_is_found(image: str, whole: str) -> None:
     assert images.find_multi_arch_image(image) == whole
 
 
-def test_programs_are_learned_from_what_ran() -> None:
+def test_image_cache_learns_programs_from_runs() -> None:
     cache = ImageCache()
     known = cache.of("app")
     assert not known.lacks("shop:1", "/bin/cart")
@@ -144,7 +144,7 @@ class TestContainers:
         assert b.container()["lastState"]["terminated"]["exitCode"] == 255
         assert "exec format error" in b.output[1].text
 
-    def test_a_program_that_the_image_lacks(self, bench: Any, make_container: Any) -> None:
+    def test_missing_program_is_a_start_error(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(command=["/bin/quote"]))
         b.images.learn("app", b.pod["spec"]["containers"][0]["image"], "")
         b.to(0)

@@ -18,7 +18,7 @@ def crash(after: float, code: int = 1, reason: str = "Error") -> Any:
 
 
 class TestStart:
-    def test_a_present_image_runs_at_once(self, bench: Any) -> None:
+    def test_cached_image_starts_immediately(self, bench: Any) -> None:
         b = bench()
         status = b.to(0)
         assert status["phase"] == "Running"
@@ -54,14 +54,14 @@ class TestStart:
         assert b.reasons() == ["Pulling", "Pulled", "Created", "Started"]
         assert "Successfully pulled image" in b.events[1].message
 
-    def test_deciding_again_changes_nothing(self, bench: Any) -> None:
+    def test_repeated_sync_is_idempotent(self, bench: Any) -> None:
         b = bench()
         first = b.to(0)
         events = list(b.events)
         assert b.to(600) == first
         assert b.events == events
 
-    def test_a_restarted_kubelet_changes_nothing(self, bench: Any) -> None:
+    def test_kubelet_restart_changes_nothing(self, bench: Any) -> None:
         b = bench()
         first = b.to(0)
         b.restart_kubelet()
@@ -75,7 +75,7 @@ class TestStart:
         compute_pod_status(b.pod, SyncInputs({}, b.objects, b.processes, b.images.of("app")), T0 + 60, memory=b.memory)
         assert repr((b.pod, b.memory)) == before
 
-    def test_without_a_node_nothing_is_decided(self, bench: Any) -> None:
+    def test_unscheduled_pod_is_ignored(self, bench: Any) -> None:
         b = bench()
         made = compute_pod_status(b.pod, SyncInputs(None, b.objects, b.processes, b.images.of("app")), T0)
         assert made.status == b.pod["status"]
@@ -121,7 +121,7 @@ class TestImages:
         assert often.pod == seldom.pod
         assert often.events == seldom.events
 
-    def test_a_corrected_image_is_pulled_at_once(self, bench: Any, make_container: Any) -> None:
+    def test_corrected_image_is_pulled_immediately(self, bench: Any, make_container: Any) -> None:
         b = bench(cached=False)
         b.processes.absent.add("ghcr.io/demo/app:1.0")
         b.to(0)
@@ -138,14 +138,16 @@ class TestImages:
             ("UPPER//case", "IfNotPresent", "InvalidImageName"),
         ],
     )
-    def test_other_refusals(self, bench: Any, make_container: Any, image: str, policy: str, reason: str) -> None:
+    def test_image_pull_policy_decides_waiting_reason(
+        self, bench: Any, make_container: Any, image: str, policy: str, reason: str
+    ) -> None:
         b = bench(make_container(image=image, imagePullPolicy=policy), cached=False)
         b.to(0)
         assert b.waiting() == reason
 
 
 class TestCrashes:
-    def test_the_back_off_doubles_up_to_five_minutes(self, bench: Any) -> None:
+    def test_restart_back_off_doubles_up_to_five_minutes(self, bench: Any) -> None:
         b = bench()
         b.processes.starts["main"] = crash(1)
         b.to(0)
@@ -166,7 +168,7 @@ class TestCrashes:
         starts = [at - T0 for _, at in b.processes.asked]
         assert [later - sooner > 10 for sooner, later in pairwise(starts)] == [False, True, True, True, True]
 
-    def test_what_a_crash_looping_pod_shows(self, bench: Any) -> None:
+    def test_crash_looping_pod_has_conditions_and_events(self, bench: Any) -> None:
         b = bench()
         b.processes.starts["main"] = crash(1, code=2)
         b.to(0)
@@ -191,7 +193,7 @@ class TestCrashes:
         assert b.condition("Ready")["message"] == "containers with unready status: [main]"
         assert b.events[-1].message == "Back-off restarting failed container main in pod app-1_app(u-1)"
 
-    def test_ten_minutes_of_running_forget_the_back_off(self, bench: Any) -> None:
+    def test_ten_minutes_of_running_reset_the_back_off(self, bench: Any) -> None:
         b = bench()
         lives = iter([1, 1, 1, 700, 1])
         b.processes.starts["main"] = lambda now: crash(next(lives, 10_000))(now)
@@ -272,7 +274,7 @@ class TestConfiguration:
         assert b.pod["status"]["phase"] == "Running"
         assert b.container()["restartCount"] == 0
 
-    def test_optional_sources_may_be_missing(self, bench: Any, make_container: Any) -> None:
+    def test_missing_optional_sources_do_not_block_start(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(envFrom=[{"configMapRef": {"name": "c", "optional": True}}]))
         assert b.to(0)["phase"] == "Running"
 
@@ -309,13 +311,13 @@ class TestConfiguration:
         b.to(0)
         assert 'persistentvolumeclaims "data" not found' in b.events[0].message
 
-    def test_the_injected_api_access_never_blocks(self, bench: Any) -> None:
+    def test_injected_api_access_never_blocks_start(self, bench: Any) -> None:
         sources = [{"serviceAccountToken": {"path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]
         assert bench(volumes=[{"name": "v", "projected": {"sources": sources}}]).to(0)["phase"] == "Running"
 
 
 class TestInitContainers:
-    def test_one_after_the_other(self, bench: Any, make_container: Any) -> None:
+    def test_init_containers_run_in_order(self, bench: Any, make_container: Any) -> None:
         b = bench(inits=(make_container("one"), make_container("two")))
         b.processes.inits["one"] = lambda now: InitState("Running" if now < T0 + 5 else "Succeeded", 0, ("waiting",))
         b.to(0)
@@ -343,13 +345,13 @@ class TestInitContainers:
         b.to(13)
         assert b.container("one")["restartCount"] == 2
 
-    def test_never_fails_the_pod(self, bench: Any, make_container: Any) -> None:
+    def test_restart_policy_never_fails_the_pod(self, bench: Any, make_container: Any) -> None:
         b = bench(inits=(make_container("one"),), restartPolicy="Never")
         b.processes.inits["one"] = lambda _: InitState("Failed", 3)
         assert b.to(0)["phase"] == "Failed"
         assert b.container("one")["state"]["terminated"]["exitCode"] == 3
 
-    def test_they_are_skipped_when_a_container_restarts(self, bench: Any, make_container: Any) -> None:
+    def test_init_containers_do_not_rerun_on_container_restart(self, bench: Any, make_container: Any) -> None:
         b = bench(inits=(make_container("one"),))
         b.processes.starts["main"] = crash(5)
         b.to(0)
@@ -358,7 +360,7 @@ class TestInitContainers:
         assert b.container("one")["restartCount"] == 0
         assert b.container()["restartCount"] > 1
 
-    def test_a_sidecar_runs_on_and_does_not_keep_a_job_alive(self, bench: Any, make_container: Any) -> None:
+    def test_sidecar_does_not_keep_a_job_running(self, bench: Any, make_container: Any) -> None:
         b = bench(inits=(make_container("side", restartPolicy="Always"),), restartPolicy="Never")
         b.processes.starts["main"] = crash(5, 0, "Completed")
         assert b.to(0)["phase"] == "Running"
@@ -400,7 +402,7 @@ class TestRestartPolicy:
 class TestImageChange:
     PAUSE = "gcr.io/google-containers/pause:latest"
 
-    def test_there_and_back(self, bench: Any, make_container: Any) -> None:
+    def test_image_change_and_rollback_restart_the_container(self, bench: Any, make_container: Any) -> None:
         b = bench()
         b.images.add("app", self.PAUSE, T0)
         b.to(0)
@@ -438,25 +440,25 @@ class TestImageChange:
         assert b.container()["ready"] is False
         assert len(b.processes.asked) == 2  # whoever simulates processes hears of it
 
-    def test_the_pause_image_has_no_other_command(self, bench: Any, make_container: Any) -> None:
+    def test_pause_image_cannot_run_another_command(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(image=self.PAUSE, command=["/app"]))
         b.to(0)
         assert b.container()["lastState"]["terminated"]["reason"] == "StartError"
 
-    def test_a_paused_init_container_never_ends(self, bench: Any, make_container: Any) -> None:
+    def test_pause_as_init_container_never_completes(self, bench: Any, make_container: Any) -> None:
         b = bench(inits=(make_container("one", image=self.PAUSE),))
         b.to(0)
         assert b.to(600)["phase"] == "Pending"
         assert "running" in b.container("one")["state"]
 
-    def test_short_and_full_names_are_one_image(self, bench: Any, make_container: Any) -> None:
+    def test_short_and_full_image_names_are_equal(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(image="busybox"))
         b.to(0)
         assert b.container()["image"] == "docker.io/library/busybox:latest"
         b.to(30)
         assert b.container()["restartCount"] == 0
 
-    def test_the_change_counts_from_when_it_is_seen(self, bench: Any, make_container: Any) -> None:
+    def test_image_change_restarts_when_observed(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(readinessProbe={"tcpSocket": {"port": 80}, "periodSeconds": 10}))
         b.images.add("app", self.PAUSE, T0)
         b.to(0)
@@ -466,7 +468,7 @@ class TestImageChange:
 
 
 class TestDeletion:
-    def test_containers_stop_and_the_pod_goes(self, bench: Any) -> None:
+    def test_deleted_pod_stops_its_containers(self, bench: Any) -> None:
         b = bench()
         b.to(0)
         b.pod["metadata"].update(deletionTimestamp="2026-01-01T00:01:00Z", deletionGracePeriodSeconds=30)
@@ -487,14 +489,14 @@ class TestDeletion:
         b.to(35)
         assert b.last.gone
 
-    def test_a_pod_that_never_started(self, bench: Any) -> None:
+    def test_deleted_pod_that_never_started_is_removed(self, bench: Any) -> None:
         b = bench(volumes=[{"name": "v", "configMap": {"name": "c"}}])
         b.to(0)
         b.pod["metadata"].update(deletionTimestamp="2026-01-01T00:01:00Z", deletionGracePeriodSeconds=30)
         assert b.to(30)["phase"] == "Failed"
         assert b.last.gone
 
-    def test_a_finished_pod_keeps_its_phase(self, bench: Any) -> None:
+    def test_completed_pod_keeps_its_phase(self, bench: Any) -> None:
         b = bench(restartPolicy="Never")
         b.processes.starts["main"] = crash(1, 0, "")
         b.to(0)

@@ -108,7 +108,7 @@ def test_paths_of_the_node(source: Object, expected: str) -> None:
         ("shop/cart:", "invalid reference format"),
     ],
 )
-def test_names_of_images_that_are_none(image: str, expected: str) -> None:
+def test_invalid_image_name_is_explained(image: str, expected: str) -> None:
     assert not images.is_valid(image)
     assert images.explain_invalid(image) == expected
 
@@ -128,7 +128,7 @@ def test_the_deadline_of_a_pod(bench: Any, stop: Stop, ends: int, code: int) -> 
     assert b.last.next_wakeup is None
 
 
-def test_the_deadline_of_a_pod_that_never_starts(bench: Any) -> None:
+def test_active_deadline_fails_a_pod_that_never_starts(bench: Any) -> None:
     b = bench(activeDeadlineSeconds=8, volumes=[{"name": "v", "configMap": {"name": "absent"}}])
     b.to(0)
     b.to(5)

@@ -69,16 +69,16 @@ def test_options_without_a_valid_value(query: str) -> None:
         parse_log_options(query, NOW)
 
 
-def test_flags_are_true_as_the_api_server_writes_them() -> None:
+def test_log_options_parse_boolean_flags() -> None:
     assert parse_log_options("follow=true&previous=1&timestamps=false", NOW) == LogOptions(follow=True, previous=True)
 
 
-def test_a_file_that_does_not_exist_has_no_lines(tmp_path: Path) -> None:
+def test_missing_log_file_has_no_lines(tmp_path: Path) -> None:
     assert read_lines(tmp_path / "none") == []
     assert LogTail(tmp_path / "none", tmp_path / "before").read() == []
 
 
-def test_a_tail_returns_each_line_once(logs: LogFolder) -> None:
+def test_log_tail_returns_each_line_once(logs: LogFolder) -> None:
     tail = tail_of(logs)
     write(logs, 1, 2)
     assert texts(tail.read()) == ["line 1", "line 2"]
@@ -87,7 +87,7 @@ def test_a_tail_returns_each_line_once(logs: LogFolder) -> None:
     assert texts(tail.read()) == ["line 3"]
 
 
-def test_a_tail_survives_that_the_older_half_is_cut_off(logs: LogFolder) -> None:
+def test_log_tail_survives_truncation(logs: LogFolder) -> None:
     tail, seen = tail_of(logs), []
     for number in range(40):  # each is some forty bytes of the 400
         write(logs, number)
@@ -95,7 +95,7 @@ def test_a_tail_survives_that_the_older_half_is_cut_off(logs: LogFolder) -> None
     assert seen == [f"line {number}" for number in range(40)]
 
 
-def test_a_tail_has_ended_when_the_next_instance_starts(logs: LogFolder) -> None:
+def test_log_tail_ends_when_the_container_restarts(logs: LogFolder) -> None:
     tail = tail_of(logs)
     write(logs, 1)
     tail.read()

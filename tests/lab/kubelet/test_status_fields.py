@@ -12,7 +12,7 @@ from tests.lab.kubelet.test_kubelet_stopping import DEAF, Stoppable
 T0 = 1_767_225_600.0
 
 
-def test_a_pod_without_a_status_is_pending_until_something_runs(bench: Any) -> None:
+def test_pod_without_status_is_pending_until_a_container_runs(bench: Any) -> None:
     b = bench(cached=False)
     b.pod["status"] = {}
     assert b.to(0)["phase"] == "Pending"
@@ -23,9 +23,7 @@ def test_a_pod_without_a_status_is_pending_until_something_runs(bench: Any) -> N
     ("own", "asked", "seconds"), [({}, {}, 30), ({"terminationGracePeriodSeconds": 7}, {}, 7),
                                   ({"terminationGracePeriodSeconds": 7}, {"deletionGracePeriodSeconds": 3}, 3)],
 )  # fmt: skip
-def test_a_program_that_ignores_its_end_is_killed_after_the_grace(
-    bench: Any, own: Any, asked: Any, seconds: int
-) -> None:
+def test_process_ignoring_sigterm_is_killed_after_grace_period(bench: Any, own: Any, asked: Any, seconds: int) -> None:
     """Thirty seconds where neither the pod nor who deletes it says otherwise."""
     b = bench(**own)
     b.processes = Stoppable(DEAF)
@@ -56,9 +54,7 @@ def test_pod_without_started_containers_ends_unready(bench: Any, make_container:
         ("main", "Container main definition changed, will be restarted"),
     ],
 )
-def test_a_container_that_was_changed_is_restarted_and_named(
-    bench: Any, make_container: Any, which: str, words: str
-) -> None:
+def test_changed_container_is_restarted_with_an_event(bench: Any, make_container: Any, which: str, words: str) -> None:
     b = bench(make_container(), inits=(make_container("proxy", restartPolicy="Always"),))
     b.to(0)
     b.images.add("app", "ghcr.io/demo/app:2.0", T0)
@@ -69,7 +65,7 @@ def test_a_container_that_was_changed_is_restarted_and_named(
     assert [e.message for e in b.events if e.reason == "Killing"] == [words]
 
 
-def test_only_sidecars_are_stopped_when_the_containers_have_ended(bench: Any, make_container: Any) -> None:
+def test_sidecars_stop_after_main_containers_complete(bench: Any, make_container: Any) -> None:
     inits = (make_container("before"), make_container("proxy", restartPolicy="Always"))
     b = bench(make_container(), inits=inits, restartPolicy="Never")
     b.processes.starts["main"] = lambda _now: ProcessStart(5.0, Exit("u-1", "main", 0, "Completed"))

@@ -98,7 +98,7 @@ def test_page_draws_components_and_escapes_text(opened: Open, little: Lab) -> No
     assert "+8:00" in page.of("alerts")
 
 
-def test_it_opens_where_the_address_says(opened: Open) -> None:
+def test_page_opens_at_the_url_fragment(opened: Open) -> None:
     page = Texts(opened("#token=t&world=otel-demo&component=email", width=390))
     assert page.of("logs-title") == "Logs of email"
     assert "email cannot reach the card service" in page.of("logs")
@@ -108,11 +108,11 @@ def test_it_opens_where_the_address_says(opened: Open) -> None:
     ("fragment", "said"),
     [("", "the token is missing or wrong"), ("#token=t&world=other", "The world in other has ended.")],
 )
-def test_it_says_why_it_shows_nothing(opened: Open, fragment: str, said: str) -> None:
+def test_page_explains_an_empty_view(opened: Open, fragment: str, said: str) -> None:
     assert said in Texts(opened(fragment)).of("trouble")
 
 
-def test_an_empty_lab_says_how_to_fill_it(opened: Open, little: Lab) -> None:
+def test_empty_lab_page_has_a_hint(opened: Open, little: Lab) -> None:
     little.gone = True
     page = Texts(opened())
     assert "kubectl apply" in page.of("nothing")

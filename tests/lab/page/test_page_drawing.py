@@ -46,12 +46,12 @@ def columns(app: App) -> list[str]:
         (an_app("a>s w~s"), ["aw", "s"]),
     ],
 )
-def test_callers_lie_left_of_what_they_call(app: App, expected: list[str]) -> None:
+def test_callers_are_left_of_their_callees(app: App, expected: list[str]) -> None:
     assert columns(app) == expected
 
 
 @pytest.mark.parametrize("name", Catalog().apps())
-def test_no_two_boxes_of_an_app_touch_and_all_are_on_the_page(name: str) -> None:
+def test_boxes_do_not_overlap_and_fit_the_page(name: str) -> None:
     catalog = Catalog()
     for version in catalog.versions(name):
         app = catalog.app(name, version)
@@ -103,7 +103,7 @@ def test_before_the_injection_time_counts_from_the_beginning() -> None:
     assert [row["name"] for row in found["rows"]] == ["A"]
 
 
-def test_events_come_in_the_order_in_which_they_were_written() -> None:
+def test_events_are_in_write_order() -> None:
     found = document.select_latest([an_event(n) for n in (3, 200, 7)])
     assert [e["count"] for e in found] == [201, 8, 4]
     assert found[0]["object"] == "Pod/payment-7d9c8b6f5-x2x4z"
@@ -118,13 +118,13 @@ def test_events_come_in_the_order_in_which_they_were_written() -> None:
         ({}, ""),
     ],
 )
-def test_an_event_may_lack_almost_everything(event: dict, at: str) -> None:
+def test_incomplete_event_is_shown(event: dict, at: str) -> None:
     found = document.select_latest([{"metadata": {}, **event}])[0]
     assert found["at"] == at
     assert found["count"] == (event.get("series") or {}).get("count", 1)
 
 
-def test_lines_are_the_last_ones_and_not_endless() -> None:
+def test_log_lines_are_limited_to_the_latest() -> None:
     found = document.merge_lines(LogLine("p", "c", float(-n), HOSTILE + "x" * 9000) for n in range(500))
     assert len(found) == document.LINES
     assert found[-1]["at"] == 0.0

@@ -105,11 +105,11 @@ def waiting(reason: str, restarts: int = 0) -> dict:
         ),
     ],
 )
-def test_why_a_pod_is_not_ready(pod, expected) -> None:
+def test_unready_pod_has_a_reason(pod, expected) -> None:
     assert health.find_reason(pod) == expected
 
 
-def test_pods_count_for_the_workload_in_their_name(shop) -> None:
+def test_pods_are_counted_per_workload_name(shop) -> None:
     def workload(name: str, replicas: int) -> dict:
         return {"kind": "Deployment", "metadata": {"name": name}, "spec": {"replicas": replicas}}
 

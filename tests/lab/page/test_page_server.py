@@ -65,7 +65,9 @@ def ask(url: str, method: str = "GET", **headers: str) -> httpx.Response:
         ("/lab.json", "GET", GOOD, 404),
     ],
 )
-def test_who_gets_what(address: str, path: str, method: str, headers: dict[str, str], status: int) -> None:
+def test_requests_are_authorised_by_path_method_and_token(
+    address: str, path: str, method: str, headers: dict[str, str], status: int
+) -> None:
     answer = ask(address + path, method, **headers)
     assert answer.status_code == status
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -75,12 +77,12 @@ def test_who_gets_what(address: str, path: str, method: str, headers: dict[str, 
         assert TOKEN not in answer.text
 
 
-def test_the_name_localhost_is_this_address_too(address: str) -> None:
+def test_localhost_is_accepted_as_host(address: str) -> None:
     port = address.rpartition(":")[2]
     assert ask(address + "/", Host=f"localhost:{port}").status_code == 200
 
 
-def test_it_listens_on_loopback_only(little: Lab) -> None:
+def test_page_server_listens_on_loopback_only(little: Lab) -> None:
     server = serve(PageSite(little, TOKEN, "demo"), 0)
     try:
         assert server.server_address[0] == "127.0.0.1"
@@ -118,13 +120,13 @@ def test_page_is_self_contained_and_runs_only_its_script() -> None:
     assert "unsafe" not in policy
 
 
-def test_a_request_without_an_end_does_not_hold_up_others(address: str) -> None:
+def test_unfinished_request_does_not_block_others(address: str) -> None:
     host, port = address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port))) as slow:
         slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
         assert ask(address + "/").status_code == 200
 
 
-def test_texts_of_the_lab_arrive_as_they_are(address: str) -> None:
+def test_log_texts_are_served_unchanged(address: str) -> None:
     lines = ask(f"{address}/api/worlds/otel-demo/logs/payment", **GOOD).json()["lines"]
     assert lines[1]["text"] == HOSTILE

@@ -89,7 +89,7 @@ def stage() -> FakeServer:
     return FakeServer()
 
 
-def test_a_world_is_put_together(stage: FakeServer) -> None:
+def test_world_page_combines_objects_samples_and_logs(stage: FakeServer) -> None:
     stage.cluster.log("shop-x1y2", "db-0", "c", START + 550, "the disk is full")
     source = stage.source()
     (listed,) = source.worlds()
@@ -127,7 +127,7 @@ def test_page_without_spoilers_hides_the_trial(stage: FakeServer) -> None:
     assert (found["step"], found["injectedAt"], found["chart"]["faulty"]) == ("", None, False)
 
 
-def test_what_is_not_there_is_not_found(stage: FakeServer) -> None:
+def test_unknown_world_or_component_is_not_found(stage: FakeServer) -> None:
     source = stage.source()
     with pytest.raises(NotFound, match="elsewhere"):
         source.world("elsewhere")
@@ -139,7 +139,7 @@ def test_what_is_not_there_is_not_found(stage: FakeServer) -> None:
     assert source.alerts() == []
 
 
-def test_a_trial_of_the_same_name_is_another_one(stage: FakeServer) -> None:
+def test_recreated_trial_is_a_new_one(stage: FakeServer) -> None:
     source = stage.source()
     source.world("shop-x1y2")
     stage.management.put({**a_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}})

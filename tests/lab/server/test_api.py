@@ -67,7 +67,7 @@ def test_foreign_host_name_is_not_answered(client: httpx.Client, url: str, host:
     assert client.get("/worlds", headers={"Host": f"{host}:{port}"}).status_code == status
 
 
-def test_it_listens_on_loopback_only(server: ThreadingHTTPServer) -> None:
+def test_lab_server_listens_on_loopback_only(server: ThreadingHTTPServer) -> None:
     assert server.server_address[0] == "127.0.0.1"
 
 
@@ -82,7 +82,7 @@ def test_it_listens_on_loopback_only(server: ThreadingHTTPServer) -> None:
         ("GET", "/metrics"),
     ],
 )
-def test_without_the_token_nothing_happens(url: str, lab: FakeLab, method: str, path: str, authorization: str) -> None:
+def test_request_without_token_is_rejected(url: str, lab: FakeLab, method: str, path: str, authorization: str) -> None:
     headers = {"Authorization": authorization} if authorization else {}
     response = httpx.request(method, url + path, json=BODY, headers=headers, trust_env=False)
     assert response.status_code == 401
@@ -137,14 +137,14 @@ def test_bad_requests(client: httpx.Client, method: str, path: str, body: Any, s
     assert text in response.json()["error"]
 
 
-def test_another_world_under_the_same_name_is_refused(client: httpx.Client) -> None:
+def test_conflicting_world_is_refused(client: httpx.Client) -> None:
     client.put("/worlds/t1", json=BODY)
     response = client.put("/worlds/t1", json={**BODY, "seed": 2})
     assert response.status_code == 409
     assert "t1" in response.json()["error"]
 
 
-def test_a_body_that_is_too_large_is_not_read(server: ThreadingHTTPServer) -> None:
+def test_oversized_body_is_rejected_unread(server: ThreadingHTTPServer) -> None:
     with socket.create_connection(server.server_address[:2]) as raw:
         head = f"PUT /worlds/t1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: {LIMIT_BYTES + 1}\r\n\r\n"
         raw.sendall(head.encode())
@@ -163,7 +163,7 @@ def test_dependency_failure_is_503_and_bug_is_500(client: httpx.Client, lab: Fak
     assert "ZeroDivisionError" in response.json()["error"]
 
 
-def test_a_caller_that_hangs_up_freezes_the_world(server: ThreadingHTTPServer, lab: FakeLab) -> None:
+def test_client_disconnect_stops_the_world(server: ThreadingHTTPServer, lab: FakeLab) -> None:
     world = lab.worlds.open(module.WorldSpec.from_json({**BODY, "trial": "t1"}))
     hung_up = threading.Event()
     ended = threading.Event()
@@ -199,7 +199,7 @@ def test_a_caller_that_hangs_up_freezes_the_world(server: ThreadingHTTPServer, l
     assert EPOCH + 30 <= world.now < EPOCH + 6000
 
 
-def test_metrics_are_those_of_wall_worlds(client: httpx.Client, lab: FakeLab) -> None:
+def test_metrics_cover_wall_clock_worlds(client: httpx.Client, lab: FakeLab) -> None:
     client.put("/worlds/t1", json={**BODY, "mode": "Wall"})
     world: Any = lab.worlds.get("t1")
     world.tick(1500.0)
@@ -211,26 +211,26 @@ def test_metrics_are_those_of_wall_worlds(client: httpx.Client, lab: FakeLab) ->
 # --- the client
 
 
-def opened(url: str, token: str = TOKEN, mode: Any = "Virtual", **more: Any) -> Any:
+def open_test_world(url: str, token: str = TOKEN, mode: Any = "Virtual", **more: Any) -> Any:
     return open_world(url, token, spec("t1", mode=mode, **more))
 
 
 def test_a_world_clock(url: str) -> None:
-    world = opened(url)
+    world = open_test_world(url)
     assert isinstance(world, WorldClock)
     assert world.now() == EPOCH
     assert world.wait(EPOCH + 40) == EPOCH + 45
-    assert opened(url).now() == EPOCH + 45
+    assert open_test_world(url).now() == EPOCH + 45
     close_world(url, TOKEN, "t1")
     close_world(url, TOKEN, "t1")
     with pytest.raises(LabError, match="has no world"):
         world.now()
 
 
-def test_a_wall_clock_looks_after_its_world(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wall_clock_checks_its_world(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr(clock.time, "sleep", slept.append)
-    wall = opened(url, mode="Wall")
+    wall = open_test_world(url, mode="Wall")
     assert isinstance(wall, WorldWallClock)
     wall.wait(wall.now() + 1000)
     wall.wait(wall.now() - 1000)
@@ -240,12 +240,10 @@ def test_a_wall_clock_looks_after_its_world(url: str, monkeypatch: pytest.Monkey
         wall.wait(wall.now())
 
 
-def test_a_cluster_that_never_settles_is_infrastructure(
-    url: str, lab: FakeLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsettled_cluster_is_an_infrastructure_error(url: str, lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "SETTLE_SECONDS", 0.0)
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.0)
-    world = opened(url)
+    world = open_test_world(url)
     lab.unsettle()
     with pytest.raises(InfrastructureError, match=r"did not settle .*ReplicaSet/rs"):
         world.wait(EPOCH + 15)
@@ -255,39 +253,37 @@ def test_a_cluster_that_never_settles_is_infrastructure(
     ("refusal", "expected"),
     [(MetricsError("Prometheus is gone"), InfrastructureError), (ZeroDivisionError("oops"), KitError)],
 )
-def test_errors_keep_their_meaning(url: str, lab: FakeLab, refusal: Exception, expected: type[Exception]) -> None:
-    world = opened(url)
+def test_server_errors_keep_their_class(url: str, lab: FakeLab, refusal: Exception, expected: type[Exception]) -> None:
+    world = open_test_world(url)
     lab.sink.refuse = refusal
     with pytest.raises(expected, match=str(refusal)):
         world.wait(EPOCH + 15)
 
 
-def test_an_app_that_cannot_be_simulated_is_its_authors_mistake(
-    url: str, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsupported_app_is_an_authoring_error(url: str, client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise ValueError("there is no component 'web'")
 
     monkeypatch.setattr(registry, "VirtualWorld", refuse)
     with pytest.raises(AuthoringError, match=r"^app shop 1: there is no component 'web'$") as reported:
-        opened(url)
+        open_test_world(url)
     assert "twin.yaml" in reported.value.fix
     assert client.put("/worlds/t1", json=BODY).status_code == 422
 
 
-def test_a_server_that_is_gone_or_strange_is_a_lab_error(url: str) -> None:
+def test_unreachable_or_foreign_server_is_a_lab_error(url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(LabError, match="does not answer"):
-        opened(f"http://127.0.0.1:{port}")
+        open_test_world(f"http://127.0.0.1:{port}")
     with pytest.raises(LabError, match="token"):
-        opened(url, token="wrong")
-    opened(url)
+        open_test_world(url, token="wrong")
+    open_test_world(url)
     with pytest.raises(LabError, match="different spec"):
-        opened(url, seed=2)
+        open_test_world(url, seed=2)
 
 
-def test_ports_of_pods_are_asked_by_namespace(client: httpx.Client, lab: FakeLab) -> None:
+def test_pod_ports_are_probed_by_namespace(client: httpx.Client, lab: FakeLab) -> None:
     client.put("/worlds/t1", json=BODY)
     asked = {"namespace": "shop", "pod": "web-0", "port": 8080}
     assert client.post("/probe", json=asked).json() == {

@@ -48,7 +48,7 @@ def barrier(api: Api, store: ObjectStore) -> Barrier:
     return Barrier(api, store, (PODS,))
 
 
-def test_barrier_compares_everything_only_once(api: Api, store: ObjectStore, barrier: Barrier) -> None:
+def test_barrier_compares_all_objects_once(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 7))
     api.at, api.content = 7, {"Pod": {("shop", "a"): 7}}
     barrier.wait("shop")
@@ -56,7 +56,7 @@ def test_barrier_compares_everything_only_once(api: Api, store: ObjectStore, bar
     assert api.asked == [("Pod", "shop")]
 
 
-def test_revisions_that_were_all_delivered_need_no_list(api: Api, store: ObjectStore, barrier: Barrier) -> None:
+def test_barrier_skips_list_if_all_revisions_arrived(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     barrier.wait("shop")
     api.asked.clear()
     store.put("Pod", obj("a", 1))
@@ -67,7 +67,7 @@ def test_revisions_that_were_all_delivered_need_no_list(api: Api, store: ObjectS
     assert api.asked == []
 
 
-def test_a_missing_revision_is_looked_into(
+def test_missing_revision_triggers_a_comparison(
     api: Api, store: ObjectStore, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_IN_FLIGHT_SECONDS", 0.0)
@@ -88,7 +88,7 @@ def test_barrier_waits_for_delivery_in_progress(api: Api, store: ObjectStore, ba
     assert list(store.names("shop", "Pod")) == ["a"]
 
 
-def test_one_comparison_of_everything_serves_namespaces_to_come(api: Api, store: ObjectStore, barrier: Barrier) -> None:
+def test_full_comparison_covers_new_namespaces(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 1, "elsewhere"))
     api.at, api.content = 1, {"Pod": {("elsewhere", "a"): 1}}
     barrier.prove()
@@ -98,7 +98,7 @@ def test_one_comparison_of_everything_serves_namespaces_to_come(api: Api, store:
 
 
 @pytest.mark.parametrize("behind", ["older", "missing", "surplus"])
-def test_a_store_that_stays_behind_is_an_error(
+def test_stale_store_is_an_error(
     behind: str, api: Api, store: ObjectStore, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.001)
@@ -111,7 +111,7 @@ def test_a_store_that_stays_behind_is_an_error(
         barrier.wait("shop")
 
 
-def test_objects_newer_than_the_list_are_fine(api: Api, store: ObjectStore, barrier: Barrier) -> None:
+def test_objects_newer_than_the_list_pass(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 9))
     store.put("Pod", obj("b", 8))
     api.at, api.content = 5, {"Pod": {("shop", "a"): 5}}
@@ -119,7 +119,7 @@ def test_objects_newer_than_the_list_are_fine(api: Api, store: ObjectStore, barr
     assert api.asked == [("Pod", "shop")]
 
 
-def test_experiments_are_compared_wherever_they_are(api: Api, store: ObjectStore) -> None:
+def test_experiments_are_compared_in_all_namespaces(api: Api, store: ObjectStore) -> None:
     from scenario_kit.lab.informers.watched_kinds import EXPERIMENTS
 
     Barrier(api, store, EXPERIMENTS).wait("shop")

@@ -71,7 +71,7 @@ SELECTORS: list[Object] = [
 ]
 
 
-def test_the_manager_selects_what_we_select(lab_cluster: KubeCluster, clock: Clock) -> None:
+def test_selection_matches_the_chaos_manager(lab_cluster: KubeCluster, clock: Clock) -> None:
     for number, selector in enumerate(SELECTORS):
         lab_cluster.create(loss(f"s{number}", selector))
     clock.wait(clock.now() + 15)
@@ -87,7 +87,7 @@ def test_the_manager_selects_what_we_select(lab_cluster: KubeCluster, clock: Clo
     clock.wait(clock.now() + 15)
 
 
-def test_a_pod_that_is_named_and_not_there_is_skipped(lab_cluster: KubeCluster, clock: Clock) -> None:
+def test_missing_named_pod_is_skipped(lab_cluster: KubeCluster, clock: Clock) -> None:
     (name, *_) = (pod["metadata"]["name"] for pod in lab_cluster.list("Pod", NS))
     selector = {"pods": {NS: [name, "ghost"]}, "labelSelectors": {"app": "nobody"}}
     lab_cluster.create(loss("named", selector))
@@ -142,7 +142,7 @@ def test_chaos_defaults_are_filled_in(lab_cluster: KubeCluster, clock: Clock) ->
         ),
     ],
 )
-def test_what_chaos_mesh_refuses_is_refused(
+def test_chaos_mesh_webhook_rejects_invalid_specs(
     lab_cluster: KubeCluster, clock: Clock, kind: str, spec: Object, field: str
 ) -> None:
     whom = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}
@@ -152,7 +152,7 @@ def test_what_chaos_mesh_refuses_is_refused(
         lab_cluster.create({**obj, "spec": inner})
 
 
-def test_a_name_is_resolved_as_the_cluster_does(lab_cluster: KubeCluster, clock: Clock) -> None:
+def test_external_target_is_resolved_by_cluster_dns(lab_cluster: KubeCluster, clock: Clock) -> None:
     service = lab_cluster.get(Reference("Service", "cart", NS))
     assert service is not None
     lab_cluster.create(loss("named-target", {"labelSelectors": {"app": "web"}}, externalTargets=[f"cart.{NS}"]))
@@ -164,7 +164,7 @@ def test_a_name_is_resolved_as_the_cluster_does(lab_cluster: KubeCluster, clock:
         lab_cluster.create(loss("lost", {"labelSelectors": {"app": "web"}}, externalTargets=["redis-master.default"]))
 
 
-def often(name: str, seconds: int, lasting: int) -> Object:
+def build_schedule(name: str, seconds: int, lasting: int) -> Object:
     inner = loss(name, {"labelSelectors": {"app": "cart"}}, duration=f"{lasting}s")["spec"]
     return {
         "apiVersion": "chaos-mesh.org/v1alpha1",
@@ -180,7 +180,7 @@ def often(name: str, seconds: int, lasting: int) -> Object:
     }
 
 
-def started(cluster: KubeCluster) -> dict[str, str]:
+def list_started(cluster: KubeCluster) -> dict[str, str]:
     """Experiments by name, with the phase of their records."""
     found = {}
     for obj in cluster.list("NetworkChaos", NS):
@@ -189,16 +189,16 @@ def started(cluster: KubeCluster) -> dict[str, str]:
     return found
 
 
-def test_a_schedule_keeps_the_trials_clock(lab_cluster: KubeCluster, clock: Clock) -> None:
+def test_schedule_follows_virtual_time(lab_cluster: KubeCluster, clock: Clock) -> None:
     """Its manager starts and ends experiments, every ten virtual minutes for five, in a few seconds."""
     ref = Reference("Schedule", "often", NS, "chaos-mesh.org")
-    lab_cluster.create(often("often", 600, 300))
+    lab_cluster.create(build_schedule("often", 600, 300))
     clock.wait(clock.now() + 15)
     begin = clock.now() - 15
     seen = []
     for at in (600, 615, 885, 915, 1200, 1215, 1500, 1515):
         clock.wait(begin + at)
-        seen.append((at, [*started(lab_cluster).values()]))
+        seen.append((at, [*list_started(lab_cluster).values()]))
     assert seen == [
         (600, []), (615, ["Injected"]), (885, ["Injected"]), (915, ["Not Injected"]), (1200, ["Not Injected"]),
         (1215, ["Injected"]), (1500, ["Injected"]), (1515, ["Not Injected"]),
@@ -206,7 +206,7 @@ def test_a_schedule_keeps_the_trials_clock(lab_cluster: KubeCluster, clock: Cloc
 
     live = lab_cluster.get(ref)
     assert live is not None
-    (name,) = started(lab_cluster)
+    (name,) = list_started(lab_cluster)
     child = lab_cluster.get(Reference("NetworkChaos", name, NS, "chaos-mesh.org"))
     assert child is not None
     assert [each["name"] for each in live["status"]["active"]] == [name]
@@ -220,13 +220,13 @@ def test_a_schedule_keeps_the_trials_clock(lab_cluster: KubeCluster, clock: Cloc
     pause = {"metadata": {"annotations": {"experiment.chaos-mesh.org/pause": "true"}}}
     lab_cluster.patch(ref, pause)
     clock.wait(begin + 2400)
-    assert started(lab_cluster) == {name: "Not Injected"}
+    assert list_started(lab_cluster) == {name: "Not Injected"}
     lab_cluster.patch(ref, {"metadata": {"annotations": {"experiment.chaos-mesh.org/pause": None}}})
     clock.wait(begin + 2430)
-    assert [*started(lab_cluster).values()] == ["Injected"], "one start is made up for"
+    assert [*list_started(lab_cluster).values()] == ["Injected"], "one start is made up for"
 
     lab_cluster.delete(ref)
     clock.wait(begin + 2445)
-    assert started(lab_cluster) == {}
+    assert list_started(lab_cluster) == {}
     clock.wait(begin + 3600)
-    assert started(lab_cluster) == {}
+    assert list_started(lab_cluster) == {}

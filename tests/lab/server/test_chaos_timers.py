@@ -88,7 +88,7 @@ def test_lengths(obj: Any, seconds: float | None) -> None:
         (experiment("e", duration=""), 99999, False),
     ],
 )
-def test_when_a_manager_acts(obj: Any, after: float, expired: bool) -> None:
+def test_expiry_depends_on_age_and_schedule(obj: Any, after: float, expired: bool) -> None:
     assert is_expired(obj, WALL + after) is expired
 
 
@@ -120,13 +120,13 @@ class Manager:
         return self.told
 
 
-def test_starts_come_once_a_period_of_the_trials_clock() -> None:
+def test_schedule_starts_once_per_virtual_period() -> None:
     manager = Manager(schedule("@every 60s"))
     starts = [start for start in range(0, 301, 15) if manager.tick(float(start), wall=start / 50)]
     assert starts == [60, 120, 180, 240, 300]
 
 
-def test_what_is_due_gets_an_earlier_time() -> None:
+def test_due_objects_get_an_earlier_timestamp() -> None:
     manager = Manager(schedule("@every 60s"), experiment("e", "Injected"))
     assert [manager.tick(float(start), wall=5.0) for start in range(0, 226, 15)] == [
         *[[]] * 4, [("often", 5.0 - 62.0)], *[[]] * 3, [("often", 5.0 - 62.0)], *[[]] * 3, [("often", 5.0 - 62.0)],
@@ -134,12 +134,12 @@ def test_what_is_due_gets_an_earlier_time() -> None:
     ]  # fmt: skip
 
 
-def test_a_start_that_is_not_on_the_grid_is_made_at_the_beginning_of_its_tick() -> None:
+def test_start_between_ticks_happens_at_tick_begin() -> None:
     manager = Manager(schedule("@every 50s"))
     assert [start for start in range(0, 200, 15) if manager.tick(float(start))] == [45, 90, 150, 195]
 
 
-def test_a_paused_schedule_makes_up_for_one_start() -> None:
+def test_resumed_schedule_makes_up_one_start() -> None:
     often = schedule("@every 60s")
     manager = Manager(often)
     manager.tick(0.0)
@@ -149,7 +149,7 @@ def test_a_paused_schedule_makes_up_for_one_start() -> None:
     assert [start for start in range(210, 320, 15) if manager.tick(float(start))] == [210, 240, 300]
 
 
-def test_a_start_that_the_manager_forbids_is_not_made_later() -> None:
+def test_forbidden_start_is_skipped() -> None:
     often = schedule("@every 60s")
     timers, told = ChaosTimers(lambda _, base: told.append(base - WALL)), []  # type: ignore[var-annotated]
     timers.observe([often], 0.0)
@@ -160,7 +160,7 @@ def test_a_start_that_the_manager_forbids_is_not_made_later() -> None:
     assert told == [-62.0, 0.0]
 
 
-def test_a_manager_that_has_not_acted_yet_is_asked_again() -> None:
+def test_pending_manager_action_is_requested_again() -> None:
     often = schedule("@every 60s")
     timers = ChaosTimers(lambda _, __: None)
     timers.observe([often], 0.0)
@@ -182,7 +182,7 @@ def test_a_deleted_object_is_forgotten() -> None:
 @pytest.mark.parametrize(
     ("wall", "renewed"), [(29, []), (31, [("often", 31.0)]), (99, [("often", 99.0)]), (101, [("often", 101.0)])]
 )
-def test_the_wall_clock_makes_nothing_due(wall: float, renewed: list[tuple[str, float]]) -> None:
+def test_wall_time_expires_nothing(wall: float, renewed: list[tuple[str, float]]) -> None:
     manager = Manager(schedule("@every 60s"))
     manager.timers.observe(manager.objects, 0.0)
     manager.timers.renew(WALL + wall)
@@ -193,7 +193,7 @@ def test_the_wall_clock_makes_nothing_due(wall: float, renewed: list[tuple[str, 
     assert not is_expired(manager.objects[0], WALL + wall)
 
 
-def test_what_has_ended_is_not_renewed() -> None:
+def test_ended_experiment_is_not_renewed() -> None:
     manager = Manager(experiment("e", "Injected"))
     manager.timers.observe(manager.objects, 0.0)
     manager.timers.expire(215.0, WALL)
@@ -225,20 +225,20 @@ DUE = schedule(last=WALL - 600, active=["e"])
         ([experiment("e", "Not Injected", created=WALL - 200)], ""),
     ],
 )
-def test_what_the_manager_still_has_to_do(objects: list[Any], reason: str) -> None:
+def test_pending_manager_work_is_unsettled(objects: list[Any], reason: str) -> None:
     found = list_unsettled(facts(world(), experiments=objects, wall=WALL))
     assert [r.code for r in found] == (["Chaos"] if reason else [])
     assert all(reason in r.text for r in found)
 
 
 @pytest.mark.parametrize("obj", [schedule(last=WALL - 600), OFTEN], ids=["not started", "not listed"])
-def test_a_schedule_that_nobody_works_on_is_left_alone_after_a_while(obj: Any) -> None:
+def test_idle_schedule_settles_after_a_timeout(obj: Any) -> None:
     for quiet, settled in ((29.0, False), (31.0, True)):
         found = facts(world(), experiments=[obj], wall=WALL, quiet=lambda _, q=quiet: q)  # type: ignore[misc]
         assert (list_unsettled(found) == []) is settled
 
 
-def test_an_experiment_may_join_one_that_runs_if_allowed() -> None:
+def test_concurrent_experiment_starts_if_allowed() -> None:
     allowed = schedule(last=WALL - 600, active=["e"], policy="Allow")
     found = facts(world(), experiments=[allowed, experiment("e", "Injected", owner=allowed)], wall=WALL)
     assert [r.text for r in list_unsettled(found)] == ["has not started its experiment yet"]

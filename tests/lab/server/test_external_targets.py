@@ -41,7 +41,7 @@ def store() -> ObjectStore:
     return found
 
 
-def reviewed(store: ObjectStore, *targets: str, kind: str = "NetworkChaos") -> tuple[Any, str]:
+def review_targets(store: ObjectStore, *targets: str, kind: str = "NetworkChaos") -> tuple[Any, str]:
     """The targets that the manager sees, or why the object is refused."""
     spec: Object = {"externalTargets": list(targets)}
     if kind == "Schedule":
@@ -80,26 +80,26 @@ def reviewed(store: ObjectStore, *targets: str, kind: str = "NetworkChaos") -> t
         ("2001:db8::1", ["2001:db8::1"]),
     ],
 )
-def test_what_a_name_stands_for(store: ObjectStore, target: str, addresses: list[str]) -> None:
-    assert reviewed(store, target) == (addresses, "")
+def test_external_target_resolves_to_addresses(store: ObjectStore, target: str, addresses: list[str]) -> None:
+    assert review_targets(store, target) == (addresses, "")
 
 
 @pytest.mark.parametrize(
     "target", ["cart", "kart.shop", "cart.shopp.svc.cluster.local", "redis.default.svc", "empty.shop", "db-2.db.shop"]
 )
 def test_unresolvable_name_is_refused_with_field(store: ObjectStore, target: str) -> None:
-    found, problem = reviewed(store, "cart.shop", target)
+    found, problem = review_targets(store, "cart.shop", target)
     assert found is None
     assert problem == f"spec.externalTargets[1]: lookup {target} on {cluster_dns.ADDRESS}:53: no such host"
 
 
 @pytest.mark.parametrize("target", ["example.com", "api.stripe.com", "world.shop"])
-def test_a_name_of_the_world_is_not_known(store: ObjectStore, target: str) -> None:
-    assert "a name outside" in reviewed(store, target)[1]
+def test_public_name_is_rejected(store: ObjectStore, target: str) -> None:
+    assert "a name outside" in review_targets(store, target)[1]
 
 
-def test_a_schedule_is_resolved_where_it_holds_the_experiment(store: ObjectStore) -> None:
-    assert reviewed(store, "cart.shop", kind="Schedule") == (["10.96.0.7"], "")
+def test_schedule_targets_are_resolved_in_its_experiment(store: ObjectStore) -> None:
+    assert review_targets(store, "cart.shop", kind="Schedule") == (["10.96.0.7"], "")
 
 
 def test_the_configuration_of_the_name_server_counts(store: ObjectStore) -> None:
@@ -111,10 +111,10 @@ def test_the_configuration_of_the_name_server_counts(store: ObjectStore) -> None
         data = {"data": {cluster_dns.KEY: corefile}} if obj["kind"] == "ConfigMap" else {}
         store.put(obj["kind"], {**obj, **data, "metadata": meta})
 
-    assert reviewed(store, "cart.shop")[1].endswith("server misbehaving")
+    assert review_targets(store, "cart.shop")[1].endswith("server misbehaving")
 
 
-def test_what_is_no_review_is_refused(store: ObjectStore) -> None:
+def test_invalid_admission_review_is_refused(store: ObjectStore) -> None:
     answer = ExternalTargets(ClusterNames(store)).answer
     assert answer(Request("POST", chaos_webhooks.TARGETS_PATH, body=b"{}")).status == 400
     assert answer(Request("GET", "/")).status == 404

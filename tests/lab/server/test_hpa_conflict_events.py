@@ -34,7 +34,7 @@ class Cluster:
         (event(reason="FailedGetResourceMetric"), []),
     ],
 )
-def test_what_is_taken_back(heard, deleted):
+def test_only_conflict_events_are_deleted(heard, deleted):
     stop = threading.Event()
     cluster = Cluster(stop)
     cleaner = ConflictEventCleaner(cluster)

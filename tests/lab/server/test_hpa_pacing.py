@@ -75,7 +75,7 @@ def test_second_hpa_query_waits_for_new_metrics(autoscaled: AutoscaledNamespace)
     assert autoscaled.metrics_gate.list_unfinished("shop")  # it was answered; what it makes of that is not known yet
 
 
-def test_a_world_that_has_moved_on_waits_again(autoscaled: AutoscaledNamespace) -> None:
+def test_new_tick_holds_requests_again(autoscaled: AutoscaledNamespace) -> None:
     autoscaled.ask().result(5)
     autoscaled.ask()
     assert autoscaled.held()
@@ -83,12 +83,12 @@ def test_a_world_that_has_moved_on_waits_again(autoscaled: AutoscaledNamespace) 
     assert autoscaled.metrics_gate.list_unfinished("shop")
 
 
-def test_others_are_never_held(autoscaled: AutoscaledNamespace) -> None:
+def test_other_clients_are_never_held(autoscaled: AutoscaledNamespace) -> None:
     for _ in range(3):
         autoscaled.ask("kubectl/v1.34.2 (linux/amd64) kubernetes/8cc511e").result(5)
 
 
-def test_a_look_takes_one_request_per_metric(autoscaled: AutoscaledNamespace) -> None:
+def test_sync_takes_one_request_per_metric(autoscaled: AutoscaledNamespace) -> None:
     memory = {**CPU, "resource": {"name": "memory"}}
     autoscaled.scaler(CPU, memory)
     autoscaled.ask().result(5)
@@ -109,7 +109,7 @@ def test_changed_autoscaler_is_tracked_again(autoscaled: AutoscaledNamespace) ->
     again.result(5)
 
 
-def test_a_release_and_the_end_let_everybody_go(autoscaled: AutoscaledNamespace) -> None:
+def test_release_and_close_unblock_all_requests(autoscaled: AutoscaledNamespace) -> None:
     autoscaled.ask().result(5)
     again = autoscaled.ask()
     assert autoscaled.held()
@@ -132,7 +132,7 @@ CASES: dict[str, tuple[Callable[[AutoscaledNamespace], None], bool]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_waited_for(autoscaled: AutoscaledNamespace, name: str) -> None:
+def test_list_unfinished_follows_autoscaler_state(autoscaled: AutoscaledNamespace, name: str) -> None:
     change, waited_for = CASES[name]
     change(autoscaled)
     assert bool(autoscaled.metrics_gate.list_unfinished("shop")) is waited_for
@@ -146,7 +146,7 @@ def test_pacing_ends_when_the_clock_advances(autoscaled: AutoscaledNamespace) ->
     again.result(5)
 
 
-def test_a_selector_is_the_one_in_the_request() -> None:
+def test_selector_object_equals_request_selector() -> None:
     selector = {
         "matchLabels": {"a": "b"},
         "matchExpressions": [

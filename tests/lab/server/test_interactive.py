@@ -44,7 +44,7 @@ def namespace(kube: KubeCluster) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("case", ASKED)
-def test_one_sentence_says_what_there_is_instead(case: str, namespace: str, api_server: Path) -> None:
+def test_interactive_commands_are_rejected_with_an_alternative(case: str, namespace: str, api_server: Path) -> None:
     verb, path, body, reported = ASKED[case]
     access = Official(api_server)
     status, message = 0, ""

@@ -56,7 +56,7 @@ def read(answer: Answer) -> str:
     return b"".join(answer.stream).decode()
 
 
-def test_a_log_and_the_one_before(pods: Pods, logs: LogFolder) -> None:
+def test_current_and_previous_logs_are_served(pods: Pods, logs: LogFolder) -> None:
     api = LogApi(logs, pods.find, lambda _: T0 + 10)
     assert read(api.answer(Request("GET", PATH))) == "one\ntwo\n"
     assert read(api.answer(Request("GET", PATH, "sinceSeconds=9"))) == "two\n"
@@ -80,7 +80,9 @@ def test_a_log_and_the_one_before(pods: Pods, logs: LogFolder) -> None:
         ("GET", "/metrics", "", 404),
     ],
 )
-def test_what_is_refused(pods: Pods, logs: LogFolder, method: str, path: str, query: str, status: int) -> None:
+def test_invalid_log_request_is_refused(
+    pods: Pods, logs: LogFolder, method: str, path: str, query: str, status: int
+) -> None:
     answer = LogApi(logs, pods.find, lambda _: T0).answer(Request(method, path, query))
     assert (answer.status, answer.stream) == (status, None)
 
@@ -125,13 +127,13 @@ def address(pods: Pods, logs: LogFolder, tls: MutualTls) -> Iterator[str]:
     server.server_close()
 
 
-def test_its_own_client_is_answered(address: str, tls: MutualTls) -> None:
+def test_api_server_client_is_answered(address: str, tls: MutualTls) -> None:
     with httpx.Client(verify=tls.build_client_context(), trust_env=False) as client:
         for _ in range(2):  # the connection can be used again
             assert client.get(address).text == "one\ntwo\n"
 
 
-def test_nobody_else_is_answered(address: str, tls: MutualTls, tmp_path: Path) -> None:
+def test_other_clients_are_rejected(address: str, tls: MutualTls, tmp_path: Path) -> None:
     other = MutualTls(tmp_path / "other", "kubelet")
     other.write()
     nobody = ssl.create_default_context(cafile=str(tls.authority))

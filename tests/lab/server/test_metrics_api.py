@@ -75,14 +75,14 @@ def test_lists_are_selected(api: MetricsApi, target: str, found: list[str]) -> N
     assert (status, names(document)) == (200, found)
 
 
-def test_one_pod_and_one_that_is_not_there(api: MetricsApi) -> None:
+def test_pod_metrics_are_served_or_not_found(api: MetricsApi) -> None:
     assert ask(api, SHOP + "/web")[1]["metadata"]["name"] == "web"
     status, missing = ask(api, SHOP + "/gone")
     assert (status, missing["reason"]) == (404, "NotFound")
     assert missing["message"] == 'pods.metrics.k8s.io "shop/gone" not found'
 
 
-def test_nodes_without_pods_use_something_too(api: MetricsApi, lab: FakeLab) -> None:
+def test_nodes_without_pods_are_omitted(api: MetricsApi, lab: FakeLab) -> None:
     assert names(ask(api, NODES)[1]) == []
 
 
@@ -96,12 +96,12 @@ def test_nodes_without_pods_use_something_too(api: MetricsApi, lab: FakeLab) -> 
         ("GET", "/worlds", 404),
     ],
 )
-def test_what_is_not_served(api: MetricsApi, method: str, target: str, status: int) -> None:
+def test_unsupported_request_is_rejected(api: MetricsApi, method: str, target: str, status: int) -> None:
     answered, document = ask(api, target, method)
     assert (answered, document["kind"], document["code"]) == (status, "Status", status)
 
 
-def test_discovery_tells_both_kinds(api: MetricsApi) -> None:
+def test_discovery_lists_both_kinds(api: MetricsApi) -> None:
     resources = ask(api, "/apis/metrics.k8s.io/v1beta1")[1]["resources"]
     assert {(r["name"], r["kind"], r["namespaced"]) for r in resources} == {
         ("pods", "PodMetrics", True),
@@ -144,7 +144,7 @@ def test_the_api_server_is_answered(port: int, pki: Path) -> None:
 
 
 @pytest.mark.parametrize("certificate", ["", "admin", "oncall"])
-def test_nobody_else_is(port: int, pki: Path, certificate: str) -> None:
+def test_other_clients_are_rejected(port: int, pki: Path, certificate: str) -> None:
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), "oncall", groups=["oncall"])
     pair.write(pki / "oncall.crt", pki / "oncall.key")
     with pytest.raises(httpx.TransportError):

@@ -43,7 +43,7 @@ def ask(path: str, method: str = "GET") -> tuple[int, bytes, str]:
 
 
 @pytest.mark.parametrize(("namespace", "service"), [("shop", "cart"), ("hotel", "geo")])
-def test_a_namespace_shows_its_own_world_only(namespace: str, service: str) -> None:
+def test_trace_path_shows_its_own_world_only(namespace: str, service: str) -> None:
     status, body, kind = ask(f"{build_traces_path(TOKEN, namespace)}/jaeger/api/services")
     assert (status, kind, json.loads(body)["data"]) == (200, "application/json", [service])
 
@@ -75,11 +75,11 @@ def test_export(query: str, lines: int) -> None:
         ("/worlds/../jaeger/api/services", 401),
     ],
 )
-def test_nothing_else_is_open(path: str, status: int) -> None:
+def test_other_paths_need_a_token(path: str, status: int) -> None:
     assert ask(path)[0] == status
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
-def test_nothing_can_be_changed(method: str) -> None:
+def test_trace_path_is_read_only(method: str) -> None:
     assert ask(f"{SHOP}/jaeger/api/services", method)[0] == 401
     assert ask(f"{SHOP}/otlp", method)[0] == 401

@@ -31,7 +31,7 @@ from scenario_kit.lab.informers.store import ObjectStore
         ("compact_rev_key", True),
     ],
 )
-def test_keys_of_etcd_that_concern_nobody(key: str, foreign: bool) -> None:
+def test_is_foreign_matches_untracked_etcd_keys(key: str, foreign: bool) -> None:
     assert is_foreign(key) is foreign
 
 
@@ -91,7 +91,7 @@ def gateway() -> Iterator[Gateway]:
     server.server_close()
 
 
-def followed(gateway: Gateway, keys: tuple[str, ...], upto: int) -> bool:
+def follow_revisions(gateway: Gateway, keys: tuple[str, ...], upto: int) -> bool:
     """Whether a store hears of all revisions up to a number."""
     store, stop = ObjectStore(), threading.Event()
     revisions = Revisions(f"http://127.0.0.1:{gateway.server_port}", store, stop)
@@ -106,12 +106,12 @@ def followed(gateway: Gateway, keys: tuple[str, ...], upto: int) -> bool:
 
 
 def test_all_paths_are_watched_with_one_request_per_stream(gateway: Gateway) -> None:
-    assert followed(gateway, WATCHED, len(WATCHED))
+    assert follow_revisions(gateway, WATCHED, len(WATCHED))
     assert sorted(gateway.asked) == sorted(WATCHED)
 
 
-def test_a_watch_that_etcd_ends_is_made_again(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_watch_is_restarted(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revisions_module, "_RETRY_SECONDS", 0.0)
     gateway.cancels = 2
-    assert followed(gateway, WATCHED[:1], 1)
+    assert follow_revisions(gateway, WATCHED[:1], 1)
     assert gateway.asked == [WATCHED[0]] * 3

@@ -60,7 +60,7 @@ def ready_addresses(lab_cluster: KubeCluster, namespace: str) -> set[str]:
     }
 
 
-def test_settled_means_that_every_controller_has_finished(opened: Open, lab_cluster: KubeCluster) -> None:
+def test_settled_namespace_has_no_pending_controller_work(opened: Open, lab_cluster: KubeCluster) -> None:
     """No reading afterwards is retried: what settled says must be so at once."""
     clock = opened("settle-a")
     for obj in workload("settle-a", "web"):
@@ -79,7 +79,7 @@ def test_settled_means_that_every_controller_has_finished(opened: Open, lab_clus
         assert len(lab_cluster.list("Pod", "settle-a")) == len(ready_addresses(lab_cluster, "settle-a")) == replicas
 
 
-def of_no_interest(namespace: str) -> list[Object]:
+def build_untracked_objects(namespace: str) -> list[Object]:
     """Objects whose revisions only etcd's own watch tells."""
     rbac, meta = "rbac.authorization.k8s.io", {"name": "idle", "namespace": namespace}
     return [
@@ -108,7 +108,7 @@ def test_irrelevant_revisions_are_tracked(lab: LabState, lab_cluster: KubeCluste
     namespace = f"idle-{attempt}"
     lab_cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     try:
-        for obj in of_no_interest(namespace):
+        for obj in build_untracked_objects(namespace):
 
             def heard(obj: Object = obj) -> bool:
                 """A write may come before its watch: the next one does not."""
@@ -133,7 +133,7 @@ def test_time_moves_only_in_a_wait_and_on_the_grid(opened: Open, lab: LabState) 
     assert clock.now() == lab.epoch + 105
 
 
-def test_chaos_is_in_force_and_gone_when_settled(opened: Open, lab_cluster: KubeCluster) -> None:
+def test_chaos_is_injected_and_removed_when_settled(opened: Open, lab_cluster: KubeCluster) -> None:
     clock = opened("settle-c")
     for obj in workload("settle-c", "web"):
         lab_cluster.create(obj)
@@ -159,7 +159,7 @@ def test_chaos_is_in_force_and_gone_when_settled(opened: Open, lab_cluster: Kube
     assert lab_cluster.get(CHAOS) is None
 
 
-def test_a_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, lab_cluster: KubeCluster) -> None:
+def test_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, lab_cluster: KubeCluster) -> None:
     clock = opened("settle-d")
     for obj in workload("settle-d", "web", image="registry.invalid/no/such:1"):
         lab_cluster.create(obj)
@@ -170,7 +170,7 @@ def test_a_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, lab_
     assert reasons["Progressing"] == "ProgressDeadlineExceeded"
 
 
-def test_a_lifted_quota_is_noticed_without_a_back_off(opened: Open, lab_cluster: KubeCluster) -> None:
+def test_raised_quota_takes_effect_without_back_off(opened: Open, lab_cluster: KubeCluster) -> None:
     clock = opened("settle-e")
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "settle-e"}}
     lab_cluster.create({**quota, "spec": {"hard": {"pods": "1"}}})
@@ -183,9 +183,7 @@ def test_a_lifted_quota_is_noticed_without_a_back_off(opened: Open, lab_cluster:
     assert len(lab_cluster.list("Pod", "settle-e")) == 2
 
 
-def test_equal_seeds_are_equal_and_queryable_at_once(
-    opened: Open, lab_cluster: KubeCluster, lab: LabState, app: App
-) -> None:
+def test_equal_seeds_give_equal_series(opened: Open, lab_cluster: KubeCluster, lab: LabState, app: App) -> None:
     from scenario_kit.render import render_app
 
     metrics = connect_metrics(lab)

@@ -67,7 +67,7 @@ def replica_set() -> Object:
     }
 
 
-def test_a_nudge_leaves_no_trace_and_is_not_repeated_at_once() -> None:
+def test_requeue_leaves_no_trace_and_is_throttled() -> None:
     cluster = FakeCluster()
     ref = Reference("ReplicaSet", "cart-r1", "shop", "apps")
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
@@ -88,7 +88,7 @@ def test_a_nudge_leaves_no_trace_and_is_not_repeated_at_once() -> None:
     assert before != after == revision()
 
 
-def test_a_nudge_of_what_is_gone_is_fine() -> None:
+def test_requeue_of_missing_object_is_ignored() -> None:
     reasons = [Reason("StaleRefusal", "ReplicaSet", "gone", ""), Reason("Due", "Pod", "gone", "")]
     Requeuer(FakeCluster()).requeue("shop", reasons)
 
@@ -114,7 +114,7 @@ def test_claims_of_schedulable_pod_wake_the_scheduler() -> None:
     assert after[1] == other
 
 
-def test_refusals_are_known_by_their_events() -> None:
+def test_refusals_are_recorded_from_events() -> None:
     requeuer = Requeuer(FakeCluster())
     for number, reason in ((5, "FailedCreate"), (9, "FailedCreate"), (7, "FailedCreate"), (11, "SuccessfulCreate")):
         requeuer.on_event("PASSED", "Event", obj("e", number, reason=reason, involvedObject={"uid": "rs"}))
@@ -131,7 +131,7 @@ def test_refusals_are_known_by_their_events() -> None:
         ("Failed to apply chaos: no daemon", False),
     ],
 )
-def test_an_experiment_without_targets_is_known_by_its_event(message: str, refusal: bool) -> None:
+def test_experiment_without_targets_is_recorded_from_its_event(message: str, refusal: bool) -> None:
     requeuer = Requeuer(FakeCluster())
     requeuer.on_event("PASSED", "Event", obj("e", 5, reason="Failed", message=message, involvedObject={"uid": "k1"}))
     assert requeuer.list_refusals() == ({"k1": 5} if refusal else {})
@@ -203,7 +203,7 @@ class _Java:
         ("containerd://gone", _Java(), []),
     ],
 )
-def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world: object, mounts: list[str]) -> None:
+def test_mounts_come_from_pod_and_image(container: str, world: object, mounts: list[str]) -> None:
     containers = RunningContainers(EffectStore())
     pod = running("containerd://a")
     parts = [{"name": "x", "mountPath": "/own"}, {"name": "x", "mountPath": "/own/file", "subPath": "file"}]
@@ -233,7 +233,7 @@ def test_attach_failure_depends_on_java(container: str, world: object, barred: s
         assert containers.spec_of(container) == {"name": "containerd://a", "image": "image-of-containerd://a"}
 
 
-def test_a_thread_that_ends_takes_the_process_along() -> None:
+def test_failed_thread_stops_the_process() -> None:
     threads = Threads()
     reported = threading.Event()
     threads.on_stop = reported.set
@@ -296,7 +296,7 @@ def test_informers_bring_the_store_up_to_date(monkeypatch: pytest.MonkeyPatch) -
     assert threads.failure == ""
 
 
-def test_kinds_that_are_passed_by_are_not_kept() -> None:
+def test_untracked_kinds_are_not_stored() -> None:
     store, threads = ObjectStore(), Threads()
     follow(Watching({"Pod": [("ADDED", obj("a", 1)), ("SYNCED", {})]}), store, threads, keep=False)
     threads.stop.set()
@@ -304,12 +304,12 @@ def test_kinds_that_are_passed_by_are_not_kept() -> None:
     assert store.saw_all(0, 1)
 
 
-def test_a_kind_that_is_never_listed_is_an_error() -> None:
+def test_unlisted_kind_is_an_error() -> None:
     threads = Threads()
     with pytest.raises(LabError, match="not listed Pod"):
         follow(Watching({}), ObjectStore(), threads, seconds=0.01)
     threads.stop.set()
 
 
-def test_our_own_kinds_are_not_followed() -> None:
+def test_own_custom_resources_are_not_watched() -> None:
     assert not [w for w in (*CLUSTER, *NAMESPACED, *PASSED_BY) if "scenariokit" in w.group]

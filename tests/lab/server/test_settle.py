@@ -64,7 +64,7 @@ def ready(store: ObjectStore, revision: int) -> None:
     store.put("ReplicaSet", rs)
 
 
-def test_a_settled_state_is_collected_twice_and_then_known(settler: Settler, gate: Gate) -> None:
+def test_settled_state_is_verified_twice_and_cached(settler: Settler, gate: Gate) -> None:
     assert settler.settle("shop", lambda: 0, 5.0) == ()
     assert gate.passed == 2
     assert settler.is_unchanged("shop")
@@ -80,14 +80,14 @@ def test_second_collection_is_checked_again(settler: Settler, store: ObjectStore
     assert settler.settle("shop", lambda: 0, 5.0) == ()
 
 
-def test_an_unsettled_state_is_reported_with_its_reasons(settler: Settler, store: ObjectStore) -> None:
+def test_unsettled_state_has_reasons(settler: Settler, store: ObjectStore) -> None:
     unready(store, 201)
     reasons = settler.settle("shop", lambda: 0, 0.0)
     assert {r.name for r in reasons} == {"cart-r1", "cart"}
     assert not settler.is_unchanged("shop")
 
 
-def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: ObjectStore) -> None:
+def test_pending_kubelet_work_is_unsettled(settler: Settler, store: ObjectStore) -> None:
     unready(store, 201)
     writes = iter([1, 1])
 
@@ -101,7 +101,7 @@ def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: ObjectStor
     assert next(writes, None) is None
 
 
-def test_a_change_elsewhere_does_not_unsettle(settler: Settler, store: ObjectStore) -> None:
+def test_change_in_another_namespace_does_not_unsettle(settler: Settler, store: ObjectStore) -> None:
     settler.settle("shop", lambda: 0, 5.0)
     store.put("Pod", {"metadata": {"name": "x", "namespace": "other", "uid": "x", "resourceVersion": "300"}})
     assert settler.is_unchanged("shop")
@@ -109,12 +109,12 @@ def test_a_change_elsewhere_does_not_unsettle(settler: Settler, store: ObjectSto
     assert not settler.is_unchanged("shop")
 
 
-def test_it_gives_up_when_nobody_listens(settler: Settler, store: ObjectStore) -> None:
+def test_settle_stops_when_the_caller_left(settler: Settler, store: ObjectStore) -> None:
     unready(store, 201)
     assert settler.settle("shop", lambda: 0, 60.0, should_continue=lambda: False)
 
 
-def test_pods_in_their_grace_period_do_not_hold_it_up(settler: Settler, store: ObjectStore) -> None:
+def test_terminating_pods_do_not_block_settling(settler: Settler, store: ObjectStore) -> None:
     pod = copy.deepcopy(store.names("shop", "Pod")["cart-1"])
     pod["metadata"] |= {"deletionTimestamp": "x", "deletionGracePeriodSeconds": 30, "resourceVersion": "300"}
     store.put("Pod", pod)

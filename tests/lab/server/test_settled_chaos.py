@@ -83,7 +83,7 @@ def test_children(status: dict[str, Any], quiet: float, settled: bool) -> None:
     assert (list_unsettled(facts(kinds, quiet=lambda _: quiet)) == []) is settled
 
 
-def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
+def test_record_waiting_for_a_failed_child_settles_after_timeout() -> None:
     kinds = world()
     status = {"observedGeneration": 1, "failedMessage": "no daemon on this node"}
     kinds["PodNetworkChaos"] = {"p0": {"kind": "PodNetworkChaos", "metadata": meta("p0"), "status": status}}
@@ -96,6 +96,6 @@ def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
 @pytest.mark.parametrize(
     ("home", "selected", "expected"), [("shop", "other", True), ("kit", "shop", True), ("kit", "other", False)]
 )
-def test_which_experiments_concern_a_namespace(home: str, selected: str, expected: bool) -> None:
+def test_experiment_affects_its_home_and_selected_namespaces(home: str, selected: str, expected: bool) -> None:
     spec = {"selector": {"namespaces": [selected]}}
     assert affects_namespace({"kind": "PodChaos", "metadata": {"namespace": home}, "spec": spec}, "shop") is expected

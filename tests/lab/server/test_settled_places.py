@@ -47,7 +47,7 @@ def volume(phase="Available", **more):
     return {"kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": spec, "status": {"phase": phase}}
 
 
-def due(*objects, nodes=(), volumes=(), pods=()):
+def list_pending(*objects, nodes=(), volumes=(), pods=()):
     cluster = pending_scheduling.ClusterCapacity(
         {n["metadata"]["name"]: n for n in nodes}, {v["metadata"]["name"]: v for v in volumes}, lambda: pods
     )
@@ -70,8 +70,8 @@ def due(*objects, nodes=(), volumes=(), pods=()):
         (waiting(topologySpreadConstraints=[{"whenUnsatisfiable": "ScheduleAnyway"}]), node(), []),
     ],
 )
-def test_a_pod_for_which_there_is_room(asks, where, others):
-    assert due(asks, nodes=[where], pods=others) == ["Pod/new: there is room on node n1"]
+def test_pod_with_available_capacity_is_pending_work(asks, where, others):
+    assert list_pending(asks, nodes=[where], pods=others) == ["Pod/new: there is room on node n1"]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_pod_for_which_there_is_room(asks, where, others):
         (waiting(nodeName="n1"), node(), []),
     ],
 )
-def test_a_pod_for_which_there_is_none_or_nobody_knows(asks, where, others):
-    assert due(asks, nodes=[where], pods=others) == []
+def test_unschedulable_pod_is_no_pending_work(asks, where, others):
+    assert list_pending(asks, nodes=[where], pods=others) == []
 
 
 @pytest.mark.parametrize(
@@ -115,24 +115,24 @@ def test_a_pod_for_which_there_is_none_or_nobody_knows(asks, where, others):
         (claim(selector={"matchLabels": {"a": "b"}}), volume(), False),
     ],
 )
-def test_a_claim_for_which_there_is_a_volume(asks, offers, bound):
-    found = due(asks, volumes=[offers])
+def test_claim_with_matching_volume_is_pending_work(asks, offers, bound):
+    found = list_pending(asks, volumes=[offers])
     assert found == (["PersistentVolumeClaim/data: will be bound to volume pv"] if bound else [])
 
 
-def test_a_pod_waits_for_its_claim_and_not_for_a_place():
+def test_pod_with_unbound_claim_is_no_pending_work():
     asks = waiting(volumes=[{"persistentVolumeClaim": {"claimName": "data"}}])
     held = claim(volumeName="pv")
-    assert due(asks, held, nodes=[node()], volumes=[volume()]) == [
+    assert list_pending(asks, held, nodes=[node()], volumes=[volume()]) == [
         "PersistentVolumeClaim/data: will be bound to volume pv"
     ]
     bound = {**held, "status": {"phase": "Bound"}}
-    assert due(asks, bound, nodes=[node()], volumes=[volume("Bound")]) == ["Pod/new: there is room on node n1"]
+    assert list_pending(asks, bound, nodes=[node()], volumes=[volume("Bound")]) == ["Pod/new: there is room on node n1"]
     local = volume("Bound", nodeAffinity={"required": {}})
-    assert due(asks, bound, nodes=[node()], volumes=[local]) == []
+    assert list_pending(asks, bound, nodes=[node()], volumes=[local]) == []
 
 
-def test_what_is_due_is_not_settled():
+def test_pending_scheduling_is_unsettled():
     kinds = world()
     kinds["Pod"]["new"] = waiting()
     cluster = pending_scheduling.ClusterCapacity({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))

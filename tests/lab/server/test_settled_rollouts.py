@@ -59,7 +59,7 @@ def test_paused_rollout_is_not_due() -> None:
     assert find_due_scaling(owner, replica_set(owner, 2, 0), [replica_set(owner, 1, 1)]) == ""
 
 
-def test_scaling_of_all_sets_comes_first() -> None:
+def test_scaling_of_all_replica_sets_is_checked_first() -> None:
     owner = deployment(replicas=3)
     new = replica_set(owner, 2, 1)
     new["metadata"]["annotations"]["deployment.kubernetes.io/desired-replicas"] = "1"
@@ -67,7 +67,7 @@ def test_scaling_of_all_sets_comes_first() -> None:
 
 
 @pytest.mark.parametrize(("paused", "changed", "updated"), [(True, True, 0), (True, False, 1), (False, True, 1)])
-def test_a_paused_deployment_counts_no_pod_of_its_new_template(paused: bool, changed: bool, updated: int) -> None:
+def test_paused_deployment_has_no_updated_pods(paused: bool, changed: bool, updated: int) -> None:
     owner, kinds = deployment(), world()
     template = {"metadata": {"labels": {"app": "cart"}}, "spec": {"containers": [{"name": "c", "image": "cart:1"}]}}
     known = {**template, "metadata": {"labels": {"app": "cart", "pod-template-hash": "r1"}}}

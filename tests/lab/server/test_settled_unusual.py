@@ -37,18 +37,18 @@ def without_label(label: str, value: str | None) -> dict[str, dict[str, Object]]
         ("endpointslice.kubernetes.io/managed-by", "me"),
     ],
 )
-def test_a_service_whose_slice_lost_a_label(label: str, value: str | None) -> None:
+def test_slice_without_its_label_settles_after_timeout(label: str, value: str | None) -> None:
     kinds = without_label(label, value)
     assert codes(kinds) == []
     assert codes(kinds, quiet=0.0) == ["Endpoints"], "its controller may still be at it"
 
 
-def test_a_slice_that_is_only_behind_is_waited_for() -> None:
+def test_outdated_slice_is_unsettled() -> None:
     kinds = without_label("x", "y")
     assert codes(kinds) == ["Endpoints"]
 
 
-def test_a_deletion_that_somebody_holds_up() -> None:
+def test_deletion_blocked_by_a_finalizer_is_settled() -> None:
     kinds = world()
     kinds["Pod"]["held"] = {
         "kind": "Pod", "metadata": meta("held", finalizers=["example.org/hold"], **DELETED),
@@ -79,7 +79,7 @@ def job(**status: Any) -> Object:
     return {"kind": "Job", "metadata": meta("work", "j"), "spec": {"parallelism": 1}, "status": status}
 
 
-def test_jobs_that_nobody_goes_on_with() -> None:
+def test_suspended_and_foreign_jobs_are_settled() -> None:
     kinds = world()
     kinds["Job"] = {"work": job()}
     assert codes(kinds) == ["Missing"]
@@ -92,7 +92,7 @@ def test_jobs_that_nobody_goes_on_with() -> None:
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
-def test_a_controller_that_was_refused_its_pods(kind: str) -> None:
+def test_controller_with_rejected_pods_is_settled(kind: str) -> None:
     kinds = world()
     status = {"observedGeneration": 1, "desiredNumberScheduled": 1, "updateRevision": "r"}
     kinds[kind] = {"db": {"kind": kind, "metadata": meta("db", "db"), "spec": {"replicas": 1}, "status": status}}
@@ -103,6 +103,6 @@ def test_a_controller_that_was_refused_its_pods(kind: str) -> None:
     assert codes(kinds, refused={"db": 500}) == ["StaleRefusal"], "what refused it has changed since"
 
 
-def test_the_world_of_these_tests_is_settled() -> None:
+def test_test_world_is_settled() -> None:
     assert codes(world()) == []
     assert NAMESPACE == "shop"

@@ -54,7 +54,7 @@ def test_a_finished_world_is_settled() -> None:
         ("Service/cart/spec/selector", None, None),
     ],
 )
-def test_one_difference_is_one_reason(path: str, value: Any, expected: str | None) -> None:
+def test_each_difference_has_its_reason(path: str, value: Any, expected: str | None) -> None:
     kinds = world()
     put(kinds, path, value)
     found = codes(kinds)
@@ -68,7 +68,7 @@ def test_pod_with_unknown_scheduler_is_not_evaluated() -> None:
     assert "Unscheduled" not in codes(kinds)
 
 
-def test_readiness_reaches_every_level() -> None:
+def test_unready_pod_updates_every_level() -> None:
     kinds = world()
     put(kinds, "Pod/cart-1/status/conditions", [{"type": "Ready", "status": "False"}])
     assert codes(kinds) == {"Counts", "Endpoints"}
@@ -83,13 +83,13 @@ def test_readiness_reaches_every_level() -> None:
     ("target", "number"),
     [(8080, 8080), ("http", 8080), (9999, 9999)],
 )
-def test_ports_are_resolved_as_the_controller_does(target: int | str, number: int) -> None:
+def test_target_ports_are_resolved(target: int | str, number: int) -> None:
     s = service(target=target)
     kinds = world() | by_kind(s, endpoint_slice(s, ("10.244.0.1", True), port=number))
     assert codes(kinds) == set()
 
 
-def test_a_port_name_that_no_container_has_yields_no_port() -> None:
+def test_unknown_port_name_yields_no_port() -> None:
     s = service(target="nothing")
     endpoints = endpoint_slice(s, ("10.244.0.1", True))
     endpoints["ports"] = []
@@ -162,13 +162,13 @@ def test_namespace_and_cluster_policies_refuse_pods(more: dict[str, Any]) -> Non
     assert codes(refused(), refused={"uid-cart-r1": 120}, **more) == set()
 
 
-def test_a_missing_pod_without_a_refusal_is_on_its_way() -> None:
+def test_missing_pod_without_refusal_is_unsettled() -> None:
     kinds = refused()
     put(kinds, "ReplicaSet/cart-r1/status", {"observedGeneration": 1})
     assert codes(kinds) == {"Missing"}
 
 
-def test_a_deployment_without_its_replica_set_is_not_done() -> None:
+def test_deployment_without_replica_set_is_unsettled() -> None:
     kinds = world()
     put(kinds, "Deployment/cart/metadata/annotations", {"deployment.kubernetes.io/revision": "2"})
     assert codes(kinds) == {"Rollout"}
@@ -177,7 +177,7 @@ def test_a_deployment_without_its_replica_set_is_not_done() -> None:
 @pytest.mark.parametrize(
     ("reason", "expected"), [("ReplicaSetUpdated", {"Deadline"}), ("NewReplicaSetAvailable", set())]
 )
-def test_an_overdue_rollout_must_be_declared_so(reason: str, expected: set[str]) -> None:
+def test_overdue_rollout_needs_its_condition(reason: str, expected: set[str]) -> None:
     kinds = world()
     put(kinds, "Deployment/cart/status/conditions", [{"type": "Progressing", "status": "True", "reason": reason}])
     assert codes(kinds, overdue={"cart"}) == expected
@@ -221,7 +221,7 @@ def stateful(replicas: int, *pods: tuple[str, bool]) -> dict[str, dict[str, Any]
         (stateful(2, ("v1", True), ("v2", False)), set()),  # stuck
     ],
 )
-def test_stateful_sets_go_in_order(kinds: Any, expected: set[str]) -> None:
+def test_stateful_set_updates_in_order(kinds: Any, expected: set[str]) -> None:
     assert codes(kinds) == expected
 
 
@@ -237,7 +237,7 @@ def test_stateful_sets_go_in_order(kinds: Any, expected: set[str]) -> None:
         ({}, {"Missing"}),
     ],
 )
-def test_jobs_run_what_they_want(status: Any, expected: set[str]) -> None:
+def test_job_needs_its_active_pods(status: Any, expected: set[str]) -> None:
     job = {"kind": "Job", "metadata": meta("j"), "spec": {"completions": 1, "parallelism": 1}, "status": status}
     assert codes(world() | by_kind(job)) == expected
 

@@ -15,7 +15,7 @@ def obj(name: str, revision: int, namespace: str = "shop", uid: str = "", **more
     return {"metadata": {k: v for k, v in meta.items() if v}, **more}
 
 
-def test_a_reader_keeps_what_it_was_given() -> None:
+def test_reader_snapshot_is_immutable() -> None:
     store = ObjectStore()
     store.put("Pod", obj("b", 1))
     before = store.kinds("shop")
@@ -40,14 +40,14 @@ def test_names_are_in_order_whatever_the_order_of_arrival() -> None:
         (obj("a", 2, uid="other", tag="replaced"), "replaced"),
     ],
 )
-def test_an_older_version_of_the_same_object_is_ignored(second: Object, kept: str) -> None:
+def test_older_version_is_ignored(second: Object, kept: str) -> None:
     store = ObjectStore()
     store.put("Pod", obj("a", 5, tag="first"))
     store.put("Pod", second)
     assert store.names("shop", "Pod")["a"]["tag"] == kept
 
 
-def test_the_end_of_a_predecessor_does_not_remove_its_successor() -> None:
+def test_deletion_of_a_predecessor_keeps_the_successor() -> None:
     store = ObjectStore()
     store.put("Pod", obj("a", 5, uid="new"))
     store.drop("Pod", obj("a", 6, uid="old"))
@@ -65,7 +65,9 @@ def test_the_end_of_a_predecessor_does_not_remove_its_successor() -> None:
         ("Node", "", True, False),
     ],
 )
-def test_what_changes_a_namespace(kind: str, namespace: str, shop_changes: bool, view_grows: bool) -> None:
+def test_namespace_version_follows_relevant_kinds(
+    kind: str, namespace: str, shop_changes: bool, view_grows: bool
+) -> None:
     store = ObjectStore()
     store.put("Pod", obj("first", 1))
     version, (_, number) = store.version("shop"), store.view("shop")
@@ -74,7 +76,7 @@ def test_what_changes_a_namespace(kind: str, namespace: str, shop_changes: bool,
     assert (store.view("shop")[1] > number) is view_grows
 
 
-def test_the_namespace_object_is_part_of_its_namespace() -> None:
+def test_namespace_object_changes_its_own_version() -> None:
     store = ObjectStore()
     version, (_, number) = store.version("shop"), store.view("shop")
     store.put("Namespace", obj("shop", 1, ""))
@@ -91,7 +93,7 @@ def test_the_twin_sees_no_chaos_and_no_bookkeeping() -> None:
     assert list(store.view("shop")[0]) == ["Pod"]
 
 
-def test_managed_fields_are_not_kept() -> None:
+def test_managed_fields_are_dropped() -> None:
     store = ObjectStore()
     pod = obj("a", 1)
     pod["metadata"]["managedFields"] = [{}]
@@ -100,7 +102,7 @@ def test_managed_fields_are_not_kept() -> None:
     assert "managedFields" in pod["metadata"]
 
 
-def test_a_revision_counts_as_seen_once_listeners_have_heard_of_it() -> None:
+def test_revision_is_seen_after_listeners_ran() -> None:
     store = ObjectStore()
     heard: list[tuple[str, str, bool]] = []
     store.listen(
@@ -131,7 +133,7 @@ def test_a_listener_hears_of_the_end_of_a_replaced_object() -> None:
     assert heard == [("ADDED", "old"), ("DELETED", "old"), ("ADDED", "new")]
 
 
-def test_experiments_of_all_namespaces_in_order() -> None:
+def test_experiments_of_all_namespaces_are_ordered() -> None:
     store = ObjectStore()
     store.put("PodChaos", obj("p", 1, "b"))
     store.put("NetworkChaos", obj("n", 2, "b"))

@@ -133,7 +133,7 @@ def test_a_status_stops_no_reader(simulated: TwinCluster, what: str) -> None:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("obj", OBJECTS, ids=lambda o: o["metadata"]["name"])
-def test_the_api_server_accepts_such_an_object(kube: KubeCluster, kube_namespace: str, obj: Object) -> None:
+def test_api_server_accepts_unusual_object(kube: KubeCluster, kube_namespace: str, obj: Object) -> None:
     kube.create({**obj, "metadata": {**obj["metadata"], "namespace": kube_namespace}})
 
 
@@ -146,14 +146,14 @@ def account(kube: KubeCluster, kube_namespace: str) -> str:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("name", PODS)
-def test_the_api_server_accepts_such_a_pod(kube: KubeCluster, account: str, name: str) -> None:
+def test_api_server_accepts_unusual_pod(kube: KubeCluster, account: str, name: str) -> None:
     metadata = {"name": name, "namespace": account}
     kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": PODS[name]})
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("what", STATUSES)
-def test_the_api_server_accepts_such_a_status(kube: KubeCluster, account: str, what: str) -> None:
+def test_api_server_accepts_unusual_status(kube: KubeCluster, account: str, what: str) -> None:
     metadata = {"name": "bare", "namespace": account}
     kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**PODS["bare"], "nodeName": "n"}})
     kube.patch(Reference("Pod", "bare", account), {"status": STATUSES[what]}, subresource="status")

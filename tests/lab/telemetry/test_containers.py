@@ -69,7 +69,7 @@ def test_a_new_container_counts_from_zero() -> None:
     assert counters == [("c2", 15.0)]
 
 
-def test_only_running_containers_and_only_measured_ones() -> None:
+def test_only_running_measured_containers_have_samples() -> None:
     assert ContainerMetrics().advance([pod(state="waiting")], {("u", "c"): Usage(1, 1)}, 15) == {}
     assert ContainerMetrics().advance([pod()], {}, 15) == {}
 

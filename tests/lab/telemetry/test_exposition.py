@@ -44,7 +44,7 @@ def test_the_text() -> None:
 
 
 @pytest.mark.lab
-def test_promtool_can_read_it(binary: Callable[[str], Path]) -> None:
+def test_exposition_passes_promtool(binary: Callable[[str], Path]) -> None:
     command = [binary("promtool"), "check", "metrics"]
     checked = subprocess.run(command, input=TEXT, capture_output=True, text=True, check=False)
     assert "error while linting" not in checked.stderr

@@ -100,7 +100,7 @@ def test_pods(status: Any, present: list[str], absent: list[str]) -> None:
         assert not [line for line in lines if part in line]
 
 
-def test_a_pod_of_nobody() -> None:
+def test_pod_without_owner_has_empty_owner_labels() -> None:
     assert f"kube_pod_owner{{{ON}}} 1.0" in text("Pod", spec={}, status={})
 
 
@@ -218,14 +218,14 @@ def test_deployments() -> None:
         ("ConfigMap", {"data": {}}, [], ["kube"]),
     ],
 )  # fmt: skip
-def test_other_kinds(kind: str, parts: Any, present: list[str], absent: list[str]) -> None:
+def test_kube_state_series_of_other_kinds(kind: str, parts: Any, present: list[str], absent: list[str]) -> None:
     lines = text(kind, **parts)
     assert set(present) <= lines, sorted(lines)
     for part in absent:
         assert not [line for line in lines if part in line]
 
 
-def test_an_object_is_read_again_when_its_version_changed() -> None:
+def test_changed_object_is_collected_again() -> None:
     def namespaces(phase: str, version: str) -> Any:
         meta = {"name": "n", "uid": "u", "resourceVersion": version}
         return {"Namespace": {"n": {"metadata": meta, "status": {"phase": phase}}}}
@@ -240,14 +240,14 @@ def test_an_object_is_read_again_when_its_version_changed() -> None:
     assert state.collect(namespaces("Active", "")) != state.collect(namespaces("Terminating", ""))
 
 
-def test_the_order_of_objects_does_not_matter() -> None:
+def test_object_order_does_not_affect_series() -> None:
     one, two = ({"metadata": {"name": name, "namespace": "n"}, "status": {"phase": "Running"}} for name in "ab")
     assert list(collect_kube_state({"Pod": {"a": one, "b": two}})) == list(
         collect_kube_state({"Pod": {"b": two, "a": one}})
     )
 
 
-def test_series_are_the_same_objects_from_tick_to_tick() -> None:
+def test_series_objects_are_reused_between_ticks() -> None:
     pods = {"a": {"metadata": {"name": "a", "namespace": "n", "uid": "u", "resourceVersion": "1"}}}
     state = KubeState()
     first, second = state.collect({"Pod": pods}), state.collect({"Pod": pods})

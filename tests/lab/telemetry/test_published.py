@@ -199,7 +199,7 @@ def test_names(name: str, kind: str, unit: str, spelled: str) -> None:
     assert prometheus_name(name, kind, unit) == spelled
 
 
-def test_differences_are_seen() -> None:
+def test_differences_to_published_series_are_listed() -> None:
     published: Families = {"a": ("gauge", {"x", "y"}), "b": ("counter", set())}
     ours: Families = {"a": ("counter", {"x", "z"}), "c": ("gauge", set())}
     assert differences(ours, published, set(), set()) == [
@@ -211,7 +211,7 @@ def test_differences_are_seen() -> None:
     ]  # fmt: skip
 
 
-def test_lint_knows_every_series(served: Families) -> None:
+def test_lint_series_match_exported_series(served: Families) -> None:
     """What rules may ask for (`load/series.yaml`) is what the lab exports, labels included."""
     pod = {
         "metadata": {"name": "p", "namespace": "n", "uid": "u"},

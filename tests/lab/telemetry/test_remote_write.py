@@ -83,7 +83,7 @@ def writer(sink: Sink) -> SeriesWriter:
     return SeriesWriter("http://prometheus/", client=httpx.Client(transport=httpx.MockTransport(sink)))
 
 
-def test_labels_are_sorted_and_the_headers_are_those_of_version_1(writer: SeriesWriter, sink: Sink) -> None:
+def test_request_has_sorted_labels_and_version_1_headers(writer: SeriesWriter, sink: Sink) -> None:
     writer.write([(15.0, {B: 1})])
     message = REQUEST.FromString(bytes(cramjam.snappy.decompress_raw(sink.bodies[0])))
     labels = [(label.name, label.value) for label in message.timeseries[0].labels]
@@ -128,7 +128,7 @@ def test_not_a_number_is_not_a_marker(writer: SeriesWriter, sink: Sink) -> None:
     assert math.isnan(value)
 
 
-def test_a_replay_has_the_same_bytes(writer: SeriesWriter, sink: Sink) -> None:
+def test_replayed_batch_has_identical_bytes(writer: SeriesWriter, sink: Sink) -> None:
     batch = [(15.0, {A: 1.0, B: 2.0}), (30.0, {A: 3.0})]
     writer.write([(0.0, {A: 0.0, B: 0.0, make_series_id("c", {}): 0.0})])
     writer.write(batch)
@@ -139,7 +139,7 @@ def test_a_replay_has_the_same_bytes(writer: SeriesWriter, sink: Sink) -> None:
     assert (writer.alive, writer.last) == (frozenset({A}), 30.0)
 
 
-def test_a_refused_batch_can_be_written_again(writer: SeriesWriter, sink: Sink) -> None:
+def test_rejected_batch_can_be_retried(writer: SeriesWriter, sink: Sink) -> None:
     writer.write([(15, {A: 1, B: 1})])
     sink.answers = [httpx.Response(400, text="out of bounds\n")]
     with pytest.raises(MetricsError, match=r"http://prometheus/api/v1/write: .* \(400\): out of bounds$"):
@@ -157,13 +157,13 @@ def test_a_refused_batch_can_be_written_again(writer: SeriesWriter, sink: Sink) 
         ([(7, {A: 1})], "before 15"),
     ],
 )
-def test_time_does_not_go_back(writer: SeriesWriter, batch: Any, message: str) -> None:
+def test_earlier_timestamp_is_refused(writer: SeriesWriter, batch: Any, message: str) -> None:
     writer.write([(15, {A: 1})])
     with pytest.raises(KitError, match=message):
         writer.write(batch)
 
 
-def test_nobody_there() -> None:
+def test_unreachable_prometheus_is_an_error() -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("connection refused", request=request)
 
@@ -182,7 +182,7 @@ def test_large_batches_are_cut_between_series(
     assert sink.received() == {name: [(15000, v), (30000, v)] for (name, _), v in many.items()}
 
 
-def test_labels_of_series_that_ended_are_forgotten(writer: SeriesWriter) -> None:
+def test_labels_of_ended_series_are_released(writer: SeriesWriter) -> None:
     for tick in range(5):
         writer.write([(15.0 * tick, {make_series_id(f"m{tick}_{i}", {}): 1.0 for i in range(900)})])
     assert len(writer._labels) < 3000
@@ -208,7 +208,7 @@ EPOCH = (time.time() - 5 * 86400) // 15 * 15
 
 @pytest.mark.lab
 class TestPrometheus:
-    def test_a_marker_ends_the_series_at_its_tick(self, prometheus: str, query: Any) -> None:
+    def test_stale_marker_ends_the_series(self, prometheus: str, query: Any) -> None:
         one, two = (make_series_id("stale_test", {"namespace": "n", "pod": pod}) for pod in ("one", "two"))
         writer = SeriesWriter(prometheus)
         writer.write([(EPOCH + 15 * i, {one: 1.0, two: 2.0} if i < 4 else {one: 1.0}) for i in range(8)])
@@ -220,7 +220,7 @@ class TestPrometheus:
         assert query("stale_test", EPOCH + 120) == {}
         writer.close()
 
-    def test_worlds_may_be_days_apart_and_interleaved(self, prometheus: str, query: Any) -> None:
+    def test_interleaved_worlds_may_be_days_apart(self, prometheus: str, query: Any) -> None:
         worlds = {
             name: (SeriesWriter(prometheus), start) for name, start in (("now", EPOCH), ("then", EPOCH - 5 * 86400))
         }
@@ -239,7 +239,7 @@ class TestPrometheus:
         writer.write(batch)
         assert query("count_over_time(replay_total[5m])", EPOCH + 19 * 15) == {"p": 20.0}
 
-    def test_too_old_is_an_error_in_prometheus_own_words(self, prometheus: str) -> None:
+    def test_too_old_sample_returns_the_prometheus_error(self, prometheus: str) -> None:
         writer = SeriesWriter(prometheus)
         # The window counts from the newest sample of the database, so there has to be one.
         writer.write([(EPOCH, {make_series_id("young", {"namespace": "n"}): 1.0})])

@@ -54,7 +54,7 @@ def test_quantities_are_canonical(used: Usage, cpu: str, memory: str) -> None:
     assert format_usage(used) == {"cpu": cpu, "memory": memory}
 
 
-def test_a_pod_is_written_as_metrics_server_writes_it() -> None:
+def test_pod_metrics_match_metrics_server() -> None:
     assert build_pod_metrics([pod()], measured()) == [
         {
             "kind": "PodMetrics",
@@ -91,7 +91,7 @@ def test_only_whole_windows_count(subject: dict[str, Any], containers: list[str]
     assert len(build_pod_metrics([subject], measured())) == bool(containers)
 
 
-def test_nodes_are_the_sum_of_their_pods_and_their_own() -> None:
+def test_node_usage_is_pods_plus_system() -> None:
     usage = measured(("a", "c"), ("a", "d"), ("b", "c"), ("gone", "c")).usage
     by_node = sum_by_node([pod("a"), pod("b")], usage)
     assert by_node == {"worker-1": Usage(0.75, 192 * 2.0**20)}

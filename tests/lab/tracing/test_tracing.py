@@ -220,7 +220,7 @@ def test_without_times_two_days_are_searched() -> None:
         parse("", NOW)
 
 
-def test_otlp_is_one_request_a_line() -> None:
+def test_otlp_export_has_one_request_per_line() -> None:
     first = json.loads(next(iter(serialize_lines([BAD]))))
     front, cart = first["resourceSpans"]
     assert cart["resource"] == {
@@ -262,7 +262,7 @@ def test_otlp_is_one_request_a_line() -> None:
     ]
 
 
-def test_the_table_reads_what_is_exported() -> None:
+def test_trace_table_parses_exported_traces() -> None:
     newest, *_, oldest = parse_rows(serialize_lines(ALL))
     assert (newest.trace_id, newest.root, newest.spans, newest.errors) == (f"{2:032x}", "front GET /", 1, 0)
     bad = next(row for row in parse_rows(serialize_lines(ALL)) if row.errors)
@@ -270,7 +270,7 @@ def test_the_table_reads_what_is_exported() -> None:
     assert oldest.start == NOW - 10.0
 
 
-def test_which_world() -> None:
+def test_choose_namespace_by_trial_or_only_world() -> None:
     worlds = [{"trial": "t1", "namespace": "shop"}, {"trial": "t2", "namespace": "hotel"}]
     assert [choose_namespace(worlds, "t2"), choose_namespace(worlds, "shop"), choose_namespace(worlds[:1], "")] == [
         "hotel",

@@ -58,7 +58,7 @@ def test_image_provider_is_idle_without_browsers(visited: Callable[..., TwinClus
     assert after.rate("load-generator") == pytest.approx(2.1, rel=0.3)
 
 
-def test_each_browser_holds_memory_of_the_load_generator(visited: Callable[..., TwinCluster]) -> None:
+def test_browsers_use_load_generator_memory(visited: Callable[..., TwinCluster]) -> None:
     def bytes_of(shop: TwinCluster) -> float:
         assert shop.last is not None
         return next(u.memory_bytes for (_, name), u in shop.last.usage.items() if name == "load-generator")
@@ -102,7 +102,9 @@ def test_slow_images_only_slow_the_proxy(visited: Callable[..., TwinCluster], ve
     ("component", "broken"),
     [("image-provider", {"frontend-proxy"}), ("currency", {"frontend", "frontend-proxy"})],
 )
-def test_what_only_browsers_miss(visited: Callable[..., TwinCluster], component: str, broken: set[str]) -> None:
+def test_browser_only_requests_fail_with_their_component(
+    visited: Callable[..., TwinCluster], component: str, broken: set[str]
+) -> None:
     shop = visited("2.2.0", users=40)
     shop.scale(component, 0)
     shop.run(60.0)
@@ -116,7 +118,7 @@ def test_what_only_browsers_miss(visited: Callable[..., TwinCluster], component:
         assert visits(after) < 1.35 * waiting, "who cannot choose a currency waits for half a minute"
 
 
-def test_spans_of_browsers_go_their_own_way(visited: Callable[..., TwinCluster]) -> None:
+def test_browser_spans_bypass_the_collector_service(visited: Callable[..., TwinCluster]) -> None:
     shop = visited("2.2.0")
     shop.env("frontend", "OTEL_COLLECTOR_HOST", "elsewhere")
     shop.run(30.0)
@@ -131,7 +133,7 @@ def test_spans_of_browsers_go_their_own_way(visited: Callable[..., TwinCluster])
     assert after.calls("load-generator") == 0
 
 
-def test_traffic_that_is_switched_off_has_no_browsers(visited: Callable[..., TwinCluster]) -> None:
+def test_disabled_traffic_has_no_browsers(visited: Callable[..., TwinCluster]) -> None:
     shop = visited("3.0.0", warm=60.0)
     flag(shop, "loadGeneratorTraffic", "off")
     shop.run(30.0)

@@ -88,13 +88,13 @@ OUTCOMES = (
         ("ruby", ConnectionOutcome.CONNECTION_REFUSED, "http", "dial tcp 10.96.0.7:4711: connect: connection refused"),
     ],
 )
-def test_a_library_has_words_of_its_own(dialect: str, outcome: str, protocol: str, expected: str) -> None:
+def test_client_errors_match_their_library(dialect: str, outcome: str, protocol: str, expected: str) -> None:
     assert expected in describe_cause(dialect, outcome, protocol, **NAMES)
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("protocol", [*get_args(Protocol), "mysql", "rabbitmq"])
-def test_no_words_are_left_unfilled(protocol: str, outcome: str) -> None:
+def test_client_errors_have_no_unfilled_placeholders(protocol: str, outcome: str) -> None:
     for dialect in DIALECTS:
         words = describe_cause(dialect, outcome, protocol, **NAMES)
         assert words

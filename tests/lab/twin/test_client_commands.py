@@ -60,10 +60,10 @@ def _shop(**more):
     return little
 
 
-def client(little, words, name="c", user="me", password="secret"):
+def client(little, fill_pattern, name="c", user="me", password="secret"):
     """A container that runs the command from now on; how the twin says that it goes."""
     env = [{"name": "PGUSER", "value": user}, {"name": "PGPASSWORD", "value": password}]
-    spec = {"name": "psql", "image": "example.org/box:1", "command": words, "env": env}
+    spec = {"name": "psql", "image": "example.org/box:1", "command": fill_pattern, "env": env}
     metadata = {"name": name, "uid": f"u-{name}", "labels": {}, "annotations": {"workload": name}}
     metadata["creationTimestamp"] = stamp(little.now)
     entry = {"name": "psql", "containerID": f"containerd://{name}", "restartCount": 0}
@@ -76,7 +76,7 @@ def client(little, words, name="c", user="me", password="secret"):
     return start
 
 
-def words(pattern, **values):
+def fill_pattern(pattern, **values):
     return [w.format(**values) for w in pattern]
 
 
@@ -85,34 +85,36 @@ def logs(little):
 
 
 def test_a_changed_password_is_met_by_new_connections_only(shop):
-    ended = client(shop, words(SET, user="me", password="other"))
+    ended = client(shop, fill_pattern(SET, user="me", password="other"))
     assert (ended.exit.code, ended.exit.reason) == (0, "Completed")
     assert shop.run(120).share("api", kind="SERVER") == 0, "whoever is connected stays so"
     shop.restart("api")
     shop.run(60)
     assert 'password authentication failed for user "me"' in logs(shop)
-    assert client(shop, words(SET, user="me", password="secret"), "again").exit.code == 2, "the client's own is old too"
-    assert client(shop, words(SET, user="me", password="secret"), "right", password="other").exit.code == 0
+    assert client(shop, fill_pattern(SET, user="me", password="secret"), "again").exit.code == 2, (
+        "the client's own is old too"
+    )
+    assert client(shop, fill_pattern(SET, user="me", password="secret"), "right", password="other").exit.code == 0
     shop.run(15)
     shop.restart("api")
     shop.run(120)
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
-def test_a_revoked_right_is_missed_at_once_and_until_it_is_granted(shop):
-    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+def test_revoked_privilege_fails_calls_until_granted(shop):
+    client(shop, fill_pattern(REVOKE, privilege="SELECT", user="me", table="items"))
     assert shop.run(60).share("api", kind="SERVER") == 1
     assert "pq: permission denied for table items" in logs(shop)
-    client(shop, words(GRANT, privilege="SELECT", user="me", table="items"), "d")
+    client(shop, fill_pattern(GRANT, privilege="SELECT", user="me", table="items"), "d")
     shop.run(15)
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
 def test_insert_and_select_need_separate_privileges(shop_of):
     shop = shop_of(privilege="INSERT")
-    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    client(shop, fill_pattern(REVOKE, privilege="SELECT", user="me", table="items"))
     assert shop.run(60).share("api", kind="SERVER") == 0
-    client(shop, words(REVOKE, privilege="INSERT", user="me", table="items"), "d")
+    client(shop, fill_pattern(REVOKE, privilege="INSERT", user="me", table="items"), "d")
     assert shop.run(60).share("api", kind="SERVER") == 1
     assert "pq: permission denied for table items" in logs(shop)
 
@@ -120,13 +122,13 @@ def test_insert_and_select_need_separate_privileges(shop_of):
 @pytest.mark.parametrize(
     ("user", "table", "privilege"), [("me", "others", "SELECT"), ("you", "items", "SELECT"), ("me", "items", "INSERT")]
 )
-def test_other_rights_are_not_missed(shop, user, table, privilege):
-    client(shop, words(REVOKE, privilege=privilege, user=user, table=table))
+def test_unrelated_privileges_do_not_matter(shop, user, table, privilege):
+    client(shop, fill_pattern(REVOKE, privilege=privilege, user=user, table=table))
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
 def test_store_changes_are_lost_with_its_process(shop):
-    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    client(shop, fill_pattern(REVOKE, privilege="SELECT", user="me", table="items"))
     shop.run(30)
     shop.restart("box")
     shop.run(90)
@@ -134,14 +136,14 @@ def test_store_changes_are_lost_with_its_process(shop):
 
 
 def test_pod_deleted_before_command_ended_has_no_effect(shop):
-    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    client(shop, fill_pattern(REVOKE, privilege="SELECT", user="me", table="items"))
     del shop.kinds["Pod"]["c"]
     shop.version += 1
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
-def test_a_lock_makes_statements_wait_until_its_session_ends(shop):
-    assert client(shop, words(LOCK, table="items")).exit is None
+def test_table_lock_blocks_statements_until_session_ends(shop):
+    assert client(shop, fill_pattern(LOCK, table="items")).exit is None
     held = shop.run(60)
     assert held.share("gate", kind="SERVER") == 1, "it gives up after ten seconds"
     assert held.quantile(0.5, "api") > 5000
@@ -152,8 +154,8 @@ def test_a_lock_makes_statements_wait_until_its_session_ends(shop):
     assert after.rate("api", kind="SERVER") > 2
 
 
-def test_a_session_ends_with_its_store(shop):
-    client(shop, words(LOCK, table="items"))
+def test_client_session_ends_with_its_store(shop):
+    client(shop, fill_pattern(LOCK, table="items"))
     shop.run(15)
     shop.restart("box")
     shop.run(15)
@@ -161,7 +163,7 @@ def test_a_session_ends_with_its_store(shop):
 
 
 def test_a_full_store_refuses_new_connections_only(shop):
-    client(shop, words(HOLD, connections="10"))
+    client(shop, fill_pattern(HOLD, connections="10"))
     assert shop.run(60).share("api", kind="SERVER") == 0
     shop.restart("api")
     shop.run(60)
@@ -171,7 +173,7 @@ def test_a_full_store_refuses_new_connections_only(shop):
 
 
 def test_few_connections_fill_no_store(shop):
-    client(shop, words(HOLD, connections="5"))
+    client(shop, fill_pattern(HOLD, connections="5"))
     shop.run(15)
     assert client(shop, [*SQL, "SELECT 1"], "d").exit.code == 0
 
@@ -184,7 +186,7 @@ def test_memory_flood_is_oom_killed_and_restarts(shop):
     shop.change("Deployment", "box", limit)
     shop.restart("box")
     shop.run(60)
-    client(shop, words(FILL, bytes="1000000"))
+    client(shop, fill_pattern(FILL, bytes="1000000"))
     ended = []
     for _ in range(6):
         shop.run(15)
@@ -199,10 +201,15 @@ def test_memory_flood_is_oom_killed_and_restarts(shop):
         ([*SQL, "SELECT 1"], {}, 0, ""),
         ([*SQL, "SELECT 1"], {"password": "no"}, 2, 'FATAL:  password authentication failed for user "me"'),
         ([*SQL, "VACUUM"], {}, UNKNOWN, "real-data-plane"),
-        (words(REVOKE, privilege="SELECT", user="you", table="items"), {}, 1, 'ERROR:  role "you" does not exist'),
+        (
+            fill_pattern(REVOKE, privilege="SELECT", user="you", table="items"),
+            {},
+            1,
+            'ERROR:  role "you" does not exist',
+        ),
     ],
 )
-def test_how_a_command_ends(shop, command, login, code, text):
+def test_client_command_exit_code_and_output(shop, command, login, code, text):
     ended = client(shop, command, **login)
     assert ended.exit.code == code
     assert text in ended.exit.text
@@ -216,20 +223,20 @@ def test_how_a_command_ends(shop, command, login, code, text):
         (lambda s: s.scale("box", 0), "Connection refused"),
     ],
 )
-def test_a_store_that_is_not_there(shop, harm, text):
+def test_unreachable_store_fails_the_command(shop, harm, text):
     harm(shop)
     ended = client(shop, [*SQL, "SELECT 1"])
     assert (ended.exit.code, text in ended.exit.text) == (2, True)
 
 
 def test_a_client_is_no_store(shop):
-    client(shop, words(LOCK, table="others"))
+    client(shop, fill_pattern(LOCK, table="others"))
     shop.run(30)
     assert len(shop.twin._process_table.of("box")) == 1
     assert not shop.twin.answers(shop.kinds["Pod"]["c"], "psql", 7000, None, shop.now)
 
 
-def test_programs_of_clients_are_known(shop):
+def test_client_programs_belong_to_their_images(shop):
     assert shop.twin.has_program("example.org/box:1", "psql")
     assert not shop.twin.has_program("example.org/box:1", "mongosh")
     assert not shop.twin.has_program("example.org/api:1", "psql")

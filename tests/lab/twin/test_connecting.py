@@ -39,7 +39,7 @@ def test_only_the_first_connection_is_traced(cluster: Callable[..., TwinCluster]
     assert all(shop.run(60.0).calls("cart", span=command) for command in COMMANDS)
 
 
-def test_commands_that_no_connection_takes_leave_no_spans(cluster: Callable[..., TwinCluster]) -> None:
+def test_unsent_commands_leave_no_spans(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     shop.scale("valkey-cart", 0)
     after = shop.run(300.0)
@@ -83,7 +83,7 @@ def open_port(little: TwinCluster) -> None:
         ),
     ],
 )
-def test_attempts_to_connect_wait_for_each_other(
+def test_connection_attempts_are_serialised(
     shop: App,
     shop_objects: list[dict[str, Any]],
     break_store: Callable[[TwinCluster], None],

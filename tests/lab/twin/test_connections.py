@@ -68,7 +68,7 @@ def test_a_policy_is_about_the_port_of_the_connection(fields: Any, port: int, ou
     assert around.lane(15.0).outcome == outcome
 
 
-def test_a_peer_that_ended_is_dialled_again() -> None:
+def test_ended_peer_is_redialled() -> None:
     around, there = between("sql")
     around.lane(0.0)
     around.end(there)
@@ -121,12 +121,12 @@ def test_only_grpc_backs_off() -> None:
     assert around.lane(600.0).ready_at == 0.0
 
 
-def test_a_first_channel_waits_for_nobody() -> None:
+def test_first_channel_opens_immediately() -> None:
     around, _ = between()
     assert around.lane(0.0).ready_at == 0.0
 
 
-def test_a_channel_that_was_never_open_backs_off_as_well() -> None:
+def test_unopened_channel_backs_off_too() -> None:
     opened = []
     for ordinal in range(20):
         around = Surroundings(edge())
@@ -178,7 +178,7 @@ def test_repeated_outage_restarts_back_off() -> None:
 
 
 @pytest.mark.parametrize("protocol", CHANNELS)
-def test_calls_hang_while_a_channel_is_cut_and_go_on_after(protocol: str) -> None:
+def test_calls_hang_while_a_channel_is_partitioned(protocol: str) -> None:
     around, there = between(protocol)
     around.lane(0.0)
     around.cut()
@@ -196,7 +196,7 @@ def test_calls_hang_while_a_channel_is_cut_and_go_on_after(protocol: str) -> Non
 @pytest.mark.parametrize(
     ("silent", "stands", "broken"), [(0.0, 885.0, 900.0), (45.0, 30.0, 45.0), (1000.0, 990.0, 1005.0)]
 )
-def test_a_cut_connection_is_given_up(silent: float, stands: float, broken: float) -> None:
+def test_partitioned_connection_times_out(silent: float, stands: float, broken: float) -> None:
     """By the system after 15 minutes, or by the client's own limit."""
     around, there = between("sql", keepalive_timeout_seconds=silent)
     around.lane(0.0)
@@ -218,7 +218,7 @@ def test_the_last_instant_of_a_cut_connection() -> None:
         assert (around.lane(900.0, end).target is there) is stands
 
 
-def test_a_peer_that_ended_behind_a_cut_broke_when_the_cut_began() -> None:
+def test_peer_lost_behind_a_partition_breaks_at_its_start() -> None:
     """So that the back-off of gRPC is as long as callers went without."""
     around, there = between()
     around.caller.ordinal = 3
@@ -256,7 +256,7 @@ def test_grpc_channel_hangs_for_20_s_then_fails_fast() -> None:
     assert around.lane(60.0).fails_at == 80.0, "it was refused in between"
 
 
-def test_other_dials_hang_for_as_long_as_their_callers_like() -> None:
+def test_dials_without_timeout_hang_indefinitely() -> None:
     around, _ = between("sql")
     around.cut()
     assert around.lane(0.0).fails_at == around.lane(15.0).fails_at == float("inf")
@@ -268,7 +268,7 @@ def test_dial_hangs_on_lossy_backend_while_others_refuse() -> None:
     assert around.lane(0.0).outcome == ConnectionOutcome.CONNECTION_TIMEOUT
 
 
-def test_a_channel_chooses_one_backend_and_keeps_it() -> None:
+def test_channel_keeps_its_chosen_backend() -> None:
     first = []
     for ordinal in range(40):
         around = Surroundings(edge(), *(process(f"p{i}", f"10.0.0.{i}") for i in range(2, 5)))
@@ -279,7 +279,7 @@ def test_a_channel_chooses_one_backend_and_keeps_it() -> None:
     assert {name: first.count(name) > 4 for name in set(first)} == {"p2": True, "p3": True, "p4": True}
 
 
-def test_another_choice_is_made_for_another_connection() -> None:
+def test_each_connection_chooses_a_backend() -> None:
     chosen = set()
     around = Surroundings(edge("sql"))
     for run in range(30):
@@ -293,7 +293,7 @@ def test_another_choice_is_made_for_another_connection() -> None:
     assert chosen == {"10.0.0.2", "10.0.0.3", "10.0.0.4"}
 
 
-def test_only_backends_that_listen_are_chosen() -> None:
+def test_only_listening_backends_are_chosen() -> None:
     late = process("p3", "10.0.0.3", protocol="sql", ready_at=100.0)
     around = Surroundings(edge("sql"), process("p2", IP, port=0), late)
     assert around.lane(0.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
@@ -346,7 +346,7 @@ def test_other_protocol_is_no_peer() -> None:
     assert around.connections._states[around.link(15.0).key, None].peer is None
 
 
-def test_datagrams_go_to_the_address_that_was_found_first() -> None:
+def test_datagrams_keep_their_first_resolved_address() -> None:
     around, there = between("udp")
     around.more = (
         service(CALLEE, ADDRESS, {"name": "p", "port": PORT, "protocol": "UDP"}),

@@ -16,7 +16,7 @@ def _lag(shop: TwinCluster, group: str) -> float:
     return _of(shop, "kafka_consumer_group_lag_sum_ratio", group)
 
 
-def test_the_span_of_an_order_begins_with_the_wait_for_it(cluster: Callable[..., TwinCluster]) -> None:
+def test_consumer_span_includes_the_poll_wait(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster().run(3600.0)
     orders = hour.calls("checkout", span="publish orders")
     for span, kind in (("order-consumed", "INTERNAL"), ("receive orders", "CONSUMER"), ("postgresql", "CLIENT")):
@@ -27,7 +27,7 @@ def test_the_span_of_an_order_begins_with_the_wait_for_it(cluster: Callable[...,
     assert hour.calls("fraud-detection") == hour.calls("fraud-detection", span="process orders", kind="CONSUMER")
 
 
-def test_a_poll_that_takes_too_long_is_done_again_and_again(cluster: Callable[..., TwinCluster]) -> None:
+def test_slow_poll_is_repeated_after_rebalance(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     flag(shop, "kafkaQueueProblems", "on")
     shop.run(300.0)
@@ -54,7 +54,7 @@ def test_copies_are_compared_without_cache() -> None:
     assert any("Duplicate order received" in line.text for line in shop.logs)
 
 
-def test_what_was_not_committed_comes_again() -> None:
+def test_uncommitted_records_are_redelivered() -> None:
     shop = rendered("3.0.0", 50, {}, "steady", 120.0)
     again = 0.0
     for _ in range(6):

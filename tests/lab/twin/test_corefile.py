@@ -76,7 +76,7 @@ def _objects(**changes):
     ],
     ids=["as installed", "scaled", "a Service that leads nowhere", "no Service", "no workload", "no file", "nothing"],
 )  # fmt: skip
-def test_whether_it_runs_is_what_its_objects_want(objects, expected) -> None:
+def test_cluster_dns_runs_according_to_its_objects(objects, expected) -> None:
     assert cluster_dns.find_dns(objects) == expected
 
 

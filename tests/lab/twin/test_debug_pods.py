@@ -80,7 +80,7 @@ def test_usual_commands(cluster: TwinCluster, words: tuple[str, ...], code: int,
     assert found_code == code
 
 
-def test_what_is_broken_is_seen_as_broken(cluster: TwinCluster) -> None:
+def test_debug_pod_observes_broken_network(cluster: TwinCluster) -> None:
     cluster.scale("gate", 0)
     code, text = reported(run(cluster, "wget", "-qO-", "http://gate/"))
     assert (code, "Connection refused" in text) == (1, True)
@@ -101,11 +101,11 @@ def test_what_is_broken_is_seen_as_broken(cluster: TwinCluster) -> None:
         (),
     ],
 )
-def test_what_is_not_understood_goes_on(cluster: TwinCluster, words: tuple[str, ...]) -> None:
+def test_unsupported_command_keeps_running(cluster: TwinCluster, words: tuple[str, ...]) -> None:
     assert run(cluster, *words).exit is None
 
 
-def test_programs_of_the_app_do_not_look_around(cluster: TwinCluster) -> None:
+def test_app_images_run_no_debug_commands(cluster: TwinCluster) -> None:
     assert run(cluster, "env", image="example.org/gate:1").exit is None
 
 
@@ -119,5 +119,5 @@ def test_programs_of_the_app_do_not_look_around(cluster: TwinCluster) -> None:
         ("busyboks", False), ("example.org/busybox:1.37.0", False), ("redis:7", False),
     ],
 )  # fmt: skip
-def test_images_that_every_mirror_has(image: str, expected: bool) -> None:
+def test_tool_images_are_recognised(image: str, expected: bool) -> None:
     assert is_tool(image) is expected

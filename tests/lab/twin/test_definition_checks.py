@@ -143,13 +143,13 @@ READ = ("components", "gate", "operations", "read")
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(
+def test_definition_mistake_has_its_path(
     change: Callable[[dict[str, Any]], object], said: str, place: tuple[str | int, ...]
 ) -> None:
     assert wrong(change) == [DefinitionMistake(said, place)]
 
 
-def test_what_fits_is_left_alone() -> None:
+def test_valid_definition_has_no_mistakes() -> None:
     assert wrong(lambda twin: None) == []
 
 
@@ -191,7 +191,7 @@ def test_entry_without_request_metrics_is_reported(change: Callable[[dict[str, A
     assert found == DefinitionMistake(reported, ("components", "gate"))
 
 
-def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:
+def test_app_without_twin_has_no_mistakes() -> None:
     assert find_mistakes(msgspec.structs.replace(HOTEL, twin=None)) == ()
 
 
@@ -214,7 +214,7 @@ def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_lint_and_try_find_it_before_anything_starts(collection: Path, tmp_path: Path) -> None:
+def test_lint_and_try_report_mistakes_before_start(collection: Path, tmp_path: Path) -> None:
     file = collection / "catalog" / "apps" / HOTEL.name / "app.yaml"
     (found,) = check_files([file], Catalog())
     assert found.code == "SK138"
@@ -250,7 +250,7 @@ def test_field_position_is_in_its_version_section(version: str, place: tuple[str
     assert str(locate_field(parse(SHARED, "twin.yaml"), version, place)) == position
 
 
-def test_the_page_has_every_field() -> None:
+def test_every_twin_field_is_documented() -> None:
     page = render_twin_page()
     for field in (
         "perIteration",

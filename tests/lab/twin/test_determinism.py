@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(("app", "version"), [("otel-demo", "2.2.0"), ("hotel-reservation", "6ecb097")])
-def test_the_same_bytes_in_another_process(app: str, version: str) -> None:
+def test_series_are_identical_across_processes(app: str, version: str) -> None:
     """Neither the order of mappings, nor the seed of hashes, nor what was computed before has a say."""
     other = subprocess.Popen(
         [sys.executable, "-m", "tests.lab.twin.history", app, version, "7", "backwards"],
@@ -38,7 +38,7 @@ def counts(seed: int) -> list[float]:
     return [cluster.run(TICK).calls("gate", kind="SERVER") for _ in range(20)]
 
 
-def test_other_seeds_vary_as_load_does() -> None:
+def test_different_seeds_are_independent() -> None:
     """Users come independently of each other: neither in step, nor in bursts, and nobody is faster than they are."""
     table = np.array([counts(seed) for seed in range(30)])
     assert len({tuple(row) for row in table.tolist()}) == 30

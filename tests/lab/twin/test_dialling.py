@@ -46,7 +46,9 @@ def _address(text: str, **more: Any) -> Address:
         ({"ready_at": 30.0}, "grpc", ConnectionOutcome.OK),
     ],
 )
-def test_who_answers_at_the_port(target: dict[str, Any], protocol: Any, outcome: ConnectionOutcome) -> None:
+def test_dial_outcome_depends_on_the_listener(
+    target: dict[str, Any], protocol: Any, outcome: ConnectionOutcome
+) -> None:
     there = process("there", IP, **target)
     lane = dialled(edge(protocol), there)
     if outcome == ConnectionOutcome.CONNECTION_REFUSED:
@@ -64,7 +66,7 @@ def test_who_answers_at_the_port(target: dict[str, Any], protocol: Any, outcome:
         ("redis", "store", ConnectionOutcome.OK),
     ],
 )
-def test_components_of_one_program_stand_in_for_each_other(
+def test_components_of_one_program_are_interchangeable(
     program: str, component: str, outcome: ConnectionOutcome
 ) -> None:
     there = process("there", IP, component, program=program)
@@ -80,7 +82,7 @@ def test_components_of_one_program_stand_in_for_each_other(
         ("", "consul", "http", ConnectionOutcome.PROTOCOL_MISMATCH),
     ],
 )
-def test_a_registry_may_answer_in_the_place_of_the_callee(
+def test_registry_may_answer_for_the_callee(
     registry: str, component: str, protocol: str, outcome: ConnectionOutcome
 ) -> None:
     assert dialled(edge(registry=registry), process("there", IP, component, protocol)).outcome == outcome
@@ -141,7 +143,7 @@ def test_a_registry_may_answer_in_the_place_of_the_callee(
         ),
     ],
 )
-def test_what_a_store_says_to_who_logs_in(
+def test_store_login_outcome_depends_on_credentials_and_tls(
     target: dict[str, Any], asked: dict[str, Any], outcome: ConnectionOutcome
 ) -> None:
     there = process("there", IP, **{"protocol": "sql", **target})
@@ -161,12 +163,12 @@ def test_what_a_store_says_to_who_logs_in(
         ),  # kube-proxy says so, which it does to few of many
     ],
 )
-def test_a_dial_that_reaches_nobody(host: str, expected: ConnectionLane, ip: str) -> None:
+def test_dial_without_listener_fails(host: str, expected: ConnectionLane, ip: str) -> None:
     around = Surroundings(edge())
     assert dial(around.edge, Address(host, PORT), around.caller, around.change()) == ((expected,), ip)
 
 
-def test_packets_to_an_endpoint_that_no_pod_has_are_lost() -> None:
+def test_dial_to_an_orphaned_endpoint_times_out() -> None:
     gone = process("gone", "10.0.0.9")
     around = Surroundings(edge(), gone)
     around.processes.clear()
@@ -181,7 +183,7 @@ def test_cut_wire_times_out_regardless_of_listener() -> None:
     assert lanes == (ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, None, Wire(cut=True), port=PORT),)
 
 
-def test_each_backend_is_a_way() -> None:
+def test_each_backend_is_a_lane() -> None:
     one, two = process("one", IP), process("two", "10.0.0.3", "other", ready_at=9.0)
     around = Surroundings(edge(), one, two)
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
@@ -191,7 +193,7 @@ def test_each_backend_is_a_way() -> None:
     ]
 
 
-def test_datagrams_are_for_the_port_of_their_protocol() -> None:
+def test_datagrams_use_the_udp_port() -> None:
     around = Surroundings(edge("udp"), process("there", IP, protocol="udp"))
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
     assert lanes == (ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT),), "the Service has the port for TCP alone"
@@ -220,7 +222,7 @@ def test_datagrams_are_for_the_port_of_their_protocol() -> None:
         ({"text": "$(A)-$(B.c_1):$(P)"}, {"A": "x", "B.c_1": "y", "P": "3"}, None, Address("x-y", 3)),
     ],
 )
-def test_where_a_program_reads_an_address(source: Any, env: Any, config: Any, expected: Address) -> None:
+def test_address_is_read_from_its_source(source: Any, env: Any, config: Any, expected: Address) -> None:
     reader = process("reader", IP, env=env, config=config)
     assert read_address(AddressSource(**source), reader) == expected
 

@@ -31,7 +31,7 @@ FULL = "cart.shop.svc.cluster.local"
         ("example.org.", ["example.com"], False, False),
     ],
 )
-def test_which_names_are_meant(host: str, patterns: list[str], error: bool, random: bool) -> None:
+def test_wrong_answers_match_patterns(host: str, patterns: list[str], error: bool, random: bool) -> None:
     assert WrongAnswers(False, tuple(patterns)).misleads(host, "shop") is error
     assert WrongAnswers(True, tuple(patterns)).misleads(host, "shop") is random
 
@@ -94,7 +94,7 @@ def test_a_standing_connection_needs_no_name() -> None:
     assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0
 
 
-def test_a_random_address_answers_nobody() -> None:
+def test_random_address_never_answers() -> None:
     cluster = tiny.started()
     _mislead(cluster, "gate", "random", "api.*")
     cluster.restart("api")

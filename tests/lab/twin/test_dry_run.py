@@ -19,7 +19,7 @@ CATALOG = Catalog()
 Document = dict[str, Any]
 
 
-def played(
+def dry_run(
     twin: Callable[[Document], object] = lambda _: None, objects: Callable[[list[Document]], object] = lambda _: None
 ) -> list[Miss]:
     made, there = copy.deepcopy(tiny.TWIN), tiny.objects()
@@ -58,16 +58,16 @@ def edge(number: int, **fields: Any) -> Callable[[Document], object]:
     ("name", "version", "options"),
     [(n, v, o) for n in CATALOG.apps() for v in CATALOG.versions(n) for o in ({}, {"separateStores": True})],
 )
-def test_the_apps_of_the_catalogue_come_together(name: str, version: str, options: Document) -> None:
+def test_catalogue_apps_have_no_misses(name: str, version: str, options: Document) -> None:
     app = CATALOG.app(name, version)
     objects = render_app(app, resolve_options(app, options), 50, app.namespace, templates=CATALOG.templates(name))
     assert app.twin is not None
     assert find_misses(locate_components(app, objects, app.namespace), app.twin, objects) == ()
 
 
-def test_what_comes_together_is_left_alone() -> None:
-    assert played(objects=probe("/live?full=1")) == []
-    assert played(objects=lambda objects: objects.remove(service(objects, "box"))) != []
+def test_consistent_app_has_no_misses() -> None:
+    assert dry_run(objects=probe("/live?full=1")) == []
+    assert dry_run(objects=lambda objects: objects.remove(service(objects, "box"))) != []
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_dry_run_reports_mismatches_with_position(
     said: str,
     place: tuple[str | int, ...],
 ) -> None:
-    assert played(twin or (lambda _: None), objects or (lambda _: None)) == [Miss(said, place)]
+    assert dry_run(twin or (lambda _: None), objects or (lambda _: None)) == [Miss(said, place)]
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_dry_run_reports_mismatches_with_position(
     ],
     ids=["an optional address", "a component that options leave out"],
 )
-def test_what_need_not_be_there_is_not_missed(change: Callable[[Document], object]) -> None:
-    assert played(change) == []
+def test_optional_parts_may_be_missing(change: Callable[[Document], object]) -> None:
+    assert dry_run(change) == []
 
 
 QUEUE = {"component": "box", "port": 7000, "topics": ["jobs"]}
@@ -198,7 +198,7 @@ QUEUE = {"component": "box", "port": 7000, "topics": ["jobs"]}
         ("jobs", {"operation": "Work"}, "'api/Work' is called but not defined"),
     ],
 )  # fmt: skip
-def test_topics_are_kept_by_the_queues_that_are_there(topic: str, consumer: Document, said: str | None) -> None:
+def test_topics_belong_to_existing_queues(topic: str, consumer: Document, said: str | None) -> None:
     twin = copy.deepcopy(tiny.TWIN)
     twin["queues"] = [QUEUE]
     twin["components"]["box"]["operations"]["get"]["topic"] = topic
@@ -219,7 +219,7 @@ def test_topics_are_kept_by_the_queues_that_are_there(topic: str, consumer: Docu
         ("versions: {'2.0': {}}\n", "SK138", "versions: app.yaml has no version '2.0', only 1.0"),
     ],
 )
-def test_a_twin_that_cannot_be_read_is_not_passed_over(
+def test_unreadable_twin_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: str, said: str
 ) -> None:
     folder = tmp_path / "catalog" / "apps" / "little"

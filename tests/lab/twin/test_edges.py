@@ -66,9 +66,7 @@ def test_live_channels_survive_failing_readiness(little: TwinCluster) -> None:
 
 
 @pytest.mark.parametrize("fault", [_port, _no_service, _selector])
-def test_the_fix_heals_at_once_after_the_caller_restarts(
-    little: TwinCluster, fault: Callable[[TwinCluster], None]
-) -> None:
+def test_fix_heals_after_the_caller_restarts(little: TwinCluster, fault: Callable[[TwinCluster], None]) -> None:
     saved = copy.deepcopy(little.get("Service", "api"))
     fault(little)
     little.restart("gate")
@@ -133,7 +131,7 @@ def test_packet_loss_and_refusal_are_distinct_outcomes(little: TwinCluster, addr
         "API:9000",
     ],
 )
-def test_all_spellings_of_a_service_work(little: TwinCluster, address: str) -> None:
+def test_every_form_of_a_service_name_resolves(little: TwinCluster, address: str) -> None:
     little.env("gate", "API_ADDR", address)
     little.run(30.0)
     assert little.run(60.0).share("gate", kind="SERVER") == 0.0
@@ -156,7 +154,7 @@ def _deny(direction: str, workload: str) -> dict[str, Any]:
     return {"kind": "NetworkPolicy", "metadata": {"name": "p"}, "spec": spec}
 
 
-def test_a_denied_callee_hangs_until_the_caller_gives_up(little: TwinCluster) -> None:
+def test_denied_call_hangs_until_its_timeout(little: TwinCluster) -> None:
     little.put(_deny("Ingress", "api"))
     little.settle()
     little.run(30.0)
@@ -184,7 +182,7 @@ def test_hung_spans_appear_when_the_hang_ends() -> None:
     assert cluster.run(120.0).rate("gate", kind="SERVER") == pytest.approx(20 / 2.0, rel=0.15)
 
 
-def test_a_policy_lets_through_what_it_names(little: TwinCluster) -> None:
+def test_policy_allows_named_peers(little: TwinCluster) -> None:
     policy = _deny("Ingress", "api")
     policy["spec"]["ingress"] = [
         {"from": [{"podSelector": {"matchLabels": {"app": "gate"}}}], "ports": [{"port": "main"}]}
@@ -204,7 +202,7 @@ def test_a_partition_is_felt_on_live_connections(little: TwinCluster) -> None:
     assert little.run(60.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_delay_shapes_what_a_pod_sends(little: TwinCluster) -> None:
+def test_delay_applies_to_egress(little: TwinCluster) -> None:
     little.chaos("box", delay=0.3)
     little.run(15.0)
     after = little.run(120.0)
@@ -212,7 +210,7 @@ def test_delay_shapes_what_a_pod_sends(little: TwinCluster) -> None:
     assert after.share("gate") == 0.0
 
 
-def test_delay_beyond_the_callers_patience_becomes_an_error(little: TwinCluster) -> None:
+def test_delay_beyond_the_timeout_is_an_error(little: TwinCluster) -> None:
     little.chaos("box", delay=3.0)
     little.run(15.0)
     after = little.run(120.0)
@@ -282,7 +280,7 @@ def test_pause_container_does_not_listen(little: TwinCluster) -> None:
     assert after.silent("api")
 
 
-def test_a_killed_callee_is_refused_until_it_listens_again(little: TwinCluster) -> None:
+def test_killed_callee_refuses_connections_until_it_listens(little: TwinCluster) -> None:
     little.restart("api")
     hit = little.run(15.0)
     assert 0.0 < hit.share("gate", span="Api/Read", kind="CLIENT") < 1.0
@@ -290,7 +288,7 @@ def test_a_killed_callee_is_refused_until_it_listens_again(little: TwinCluster) 
     assert little.run(60.0).share("gate") == 0.0
 
 
-def test_a_channel_uses_one_replica_and_a_pool_all() -> None:
+def test_channel_uses_one_replica_and_pool_uses_all() -> None:
     cluster = TwinCluster(tiny.app(), tiny.objects())
     cluster.now += 30.0
     cluster.restart("api")

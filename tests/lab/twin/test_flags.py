@@ -127,7 +127,7 @@ def document(version: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_no_flag_is_without_effect_and_none_without_a_test(version: str) -> None:
+def test_every_flag_has_an_effect_and_a_test(version: str) -> None:
     app = Catalog().app("otel-demo", version)
     assert app.twin is not None
     model = app.twin.flags
@@ -138,13 +138,13 @@ def test_no_flag_is_without_effect_and_none_without_a_test(version: str) -> None
 
 
 @pytest.mark.parametrize(("name", "flags"), ELSEWHERE.items())
-def test_other_tests_do_measure_them(request: pytest.FixtureRequest, name: str, flags: set[str]) -> None:
+def test_flags_measured_elsewhere_are_referenced(request: pytest.FixtureRequest, name: str, flags: set[str]) -> None:
     text = request.path.with_name(name).read_text(encoding="utf-8")
     assert {flag for flag in flags if not re.search(rf'"{flag}"', text)} == set()
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_a_flag_does_what_it_does(cluster: Callable[..., TwinCluster], name: str) -> None:
+def test_flag_has_its_effect(cluster: Callable[..., TwinCluster], name: str) -> None:
     variant, check = EFFECTS[name]
     shop = cluster(warm=60.0)
     before = shop.run(60.0)

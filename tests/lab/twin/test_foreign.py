@@ -37,7 +37,7 @@ class Reader:
         ({"host_key": "box.addr", "port_key": "box.port", "text": "box:7"}, {}, {}, Address("")),
     ],
 )
-def test_where_an_address_stands(source: Any, env: Any, config: Any, expected: Address) -> None:
+def test_address_is_composed_from_its_source(source: Any, env: Any, config: Any, expected: Address) -> None:
     assert read_address(AddressSource(**source), Reader(env, config)) == expected  # type: ignore[arg-type]
 
 
@@ -102,7 +102,7 @@ def test_slowest_of_parallel_calls_counts() -> None:
     assert 1000.0 <= cluster.run(120.0).quantile(0.5, "gate", "GET /read") <= 1400.0
 
 
-def test_a_blind_program_shows_no_error_and_its_caller_does() -> None:
+def test_unset_span_status_hides_errors_from_the_callee_only() -> None:
     cluster = started(unsetStatus=True)
     cluster.delete("Service", "box")
     cluster.restart("api")
@@ -112,7 +112,7 @@ def test_a_blind_program_shows_no_error_and_its_caller_does() -> None:
     assert span.share("api") == 0
 
 
-def test_a_program_may_wait_for_ever_for_what_it_needs() -> None:
+def test_program_may_wait_indefinitely_for_dependencies() -> None:
     cluster = started(start={"dependencies": [{"callee": "box", "waitSeconds": -1}]})
     cluster.scale("box", 0)
     cluster.restart("api")
@@ -124,7 +124,7 @@ def test_a_program_may_wait_for_ever_for_what_it_needs() -> None:
     assert (span.calls("api") > 5, span.share("api")) == (True, 0.0)
 
 
-def test_programs_in_cpp_have_words_of_their_own() -> None:
+def test_cpp_clients_have_their_own_errors() -> None:
     assert (
         describe_cause("cpp", ConnectionOutcome.NXDOMAIN, "tcp", host="api", port=9)
         == "Could not resolve host for client socket."

@@ -141,7 +141,7 @@ def test_registry_outage_affects_services_until_restart(cluster: Callable[..., T
     assert hotel.run(120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_replaced_pod_and_more_pods_are_found(cluster: Callable[..., TwinCluster]) -> None:
+def test_replaced_and_added_pods_are_discovered(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.restart("profile")
     hotel.scale("geo", 3)
@@ -169,7 +169,7 @@ def test_lost_cache_crashes_client_until_it_returns(cluster: Callable[..., TwinC
     assert warm.share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_slow_cache_is_a_lost_one_beyond_the_timeout(cluster: Callable[..., TwinCluster]) -> None:
+def test_cache_slower_than_the_timeout_counts_as_lost(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.chaos("memcached-profile", delay=1.6)
     hotel.run(30.0)
@@ -211,7 +211,7 @@ def test_empty_profiles_stay_in_the_cache(cluster: Callable[..., TwinCluster]) -
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_booking_without_its_store_ends_the_service(cluster: Callable[..., TwinCluster]) -> None:
+def test_booking_without_its_store_crashes_the_service(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.scale("mongodb-reservation", 0)
     first = live(hotel, 30.0)
@@ -234,7 +234,7 @@ def test_brief_store_outage_ends_no_process(cluster: Callable[..., TwinCluster])
 
 
 @pytest.mark.parametrize("component", ["geo", "user"])
-def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., TwinCluster], component: str) -> None:
+def test_stores_read_at_start_are_not_needed_later(cluster: Callable[..., TwinCluster], component: str) -> None:
     hotel = cluster()
     hotel.scale(f"mongodb-{component}", 0)
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
@@ -248,7 +248,7 @@ def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., TwinClust
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
 
 
-def test_a_store_that_asks_for_logins(cluster: Callable[..., TwinCluster]) -> None:
+def test_store_requiring_logins_rejects_clients(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     container = hotel.get("Deployment", "mongodb-geo")["spec"]["template"]["spec"]["containers"][0]
     container["args"] = ["--auth"]
@@ -283,7 +283,7 @@ def test_a_store_that_asks_for_logins(cluster: Callable[..., TwinCluster]) -> No
         ("jaegerAddress", "nowhere:6831", "", 0.0),
     ],
 )
-def test_a_changed_configuration_breaks_what_it_would(
+def test_changed_configuration_breaks_its_component(
     cluster: Callable[..., TwinCluster], key: str, value: str, words: str, share: float
 ) -> None:
     hotel = cluster()
@@ -298,7 +298,9 @@ def test_a_changed_configuration_breaks_what_it_would(
         assert after.silent("geo"), "its spans go nowhere"
 
 
-def test_one_image_other_program(cluster: Callable[..., TwinCluster], hotel_objects: list[dict[str, Any]]) -> None:
+def test_swapped_command_runs_another_program(
+    cluster: Callable[..., TwinCluster], hotel_objects: list[dict[str, Any]]
+) -> None:
     hotel = cluster()
     image = next(o for o in hotel_objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "geo")["spec"][
         "template"
@@ -318,7 +320,7 @@ def test_one_image_other_program(cluster: Callable[..., TwinCluster], hotel_obje
     assert after.share("user") == 0.0, "there are two of it now"
 
 
-def test_load_in_stages_and_its_bound(cluster: Callable[..., TwinCluster]) -> None:
+def test_staged_load_is_bounded_by_connections(cluster: Callable[..., TwinCluster]) -> None:
     hotel = cluster()
     hotel.env("load-generator", "LOAD_STAGES", "200:0 200:3600")
     hotel.run(30.0)
@@ -330,7 +332,7 @@ def test_load_in_stages_and_its_bound(cluster: Callable[..., TwinCluster]) -> No
     assert after.rate("frontend", kind="SERVER") < 20, "every connection waits"
 
 
-def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Callable[..., TwinCluster]) -> None:
+def test_renamed_objects_give_identical_samples(cluster: Callable[..., TwinCluster]) -> None:
     def story(hotel: TwinCluster) -> list[dict[object, float]]:
         result = []
         for change in (

@@ -51,7 +51,7 @@ def _calls(cluster: TwinCluster, service: str, kind: str) -> tuple[float, float]
         (_rule(selector={"request_headers": {"x": "y"}}, abort=True), True, False),
     ],
 )
-def test_who_is_meant_and_what_becomes_of_the_call(rule: dict[str, Any], served: bool, failing: bool) -> None:
+def test_http_rules_select_calls_and_change_outcomes(rule: dict[str, Any], served: bool, failing: bool) -> None:
     cluster = tiny.started()
     _intercept(cluster, rule)
     cluster.run(90.0)  # connections that are older than the proxy
@@ -91,7 +91,7 @@ def test_http_proxy_handles_plain_http_and_ends_with_container() -> None:
     assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0
 
 
-def test_the_caller_tells_the_status_that_arrived() -> None:
+def test_caller_reports_the_received_status() -> None:
     shop = rendered("2.2.0", 50, {}, "", 120.0)
     _intercept(
         shop, _rule("Response", {"port": 8080, "path": "/ship-order"}, replace={"code": 503}), (8080,), "shipping"
@@ -120,7 +120,7 @@ def test_replaced_status_is_ignored_by_unchecking_caller() -> None:
     assert shop.run(120.0).share("shipping", kind="SERVER") > 0.4, "shipping an order asks nobody"
 
 
-def test_rules_are_those_of_the_port_and_the_running_container() -> None:
+def test_http_rules_apply_per_port_and_running_container() -> None:
     pod = {"status": {"containerStatuses": [{"containerID": "containerd://a", "state": {"running": {}}}]}}
     reported = {"rules": [_rule(delay="1m1.5s", abort=False)], "proxyPorts": [80], "tls": False}
     effect = ContainerEffect(kind="HTTP", pod_uid="u", container_id="containerd://a", arguments=reported)

@@ -8,7 +8,7 @@ from scenario_kit.lab.twin.process.process import ProcessKey
 ORDERS = (ProcessKey("uid", "kafka", "0"), "orders")
 
 
-def test_each_arrives_once_in_order_when_its_time_has_come() -> None:
+def test_records_arrive_once_in_order_when_due() -> None:
     transit: Transit[str] = Transit()
     sent = [Sent(12.0, "b"), Sent(31.0, "late"), Sent(3.0, "a"), Sent(inf, "never"), Sent(12.0, "c")]
 

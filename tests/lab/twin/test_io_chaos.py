@@ -60,14 +60,14 @@ def test_delays_add_up_method_by_method(volume: str, action: dict[str, Any], lea
     assert cluster.run(120.0).quantile(0.9, "api") < 100
 
 
-def test_a_program_without_files_notices_nothing() -> None:
+def test_program_without_files_is_unaffected() -> None:
     cluster = _started()
     _meet(cluster, "box", "/d", _EIO, _LATE)
     window = cluster.run(120.0)
     assert (window.share("api"), window.quantile(0.9, "api") < 100) == (0.0, True)
 
 
-def test_one_after_the_other_in_a_file_makes_a_queue() -> None:
+def test_serial_file_access_forms_a_queue() -> None:
     def after(seconds: float, **queue: str) -> float:
         cluster = _started({"file": "a", "methods": ["getattr"], **queue})
         _meet(cluster, "box", "/d", {**_LATE, "delaySeconds": seconds})
@@ -93,7 +93,7 @@ def test_io_errors_use_system_messages() -> None:
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_a_program_that_cannot_bear_it_ends(waits: bool) -> None:
+def test_program_intolerant_of_io_errors_exits(waits: bool) -> None:
     cluster = _started({"file": "a", "methods": ["write"], "blocking": waits, "code": 14, "log": "PANIC: {error}"})
     _meet(cluster, "box", "/d", _EIO)
     cluster.run(15.0)
@@ -105,7 +105,7 @@ def test_a_program_that_cannot_bear_it_ends(waits: bool) -> None:
     assert cluster.run(60.0).share("api") == 0.0
 
 
-def test_wrong_bytes_and_files_that_cannot_be_opened() -> None:
+def test_io_mistakes_and_open_errors_fail_requests() -> None:
     mistake = {"type": "mistake", "mistake": {"filling": "random", "maxOccurrences": 1, "maxLength": 9}}
     access = {
         "file": "a",
@@ -144,7 +144,7 @@ def test_snapshots_that_fail_stop_writing_until_one_succeeds() -> None:
     assert cluster.run(120.0).share("api") == 0.0
 
 
-def test_upkeep_follows_what_was_called() -> None:
+def test_background_file_access_follows_calls() -> None:
     access = {"file": "log", "methods": ["fsync"], "code": 1, "log": "PANIC"}
     cluster = _started(maintenance=[{"everySeconds": 15, "operations": ["get"], "files": [access]}])
     _meet(cluster, "box", "/d", _EIO)

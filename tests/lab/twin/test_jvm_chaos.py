@@ -69,7 +69,7 @@ def _remove(cluster: TwinCluster) -> None:
         (_TRIGGER, 0.0),  # the agent's own thread
     ],
 )
-def test_requests_fail_that_run_through_the_method(at: tuple[str, str], share: float) -> None:
+def test_requests_through_the_method_fail(at: tuple[str, str], share: float) -> None:
     cluster = _started(wrongResult={"share": 0.25})
     _install(cluster, _rule(_FAILURE, at=at))
     window = cluster.run(300.0)
@@ -79,7 +79,7 @@ def test_requests_fail_that_run_through_the_method(at: tuple[str, str], share: f
     assert cluster.run(120.0).share("api", kind="SERVER") == 0.0
 
 
-def test_a_program_that_is_no_java_has_no_rules() -> None:
+def test_non_java_program_has_no_jvm_rules() -> None:
     cluster = _started()
     _install(cluster, _rule(_FAILURE, at=("org.api.Server$Service", "read")), workload="gate")
     assert cluster.run(120.0).share("gate", kind="SERVER") == 0.0
@@ -110,7 +110,7 @@ def test_exception_appears_in_log_span_and_response() -> None:
     assert events[0] == {"exception.type": "java.lang.IllegalStateException", "exception.message": "why"}
 
 
-def test_sleep_makes_requests_late_and_nothing_else() -> None:
+def test_jvm_sleep_only_delays_requests() -> None:
     cluster = _started()
     assert cluster.run(120.0).quantile(0.9, "gate") < 1000
     _install(cluster, _rule({"sleepSeconds": 3.0}))
@@ -131,7 +131,7 @@ def test_wrong_result_has_the_apps_declared_consequences() -> None:
     assert cluster.twin.unknown(spec, [_rule({"returns": "1"}, at=("org.api.Else", "find"))]) == ""
 
 
-def test_a_container_that_was_started_again_is_a_fresh_machine() -> None:
+def test_restarted_container_loses_jvm_rules() -> None:
     cluster = _started()
     _install(cluster, _rule(_FAILURE))
     assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
@@ -140,7 +140,7 @@ def test_a_container_that_was_started_again_is_a_fresh_machine() -> None:
     assert cluster.run(120.0).share("api", kind="SERVER") == 0.0
 
 
-def test_a_collection_stops_the_program_once_and_is_counted() -> None:
+def test_garbage_collection_pauses_once_and_is_counted() -> None:
     cluster = _started(collectionSeconds=5, collector="MarkSweepCompact", collections=2)
     assert _collections(cluster) == 2.0
     _install(cluster, _rule({"collects": True}, at=_TRIGGER))
@@ -184,7 +184,7 @@ def test_default_heap_follows_memory_limit(limit: str, held: float, expected: fl
     assert _usage(cluster)[1] / 2**20 == pytest.approx(expected, abs=2.0)
 
 
-def test_a_heap_beyond_the_limit_ends_the_container() -> None:
+def test_heap_beyond_the_memory_limit_is_oom_killed() -> None:
     cluster = _started(heapMib=400, heapUsedMib=20)
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": {"memory": "200Mi"}}

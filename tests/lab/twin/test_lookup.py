@@ -94,7 +94,7 @@ def net() -> Network:
         ("hop5", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
     ],
 )
-def test_a_dial_leads_somewhere_or_says_why_not(net: Network, host: str, port: int, expected: DialLookup) -> None:
+def test_lookup_returns_destinations_or_an_outcome(net: Network, host: str, port: int, expected: DialLookup) -> None:
     assert net.lookup(CLIENT, host, port) == expected
 
 
@@ -107,7 +107,7 @@ def test_a_dial_leads_somewhere_or_says_why_not(net: Network, host: str, port: i
         ("web", 80, DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), "10.96.0.1")),
     ],
 )
-def test_a_port_of_a_service_is_one_of_its_protocol(net: Network, host: str, port: int, expected: DialLookup) -> None:
+def test_service_port_is_matched_by_protocol(net: Network, host: str, port: int, expected: DialLookup) -> None:
     assert net.lookup(CLIENT, host, port, "UDP") == expected
 
 
@@ -139,7 +139,7 @@ def test_whether_a_name_led_to_an_address(outcome: ConnectionOutcome, resolved: 
         ([False, False], "None", ConnectionOutcome.NXDOMAIN),
     ],
 )
-def test_endpoints_that_are_not_ready_get_no_connection(ready: list[Any], cluster_ip: str, expected: Any) -> None:
+def test_unready_endpoints_get_no_connections(ready: list[Any], cluster_ip: str, expected: Any) -> None:
     found = endpoints("web", *(endpoint(f"10.0.1.{i}", r) for i, r in enumerate(ready, 1)), p=80)
     net = network(CLIENT, service("web", cluster_ip, {"name": "p", "port": 80}), found)
     lookup = net.lookup(CLIENT, "web", 80)
@@ -234,7 +234,7 @@ def test_node_without_local_endpoints_drops_instead_of_refusing(ready: Any, outc
     assert net.lookup(CLIENT, "web", 80) == DialLookup(outcome, (), "10.96.0.1")
 
 
-def test_endpoints_of_all_slices_of_the_family_count() -> None:
+def test_endpoints_of_all_slices_of_the_family_are_used() -> None:
     net = network(
         CLIENT,
         service("web", "10.96.0.1", {"name": "p", "port": 80}),
@@ -248,7 +248,7 @@ def test_endpoints_of_all_slices_of_the_family_count() -> None:
     assert net.lookup(CLIENT, "web", 80).destinations == (Destination("10.0.0.5", 83), Destination("10.0.0.6", 84))
 
 
-def test_backends_are_in_the_order_of_their_age() -> None:
+def test_backends_are_ordered_by_age() -> None:
     """So that a renaming of pods, which changes addresses, changes nothing."""
     pods = [pod("b", "10.0.0.2", since="2026-01-01T00:00:02Z"), pod("z", "10.0.0.3", since="2026-01-01T00:00:01Z")]
     same = [pod("d", "10.0.0.4", since="2026-01-01T00:00:03Z"), pod("c", "10.0.0.5", since="2026-01-01T00:00:03Z")]
@@ -257,7 +257,7 @@ def test_backends_are_in_the_order_of_their_age() -> None:
     assert [d.ip for d in net.lookup(CLIENT, "web", 80).destinations] == [f"10.0.0.{i}" for i in (3, 2, 5, 4)]
 
 
-def test_addresses_of_no_pod_come_first_in_their_own_order() -> None:
+def test_addresses_without_pod_come_first() -> None:
     found = endpoints("web", endpoint("10.0.0.1"), endpoint("192.0.2.2"), endpoint("192.0.2.1"), p=80)
     aged = pod("client", "10.0.0.1", since="2026-01-01T00:00:02Z")
     net = network(aged, service("web", "10.96.0.1", {"name": "p", "port": 80}), found)
@@ -276,7 +276,7 @@ def test_addresses_of_no_pod_come_first_in_their_own_order() -> None:
         ({"dnsPolicy": "None"}, ConnectionOutcome.DNS_TIMEOUT, ConnectionOutcome.OK),
     ],
 )
-def test_which_name_server_a_pod_asks(spec: Any, name: str, address: str) -> None:
+def test_dns_policy_selects_the_name_server(spec: Any, name: str, address: str) -> None:
     caller = pod("caller", "10.0.0.9", **spec)
     net = network(caller, *WEB)
     assert net.lookup(caller, "web", 80).outcome == name
@@ -320,7 +320,7 @@ def test_hosts_file_precedes_name_server() -> None:
     assert net.lookup(caller, "web.shop", 80) == DialLookup(ConnectionOutcome.DNS_TIMEOUT)
 
 
-def test_the_hosts_file_may_lead_to_a_service() -> None:
+def test_hosts_file_may_resolve_to_a_service() -> None:
     caller = pod("caller", "10.0.0.9", hostAliases=[{"ip": "10.96.0.1", "hostnames": ["front"]}])
     net = network(caller, *WEB)
     assert net.lookup(caller, "front", 81, "UDP").destinations == to("10.0.0.2", "10.0.0.3", port=53)
@@ -379,7 +379,7 @@ def test_pod_with_own_name_server_ignores_cluster_dns() -> None:
     assert net.lookup(pod("b", "10.0.0.8"), "web", 80).outcome == ConnectionOutcome.DNS_TIMEOUT
 
 
-def test_names_are_sought_in_the_callers_own_namespace() -> None:
+def test_names_are_resolved_in_the_caller_namespace() -> None:
     caller = pod("caller", "10.1.0.9", namespace="stores")
     net = network(CLIENT, caller, *WEB, *STORE, containers=misled("caller", "error", "store.stores.*"))
     assert net.lookup(caller, "web", 80).outcome == ConnectionOutcome.NXDOMAIN

@@ -41,7 +41,7 @@ def hotel() -> TwinDefinition:
         (0.0, 0.0, 0, 0, 0.0),  # nobody asks for anything
     ],
 )
-def test_a_cache_fills_as_it_is_asked(held: float, asked: float, least: int, most: int, after: float) -> None:
+def test_cache_hit_rate_grows_with_requests(held: float, asked: float, least: int, most: int, after: float) -> None:
     n = 2000
     at = np.linspace(15.0, 0.0, n)  # the last of the batch comes first
     draws = np.random.default_rng(1).random(n)
@@ -109,7 +109,7 @@ _GO = "deathstarbench/hotel-reservation:latest"
         ({"name": "another", "image": "mongo:4.4.6"}, ""),
     ],
 )
-def test_one_image_many_programs(hotel: TwinDefinition, spec: dict[str, Any], component: str) -> None:
+def test_component_is_identified_by_its_command(hotel: TwinDefinition, spec: dict[str, Any], component: str) -> None:
     assert identify(hotel, spec).component == component
 
 
@@ -131,7 +131,7 @@ def _process(name: str, **fields: Any) -> Any:
     return SimpleNamespace(key=ProcessKey(name, name, "1"), **fields)
 
 
-def test_what_watchers_of_a_registry_know(hotel: TwinDefinition) -> None:
+def test_registry_watchers_keep_their_last_instances(hotel: TwinDefinition) -> None:
     registries = ServiceRegistries(hotel)
     first, second, client = _process("first"), _process("second"), _process("client")
     service = _process("service", ip="10.0.0.1", listeners=[SimpleNamespace(number=80)])

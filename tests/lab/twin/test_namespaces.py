@@ -34,7 +34,7 @@ def policy(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
     return {"kind": "NetworkPolicy", "metadata": metadata, "spec": {"podSelector": {}, **spec}}
 
 
-def test_the_app_serves_as_if_it_were_together(hotel: TwinCluster) -> None:
+def test_app_across_namespaces_serves_normally(hotel: TwinCluster) -> None:
     minute = hotel.run(60.0)
 
     assert minute.calls("geo") > 0
@@ -60,7 +60,7 @@ def test_qualified_name_is_resolved_in_its_namespace(hotel: TwinCluster, host: s
     assert (hotel.twin._network.lookup(pod, host, port).outcome == ConnectionOutcome.OK) == works
 
 
-def test_a_bare_name_is_one_of_the_pods_own_namespace(hotel: TwinCluster) -> None:
+def test_unqualified_name_is_resolved_in_the_pod_namespace(hotel: TwinCluster) -> None:
     (store,) = hotel.pods("mongodb-geo")
 
     assert hotel.twin._network.lookup(store, "mongodb-rate", 27017).outcome == ConnectionOutcome.OK
@@ -74,7 +74,7 @@ FROM_APP = {"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metad
     ("namespace", "ingress", "cut"),
     [("elsewhere", [], False), ("shop", [], False), (STORES, [], True), (STORES, [FROM_APP], False)],
 )
-def test_a_policy_acts_in_its_own_namespace_only(
+def test_policy_applies_to_its_own_namespace_only(
     hotel: TwinCluster, namespace: str, ingress: list[Any], cut: bool
 ) -> None:
     hotel.kinds["NetworkPolicy"] = {"a": policy("a", namespace, policyTypes=["Ingress"], ingress=ingress)}
@@ -93,7 +93,7 @@ def test_peer_without_namespace_selector_is_in_policy_namespace() -> None:
     assert is_allowed([rule], Party({"app": "web"}, here), db, 5432)
 
 
-def test_a_store_reads_what_it_needs_in_its_namespace() -> None:
+def test_store_reads_configuration_in_its_namespace() -> None:
     shop = apart("otel-demo", "2.2.0")
     shop.run(120.0)
     minute = shop.run(60.0)

@@ -16,7 +16,7 @@ def _of(cluster: TwinCluster, workload: str) -> NetworkUsage:
     return cluster.last.traffic[pod["metadata"]["uid"]]
 
 
-def test_what_a_pod_sends_others_receive() -> None:
+def test_sent_and_received_bytes_balance() -> None:
     cluster = tiny.started()
     assert cluster.last is not None
     moved = cluster.last.traffic.values()
@@ -36,7 +36,7 @@ def test_unreachable_pod_has_no_network_traffic() -> None:
     assert _of(cluster, "gate").received > 0.0
 
 
-def test_what_is_lost_is_sent_again() -> None:
+def test_lost_packets_are_retransmitted() -> None:
     cluster = tiny.started()
     cluster.chaos("box", direction="OUTPUT", loss=50.0)
     cluster.run(60.0)
@@ -44,7 +44,7 @@ def test_what_is_lost_is_sent_again() -> None:
     assert box.sent == pytest.approx(2.0 * box.received)
 
 
-def test_containers_of_one_pod_share_its_interface() -> None:
+def test_containers_of_a_pod_share_its_interface() -> None:
     cluster = tiny.started()
     process = next(p for p in cluster.twin._process_table.processes.values() if p.component == "api")
     process.sent_bytes = 30.0
@@ -52,7 +52,7 @@ def test_containers_of_one_pod_share_its_interface() -> None:
     assert process.sent_bytes == 0.0, "and counting starts again"
 
 
-def test_records_go_from_the_broker_to_its_consumers() -> None:
+def test_broker_sends_records_to_its_consumers() -> None:
     shop = rendered("2.2.0", 50, {}, "", 180.0)
     assert _of(shop, "kafka").sent > _of(shop, "kafka").received > 0.0, "each order, to two groups"
     assert _of(shop, "accounting").received > 0.0

@@ -24,7 +24,7 @@ def rates(shop: TwinCluster, minutes: int) -> list[float]:
 
 
 @pytest.mark.parametrize(("version", "usual"), [("2.2.0", 10.5), ("3.0.0", 10.65)])
-def test_a_surge_comes_and_goes(cluster: Callable[..., TwinCluster], version: str, usual: float) -> None:
+def test_load_surge_rises_and_falls(cluster: Callable[..., TwinCluster], version: str, usual: float) -> None:
     shop = cluster(version, profile="surge")
     shop.run(420.0)
     found = rates(shop, 8)  # from about minute 9 on
@@ -44,7 +44,7 @@ def test_a_ramp_rises_and_falls(cluster: Callable[..., TwinCluster]) -> None:
         assert found == pytest.approx(10.5 * find_share("60:0 140:900 60:900", begin + 60.0), rel=0.13), begin
 
 
-def test_tight_resources_bear_the_usual_load_and_not_much_more(cluster: Callable[..., TwinCluster]) -> None:
+def test_tight_resources_sustain_the_usual_load_only(cluster: Callable[..., TwinCluster]) -> None:
     def throttled(shop: TwinCluster) -> float:
         shop.run(240.0)
         assert shop.last is not None

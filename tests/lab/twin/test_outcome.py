@@ -26,5 +26,5 @@ def test_every_outcome_has_a_stage(outcome: ConnectionOutcome) -> None:
         (ConnectionOutcome.OK, "Call", "ok"),
     ],
 )
-def test_stages_and_what_spans_carry(outcome: ConnectionOutcome, stage: Stage, error_type: str) -> None:
+def test_outcomes_have_stage_and_error_type(outcome: ConnectionOutcome, stage: Stage, error_type: str) -> None:
     assert (find_stage(outcome), outcome.value) == (stage, error_type)

@@ -202,11 +202,11 @@ def test_network_policies(spec: Any, expected: bool) -> None:
         ("cp /a /b && cat /b", []),
     ],
 )
-def test_what_init_containers_wait_for(command: str, expected: list[tuple[str, int]]) -> None:
+def test_init_container_waits_are_parsed(command: str, expected: list[tuple[str, int]]) -> None:
     assert [(w.host, w.port) for w in waits(Script(command, "i"))] == expected
 
 
-def test_init_containers_that_never_end_or_fail() -> None:
+def test_init_commands_may_hang_fail_or_sleep() -> None:
     assert waits(Script("sleep infinity", "i"))[0].forever
     assert waits(Script("tail -f /dev/null", "i"))[0].forever
     assert waits(Script("sh -c exit 3", "i"))[0].code == 3
@@ -222,14 +222,14 @@ def test_lossy_law() -> None:
         assert share == pytest.approx(0.2**k * 0.8, abs=0.004)
 
 
-def test_no_message_is_later_than_linux_tries() -> None:
+def test_retransmission_delay_is_bounded_as_in_linux() -> None:
     """Waits double up to 120 s (TCP_RTO_MAX), and after 15 (tcp_retries2) the connection is given up."""
     draws = np.array([[0.5, 0.5], [1.0 - 0.9**10.5, 1.0 - 1e-16]])
     late = compute_delays(TrafficShape(loss=0.9), draws, TwinConstants())
     assert late == pytest.approx([0.2 * (2**10 - 1), 0.2 * (2**10 - 1) + 5 * 120.0])
 
 
-def test_delay_with_jitter_stays_in_its_band() -> None:
+def test_jittered_delay_stays_within_bounds() -> None:
     draws = np.random.default_rng(1).random((2, 1000))
     late = compute_delays(TrafficShape(delay=0.1, jitter=0.02), draws, TwinConstants())
     assert late.min() >= 0.08
@@ -244,7 +244,7 @@ def test_queueing(load: float, expected: float) -> None:
     assert compute_slowdown(load) == pytest.approx(expected)
 
 
-def test_stressors_as_the_daemon_decodes_them() -> None:
+def test_stress_arguments_are_decoded() -> None:
     cpu = ContainerEffect(
         pod_uid="u", container_id="c", kind="Stress", arguments={"resource": "cpu", "cpu": 2, "cpu-load": 50}
     )
@@ -259,7 +259,7 @@ def test_stressors_as_the_daemon_decodes_them() -> None:
     assert Stress([half], 1000.0).bytes == 500.0
 
 
-def test_streams_depend_on_the_key_and_nothing_else() -> None:
+def test_random_streams_depend_on_their_key_only() -> None:
     one, other = Streams(5), Streams(5)
     for streams in (one, other):
         streams.at(3)
@@ -275,7 +275,7 @@ def test_streams_depend_on_the_key_and_nothing_else() -> None:
     assert one.anytime(1) == fixed
 
 
-def test_spans_are_counted_when_they_end_and_in_their_buckets() -> None:
+def test_spans_are_counted_at_their_end_by_bucket() -> None:
     metrics = SpanMetrics()
     name = SpanName("a", "s", "SERVER")
     metrics.record(name, np.array([10.0, 20.0, 40.0]), np.array([0.002, 0.009, 12.0]), np.array([False, True, False]))
@@ -329,7 +329,7 @@ def test_assumptions_are_replaced_by_name() -> None:
         decode({**tiny.TWIN, "assumptions": {}})
 
 
-def test_definitions_that_do_not_fit_together_are_refused() -> None:
+def test_inconsistent_definition_is_refused() -> None:
     with pytest.raises(ValueError, match="no edge"):
         Twin(tiny.app(edges=[]), 1)
     components = {**tiny.TWIN["components"], "api": {"image": "x"}}

@@ -35,7 +35,7 @@ def test_a_pool_of_http_meets_the_new_state_within_a_minute() -> None:
     assert ([lane.target for lane in link.old], link.old_from) == ([fresh], 90.0), "a minute again"
 
 
-def test_a_pool_keeps_what_the_present_state_offers_still() -> None:
+def test_pool_drops_old_connections_the_network_no_longer_offers() -> None:
     around, _ = between("http")
     around.link(0.0)
     around.start(process("more", "10.0.0.3", protocol="http"))
@@ -64,7 +64,7 @@ def test_ended_process_has_no_pooled_connections() -> None:
     assert around.link(15.0).old == ()
 
 
-def test_a_connection_of_a_pool_that_is_cut_hangs() -> None:
+def test_partitioned_pool_connection_hangs() -> None:
     around, there = between("http")
     around.link(0.0)
     around.behind.clear()
@@ -92,7 +92,7 @@ def proxy(name: str = "there") -> tuple[ContainerEffect, ...]:
 ABORT = (HttpRule(False, abort=True),)
 
 
-def test_a_proxy_does_not_see_connections_that_are_older_than_it() -> None:
+def test_proxy_misses_connections_older_than_itself() -> None:
     around, there = between("http")
     around.link(0.0)
     around.proxies = proxy()
@@ -101,7 +101,7 @@ def test_a_proxy_does_not_see_connections_that_are_older_than_it() -> None:
     assert link.old == (ConnectionLane(ConnectionOutcome.OK, there, Wire(False), 0.0, port=PORT),)
 
 
-def test_connections_through_a_proxy_end_with_it() -> None:
+def test_connections_through_a_proxy_end_with_the_proxy() -> None:
     around, there = between("http")
     around.proxies = proxy()
     assert around.link(0.0).lanes == (
@@ -121,7 +121,7 @@ def test_a_policy_is_about_the_port_of_a_connection_of_a_pool() -> None:
         assert [lane.outcome for lane in around.link(15.0).old] == [outcome]
 
 
-def test_a_connection_of_a_pool_is_up_when_its_process_is() -> None:
+def test_pool_connection_is_ready_with_its_process() -> None:
     around, there = between("http")
     there.ready_at = 20.0
     around.link(0.0)
@@ -152,7 +152,7 @@ def listed(registry: TwinDefinition, *names: str, **fields: Any) -> tuple[Surrou
     return around, consul, those
 
 
-def test_calls_take_turns_over_all_that_are_registered(registry: TwinDefinition) -> None:
+def test_calls_rotate_over_registered_instances(registry: TwinDefinition) -> None:
     around, _, those = listed(registry, "one", "two")
     lanes = around.link(0.0).lanes
     assert [(lane.outcome, lane.target) for lane in lanes] == [(ConnectionOutcome.OK, one) for one in those]
@@ -173,7 +173,7 @@ def test_dead_registered_peers_are_skipped_while_others_live(registry: TwinDefin
     assert [lane.outcome for lane in lanes] == [ConnectionOutcome.CONNECTION_TIMEOUT], "nobody has the address any more"
 
 
-def test_a_registry_that_is_gone_leaves_what_callers_know(registry: TwinDefinition) -> None:
+def test_callers_keep_known_instances_without_registry(registry: TwinDefinition) -> None:
     around, consul, those = listed(registry, "one")
     around.link(0.0)
     around.end(consul)
@@ -181,7 +181,7 @@ def test_a_registry_that_is_gone_leaves_what_callers_know(registry: TwinDefiniti
     assert [lane.target for lane in link.lanes] == those
 
 
-def test_a_registry_is_asked_once_it_listens(registry: TwinDefinition) -> None:
+def test_registry_is_queried_once_it_listens(registry: TwinDefinition) -> None:
     around, consul, _ = listed(registry, "one")
     consul.ready_at = 20.0
     assert around.link(15.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)

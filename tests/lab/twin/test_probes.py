@@ -18,7 +18,7 @@ def _lag(cluster: TwinCluster, path: str | None, workload: str = "api") -> Lag:
 
 
 @pytest.mark.parametrize("path", [HTTP, GRPC, TCP, EXEC])
-def test_usually_they_do_not(path: str | None) -> None:
+def test_probes_have_no_lag_by_default(path: str | None) -> None:
     assert _lag(tiny.started(60.0), path) == Lag(0.0, 0.0)
 
 
@@ -41,7 +41,7 @@ def test_network_effects_on_a_pod_apply_to_its_probes(effect: dict, tcp: float, 
     assert _lag(cluster, EXEC) == Lag(0.0, 0.0), "a command runs where the process is"
 
 
-def test_loss_hits_some_and_the_same_ones_under_the_same_seed() -> None:
+def test_packet_loss_hits_the_same_probes_per_seed() -> None:
     seen = []
     for _ in range(2):
         cluster = tiny.started(60.0)
@@ -104,7 +104,7 @@ def test_health_page_fails_while_callee_is_down() -> None:
     assert _answers(cluster, "/ready")
 
 
-def test_a_health_page_waits_for_the_callee_behind_it() -> None:
+def test_health_check_waits_for_its_callee() -> None:
     cluster = _asking("api")
     cluster.chaos("api", direction="OUTPUT", delay=2.0)
     cluster.run(15.0)
@@ -113,7 +113,7 @@ def test_a_health_page_waits_for_the_callee_behind_it() -> None:
     assert _answers(cluster, "/ready"), "late, and past its timeout the kubelet gives up"
 
 
-def test_new_process_has_made_no_calls() -> None:
+def test_new_process_fails_its_health_check_until_first_call() -> None:
     cluster = _asking("api")
     cluster.restart("gate")
     assert not _answers(cluster, "/ready")
@@ -121,7 +121,7 @@ def test_new_process_has_made_no_calls() -> None:
     assert _answers(cluster, "/ready")
 
 
-def test_a_health_page_asks_whom_its_program_calls() -> None:
+def test_health_check_needs_an_edge_to_its_callee() -> None:
     gate = {
         **tiny.TWIN["components"]["gate"],
         "ports": [{"number": 80, "protocol": "http", "healthChecks": {"/ready": ["box"]}}],

@@ -10,7 +10,7 @@ from tests.lab.twin import tiny
 from tests.lab.twin.twin_cluster import TwinCluster
 
 
-def test_the_twin_is_what_the_kubelet_asks(cluster: Callable[..., TwinCluster]) -> None:
+def test_twin_implements_the_kubelet_interface(cluster: Callable[..., TwinCluster]) -> None:
     twin: Processes = cluster(warm=0.0).twin
     assert twin.image_exists("ghcr.io/open-telemetry/demo:2.2.0-cart")
     assert twin.image_exists("busybox:1.37.0")
@@ -30,7 +30,9 @@ def _start(shop: TwinCluster, workload: str, **env: str | None) -> tuple[float, 
 
 
 @pytest.mark.parametrize(("workload", "after"), [("frontend", 20.0), ("kafka", 20.0), ("cart", 5.0), ("payment", 5.0)])
-def test_time_until_ready(cluster: Callable[..., TwinCluster], workload: str, after: float) -> None:
+def test_processes_become_ready_after_their_start_time(
+    cluster: Callable[..., TwinCluster], workload: str, after: float
+) -> None:
     assert _start(cluster(warm=60.0), workload) == (after, 0, "")
 
 
@@ -58,7 +60,7 @@ def test_time_until_ready(cluster: Callable[..., TwinCluster], workload: str, af
         ("accounting", {"KAFKA_ADDR": None}, 134, "The KAFKA_ADDR environment variable is not set"),
     ],
 )
-def test_starts_that_fail(
+def test_invalid_environment_fails_the_start(
     cluster: Callable[..., TwinCluster], workload: str, env: dict[str, str | None], code: int, words: str
 ) -> None:
     _, found, text = _start(cluster(warm=60.0), workload, **env)
@@ -93,7 +95,9 @@ def test_process_started_without_broker_ends_on_first_order(cluster: Callable[..
 
 
 @pytest.mark.parametrize(("workload", "variable"), [("checkout", "KAFKA_ADDR"), ("accounting", "DB_CONNECTION_STRING")])
-def test_who_has_no_address_does_without(cluster: Callable[..., TwinCluster], workload: str, variable: str) -> None:
+def test_missing_optional_address_disables_the_call(
+    cluster: Callable[..., TwinCluster], workload: str, variable: str
+) -> None:
     shop = cluster(warm=60.0)
     shop.env(workload, variable, "" if workload == "checkout" else None)
     shop.run(30.0)
@@ -103,7 +107,7 @@ def test_who_has_no_address_does_without(cluster: Callable[..., TwinCluster], wo
     assert (after.calls("accounting") == 0) == (workload == "checkout")
 
 
-def test_start_without_its_store(cluster: Callable[..., TwinCluster]) -> None:
+def test_process_starts_failing_without_its_store(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     shop.scale("valkey-cart", 0)
     shop.scale("postgresql", 0)
@@ -122,7 +126,7 @@ def test_a_limit_below_the_working_set_kills_at_start(cluster: Callable[..., Twi
     assert (begun.exit.code, begun.exit.reason) == (137, "OOMKilled")
 
 
-def test_init_containers_wait_for_what_their_command_names(cluster: Callable[..., TwinCluster]) -> None:
+def test_init_containers_wait_for_named_hosts(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     pod = shop.pods("checkout")[0]
     assert shop.twin.init(pod, "wait-for-kafka", shop.now).state == "Succeeded"

@@ -39,7 +39,9 @@ def delays_of(rejections: Rejections, at: Floats, patience: float, pod: str = "p
         (50, 10, 1.0, 14, 18),
     ],
 )
-def test_how_many_dials_are_refused(per_second: float, seconds: float, patience: float, least: int, most: int) -> None:
+def test_refused_dials_are_rate_limited(
+    per_second: float, seconds: float, patience: float, least: int, most: int
+) -> None:
     delays = delays_of(Rejections(), np.arange(0, seconds, 1 / per_second), patience)
     assert least <= np.isfinite(delays).sum() <= most
     assert (delays[np.isfinite(delays)] == 0.0).all()
@@ -60,7 +62,9 @@ def test_how_many_dials_are_refused(per_second: float, seconds: float, patience:
         (40, 1000.0, 6, [1, 2, 3, 4, 5, 7, 7, *[11] * 4, *[19] * 6, *[35] * 6, *[67] * 6]),
     ],
 )
-def test_when_dials_of_one_moment_are_refused(dials: int, patience: float, refused: int, later: list[int]) -> None:
+def test_concurrent_dials_are_refused_at_retransmissions(
+    dials: int, patience: float, refused: int, later: list[int]
+) -> None:
     """As Linux retransmits: after one, two, three, four and five seconds, and then after twice as long each time."""
     rejections = Rejections()
     rejections.begin(0.0, 1000.0, {"pod"})
@@ -70,7 +74,7 @@ def test_when_dials_of_one_moment_are_refused(dials: int, patience: float, refus
     assert finite[refused:] == pytest.approx(later, rel=0.02)
 
 
-def test_each_address_has_errors_of_its_own() -> None:
+def test_rejection_budgets_are_per_address() -> None:
     rejections, at = Rejections(), np.arange(0, 10, 0.02)
     rejections.begin(0.0, TICK, {"one", "two"})
     first = np.isfinite(rejections.delays("one", 1, at, 1.0)).sum()
@@ -78,7 +82,7 @@ def test_each_address_has_errors_of_its_own() -> None:
     assert np.isfinite(rejections.delays("one", 2, at[:5] + 10.0, 1.0)).sum() <= 1, "what one Service used is gone"
 
 
-def test_a_pod_that_is_gone_leaves_nothing_behind() -> None:
+def test_removed_pod_releases_its_rejection_state() -> None:
     rejections = Rejections()
     for alive, refused in (({"pod"}, 6), ({"pod"}, 0), (set(), 0), ({"pod"}, 6)):
         rejections.begin(0.0, TICK, alive)
@@ -100,7 +104,7 @@ def test_rejection_rate_is_limited_across_ticks() -> None:
         assert (tick == 0.0).sum() >= 3, "dials of every tick are refused at once, too"
 
 
-def test_steps_of_a_program_share_its_errors() -> None:
+def test_steps_of_a_program_share_its_rejection_budget() -> None:
     """Whichever step is computed first: from the second tick on, each has its share of the errors."""
     rejections, shares = Rejections(), []
     for start in np.arange(0.0, 150.0, TICK):
@@ -130,9 +134,7 @@ def test_steps_of_a_program_share_its_errors() -> None:
         ([5.0, 0.0], 8, 5.0, [5.0, 2.0]),
     ],
 )
-def test_how_long_attempts_under_a_lock_take(
-    at: list[float], attempts: int, patience: float, held: list[float]
-) -> None:
+def test_serialised_attempts_add_up(at: list[float], attempts: int, patience: float, held: list[float]) -> None:
     assert Rejections().hold("pod", 0, np.array(at), attempts, patience) == pytest.approx(held)
 
 
@@ -161,7 +163,7 @@ def said(users: int, **edge: Any) -> dict[str, int]:
     }
 
 
-def test_few_calls_are_refused_and_many_wait() -> None:
+def test_high_call_rates_time_out_instead_of_being_refused() -> None:
     few, many = said(1), said(200)
     assert few["connection refused"] > 0
     assert few["deadline exceeded"] == 0

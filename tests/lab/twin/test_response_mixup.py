@@ -16,7 +16,7 @@ def _calls(turns: Turns, first: float, n: int, *, failed: bool) -> list[float]:
     return [float(x) for x in turns.hand_out(at, Result(np.zeros(n), np.full(n, failed)), first, first + n).took]
 
 
-def test_each_has_its_own_answer_while_nothing_fails() -> None:
+def test_calls_get_their_own_responses_without_failures() -> None:
     assert _calls(Turns(), 0.0, 20, failed=False) == [0.0] * 20
 
 
@@ -29,7 +29,7 @@ def test_leaked_readers_delay_every_later_call(failures: int, missing: int) -> N
     assert later == pytest.approx([float(missing)] * 20), "each waits for so many others, for good"
 
 
-def test_batches_continue_each_other() -> None:
+def test_batches_keep_state_between_calls() -> None:
     apart, at_once = Turns(), Turns()
     for number in range(10):
         _calls(apart, float(number), 1, failed=True)
@@ -66,7 +66,7 @@ def test_a_short_outage_costs_a_little(cluster: Callable[..., TwinCluster]) -> N
     assert after.share("frontend-proxy", kind="SERVER") < 0.01
 
 
-def test_orders_do_not_notice_unreachable_broker(cluster: Callable[..., TwinCluster]) -> None:
+def test_unreachable_broker_does_not_delay_orders(cluster: Callable[..., TwinCluster]) -> None:
     """Nothing acknowledges them: they are written into the connection, and come when it works again."""
     shop = cluster()
     shop.chaos("kafka", drop=True, direction="INPUT")
@@ -81,7 +81,7 @@ def test_orders_do_not_notice_unreachable_broker(cluster: Callable[..., TwinClus
     )
 
 
-def test_orders_do_not_notice_a_slow_way_to_the_broker(cluster: Callable[..., TwinCluster]) -> None:
+def test_slow_broker_network_does_not_delay_orders(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("kafka", delay=2.0)
     assert shop.run(120.0).quantile(0.95, "checkout") < 100

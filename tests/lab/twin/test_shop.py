@@ -51,7 +51,7 @@ def test_healthy_is_quiet(cluster: Callable[..., TwinCluster]) -> None:
         assert hour.calls(service) > 100, service
 
 
-def test_rates_are_those_of_fifty_users(cluster: Callable[..., TwinCluster]) -> None:
+def test_request_rates_match_fifty_users(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster().run(3600.0)
     assert hour.rate("frontend-proxy", kind="SERVER") == pytest.approx(5 * 2.1, rel=0.03)
     assert hour.rate("product-catalog", span="oteldemo.ProductCatalogService/GetProduct") == pytest.approx(
@@ -102,7 +102,7 @@ def test_a_slow_cart_store_shows_at_the_edge(cluster: Callable[..., TwinCluster]
     assert after.rate("load-generator") < 9.0, "waiting users send less"
 
 
-def test_order_that_hangs_is_cut_at_the_edge_after_fifteen_seconds(cluster: Callable[..., TwinCluster]) -> None:
+def test_hanging_order_times_out_at_the_edge_after_fifteen_seconds(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("payment", loss=100.0)
     shop.run(30.0)
@@ -175,7 +175,7 @@ def test_a_new_collector_counts_from_zero(cluster: Callable[..., TwinCluster]) -
     assert shop.samples == {}
 
 
-def test_series_go_on_repeating_when_a_service_is_gone(cluster: Callable[..., TwinCluster]) -> None:
+def test_counters_of_a_removed_service_stay_constant(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("ad", 0)
     shop.run(60.0)
@@ -206,9 +206,7 @@ def test_consumers_lag_and_catch_up(cluster: Callable[..., TwinCluster]) -> None
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_consumers_do_not_wait_for_records_that_are_on_their_way(
-    cluster: Callable[..., TwinCluster], seed: int
-) -> None:
+def test_delayed_records_do_not_block_consumers(cluster: Callable[..., TwinCluster], seed: int) -> None:
     """Of the orders that a lossy net brings, some come minutes late; what comes meanwhile is consumed."""
     shop = cluster(seed=seed)
     shop.chaos("checkout", loss=40.0)
@@ -255,7 +253,7 @@ def test_flags(cluster: Callable[..., TwinCluster], flag: str, variant: str, ser
         assert after.share("load-generator") == 0.0
 
 
-def test_a_flag_file_is_copied_when_the_pod_starts(cluster: Callable[..., TwinCluster]) -> None:
+def test_flag_file_is_copied_at_pod_start(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     data = shop.get("ConfigMap", "flagd-config")["data"]
     data["demo.flagd.json"] = data["demo.flagd.json"].replace("off", "on")
@@ -277,7 +275,7 @@ def test_mail_leak_ends_in_a_kill(cluster: Callable[..., TwinCluster]) -> None:
     assert shop.run(60.0).share("load-generator") == 0.0
 
 
-def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Callable[..., TwinCluster]) -> None:
+def test_renamed_objects_give_identical_samples(cluster: Callable[..., TwinCluster]) -> None:
     def story(shop: TwinCluster) -> list[dict[object, float]]:
         result = []
         for change in (
@@ -316,7 +314,7 @@ def test_logs_are_limited_to_program_knowledge(cluster: Callable[..., TwinCluste
     assert all(a.t <= b.t + TICK for a, b in zip(shop.logs, shop.logs[1:], strict=False))
 
 
-def test_speed_is_told(cluster: Callable[..., TwinCluster], capsys: pytest.CaptureFixture[str]) -> None:
+def test_twin_speed_is_printed(cluster: Callable[..., TwinCluster], capsys: pytest.CaptureFixture[str]) -> None:
     shop = cluster()
     begin = time.perf_counter()
     shop.run(100 * TICK)

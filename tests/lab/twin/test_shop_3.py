@@ -24,7 +24,7 @@ def cluster() -> Callable[..., TwinCluster]:
     return make
 
 
-def test_healthy_is_quiet_at_the_rates_of_its_users(cluster: Callable[..., TwinCluster]) -> None:
+def test_healthy_shop_matches_user_rates(cluster: Callable[..., TwinCluster]) -> None:
     hour = cluster().run(1800.0)
     for service in hour.services():
         assert hour.calls(service, error=True) == 0, service
@@ -59,7 +59,7 @@ def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., TwinCluster]
     assert after.share("load-generator") == 0.0
 
 
-def test_a_failed_charge_fails_all_spans_of_payment(cluster: Callable[..., TwinCluster]) -> None:
+def test_failed_charge_drops_all_payment_spans(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=200)
     flag(shop, "paymentFailure", "100%")
     shop.run(30.0)
@@ -109,7 +109,7 @@ def test_shipping_abroad_is_slow(cluster: Callable[..., TwinCluster]) -> None:
     assert after.quantile(0.5, "shipping") < 50
 
 
-def test_a_cache_that_leaks_ends_out_of_memory(cluster: Callable[..., TwinCluster]) -> None:
+def test_leaking_cache_is_oom_killed(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=5)
     flag(shop, "recommendationCacheFailure", "on")
     killed = []

@@ -20,7 +20,7 @@ def test_proxy_answers_503_after_five_seconds(cluster: Callable[..., TwinCluster
     assert any("connection_timeout" in line.text for line in shop.logs)
 
 
-def test_a_store_behind_silence_holds_carts_up_until_it_answers(cluster: Callable[..., TwinCluster]) -> None:
+def test_unresponsive_store_delays_carts_until_it_answers(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("valkey-cart", loss=100.0)
     early = shop.run(30.0)
@@ -58,7 +58,7 @@ def test_quote_times_out_after_five_seconds(cluster: Callable[..., TwinCluster],
     assert after.silent("payment") == bool(share)
 
 
-def test_quotes_meet_a_changed_service_at_once(cluster: Callable[..., TwinCluster]) -> None:
+def test_quote_calls_fail_immediately_on_a_changed_service(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.change("Service", "quote", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
     assert shop.run(15.0).share("shipping", span="POST /get-quote") == 1.0

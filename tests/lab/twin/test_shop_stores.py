@@ -55,7 +55,7 @@ def make(little, shop, changes):
         ("accounting", ("Database=otel", "Database=Otel"), '3D000: database "Otel" does not exist'),
     ],
 )
-def test_a_database_that_is_not_there_or_speaks_no_tls(cluster: Callable[..., TwinCluster], who, edit, words) -> None:
+def test_missing_database_or_tls_is_logged(cluster: Callable[..., TwinCluster], who, edit, words) -> None:
     little = cluster(warm=60.0)
     (container,) = little.get("Deployment", who)["spec"]["template"]["spec"]["containers"]
     url = next(e["value"] for e in container["env"] if e["name"] == "DB_CONNECTION_STRING")
@@ -66,7 +66,7 @@ def test_a_database_that_is_not_there_or_speaks_no_tls(cluster: Callable[..., Tw
     assert ("does not exist" in reported) == ("does not exist" in words)
 
 
-def test_a_store_that_made_another_database(cluster: Callable[..., TwinCluster]) -> None:
+def test_store_with_another_database_is_logged(cluster: Callable[..., TwinCluster]) -> None:
     little = cluster(warm=60.0)
     little.env("postgresql", "POSTGRES_DB", "shop")
     little.run(120)
@@ -82,7 +82,7 @@ def test_a_store_that_made_another_database(cluster: Callable[..., TwinCluster])
         (["--maxclients", "500"], "valkey-cart:6379", True),
     ],
 )
-def test_a_store_that_is_started_with_a_password(cluster: Callable[..., TwinCluster], args, address, opens) -> None:
+def test_store_password_must_match_the_client(cluster: Callable[..., TwinCluster], args, address, opens) -> None:
     little = cluster(warm=60.0)
     container = little.get("Deployment", "valkey-cart")["spec"]["template"]["spec"]["containers"][0]
     container["args"], container["env"] = args, [{"name": "WORD", "value": "word"}]

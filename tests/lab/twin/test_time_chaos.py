@@ -34,7 +34,7 @@ def _ahead(cluster: TwinCluster, name: str) -> float:
         (({"seconds": 100, "clocks": [1]},), 0.0),  # the clock of durations, which nobody writes down
     ],
 )
-def test_spans_tell_the_time_of_their_process(offsets: tuple[dict[str, Any], ...], ahead: float) -> None:
+def test_spans_use_the_clock_of_their_process(offsets: tuple[dict[str, Any], ...], ahead: float) -> None:
     cluster = tiny.started()
     _shift(cluster, "api", *offsets)
     window = cluster.run(120.0)

@@ -79,11 +79,11 @@ def test_actions(action: dict[str, Any], expected: dict[str, Any]) -> None:
         {"type": "attrOverride", "size": 0},
     ],
 )
-def test_actions_of_which_nothing_follows(action: dict[str, Any]) -> None:
+def test_actions_without_effect_are_dropped(action: dict[str, Any]) -> None:
     assert parse_rules([action]) == ()
 
 
-def test_only_what_is_on_the_volume() -> None:
+def test_only_paths_on_the_volume_are_affected() -> None:
     volume = Volume()
     assert volume.over("/d/a", "read") == []
     volume.meet("/d", [_rule()])

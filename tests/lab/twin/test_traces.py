@@ -75,7 +75,7 @@ BREAKS: dict[str, Callable[[TwinCluster], Any]] = {
 
 
 @pytest.mark.parametrize("what", BREAKS)
-def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., TwinCluster], what: str) -> None:
+def test_span_metrics_match_traces(cluster: Callable[..., TwinCluster], what: str) -> None:
     shop = cluster(warm=60.0)
     taped(shop)
     before = dict(shop.samples)
@@ -91,7 +91,7 @@ def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., Twin
     assert sum(found.values()) > 0.98 * sum(expected.values())
 
 
-def test_an_order_is_one_tree(cluster: Callable[..., TwinCluster]) -> None:
+def test_order_is_one_trace_tree(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     orders = [t for t in traces(shop, 60.0) if t.root.name == "POST /api/checkout"]
     assert orders
@@ -134,7 +134,7 @@ def test_span_without_status_shows_no_error(cluster: Callable[..., TwinCluster])
         assert trace.root.error
 
 
-def test_consumers_have_their_own_traces_and_name_the_producer(cluster: Callable[..., TwinCluster]) -> None:
+def test_consumer_traces_link_to_the_producer(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     found = traces(shop)
     by_ref = {(s.trace_id, s.span_id): s for s in spans(found)}
@@ -201,14 +201,14 @@ def test_process_without_collector_is_missing_and_orphans_callees(cluster: Calla
     assert not [s for s in spans(found) if s.service == "cart"]
 
 
-def test_without_a_collector_there_are_none(cluster: Callable[..., TwinCluster]) -> None:
+def test_missing_collector_drops_traces(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.scale("otel-collector", 0)
     shop.run(60.0)
     assert not traces(shop, 30.0)
 
 
-def test_what_is_kept_is_bounded(cluster: Callable[..., TwinCluster], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_traces_are_bounded(cluster: Callable[..., TwinCluster], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scenario_kit.lab.twin.traces.span_buffer.TRACES", 300)
     shop = cluster()
     shop.run(240.0)
@@ -218,7 +218,7 @@ def test_what_is_kept_is_bounded(cluster: Callable[..., TwinCluster], monkeypatc
     assert per_route["GET /api/products/{productId}"] < 4 * per_route["POST /api/checkout"]
 
 
-def test_same_seed_same_traces(cluster: Callable[..., TwinCluster]) -> None:
+def test_equal_seeds_give_equal_traces(cluster: Callable[..., TwinCluster]) -> None:
     one, two = cluster(warm=60.0), cluster(warm=60.0, salt=9)
     strip = ("k8s.pod.name", "k8s.pod.uid", "k8s.pod.ip", "k8s.node.name", "network.peer.address")
 
@@ -244,7 +244,7 @@ def test_resources_name_the_pod(cluster: Callable[..., TwinCluster]) -> None:
 
 
 @pytest.mark.parametrize("what", [name for name in BREAKS if name != "nothing"])
-def test_nothing_tells_what_was_done(cluster: Callable[..., TwinCluster], what: str) -> None:
+def test_traces_do_not_reveal_the_fault(cluster: Callable[..., TwinCluster], what: str) -> None:
     shop = cluster(warm=60.0)
     BREAKS[what](shop)
     shop.run(60.0)

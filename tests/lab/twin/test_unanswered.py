@@ -41,7 +41,7 @@ def said_by_gate(cluster: TwinCluster) -> set[str]:
         ("cpp", "Connection timed out"),
     ],
 )
-def test_a_channel_that_nobody_answers(dialect: str, words: str) -> None:
+def test_unanswered_channel_has_client_specific_errors(dialect: str, words: str) -> None:
     assert any(words in text for text in said_by_gate(gate_of(dialect, 0)))
 
 
@@ -56,5 +56,5 @@ def test_a_channel_that_nobody_answers(dialect: str, words: str) -> None:
         ("cpp", "THRIFT_EAGAIN (timed out)"),
     ],
 )
-def test_a_caller_that_gives_up_before(dialect: str, words: str) -> None:
+def test_caller_timeout_has_client_specific_errors(dialect: str, words: str) -> None:
     assert any(words in text for text in said_by_gate(gate_of(dialect, 5)))

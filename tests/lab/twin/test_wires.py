@@ -43,7 +43,7 @@ def between(*effects: NetworkEffect) -> Wire:
         ({"rate": 1000.0}, TrafficShape(rate=1000.0)),
     ],
 )
-def test_what_a_pod_sends_is_shaped(fields: Any, expected: TrafficShape) -> None:
+def test_egress_traffic_is_shaped(fields: Any, expected: TrafficShape) -> None:
     assert between(effect("here", **fields)) == Wire(False, pytest.approx(expected), None)
     assert between(effect("there", **fields)) == Wire(False, None, pytest.approx(expected))
 
@@ -70,19 +70,19 @@ def test_effects_add_up(one: Any, other: Any, expected: TrafficShape) -> None:
     assert between(effect("here", **one), effect("here", **other)).out == pytest.approx(expected)
 
 
-def test_each_direction_has_the_effects_of_its_sender() -> None:
+def test_each_direction_has_its_sender_effects() -> None:
     found = between(effect("here", delay=0.1), effect("there", delay=0.2), effect("else", delay=0.4))
     assert found == Wire(False, TrafficShape(delay=0.1), TrafficShape(delay=0.2))
 
 
 @pytest.mark.parametrize("uid", ["here", "there"])
 @pytest.mark.parametrize("direction", ["INPUT", "OUTPUT"])
-def test_a_partition_of_either_side_cuts_both_ways(uid: str, direction: str) -> None:
+def test_partition_of_either_side_cuts_both_directions(uid: str, direction: str) -> None:
     assert between(effect(uid, direction=direction, drop=True)) == CUT
     assert between(effect("else", direction=direction, drop=True)) == OPEN
 
 
-def test_only_packets_that_are_sent_are_shaped() -> None:
+def test_ingress_traffic_is_not_shaped() -> None:
     assert between(effect("there", direction="INPUT", delay=1.0)) == OPEN
 
 
@@ -107,16 +107,16 @@ def test_only_packets_that_are_sent_are_shaped() -> None:
         ("there", "OUTPUT", ["10.0.0.3/32"], False),
     ],
 )
-def test_whom_a_partition_concerns(uid: str, direction: str, peers: list[str], cut: bool) -> None:
+def test_partition_affects_selected_peers(uid: str, direction: str, peers: list[str], cut: bool) -> None:
     assert between(effect(uid, *peers, direction=direction, drop=True)).cut is cut
 
 
-def test_an_effect_on_peers_leaves_others_alone() -> None:
+def test_effect_on_peers_spares_others() -> None:
     found = between(effect("here", "10.0.0.3/32", delay=1.0), effect("here", "10.0.0.2/32", delay=0.5))
     assert found == Wire(False, TrafficShape(delay=0.5), None)
 
 
-def test_the_services_in_front_of_a_pod_are_those_that_lead_to_it() -> None:
+def test_service_address_effects_apply_to_its_pods() -> None:
     objects = (
         HERE,
         THERE,
@@ -156,7 +156,7 @@ def test_a_pod_always_reaches_itself() -> None:
         ([effect("there", "10.0.0.1/32", direction="INPUT", drop=True)], Wire(False)),
     ],
 )
-def test_what_probes_of_the_node_meet(effects: list[NetworkEffect], expected: Wire) -> None:
+def test_node_probes_meet_untargeted_effects_only(effects: list[NetworkEffect], expected: Wire) -> None:
     """The node is nobody's peer, so that only chaos with all of them reaches it."""
     assert network(HERE, THERE, effects=tuple(effects)).from_node(THERE) == expected
 
@@ -193,11 +193,11 @@ TO_THERE = {"to": [{"podSelector": {"matchLabels": {"app": "there"}}}]}
         ([policy("a", "there", "stores", policyTypes=["Ingress"])], False),
     ],
 )
-def test_policies_cut_what_they_do_not_allow(policies: list[Any], cut: bool) -> None:
+def test_policies_cut_disallowed_traffic(policies: list[Any], cut: bool) -> None:
     assert network(HERE, THERE, *policies).wire(HERE, THERE, 8080) == Wire(cut)
 
 
-def test_a_policy_tells_protocols_apart() -> None:
+def test_policy_distinguishes_protocols() -> None:
     rule = policy("a", "there", policyTypes=["Ingress"], ingress=[{"ports": [{"port": 8080, "protocol": "UDP"}]}])
     net = network(HERE, THERE, rule)
     assert (net.wire(HERE, THERE, 8080, "UDP").cut, net.wire(HERE, THERE, 8080).cut) == (False, True)
@@ -214,7 +214,7 @@ def test_a_policy_tells_protocols_apart() -> None:
         ({"team": "web"}, True),
     ],
 )
-def test_a_policy_selects_namespaces_by_their_labels(labels: dict[str, str], cut: bool) -> None:
+def test_policy_selects_namespaces_by_label(labels: dict[str, str], cut: bool) -> None:
     caller = pod("caller", "10.1.0.1", namespace="stores")
     rule = policy(
         "a", "there", policyTypes=["Ingress"], ingress=[{"from": [{"namespaceSelector": {"matchLabels": labels}}]}]
@@ -228,7 +228,7 @@ def http(uid: str, container: str, port: int = 8080, **rule: Any) -> ContainerEf
     return ContainerEffect(pod_uid=uid, container_id=f"containerd://{container}", kind="HTTP", arguments=reported)
 
 
-def test_a_proxy_for_http_is_met_at_the_port_it_listens_on() -> None:
+def test_http_proxy_applies_at_its_port() -> None:
     running = {"containerStatuses": [{"containerID": "containerd://1", "state": {"running": {}}}]}
     proxied = THERE | {"status": THERE["status"] | running}
     reported = {"target": "Request", "selector": {"port": 8080}, "actions": {"abort": True}}
@@ -239,7 +239,7 @@ def test_a_proxy_for_http_is_met_at_the_port_it_listens_on() -> None:
     assert net.wire(proxied, HERE, 8080) == OPEN, "it has no container that runs"
 
 
-def test_a_process_is_reached_where_its_pod_is() -> None:
+def test_process_uses_the_network_of_its_pod() -> None:
     net = network(HERE, THERE, effects=(effect("here", delay=1.0),))
     caller = process("here", "10.0.0.1")
     assert net.wire(caller, THERE, 80) == net.wire(HERE, THERE, 80) == Wire(False, TrafficShape(delay=1.0))
@@ -253,7 +253,7 @@ def test_the_pod_at_an_address() -> None:
     assert net.pod_at("") is None
 
 
-def test_who_listens_at_a_destination() -> None:
+def test_listener_is_found_by_address_and_port() -> None:
     def listening(ip: str, *ports: int) -> Any:
         return SimpleNamespace(ip=ip, listener=lambda port: port in ports or None)
 

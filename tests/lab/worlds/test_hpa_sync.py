@@ -17,7 +17,7 @@ def hpa(reason: str, uid: str = "u") -> dict[str, Any]:
     }
 
 
-def test_holding_back_counts_on_the_clock_of_the_world() -> None:
+def test_overdue_counts_on_virtual_time() -> None:
     memory = TickMemory()
     held = hpa("ScaleDownStabilized")
     assert [bool(memory.list_overdue([held], float(t))) for t in range(0, 330, 15)] == [False] * 20 + [True] * 2
@@ -31,7 +31,7 @@ def test_ready_for_new_scale_restarts_stabilization() -> None:
     assert memory.list_overdue([hpa("ScaleDownStabilized")], 600.0)
 
 
-def test_the_window_reaches_back_to_the_first_tick_that_counts() -> None:
+def test_window_starts_at_the_first_relevant_tick() -> None:
     memory = TickMemory()
     for n in range(30):
         memory.record_tick(n * 15.0, 1000.0 + n * 0.3)  # a tick takes 0.3 s by the wall clock
@@ -71,7 +71,7 @@ def test_world_advances_only_after_controller_sync() -> None:
     assert [t for t, _ in lab.twin.steps] == [EPOCH + 15, EPOCH + 30]
 
 
-def test_a_behavior_of_its_own_needs_the_wall_clock() -> None:
+def test_custom_behavior_needs_the_wall_clock() -> None:
     lab = FakeLab()
     scaled(lab, behavior={"scaleUp": {"stabilizationWindowSeconds": 60}})
     waited = lab.worlds.open(spec()).wait(EPOCH + 30, stride=None, seconds=0.2, should_continue=lambda: True)

@@ -8,7 +8,7 @@ from scenario_kit.lab.host import procfs
 from scenario_kit.lab.worlds.malloc_trim import trim_heap
 
 
-def test_what_was_freed_is_given_back() -> None:
+def test_trim_heap_returns_freed_memory() -> None:
     pieces = [bytearray(b"x" * 4000) for _ in range(10_000)]
     last = pieces[-1]
     del pieces

@@ -46,13 +46,13 @@ ABORT = ContainerEffect(pod_uid="u", container_id="c", kind="HTTP")
         (pod("web"), 8080, "", (), (ABORT,), True, None),
     ],
 )
-def test_what_a_port_answers(found, port, path, network, effects, connected, status):
+def test_probe_result_depends_on_process_and_chaos(found, port, path, network, effects, connected, status):
     view = View("shop", {"Pod": {"web-0": found}}, Ledger(network=network, containers=effects), 1)
     answer = probe_pod(Processes(), view, found, port, path, 0.0)
     assert (answer.connected, answer.status) == (connected, status)
 
 
-def test_a_world_knows_its_pods():
+def test_world_probes_its_own_pods():
     lab = FakeLab()
     lab.begin()
     world = lab.worlds.open(spec())

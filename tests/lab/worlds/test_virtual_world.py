@@ -52,7 +52,7 @@ def test_a_wait_ends_on_the_grid(
     assert lab.twin.steps == [(EPOCH + t, 15) for t in range(15, int(reached) + 1, 15)]
 
 
-def test_a_repeated_wait_changes_nothing(lab: FakeLab, world: LabWorld) -> None:
+def test_repeated_wait_is_idempotent(lab: FakeLab, world: LabWorld) -> None:
     wait(world, 60)
     assert wait(world, 60) == WaitResult(EPOCH + 60, True)
     assert len(lab.twin.steps) == 4
@@ -65,7 +65,7 @@ def test_samples_are_complete_and_in_order(lab: FakeLab, world: LabWorld) -> Non
     assert [line.t for line in lab.nodes.lines] == [EPOCH + 15, EPOCH + 30]
 
 
-def test_the_kubelet_runs_when_it_is_due_to_the_second(lab: FakeLab, world: LabWorld) -> None:
+def test_kubelet_runs_at_its_due_second(lab: FakeLab, world: LabWorld) -> None:
     lab.nodes.due = [EPOCH + 3.2, EPOCH + 3.9, EPOCH + 14.9, EPOCH + 20]
     wait(world, 15)
     assert sorted({t - EPOCH for t in lab.nodes.ran}) == [0, 4, 15]
@@ -74,9 +74,7 @@ def test_the_kubelet_runs_when_it_is_due_to_the_second(lab: FakeLab, world: LabW
     assert EPOCH + 20 in lab.nodes.ran
 
 
-def test_a_kubelet_that_is_always_due_does_not_stop_time(
-    lab: FakeLab, world: LabWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_always_due_kubelet_does_not_stop_time(lab: FakeLab, world: LabWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab.nodes, "next_wakeup", lambda _: world.now)
     assert wait(world, 15).now == EPOCH + 15
 
@@ -104,7 +102,7 @@ def test_reads_wait_for_events_and_logs(lab: FakeLab, world: LabWorld) -> None:
     assert wait(world, 60) == WaitResult(EPOCH + 60, True)
 
 
-def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: FakeLab, world: LabWorld) -> None:
+def test_interrupted_tick_runs_exactly_once(lab: FakeLab, world: LabWorld) -> None:
     lab.twin.exits[EPOCH + 15] = [Exit("uid", "c", 1, "Error")]
     lab.nodes.due = [EPOCH + 4]
     disturbed: set[tuple[float, int]] = set()
@@ -129,14 +127,14 @@ def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: FakeLab, 
     assert [samples[TICKS] for _, samples in lab.sink.written] == [1.0, 2.0]
 
 
-def test_a_caller_that_left_stops_time_at_the_next_tick(lab: FakeLab, world: LabWorld) -> None:
+def test_departed_caller_stops_time_at_the_next_tick(lab: FakeLab, world: LabWorld) -> None:
     answers = iter([True, True, True])
     waited = world.wait(EPOCH + 600, stride=None, seconds=60.0, should_continue=lambda: next(answers, False))
     assert waited.now < EPOCH + 600
     assert times(lab)[-1] == waited.now - EPOCH
 
 
-def test_samples_that_were_refused_are_written_by_the_next_wait(lab: FakeLab, world: LabWorld) -> None:
+def test_rejected_samples_are_written_by_the_next_wait(lab: FakeLab, world: LabWorld) -> None:
     lab.sink.refuse = MetricsError("Prometheus is gone")
     with pytest.raises(MetricsError):
         wait(world, 15)
@@ -148,7 +146,7 @@ def test_samples_that_were_refused_are_written_by_the_next_wait(lab: FakeLab, wo
     assert [samples[TICKS] for _, samples in lab.sink.written] == [1.0, 2.0]
 
 
-def test_the_end_of_a_world_ends_its_series(lab: FakeLab, world: LabWorld) -> None:
+def test_closed_world_ends_its_series(lab: FakeLab, world: LabWorld) -> None:
     wait(world, 15)
     assert lab.worlds.close("t1")
     assert lab.sink.written[-1] == (EPOCH + 30, {})
@@ -193,7 +191,7 @@ def test_rollout_deadline_wakes_its_controller(lab: FakeLab, world: LabWorld) ->
     assert wait(world, 120) == WaitResult(EPOCH + 120, True)
 
 
-def test_starts_and_ends_of_chaos_keep_its_clock(lab: FakeLab, world: LabWorld) -> None:
+def test_chaos_timers_follow_virtual_time(lab: FakeLab, world: LabWorld) -> None:
     """The manager is told at the beginning of the tick in which something is due."""
     created = {"creationTimestamp": format_timestamp(time.time() - 1)}
     lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"})

@@ -26,7 +26,7 @@ def lab() -> FakeLab:
     return lab
 
 
-def test_opening_twice_is_opening_once(lab: FakeLab) -> None:
+def test_open_is_idempotent(lab: FakeLab) -> None:
     assert lab.worlds.open(spec()) is lab.worlds.open(spec())
     assert [w.spec.trial for w in lab.worlds.all()] == ["t1"]
 
@@ -35,19 +35,19 @@ def test_opening_twice_is_opening_once(lab: FakeLab) -> None:
     "other",
     [{"seed": 2}, {"mode": "Wall"}, {"namespace": "else"}, {"assumptions": {"x": 1.0}}, {"trial": "t2"}],
 )
-def test_a_trial_has_one_world_and_a_namespace_one_trial(other: dict[str, Any], lab: FakeLab) -> None:
+def test_conflicting_world_is_refused(other: dict[str, Any], lab: FakeLab) -> None:
     lab.worlds.open(spec())
     with pytest.raises(WorldConflict):
         lab.worlds.open(spec(**other))
 
 
-def test_a_namespace_is_free_again_once_its_world_has_ended(lab: FakeLab) -> None:
+def test_namespace_is_free_after_its_world_closed(lab: FakeLab) -> None:
     lab.worlds.open(spec())
     lab.worlds.close("t1")
     assert lab.worlds.open(spec("t2")).now == EPOCH
 
 
-def test_every_namespace_of_an_app_belongs_to_its_world(lab: FakeLab) -> None:
+def test_world_owns_every_namespace_of_its_app(lab: FakeLab) -> None:
     world = lab.worlds.open(spec(others=("shop-stores",)))
 
     assert lab.worlds.get_by_namespace("shop-stores") is world
@@ -59,7 +59,7 @@ def test_every_namespace_of_an_app_belongs_to_its_world(lab: FakeLab) -> None:
     assert lab.worlds.get_by_namespace("shop-stores") is None
 
 
-def test_a_view_holds_the_objects_of_every_namespace(lab: FakeLab) -> None:
+def test_view_contains_objects_of_every_namespace(lab: FakeLab) -> None:
     metadata = {"name": "db", "namespace": "shop-stores", "uid": "u", "resourceVersion": "5000"}
     lab.store.put("Service", {"kind": "Service", "metadata": metadata, "spec": {}})
     view = lab.worlds.open(spec(others=("shop-stores",))).view()
@@ -70,7 +70,7 @@ def test_a_view_holds_the_objects_of_every_namespace(lab: FakeLab) -> None:
     assert view.within("elsewhere").kind("Service") == {}
 
 
-def test_a_namespace_never_sees_the_same_instant_twice(lab: FakeLab) -> None:
+def test_namespace_time_never_repeats(lab: FakeLab) -> None:
     first = lab.worlds.open(spec())
     first.wait(EPOCH + 30, stride=None, seconds=5.0, should_continue=lambda: True)
     lab.worlds.close("t1")
@@ -86,7 +86,7 @@ def test_sample_horizon_survives_restart(tmp_path: Path) -> None:
     assert SampleHorizon(file).compute_start("other", EPOCH) == EPOCH
 
 
-def test_an_app_that_the_twin_refuses_is_unsuitable(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_app_refused_by_the_twin_is_unsupported(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise ValueError("shop 1 has no twin")
 
@@ -164,7 +164,7 @@ def test_the_kubelet_runs_for_wall_worlds_and_for_pods_of_no_world(lab: FakeLab)
     assert len(lab.twin.observed) > seen
 
 
-def test_the_kubelet_leaves_virtual_worlds_alone(lab: FakeLab) -> None:
+def test_kubelet_thread_skips_virtual_worlds(lab: FakeLab) -> None:
     lab.put("Pod", "p", spec={}, status={})
     lab.store.put("Pod", {"metadata": {"name": "q", "namespace": "default", "uid": "q", "resourceVersion": "9999"}})
     lab.worlds.open(spec())
@@ -188,7 +188,7 @@ def test_a_short_outage_of_the_api_server_is_survived(lab: FakeLab, monkeypatch:
 
 
 @pytest.mark.parametrize("error", [Unreachable("gone"), KitError("a bug")])
-def test_what_does_not_go_away_ends_the_thread(error: Exception, lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lasting_error_ends_the_kubelet_thread(error: Exception, lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_RETRY_SECONDS", 0.0)
     monkeypatch.setattr(registry, "_LONGEST_OUTAGE_SECONDS", 0.0)
     lab.put("Pod", "p", spec={}, status={})

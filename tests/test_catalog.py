@@ -58,7 +58,7 @@ def test_folders_are_the_registration(root):
     assert Catalog([root]).fault("other").name == "other"
 
 
-def test_an_app_is_one_of_its_versions(root):
+def test_app_is_loaded_by_version(root):
     app = Catalog([root]).app("shop", "1.0")
     assert (app.name, app.version, app.entry, app.twin) == ("shop", "1.0", "web", None)
     assert [c.name for c in app.components] == ["web"]
@@ -124,7 +124,7 @@ def test_earlier_roots_win(root, tmp_path_factory):
     assert [p.is_relative_to(own) for p in catalog.scenarios()] == [True, False]
 
 
-def test_collections_of_ones_own_are_named_by_a_variable(root, tmp_path_factory, monkeypatch):
+def test_environment_variable_adds_collections(root, tmp_path_factory, monkeypatch):
     own = tmp_path_factory.mktemp("own")
     put(own, "catalog/faults/gone/fault.yaml", {**FAULT, "version": 2})
     monkeypatch.setenv("SCENARIO_KIT_CATALOG", f"{own}:{root}")
@@ -144,7 +144,7 @@ def test_invalid_catalog_variable_is_an_error(tmp_path, monkeypatch):
         Catalog()
 
 
-def test_a_scenario_may_bring_faults(root, tmp_path_factory):
+def test_scenario_folder_may_contain_faults(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("scenario")
     put(folder, "faults/gone/fault.yaml", {**FAULT, "version": 3})
     put(folder, "faults/mine/fault.yaml", {**FAULT, "name": "mine"})
@@ -155,7 +155,7 @@ def test_a_scenario_may_bring_faults(root, tmp_path_factory):
     assert catalog.fault("gone").version == 1
 
 
-def test_rule_files_have_only_what_prometheus_knows(root):
+def test_prometheus_rules_contain_known_fields_only(root):
     known = {"alert": "A", "expr": "up == 0", "for": "3m", "labels": {"a": "b"}, "annotations": {"summary": "s"}}
     entity = {"label": "l", "kind": "Pod"}
     groups = [{"name": "g", "interval": "15s", "limit": 0, "rules": [{**known, "entity": entity}]}]
@@ -239,7 +239,7 @@ def test_broken_definitions_name_the_file_and_the_mistake(root, path, content, l
         ("quantile(scalar(rate(b[10m])), a)", 600),
     ],
 )
-def test_how_far_an_expression_looks_back(expr, seconds):
+def test_longest_range_of_an_expression_is_found(expr, seconds):
     assert find_longest_range(expr) == seconds
 
 

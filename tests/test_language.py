@@ -16,12 +16,12 @@ FILES = sorted(FOLDER.glob("*/scenario.yaml"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
-def test_it_has_no_findings(path):
+def test_language_fixture_has_no_findings(path):
     """But that some break what the catalogue breaks already: they are about the language, not about incidents."""
-    assert [f for f in lint_file(path, CATALOG) if f.code not in ("SK217", "SK222", *expected(path))] == []
+    assert [f for f in lint_file(path, CATALOG) if f.code not in ("SK217", "SK222", *list_expected_codes(path))] == []
 
 
-def expected(path):
+def list_expected_codes(path):
     """Codes of suppressions, which end: then the finding is back, and the suppression is told as well."""
     suppressed = [entry.code for entry in load_scenario(path).scenario.spec.suppress]
     return (*suppressed, "SK606") if suppressed else ()
@@ -50,7 +50,7 @@ def test_fixture_gets_the_trials_of_its_feature(name, purposes):
     assert [t.purpose for t in plan_trials(QUICK, runbook, 1)] == purposes
 
 
-def test_the_documentation_lists_each():
+def test_documentation_lists_every_fixture():
     page = (Path(__file__).parents[1] / "docs" / "causes-and-outcomes.md").read_text()
     assert [
         p.parent.name for p in FILES if f"(../tests/fixtures/language/{p.parent.name}/scenario.yaml) |" not in page

@@ -60,6 +60,6 @@ def test_data_files_are_packaged(packaged, path):
     assert path in packaged
 
 
-def test_nothing_else_is_installed(packaged):
+def test_wheel_contains_package_files_only(packaged):
     assert {name.split("/")[0] for name in packaged if ".dist-info" not in name} == set(PACKAGES)
     assert not [name for name in packaged if "__pycache__" in name or re.search(r"/tests/.*\.py$", name)]

@@ -18,12 +18,12 @@ CATALOG = Catalog()
 EVERY = pytest.mark.parametrize("attempt", attempts(), ids=lambda a: a.name)
 
 
-def test_there_are_many() -> None:
+def test_attempts_cover_every_admission_code() -> None:
     assert len(attempts()) >= 90
     assert {a.code for a in attempts()} == set(ADMISSION)
 
 
-def test_the_page_lists_them_all() -> None:
+def test_page_lists_every_attempt() -> None:
     assert update_tables(PAGE.read_text()) == PAGE.read_text(), "run ci/attempts --page"
 
 
@@ -45,7 +45,7 @@ def test_a_solution_is_judged_like_a_decoy(attempt: Attempt) -> None:
 
 
 @EVERY
-def test_a_declaration_allows_only_what_can_be_declared(attempt: Attempt) -> None:
+def test_declaration_allows_declarable_attempts_only(attempt: Attempt) -> None:
     text = yaml.safe_dump(fault(attempt.changes, **everything()))
     mistakes = lint_text(text, Path("/nowhere/catalog/faults/port-closed/fault.yaml"), CATALOG)
 
@@ -54,7 +54,7 @@ def test_a_declaration_allows_only_what_can_be_declared(attempt: Attempt) -> Non
 
 
 @pytest.mark.parametrize("code", ADMISSION)
-def test_no_scenario_can_silence_it(code: str) -> None:
+def test_admission_findings_cannot_be_suppressed(code: str) -> None:
     attempt = next(a for a in attempts() if a.code == code)
     document = scenario(attempt.changes)
     document["spec"]["suppress"] = [{"code": code, "reason": "It is meant so", "until": "2027-01"}]

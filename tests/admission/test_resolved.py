@@ -65,7 +65,7 @@ def noise(made: tuple[Change, ...]) -> Any:
     return NoiseSource(name="batch", changes=made, every_seconds=600, jitter_percent=0)
 
 
-def test_what_a_fault_declares_in_a_runbook_is_bounded(runbook: Runbook) -> None:
+def test_declared_scope_in_a_runbook_is_bounded(runbook: Runbook) -> None:
     fault: Fault = runbook.faults[0]
     binding = {
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "all"},
@@ -81,7 +81,7 @@ def test_what_a_fault_declares_in_a_runbook_is_bounded(runbook: Runbook) -> None
 
 
 @pytest.mark.parametrize("namespace", ["kube-system", "default", "app-x1-other"])
-def test_a_runbook_runs_only_where_it_was_resolved_for(runbook: Runbook, namespace: str) -> None:
+def test_runbook_is_refused_outside_its_namespace(runbook: Runbook, namespace: str) -> None:
     assert [f.code for f in list_refusals(runbook, namespace)] == ["SK236"]
 
 

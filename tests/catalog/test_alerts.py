@@ -19,7 +19,7 @@ def test_promtool_accepts_the_pack(catalog: Catalog, promtool, pack):
     assert check_rules(catalog.prometheus_rules(pack)) == ""
 
 
-def test_packs_that_share_an_alert_replace_each_other(tmp_path):
+def test_packs_with_a_shared_alert_replace_each_other(tmp_path):
     rules = {"Slow": ["slow"], "Idle": ["idle"], "both": ["slow", "idle"]}
     (tmp_path / "catalog" / "alerts").mkdir(parents=True)
     for pack, names in rules.items():
@@ -34,7 +34,7 @@ def test_packs_that_share_an_alert_replace_each_other(tmp_path):
 
 
 @pytest.mark.parametrize("pack", PACKS)
-def test_rules_fire_when_they_should_and_only_then(catalog: Catalog, promtool, pack):
+def test_pack_tests_pass_and_cover_every_rule(catalog: Catalog, promtool, pack):
     cases = yaml.safe_load((find_data_root() / "catalog" / "alerts" / "tests" / f"{pack}.yaml").read_text())
     for desired in (True, False):
         assert {c["alert"] for c in cases if ("fires" in c) is desired} == {r.name for r in catalog.alert_pack(pack)}
@@ -72,14 +72,14 @@ def test_failing_alert_test_case_is_reported(promtool, tmp_path, capsys, change,
     assert reported in capsys.readouterr().out
 
 
-def test_without_promtool_it_says_what_to_do(tmp_path, monkeypatch, capsys):
+def test_missing_promtool_error_has_a_fix(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SCENARIO_KIT_PROMTOOL", str(tmp_path / "nothing"))
     assert run(["alerts", "test", "default"]) == 2
     assert "scenario-kit lab install" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("pack", PACKS)
-def test_every_rule_says_what_is_needed(catalog: Catalog, pack):
+def test_every_rule_has_labels_and_annotations(catalog: Catalog, pack):
     for rule in catalog.alert_pack(pack):
         assert rule.for_seconds % 15 == 0
         assert rule.labels["severity"] in ("critical", "warning")

@@ -37,18 +37,20 @@ def deployed(catalog, kube, kube_namespace):
 
 @pytest.mark.parametrize("version", ["2.2.0", "3.0.0"])
 @pytest.mark.parametrize("options", PROFILES)
-def test_every_object_is_accepted_as_it_is(catalog, kube, kube_namespace, version, options, placed):
+def test_api_server_stores_every_object_unchanged(catalog, kube, kube_namespace, version, options, placed):
     for obj in placed(render_app(catalog.app("otel-demo", version), options, 50, kube_namespace)):
         stored = kube.create(obj)
-        assert lost(obj, stored) == [], "the API server dropped a field that it does not know"
+        assert list_lost_fields(obj, stored) == [], "the API server dropped a field that it does not know"
 
 
-def lost(sent, stored, path=""):
+def list_lost_fields(sent, stored, path=""):
     """Fields that were sent, but are not stored, or with another value."""
     if isinstance(sent, dict) and isinstance(stored, dict):
-        return [p for k, v in sent.items() if k not in REWRITTEN for p in lost(v, stored.get(k), f"{path}.{k}")]
+        return [
+            p for k, v in sent.items() if k not in REWRITTEN for p in list_lost_fields(v, stored.get(k), f"{path}.{k}")
+        ]
     if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
-        return [p for i, v in enumerate(sent) for p in lost(v, stored[i], f"{path}[{i}]")]
+        return [p for i, v in enumerate(sent) for p in list_lost_fields(v, stored[i], f"{path}[{i}]")]
     return [] if sent == stored or (not sent and stored is None) else [f"{path}: {sent!r} → {stored!r}"]
 
 
@@ -81,7 +83,7 @@ PATCHES = [
 ]
 
 
-def test_patches_do_what_we_foresee(deployed, kube, kube_namespace):
+def test_simulated_patches_match_the_api_server(deployed, kube, kube_namespace):
     """Every patch on a fresh copy of the object, as stored: the real result equals the foreseen one."""
     app, _ = deployed
     for number, (target, type_, patch) in enumerate(PATCHES):
@@ -90,8 +92,8 @@ def test_patches_do_what_we_foresee(deployed, kube, kube_namespace):
         change = Change.from_json({"patch": {"target": target, "type": type_, "patch": patch}})
         (foreseen,) = change.operation.simulate((prior,), app, kube_namespace)
         live = kube.patch(ref, patch, type_)
-        assert lost(foreseen, strip_to_desired(live)) == [], f"patch {number} of {target}"
-        assert without_defaults(lost(strip_to_desired(live), foreseen)) == [], f"patch {number} of {target}"
+        assert list_lost_fields(foreseen, strip_to_desired(live)) == [], f"patch {number} of {target}"
+        assert without_defaults(list_lost_fields(strip_to_desired(live), foreseen)) == [], f"patch {number} of {target}"
         kube.delete(ref)
         kube.create(prior)
 

@@ -19,7 +19,7 @@ CATALOG = Catalog()
 KNOWN = {c.name: c for c in list_capabilities(CATALOG)}
 
 
-def test_every_need_of_the_catalogue_is_one_word_of_the_vocabulary() -> None:
+def test_every_need_matches_one_capability() -> None:
     needs = {need for name in CATALOG.faults() for need in CATALOG.fault(name).requires}
     needs |= {need for each in load_coverage(CATALOG).unbuilt for need in each.requires}
     known = {need: [c.name for c in KNOWN.values() if c.argument(need) is not None] for need in needs}
@@ -60,7 +60,7 @@ def test_each_capability_is_complete_with_one_canary(name: str) -> None:
         ("operator:tidbclusters.pingcap.com", "Wall", False),
     ],
 )
-def test_what_the_lab_offers(need: str, clock: str, there: bool) -> None:
+def test_lab_offers_depend_on_capability_and_clock(need: str, clock: str, there: bool) -> None:
     capability, argument = next((c, a) for c in KNOWN.values() if (a := c.argument(need)) is not None)
 
     assert offers_capability(capability, argument, clock=clock) is there

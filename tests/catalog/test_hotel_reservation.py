@@ -42,7 +42,7 @@ def test_renders_the_published_workloads_and_two_of_ours(default):
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_workload_is_as_published(app, default, name):
+def test_workload_matches_published_manifest(app, default, name):
     facts, deployment = WORKLOADS[name], by_kind(default, "Deployment")[name]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert container["name"] == facts["container"]
@@ -65,7 +65,7 @@ def test_workload_is_as_published(app, default, name):
 
 
 @pytest.mark.parametrize("name", [n for n, f in WORKLOADS.items() if f["claims"]])
-def test_stores_keep_their_data_where_the_manifests_do(app, name):
+def test_store_volumes_match_published_mounts(app, name):
     objects = render_app(app, {"storage": "Claim"}, 50, "hotel")
     spec = by_kind(objects, "Deployment")[name]["spec"]["template"]["spec"]
     claims = {v["name"]: v["persistentVolumeClaim"]["claimName"] for v in spec["volumes"]}
@@ -74,7 +74,7 @@ def test_stores_keep_their_data_where_the_manifests_do(app, name):
     assert [m["mountPath"] for m in spec["containers"][0]["volumeMounts"]] == WORKLOADS[name]["mounts"]
 
 
-def test_calls_are_those_of_the_facts(app):
+def test_calls_match_the_published_facts(app):
     registry = {f"{name} -> consul" for name in ("frontend", *FACTS["registered"])}
     assert {f"{c.caller} -> {c.callee}" for c in app.calls} == {*FACTS["edges"], *registry}
 
@@ -124,12 +124,12 @@ def test_load_follows_users_and_profile(app, profile):
     assert all(percent > 0 and seconds >= 0 for percent, seconds in stages)
 
 
-def test_nothing_in_the_objects_names_this_project(default):
+def test_objects_do_not_name_this_project(default):
     assert "scenario-kit" not in json.dumps(default).lower()
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("options", PROFILES)
-def test_every_object_is_accepted_by_a_real_api_server(app, kube, kube_namespace, options, placed):
+def test_api_server_accepts_every_object(app, kube, kube_namespace, options, placed):
     for obj in placed(render_app(app, options, 50, kube_namespace)):
         assert kube.create(obj)["metadata"]["name"] == obj["metadata"]["name"]

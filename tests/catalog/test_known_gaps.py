@@ -43,7 +43,7 @@ mesh-dataplane-disabled mesh-strict-mtls mesh-gateway-deny feature-flag-changed
 
 
 @pytest.mark.parametrize("mechanism", EXPECTED)
-def test_it_is_built_or_explained(mechanism):
+def test_mechanism_is_a_fault_or_has_a_reason(mechanism):
     assert (mechanism in FAULTS) != (mechanism in UNBUILT)
 
 

@@ -19,7 +19,7 @@ def row(fault, change=1, version="1", date=date(2026, 11, 24)):
     )  # fmt: skip
 
 
-def test_the_last_record_counts_and_half_a_line_is_none(tmp_path):
+def test_last_record_counts_and_partial_line_is_ignored(tmp_path):
     path = tmp_path / "matrix.jsonl"
     assert read_rows(path) == []
     kept = [row("a", date=date(2026, 11, 21)), row("b"), row("a")]
@@ -34,12 +34,12 @@ def test_invalid_record_line_is_reported_with_position(tmp_path):
         read_rows(path)
 
 
-def test_faults_that_changed_and_other_versions_do_not_count():
+def test_changed_faults_and_other_versions_are_excluded():
     found = [row("a"), row("b", change=1), row("c", version="2"), row("gone")]
     assert select_current(found, "1", {"a": 1, "b": 2, "c": 1}) == (row("a"),)
 
 
-def test_rows_of_one_fault_are_those_among_all():
+def test_rows_of_one_fault_are_filtered():
     catalog = Catalog()
     app = catalog.app("otel-demo", "2.2.0")
     some = catalog.matrix(app, "pod-failure")

@@ -60,13 +60,13 @@ def by_kind(objects, *kinds):
 
 
 @pytest.mark.parametrize(("version", "workloads", "services"), [("2.2.0", 27, 26), ("3.0.0", 30, 28)])
-def test_renders_as_many_workloads_and_services_as_the_chart(chart, version, workloads, services):
+def test_rendered_workload_and_service_counts_match_the_chart(chart, version, workloads, services):
     assert len(by_kind(chart, *WORKLOADS)) == workloads == len(FACTS[version])
     assert len(by_kind(chart, "Service")) == services
 
 
 @pytest.mark.parametrize(("version", "name"), PARTS)
-def test_workload_is_as_the_chart_renders_it(chart, version, name):
+def test_workload_matches_the_chart(chart, version, name):
     facts = FACTS[version][name]
     workload = by_kind(chart, *WORKLOADS)[name]
     spec = workload["spec"]["template"]["spec"]
@@ -103,14 +103,14 @@ def check_env(container, expected, shared):
 
 
 @pytest.mark.parametrize(("version", "name"), [(v, n) for v, n in PARTS if FACTS[v][n]["service"]])
-def test_service_is_as_the_chart_renders_it(chart, version, name):
+def test_service_matches_the_chart(chart, version, name):
     facts = FACTS[version][name]["service"]
     service = by_kind(chart, "Service")[facts["name"]]
     assert {p["name"]: [p["port"], p["targetPort"]] for p in service["spec"]["ports"]} == facts["ports"]
 
 
 @pytest.mark.parametrize("profile", ["chart", "default"])
-def test_parts_fit_together(rendered, version, profile):
+def test_references_between_objects_resolve(rendered, version, profile):
     objects = rendered[version, profile]
     workloads = by_kind(objects, *WORKLOADS)
     configs, accounts = by_kind(objects, "ConfigMap", "Secret"), by_kind(objects, "ServiceAccount")
@@ -183,7 +183,7 @@ def test_load_is_set_by_the_scenario(app, options, users, expected):
     assert expected.items() <= {e["name"]: e.get("value") for e in env}.items()
 
 
-def test_users_start_at_the_rate_that_is_asked_for(catalog):
+def test_user_spawn_rate_scales_with_users(catalog):
     app = catalog.app("otel-demo", "2.2.0")
     assert variables(render_app(app, {"spawnRate": 25}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "25"
     assert variables(render_app(app, {}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "10"
@@ -195,7 +195,7 @@ def variables(objects, name="load-generator"):
 
 
 @pytest.mark.parametrize("profile", ["surge", "ramp"])
-def test_a_shape_is_mounted_where_the_load_generator_looks_for_it(app, version, profile):
+def test_load_shape_is_mounted_for_the_load_generator(app, version, profile):
     objects = render_app(app, resolve_options(app, {}, profile), 50, "shop")
     file = {"2.2.0": "stages.py", "3.0.0": "stages.js"}[version]
     script = by_kind(objects, "ConfigMap")["load-generator"]["data"][file]
@@ -210,7 +210,7 @@ def test_a_shape_is_mounted_where_the_load_generator_looks_for_it(app, version, 
 
 @pytest.mark.parametrize("shape", ["Surge", "Ramp"])
 @pytest.mark.parametrize("seconds", [0, 300, 650, 1000, 1700, 2500])
-def test_the_locust_shape_brings_the_users_that_the_twin_expects(catalog, monkeypatch, shape, seconds):
+def test_locust_shape_matches_twin_load_stages(catalog, monkeypatch, shape, seconds):
     app = catalog.app("otel-demo", "2.2.0")
     objects = render_app(app, {"shape": shape}, 50, "shop")
     for name, value in variables(objects).items():
@@ -229,7 +229,7 @@ def resources(objects, name):
     return by_kind(objects, "Deployment")[name]["spec"]["template"]["spec"]["containers"][0].get("resources", {})
 
 
-def test_tight_resources_limit_every_part_of_the_shop(app):
+def test_tight_resources_limit_every_component(app):
     objects = render_app(app, {"resources": "Tight"}, 50, "shop")
     for component in app.components:
         if component.role not in ("Platform", "Load"):
@@ -238,7 +238,7 @@ def test_tight_resources_limit_every_part_of_the_shop(app):
             assert asked["requests"] == asked["limits"]
 
 
-def test_without_resources_nothing_of_the_shop_is_bounded(app):
+def test_default_resources_limit_platform_components_only(app):
     objects = render_app(app, {"resources": "None"}, 50, "shop")
     bounded = {n for n, w in by_kind(objects, "Deployment").items() if resources(objects, n)}
     assert bounded <= {"load-generator", "otel-collector", "opamp-server"}
@@ -258,7 +258,7 @@ def test_autoscalers_are_named_like_their_deployments(app):
     assert {d["spec"]["replicas"] for d in others} == {1}
 
 
-def test_every_option_is_described_and_its_default_fits(catalog):
+def test_options_are_described_with_valid_defaults(catalog):
     for name in catalog.apps():
         for version in catalog.versions(name):
             app = catalog.app(name, version)
@@ -275,7 +275,7 @@ def flags_of(objects):
     return json.loads(by_kind(objects, "ConfigMap")["flagd-config"]["data"]["demo.flagd.json"])["flags"]
 
 
-def test_flags_are_those_of_the_chart_and_do_nothing(app, version):
+def test_flags_match_the_chart_and_are_inactive(app, version):
     flags, facts = flags_of(render_app(app, {}, 5, "shop")), GRAPH[version]["flags"]
     assert set(flags) == set(facts)
     for name, flag in flags.items():
@@ -305,7 +305,7 @@ def test_configuration_is_readable(chart):
     assert "catalog.products" in configs["postgresql-init"]["data"]["init.sql"]
 
 
-def test_every_image_is_known_to_the_app(app, chart, default):
+def test_every_image_is_declared_and_pinned(app, chart, default):
     for workload in by_kind((*chart, *default), *WORKLOADS).values():
         spec = workload["spec"]["template"]["spec"]
         for container in [*spec["containers"], *spec.get("initContainers", [])]:
@@ -355,7 +355,7 @@ def test_unknown_options_are_refused(app, options, part):
     assert part in caught.value.message + caught.value.fix
 
 
-def test_nothing_in_the_objects_names_this_project(default):
+def test_objects_do_not_name_this_project(default):
     assert "scenario" not in json.dumps(default).lower()
 
 

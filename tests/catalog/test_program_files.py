@@ -12,7 +12,9 @@ from scenario_kit.render import render_app
 
 
 @pytest.mark.parametrize("version", Catalog().versions("otel-demo"))
-def test_prometheus_accepts_its_configuration(catalog: Catalog, promtool: str, version: str, tmp_path: Path) -> None:
+def test_prometheus_configuration_passes_promtool(
+    catalog: Catalog, promtool: str, version: str, tmp_path: Path
+) -> None:
     objects = render_app(catalog.app("otel-demo", version), {"observability": True}, 50, "shop")
     (config,) = [o for o in objects if o["kind"] == "ConfigMap" and o["metadata"]["name"] == "prometheus"]
     path = tmp_path / "prometheus.yml"

@@ -58,7 +58,7 @@ def healthy() -> Iterator[Healthy]:
 @pytest.mark.lab
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("run", [pytest.param(run, id=run.title) for run in healthy()])
-def test_nothing_fires_in_a_healthy_app(prometheus: str, run: Healthy) -> None:
+def test_healthy_app_fires_no_alert(prometheus: str, run: Healthy) -> None:
     newest = run.version == CATALOG.versions(run.app)[-1]
     if not (EVERYTHING or (newest and run.users == 50 and (run.options in ({}, {"autoscaling": True})))):
         pytest.skip("half a minute each: SCENARIO_KIT_PACKS=all runs every version, load and option")

@@ -77,7 +77,7 @@ def test_baselines_in_words():
     assert describe_solvers(("recent-change", "runbook")) == "**recent-change**, runbook"
 
 
-def test_the_page_has_every_scenario_and_every_fault():
+def test_page_lists_every_scenario_and_fault():
     listed = [Listed(load_scenario(path).scenario) for path in CATALOG.scenarios()]
     page = render_scenarios_page(listed, [CATALOG.fault(name) for name in CATALOG.faults()], ())
 
@@ -87,7 +87,7 @@ def test_the_page_has_every_scenario_and_every_fault():
     assert f"{len(listed)} scenarios, 0 of them" in page
 
 
-def test_what_the_lab_cannot_do_is_in_brackets():
+def test_unsupported_faults_are_bracketed():
     from scenario_kit.catalog.capabilities import list_capabilities
 
     page = render_scenarios_page(

@@ -36,7 +36,7 @@ def test_every_field_is_described() -> None:
     assert not [path for path, part in properties(SCHEMA) if not part.get("description")]
 
 
-def test_numbers_whose_names_say_so_have_that_unit() -> None:
+def test_unit_suffixes_match_declared_units() -> None:
     units = {"Seconds": "s", "Ms": "ms", "Mib": "MiB", "Millicores": "millicores", "Bytes": "bytes", "Cores": "cores"}
     for kind in list_twin_types():
         for field in list_fields(kind):
@@ -44,7 +44,7 @@ def test_numbers_whose_names_say_so_have_that_unit() -> None:
             assert not named or field.unit == named, f"{kind.__name__}.{field.name}"
 
 
-def test_the_page_has_a_row_for_every_field() -> None:
+def test_page_has_a_row_per_field() -> None:
     page = render_twin_page()
     for kind in list_twin_types():
         section = page.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
@@ -85,7 +85,7 @@ Change = Callable[[dict[str, Any]], object]
         (lambda t: t.pop("load"), False),
     ],
 )
-def test_the_schema_takes_what_the_loader_takes(change: Change, fits: bool) -> None:
+def test_schema_and_loader_accept_the_same(change: Change, fits: bool) -> None:
     twin = copy.deepcopy(TWIN)
     change(twin)
     assert VALIDATOR.is_valid(twin) is fits

@@ -64,13 +64,13 @@ def test_objects(
     assert found == "" if not reported else reported in found
 
 
-def test_an_object_more_or_less(version: ScenarioVersion) -> None:
+def test_added_or_removed_object_is_a_difference(version: ScenarioVersion) -> None:
     fewer = version._replace(objects=[o for o in version.objects if (o["kind"], o["metadata"]["name"]) != CART])
     assert "Service/otel-demo/cart" in explain_difference(version, fewer)
     assert "Service/otel-demo/cart" in explain_difference(fewer, version)
 
 
-def test_all_else_has_to_be_the_same(version: ScenarioVersion) -> None:
+def test_other_app_changes_are_differences(version: ScenarioVersion) -> None:
     replace = msgspec.structs.replace
     rules = replace(version.runbook, rules=version.runbook.rules[1:])
     assert explain_difference(version, version._replace(runbook=rules)) == "alerts differ"

@@ -19,7 +19,7 @@ def test_missing_engine_is_reported_before_build(tmp_path):
     assert "fix: " in done.stderr
 
 
-def test_the_workflow_calls_programs_of_ci_alone():
+def test_kind_workflow_runs_ci_programs_only():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "kind.yml").read_text())
     steps = workflow["jobs"]["kind"]["steps"]
     assert [step["run"] for step in steps if "run" in step] == ["ci/kind"]

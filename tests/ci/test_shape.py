@@ -24,7 +24,7 @@ def checkout(folder, files):
     return folder
 
 
-def measured(folder, text):
+def measure_text(folder, text):
     return measure.measure(checkout(folder, {"scenario_kit/a.py": text}), WORDS)
 
 
@@ -71,10 +71,10 @@ def test_words_of_a_name(name, words):
     ],
 )  # fmt: skip
 def test_figures_of_a_module(tmp_path, text, key, value):
-    assert measured(tmp_path, text)[key] == value
+    assert measure_text(tmp_path, text)[key] == value
 
 
-def test_class_names_that_exist_twice(tmp_path):
+def test_duplicate_class_names_are_counted(tmp_path):
     folder = checkout(
         tmp_path, {"scenario_kit/a.py": "class Row: ...\n", "operators/b.py": "class Row: ...\nclass X: ...\n"}
     )
@@ -88,7 +88,7 @@ def test_a_package_of_sixteen_modules_is_large(tmp_path):
     assert measure.measure(checkout(tmp_path, files), WORDS)["large_packages"] == 1
 
 
-def test_a_circle_counts_once_and_imports_for_types_do_not(tmp_path):
+def test_import_cycle_counts_once_without_type_imports(tmp_path):
     files = {
         "scenario_kit/__init__.py": "",
         "scenario_kit/a.py": "from scenario_kit import b\n",
@@ -122,11 +122,11 @@ def test_fields_without_a_description(tmp_path):
     ("key", "value", "worse"),
     [("homonyms", 5, False), ("homonyms", 6, True), ("verbs", 4.6, False), ("verbs", 4.4, True), ("verbs", 9, False)],
 )
-def test_what_is_worse(key, value, worse):
+def test_is_worse_compares_in_the_direction_of_the_figure(key, value, worse):
     assert measure.is_worse(BY_KEY[key], value, 5) is worse
 
 
-def test_the_ratchet_never_gets_worse():
+def test_ratchet_keeps_the_best_values():
     values = {row.key: 10.0 for row in ROWS}
     held = measure.ratchet(ROWS, values, {"homonyms": 3, "verbs": 3})
     assert held["homonyms"] == 3
@@ -135,14 +135,14 @@ def test_the_ratchet_never_gets_worse():
     assert "lines" not in held
 
 
-def test_this_checkout_is_as_good_as_it_was():
+def test_checkout_passes_the_ratchet():
     done = subprocess.run(
         [sys.executable, "ci/shape", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
-def test_the_glossary_names_packages_that_exist():
+def test_glossary_packages_exist():
     rows = [line.split("|") for line in (ROOT / "docs/glossary.md").read_text().splitlines() if line.startswith("| ")]
     terms = [row[1].strip() for row in rows if row[1].strip() != "term"]
     assert len(terms) >= 80

@@ -118,7 +118,7 @@ def test_venv_is_created_once_reused_and_updated(clone: Path, machine: Path) -> 
     assert "-m pip install --editable '.[dev]'" in found.stderr
 
 
-def test_a_clone_that_was_moved_and_one_that_is_broken(clone: Path, machine: Path) -> None:
+def test_moved_or_broken_environment_is_recreated(clone: Path, machine: Path) -> None:
     enter(clone, machine)
     moved = clone.rename(clone.parent / "elsewhere")
     found = enter(moved, machine)
@@ -129,7 +129,7 @@ def test_a_clone_that_was_moved_and_one_that_is_broken(clone: Path, machine: Pat
     assert (found.returncode, found.stdout.strip()) == (0, str(moved / ".venv")), found.stderr
 
 
-def test_an_active_environment_with_the_project_is_kept(clone: Path, machine: Path) -> None:
+def test_active_environment_with_the_project_is_used(clone: Path, machine: Path) -> None:
     enter(clone, machine, VENV=str(clone.parent / "mine"))
     mine = clone.parent / "mine"
     assert not (clone / ".venv").exists()
@@ -140,7 +140,7 @@ def test_an_active_environment_with_the_project_is_kept(clone: Path, machine: Pa
     assert not (clone / ".venv").exists()
 
 
-def test_an_active_environment_without_it_is_not_touched(clone: Path, machine: Path) -> None:
+def test_active_environment_without_the_project_is_refused(clone: Path, machine: Path) -> None:
     other = clone.parent / "other"
     subprocess.run([BASE, "-m", "venv", "--without-pip", other], check=True)
     found = enter(clone, other / "bin", VIRTUAL_ENV=str(other))
@@ -177,14 +177,14 @@ def test_missing_requirement_is_named_with_fix(
     assert not (clone / ".venv").exists()
 
 
-def test_a_python3_that_is_too_old_gives_way_to_a_newer_one(clone: Path, tmp_path: Path) -> None:
+def test_newer_python_is_preferred_over_an_old_python3(clone: Path, tmp_path: Path) -> None:
     machine = program(tmp_path / "bin", "python3", OLD)
     for version in ("3.14", "3.13", "3.12", "3.11"):
         program(machine, f"python{version}", f'exec "{BASE}" -I "$@"')
     assert enter(clone, machine).stdout.strip() == str(clone / ".venv")
 
 
-def test_an_installation_that_fails_says_so(clone: Path, machine: Path) -> None:
+def test_failed_installation_is_reported(clone: Path, machine: Path) -> None:
     (clone / "backend.py").write_text("raise SystemExit('no')")
     found = enter(clone, machine)
     assert found.returncode == 2

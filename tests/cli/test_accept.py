@@ -29,7 +29,7 @@ def step(name, outcome="Held", finished=900.0):
     ],
     ids=["nothing", "no history", "a fault without effect", "infrastructure", "silence"],
 )
-def test_nothing_is_accepted(known, said, tmp_path, capsys):
+def test_unusable_trial_changes_no_file(known, said, tmp_path, capsys):
     file = tmp_path / "scenario.yaml"
     file.write_text("spec: {}\n")
     trial = TrialResult(name="t", purpose="repeat-1", describe="", seed=1, outcome="Broken", **known)

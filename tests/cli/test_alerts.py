@@ -27,7 +27,7 @@ def reported(namespace="default", state="firing"):
 NOW = 1_000_000_060.0
 
 
-def test_a_trial_speaks_by_its_own_clock_and_the_rest_by_the_wall():
+def test_trial_alerts_use_virtual_time_and_others_wall_time():
     found = alerts.build_rows(
         [a_world()], [reported(""), reported("shop-x1y2"), reported("shop-x1y2-stores", "pending")], NOW
     )
@@ -58,7 +58,7 @@ def test_a_world_in_a_line(changed, expected):
     assert alerts.format_heading(a_world(**changed)) == expected
 
 
-def test_only_what_changed_is_told():
+def test_only_changed_alerts_are_listed():
     pending = AlertLine("shop", "Errors", "Pending", "Deployment/web", 60.0, 0.0, "wall")
     firing = pending._replace(state="Firing", since=240.0, lasting=5.0, after=180.0)
     assert alerts.list_changes([], [pending]) == ["shop: Errors Deployment/web pending since 00:01:00 wall"]

@@ -113,7 +113,7 @@ def test_json_for_programs(bad: Path, capsys: pytest.CaptureFixture[str]) -> Non
     "arguments",
     [["rules"], ["catalog"], ["render", str(GOOD)], ["catalog", "scenarios", "show", GOOD.name]],
 )
-def test_every_listing_has_json(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_listing_supports_json(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*arguments, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)
 
@@ -146,7 +146,7 @@ def test_the_summary_counts() -> None:
         (typer.Abort(), 130),
     ],
 )
-def test_errors_end_in_their_exit_code(
+def test_errors_map_to_exit_codes(
     error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command_line, "build", lambda _: _raising(error))
@@ -171,7 +171,7 @@ def test_error_does_not_repeat_its_findings(
     assert "error:" not in err
 
 
-def test_a_bug_saves_its_traceback(
+def test_unexpected_exception_saves_its_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(command_line, "build", lambda _: _raising(ZeroDivisionError("by zero")))

@@ -11,7 +11,7 @@ from scenario_kit.cli import run
 from scenario_kit.cli.doctor.machine import examine
 
 
-def test_a_missing_capability_ends_with_2_before_any_lab(
+def test_missing_capability_exits_2_before_a_lab_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -31,14 +31,14 @@ def test_a_missing_capability_ends_with_2_before_any_lab(
     assert "nothing to change in the scenario" in report
 
 
-def test_lint_does_not_speak_of_capabilities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lint_ignores_capabilities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["new", "pauses", "--app", "otel-demo", "--target", "ad", "--fault", "noisy-neighbor"]) == 0
 
     assert run(["lint", "pauses"]) == 0
 
 
-def test_doctor_shows_what_a_lab_offers() -> None:
+def test_doctor_lists_lab_capabilities() -> None:
     (shown,) = (c for c in examine() if c.name == "a lab offers")
 
     assert shown.fine

@@ -21,11 +21,11 @@ GOOD = ClusterFacts(
 )  # fmt: skip
 
 
-def faults(**changes):
+def list_problems(**changes):
     return {check.name: check.observed for check in judge_facts(GOOD._replace(**changes)) if not check.fine}
 
 
-def test_a_good_cluster_has_nothing_to_fix():
+def test_suitable_cluster_has_no_fixes():
     checks = judge_facts(GOOD)
     assert all(check.fine and not check.fix for check in checks)
     assert checks[-1].observed == "netem; it lacks calico"
@@ -56,13 +56,13 @@ def test_a_good_cluster_has_nothing_to_fix():
         ({"metrics": change(GOOD_METRICS, namespaced=False)}, "label namespace", 'no series up{namespace!=""}'),
     ],
 )  # fmt: skip
-def test_what_keeps_scenarios_from_running(changes, name, observed):
-    assert faults(**changes) == {name: observed}
+def test_unsuitable_cluster_facts_are_reported(changes, name, observed):
+    assert list_problems(**changes) == {name: observed}
     assert all(check.fix for check in judge_facts(GOOD._replace(**changes)) if not check.fine)
 
 
-def test_chaos_mesh_is_no_need_of_every_scenario():
-    assert not faults(chaos=ChaosFacts())
+def test_missing_chaos_mesh_is_no_fault():
+    assert not list_problems(chaos=ChaosFacts())
 
 
 def workload(kind, name, namespace, **container):

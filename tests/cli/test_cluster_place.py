@@ -69,7 +69,7 @@ def verify(*options):
     return run(["verify", str(OWN), *options])
 
 
-def test_a_context_is_never_taken_silently(kubeconfig, capsys):
+def test_current_context_must_be_named(kubeconfig, capsys):
     kubeconfig()
     assert verify("--cluster", "current") == 3
     error = capsys.readouterr().err
@@ -84,7 +84,7 @@ def test_kubeconfig_without_current_context_is_an_error(kubeconfig, capsys):
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_a_person_is_asked(kubeconfig, monkeypatch, answer, capsys):
+def test_terminal_user_must_confirm_the_context(kubeconfig, monkeypatch, answer, capsys):
     kubeconfig()
     asked = []
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
@@ -112,7 +112,7 @@ def test_a_person_is_asked(kubeconfig, monkeypatch, answer, capsys):
         (["--cluster", "current", "--timeout", "1441"], "--timeout"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(kubeconfig, capsys, options, text):
+def test_conflicting_options_are_refused(kubeconfig, capsys, options, text):
     kubeconfig()
     assert verify(*options) in (2, 3)
     assert text in capsys.readouterr().err
@@ -128,7 +128,7 @@ def test_missing_operator_message_explains_installation():
 
 
 @pytest.mark.parametrize("plan", ["quick", str(Path(__file__).parents[2] / "docs" / "examples" / "plan.yaml")])
-def test_what_is_asked_fits_the_kind(plan):
+def test_created_validation_matches_its_schema(plan):
     case = CampaignCase(load_scenario(OWN), [], OWN, choose_plan(plan), CATALOG)
     spec = json.loads(json.dumps(build_spec(case, plan_case(case, 7, None, None), 7)))
     assert find_mistakes(spec, expand(load_definitions()["ValidationSpec"]), Positions("spec")) == []
@@ -280,7 +280,7 @@ def test_interrupted_campaign_continues_and_is_resumed(cluster, capsys):
     assert find_validations(cluster)[0]["metadata"]["uid"] == stored["metadata"]["uid"]
 
 
-def test_what_belongs_to_an_interrupted_run_is_named(cluster):
+def test_interrupted_run_lists_its_remaining_objects(cluster):
     remote = RemoteValidation(cluster, build_validation("s", {"embedded": {}}))
     for name, status in (("running", {}), ("over", {"outcome": "Held"})):
         metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": {VALIDATION_LABEL: remote.name}}
@@ -291,7 +291,7 @@ def test_what_belongs_to_an_interrupted_run_is_named(cluster):
     assert "shop-over" not in text
 
 
-def test_a_removal_that_fails_is_named(cluster, capsys):
+def test_failed_removal_is_reported(cluster, capsys):
     place = open_place(cluster, Operator(cluster))
     place.run(build_case())
 

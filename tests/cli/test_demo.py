@@ -5,7 +5,7 @@ from __future__ import annotations
 from scenario_kit.cli.validation.demo import _prepare_scenario
 
 
-def test_a_scenario_keeps_its_annotations_when_it_is_played() -> None:
+def test_demo_keeps_scenario_annotations() -> None:
     document = {
         "kind": "Scenario",
         "metadata": {"name": "s", "annotations": {"scenariokit.io/canary": "c"}},

@@ -40,7 +40,7 @@ def test_drafts_and_the_report(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert "SK611" in capsys.readouterr().out
 
 
-def test_nothing_is_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_import_overwrites_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "kill-carts").mkdir()
     code, _, err = bring(capsys, "chaos-mesh", EXAMPLE, "--out", str(tmp_path))
     assert code == 3

@@ -68,7 +68,7 @@ def test_missing_requirement_is_named_with_fix(machine, message, fix):
     assert fix in raised.value.fix
 
 
-def test_an_engine_that_answers_is_taken():
+def test_responding_container_engine_is_used():
     assert find_engine(FakeMachine("docker", "podman", "kind", docker_info="no daemon")) == "podman"
 
 
@@ -111,7 +111,7 @@ def write_archive(path, index):
     return str(path)
 
 
-def test_an_archive_is_loaded_as_one_and_a_reference_by_the_engine(kind, tmp_path):
+def test_image_archive_and_reference_are_loaded_differently(kind, tmp_path):
     archive = write_archive(tmp_path / "image.tar", {"manifests": []})
     for image, verb in ((archive, "image-archive"), ("scenario-kit:1", "docker-image")):
         machine = FakeMachine("docker", "kind")
@@ -121,13 +121,13 @@ def test_an_archive_is_loaded_as_one_and_a_reference_by_the_engine(kind, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["io.containerd.image.name", "org.opencontainers.image.ref.name"])
-def test_an_archive_names_its_image(tmp_path, name):
+def test_image_name_is_read_from_the_archive(tmp_path, name):
     index = {"manifests": [{"annotations": {name: "scenario-kit:7"}}]}
     assert read_image_name(write_archive(tmp_path / "i.tar", index)) == "scenario-kit:7"
     assert read_image_name("registry.example/kit:1") == "registry.example/kit:1"
 
 
-def test_a_file_that_is_no_archive_is_refused(tmp_path):
+def test_invalid_image_archive_is_refused(tmp_path):
     (tmp_path / "text").write_text("no archive")
     for file in (str(tmp_path / "text"), write_archive(tmp_path / "empty.tar", {"manifests": [{}]})):
         with pytest.raises(UsageError, match="--image"):
@@ -158,20 +158,20 @@ def test_the_operator_is_installed_from_the_image_and_waited_for(kind):
     assert len(pauses) == 1
 
 
-def test_without_operator_and_image_nothing_is_installed(kind):
+def test_missing_operator_and_image_is_a_usage_error(kind):
     with pytest.raises(UsageError, match="has no operator yet") as raised:
         install(FakeCluster(), kind, lambda seconds: None)
     assert "--image" in raised.value.fix
 
 
-def test_an_operator_that_does_not_come_up_ends_the_wait(kind):
+def test_unavailable_operator_times_out(kind):
     cluster = FakeCluster()
     cluster.apply = lambda obj: obj
     with pytest.raises(InfrastructureError, match="is not available after 600 s"):
         install(cluster, kind._replace(image="scenario-kit:7"), lambda seconds: None)
 
 
-def test_chaos_mesh_is_installed_where_helm_is(kind):
+def test_chaos_mesh_is_installed_with_helm(kind):
     machine = FakeMachine("helm")
     install_chaos(machine, FakeCluster(), kind)
     ((arguments, _, _),) = machine.calls
@@ -181,7 +181,7 @@ def test_chaos_mesh_is_installed_where_helm_is(kind):
         install_chaos(FakeMachine("helm", helm_upgrade="no chart"), FakeCluster(), kind)
 
 
-def test_chaos_mesh_that_is_there_is_left_alone(kind):
+def test_existing_chaos_mesh_is_kept(kind):
     there = {
         "apiVersion": "apps/v1", "kind": "Deployment", "spec": {},
         "metadata": {"name": "chaos-controller-manager", "namespace": "chaos-mesh"},
@@ -192,7 +192,7 @@ def test_chaos_mesh_that_is_there_is_left_alone(kind):
     install_chaos(FakeMachine(), FakeCluster(), kind)
 
 
-def test_each_name_has_a_cluster_of_its_own():
+def test_cluster_name_includes_the_lab_name():
     assert name_cluster("default") == "scenario-kit"
     assert name_cluster("mine") == "scenario-kit-mine"
     with pytest.raises(UsageError, match="not a valid lab name"):

@@ -16,7 +16,7 @@ def pod(namespace: str, name: str, *usages: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def test_a_pod_is_the_sum_of_its_containers() -> None:
+def test_pod_row_sums_its_containers() -> None:
     assert build_pod_row(pod("shop", "web", ("250m", "64Mi"), ("12345679n", "4Ki"))) == {
         "namespace": "shop",
         "name": "web",
@@ -26,7 +26,7 @@ def test_a_pod_is_the_sum_of_its_containers() -> None:
     }
 
 
-def test_a_node_is_compared_with_what_it_has() -> None:
+def test_node_row_has_usage_and_capacity() -> None:
     metrics = {"metadata": {"name": "worker-1"}, "usage": {"cpu": "2", "memory": "1Gi"}}
     row = build_node_row(metrics, {"worker-1": {"cpu": "8", "memory": "32Gi"}})
     assert (row["cpuCores"], row["cpuCapacity"], row["memoryBytes"], row["memoryCapacity"]) == (2, 8, 2**30, 32 * 2**30)

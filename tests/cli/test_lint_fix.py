@@ -40,7 +40,7 @@ def test_fix_corrects_file_and_prints_changes(path: Path, capsys: pytest.Capture
     assert out.endswith("1 fix applied; 1 scenario checked: no findings\n")
 
 
-def test_fix_exits_by_what_is_left(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_exit_code_reflects_remaining_findings(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(BOTH)
 
     assert run(["lint", "--fix", str(path)]) == 1
@@ -51,7 +51,7 @@ def test_fix_exits_by_what_is_left(path: Path, capsys: pytest.CaptureFixture[str
     assert "1 fix applied; 1 scenario checked: 1 error" in out
 
 
-def test_fix_leaves_a_good_file_alone(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_does_not_touch_a_valid_file(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(TEXT)
     before = path.stat()
 
@@ -70,7 +70,7 @@ def test_fix_has_json(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [f["code"] for f in document["findings"]] == ["SK602"]
 
 
-def test_diff_writes_nothing_and_can_be_applied(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff_is_applicable_and_writes_nothing(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", "--diff", str(path)]) == 1
 
     captured = capsys.readouterr()
@@ -93,7 +93,7 @@ def test_diff_is_for_reading_only(path: Path, more: list[str], capsys: pytest.Ca
     assert "--diff cannot be combined" in capsys.readouterr().err
 
 
-def test_sarif_has_the_structure_that_code_scanning_reads(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sarif_structure_suits_code_scanning(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = path.rename(path.with_name("my scenario.yaml"))
     path.write_text(BOTH)
 
@@ -130,7 +130,7 @@ def test_sarif_without_findings_is_a_run_without_results(path: Path, capsys: pyt
     assert (one["results"], one["tool"]["driver"]["rules"]) == ([], [])
 
 
-def test_the_hook_for_pre_commit_lints_the_files_that_it_is_given(path: Path) -> None:
+def test_pre_commit_hook_lints_given_files(path: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert (hook["id"], hook["language"]) == ("scenario-kit-lint", "python")
     for name, meant in {

@@ -26,7 +26,7 @@ def offer(fault):
         ("noisy-neighbor", UNSIMULATED, ["real-nodes", "real-data-plane"]),
     ],
 )
-def test_each_capability_once(fault, app, needs):
+def test_missing_capabilities_are_listed_once(fault, app, needs):
     assert [lack.need for lack in find_missing_for(offer(fault), app, CATALOG)] == needs
 
 

@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_flags_alone_write_a_scenario_that_lints(folder, capsys):
+def test_new_with_flags_writes_a_valid_scenario(folder, capsys):
     code = run(
         ["new", "no-currency", "--app", "otel-demo", "--target", "currency", "--fault", "deployment-scaled-to-zero",
          "--author", "Ada"]
@@ -35,7 +35,7 @@ def test_flags_alone_write_a_scenario_that_lints(folder, capsys):
     assert [f.code for f in lint_file(file)] == []
 
 
-def test_nothing_is_overwritten(folder, capsys):
+def test_new_overwrites_nothing(folder, capsys):
     arguments = ["new", "x", "--app", "otel-demo", "--target", "cart", "--fault", "pod-failure"]
     assert run(arguments) == 0
     before = (folder / "x" / "scenario.yaml").read_text()
@@ -73,7 +73,7 @@ def test_invalid_answer_is_an_error_listing_valid_ones(folder, capsys, arguments
     assert list(folder.iterdir()) == []
 
 
-def test_a_fault_may_fit_only_with_the_given_parameters(folder, capsys):
+def test_fault_may_fit_with_given_parameters_only(folder, capsys):
     arguments = ["new", "--app", "hotel-reservation", "--target", "geo", "--fault", "env-value-wrong", "--dry-run"]
     assert run(arguments) == 3
     assert "no variable of the target holds an address; name one" in capsys.readouterr().err
@@ -97,7 +97,7 @@ def test_objects_of_options_required_by_a_fault_can_be_targets(folder, capsys):
          "only the load generator reaches its pods through this Service"),
     ],
 )  # fmt: skip
-def test_entries_of_a_list_are_chosen_one_by_one(folder, capsys, target, fault, pair, said):
+def test_list_entries_are_validated_one_by_one(folder, capsys, target, fault, pair, said):
     arguments = ["new", "--app", "otel-demo", "--target", target, "--fault", fault, "--parameter", pair, "--dry-run"]
     assert run(arguments) == (3 if said else 0)
     streams = capsys.readouterr()
@@ -112,7 +112,7 @@ def test_preemption_requires_a_resource_request(folder, capsys):
     assert run([*arguments, "--parameter", "resource=cpu"]) == 0
 
 
-def test_a_dry_run_writes_nothing(folder, capsys):
+def test_dry_run_writes_nothing(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--fault", "network-delay", "--dry-run"]) == 0
     assert "kind: Scenario" in capsys.readouterr().out
     assert list(folder.iterdir()) == []
@@ -132,7 +132,7 @@ class Terminal:
 
 
 @pytest.fixture
-def asked(folder, monkeypatch):
+def answer_dialog(folder, monkeypatch):
     """Answers the questions of ``new``, one line each."""
     import scenario_kit.cli.authoring.new as module
 
@@ -149,8 +149,8 @@ def asked(folder, monkeypatch):
     return ask
 
 
-def test_questions_offer_only_what_fits(folder, asked):
-    result = asked(
+def test_dialog_offers_applicable_faults_only(folder, answer_dialog):
+    result = answer_dialog(
         "otel-demo", "2.2.0", "cart", "service-target-port-wrong", "targetPort=9001", "wrong-port", "", "", "", "n", "y"
     )
     assert result.exit_code == 0, result.output
@@ -159,16 +159,16 @@ def test_questions_offer_only_what_fits(folder, asked):
     assert "Deployment/cart: not in the lab: requires real-data-plane" in result.output
 
 
-def test_faults_are_grouped_by_family_with_alerts(folder, asked):
-    output = asked("otel-demo", "2.2.0", "cart").output
+def test_faults_are_grouped_by_family_with_alerts(folder, answer_dialog):
+    output = answer_dialog("otel-demo", "2.2.0", "cart").output
     assert "  Workload spec\n" in output
     at = output.index("deployment-scaled-to-zero\n")
     assert "A workload has no replicas" in output[at : at + 200]
     assert "Deployment/cart: raises HighRequestErrorRate on " in output[at : at + 300]
 
 
-def test_partial_answer_narrows_choice_and_invalid_answer_is_repeated(folder, asked):
-    result = asked(
+def test_partial_answer_narrows_choice_and_invalid_answer_is_repeated(folder, answer_dialog):
+    result = answer_dialog(
         "otel", "2.2", "valkey-c", "zzzz", "Deployment/valkey-cart delay", "latencyMilliseconds=999999", "latency=3000",
         "latencyMilliseconds=3000", "Bad Name", "slow-store", "nothing", "", "0", "20", "nope", "itbench", "n", "y",
     )  # fmt: skip
@@ -189,8 +189,8 @@ def test_partial_answer_narrows_choice_and_invalid_answer_is_repeated(folder, as
 
 
 @pytest.mark.parametrize("answers", [(), ("otel-demo",), ("otel-demo", "2.2.0", "cart")])
-def test_aborted_dialog_writes_nothing(folder, asked, answers):
-    assert asked(*answers).exit_code != 0
+def test_aborted_dialog_writes_nothing(folder, answer_dialog, answers):
+    assert answer_dialog(*answers).exit_code != 0
     assert list(folder.iterdir()) == []
 
 
@@ -226,7 +226,7 @@ def test_several_faults_load_and_packs_by_flag(folder, capsys):
         (["--pack", "defalt"], "did you mean `default`"),
     ],
 )
-def test_a_flag_that_does_not_fit_is_an_error(folder, capsys, more, said):
+def test_inapplicable_flag_is_an_error(folder, capsys, more, said):
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "deployment-scaled-to-zero", *more]) == 3
     assert said in capsys.readouterr().err
     assert list(folder.iterdir()) == []
@@ -273,7 +273,7 @@ def test_draft_warns_about_missing_lab_capability(folder, capsys, fault, needs):
     assert ("then scenario-kit try x" in reported.out) != bool(needs)
 
 
-def test_the_list_keeps_apart_what_the_lab_cannot_judge(folder, capsys):
+def test_fault_list_separates_unsupported_faults(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--target", "cart"]) == 3
     here, beyond = capsys.readouterr().err.split("; not in the lab: ")
     assert "pod-failure" in here

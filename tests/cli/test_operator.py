@@ -26,7 +26,7 @@ def test_manifests_are_printed_in_apply_order(capsys):
     assert kinds[-3:] == ["Deployment", "PodDisruptionBudget", "NetworkPolicy"]
 
 
-def test_options_change_the_deployment_alone(capsys):
+def test_options_change_the_deployment_only(capsys):
     plain = print_manifests(capsys)
     options = [
         "--image",
@@ -67,7 +67,7 @@ def test_webhook_option_adds_webhook_manifests(capsys):
         (["--replicas", "0"], "0 is not in the range"),
     ],
 )
-def test_what_would_not_work_is_refused(capsys, options, text):
+def test_invalid_manifest_option_is_refused(capsys, options, text):
     assert run(["operator", "manifests", *options]) == 3
     streams = capsys.readouterr()
     assert text in streams.err
@@ -92,7 +92,7 @@ def test_solver_kubeconfig_has_token_and_impersonates_one_user():
         (["--context", "nowhere", "--hours", "0"], 3, "0 is not in the range"),
     ],
 )
-def test_a_kubeconfig_needs_a_context_that_is_there(capsys, monkeypatch, tmp_path, options, code, text):
+def test_kubeconfig_needs_an_existing_context(capsys, monkeypatch, tmp_path, options, code, text):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert run(["operator", "kubeconfig", *options]) == code
     streams = capsys.readouterr()
@@ -130,7 +130,7 @@ def test_kustomize_base_equals_printed_manifests(capsys, tmp_path, options):
     assert [p.name for p in (tmp_path / "new").iterdir()] == ["base"]
 
 
-def test_kubectl_builds_the_base_to_the_same_objects(capsys, tmp_path):
+def test_kustomize_base_builds_the_printed_objects(capsys, tmp_path):
     kubectl = shutil.which("kubectl")
     if kubectl is None:
         pytest.skip("there is no kubectl on PATH, which has kustomize inside")
@@ -147,7 +147,7 @@ def identify(obj):
     return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
-def test_a_folder_that_holds_something_is_left_alone(capsys, tmp_path):
+def test_non_empty_folder_is_refused(capsys, tmp_path):
     (tmp_path / "kept").write_text("mine")
     assert write_base(tmp_path) == 3
     assert "is there already" in capsys.readouterr().err
@@ -155,7 +155,7 @@ def test_a_folder_that_holds_something_is_left_alone(capsys, tmp_path):
     assert write_base(tmp_path / "kept") == 3
 
 
-def test_a_base_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+def test_failed_base_write_leaves_no_folder(tmp_path, monkeypatch):
     def fail(path, target):
         raise OSError(28, "No space left on device", str(target))
 
@@ -164,7 +164,7 @@ def test_a_base_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_the_platform_comes_before_the_operator(capsys):
+def test_platform_manifests_precede_the_operator(capsys):
     plain, objects = print_manifests(capsys), print_manifests(capsys, "--platform")
     added = [obj for obj in objects if obj not in plain]
     assert [obj for obj in objects if obj in plain] == plain

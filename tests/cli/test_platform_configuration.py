@@ -30,7 +30,7 @@ def test_promtool_accepts_the_configuration(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_it_scrapes_as_often_as_alerts_expect():
+def test_scrape_interval_matches_alert_grid():
     assert CONFIGURATION["global"] == {"scrape_interval": f"{GRID_SECONDS}s", "evaluation_interval": f"{GRID_SECONDS}s"}
     assert not [job for job in CONFIGURATION["scrape_configs"] if "scrape_interval" in job]
 
@@ -44,7 +44,7 @@ def test_jobs_of_pods_keep_their_namespace():
 
 
 @pytest.mark.parametrize("app", ["otel-demo", "hotel-reservation"])
-def test_every_app_exports_where_it_is_scraped(app):
+def test_scrape_port_matches_app_exporters(app):
     job = next(job for job in CONFIGURATION["scrape_configs"] if job["job_name"] == "span-metrics")
     port = next(
         int(rule["regex"])
@@ -63,7 +63,7 @@ def test_every_app_exports_where_it_is_scraped(app):
     assert {each["endpoint"].rpartition(":")[2] for each in exporters} == {str(port)}
 
 
-def test_the_values_of_chaos_mesh_reach_other_namespaces():
+def test_chaos_mesh_values_allow_other_namespaces():
     values = yaml.safe_load((find_platform() / CHAOS_VALUES).read_text())
     assert values["clusterScoped"] is True
     assert values["controllerManager"]["enableFilterNamespace"] is False

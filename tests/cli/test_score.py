@@ -34,7 +34,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 of 3 runs gave no answer and count as 0" in out
 
 
-def test_json_holds_the_rules_and_is_the_same_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_json_is_reproducible_with_its_rules(capsys: pytest.CaptureFixture[str]) -> None:
     first, again = (score(capsys, TRUTHS, OUTPUTS, "--format", "json", "--repeats", "4")[1] for _ in range(2))
     assert first == again
     document = json.loads(first)
@@ -103,7 +103,7 @@ def test_agreement_with_the_evaluator(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "runs only in ours: 1, only in its: 0" in out
 
 
-def test_a_scenario_has_the_calls_of_its_app(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_scenario_topology_has_the_calls_of_its_app(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     answer.write_text(json.dumps({"contributing_factors": [{"name": "otel-demo/Deployment/ad"}]}))
     arguments = (str(SCENARIOS / "ads-tuned-to-death"), str(answer), "--format", "json")

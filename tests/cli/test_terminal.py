@@ -50,7 +50,7 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_colours_on_a_terminal_and_none_where_they_are_not_wanted(wrong: Path) -> None:
+def test_colours_follow_terminal_and_environment(wrong: Path) -> None:
     assert "\x1b[" in on_terminal(["lint", str(wrong)])
     for unwanted in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         printed = on_terminal(["lint", str(wrong)], **unwanted)
@@ -62,7 +62,9 @@ def test_colours_on_a_terminal_and_none_where_they_are_not_wanted(wrong: Path) -
     ("environment", "plain"),
     [({}, False), ({"NO_COLOR": ""}, False), ({"NO_COLOR": "0"}, True), ({"TERM": "dumb"}, True)],
 )
-def test_when_no_colours_are_wanted(environment: dict[str, str], plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_plain_follows_environment(
+    environment: dict[str, str], plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -79,7 +81,7 @@ def test_when_no_colours_are_wanted(environment: dict[str, str], plain: bool, mo
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_nothing_is_wider_than_80_columns(arguments: list[str]) -> None:
+def test_output_fits_80_columns(arguments: list[str]) -> None:
     printed = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(arguments))
     assert printed.strip()
     assert [line for line in printed.split("\n") if len(line.rstrip()) > 80] == []

@@ -35,7 +35,7 @@ def machine(monkeypatch):
     return found
 
 
-def test_a_wait_is_short_and_never_negative(machine):
+def test_wall_clock_wait_is_bounded_and_non_negative(machine):
     wall = clock.WallClock()
     assert wall.wait(NOON + 1000) == NOON + 5
     assert wall.wait(NOON + 7) == NOON + 7

@@ -37,7 +37,7 @@ def document(url: str = "https://127.0.0.1:9", authority: Authority = AUTHORITY,
     return build_kubeconfig(url, pem(authority), "admin", user, "shop", "lab")
 
 
-def written(folder: Path, content: Any) -> Path:
+def write_kubeconfig(folder: Path, content: Any) -> Path:
     file = folder / "kubeconfig"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     return file
@@ -74,7 +74,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 def test_client_certificate_is_presented(tmp_path: Path, server: str) -> None:
-    transport = Transport(written(tmp_path, document(server)))
+    transport = Transport(write_kubeconfig(tmp_path, document(server)))
     assert "official" not in vars(transport)
     assert transport.json("GET", "/who")["commonName"] == "admin"
     assert (transport.url, transport.namespace) == (server, "shop")
@@ -82,7 +82,7 @@ def test_client_certificate_is_presented(tmp_path: Path, server: str) -> None:
 
 
 def test_certificate_identity_matches_official_client(tmp_path: Path, server: str) -> None:
-    file = written(tmp_path, document(server))
+    file = write_kubeconfig(tmp_path, document(server))
     own, official = read_certificate(file, None), Official(file)
     assert own is not None
     assert (own.url, own.namespace) == (official.url, official.namespace)
@@ -93,23 +93,23 @@ def test_certificate_identity_matches_official_client(tmp_path: Path, server: st
 
 def test_server_with_unknown_authority_is_refused(tmp_path: Path, server: str) -> None:
     with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
-        Transport(written(tmp_path, document(server, authority=OTHER))).json("GET", "/who")
+        Transport(write_kubeconfig(tmp_path, document(server, authority=OTHER))).json("GET", "/who")
 
 
 @pytest.mark.parametrize("server", ["192.0.2.1"], indirect=True)
 def test_server_certificate_for_other_address_is_refused(tmp_path: Path, server: str) -> None:
     with pytest.raises(Unreachable, match="IP address mismatch"):
-        Transport(written(tmp_path, document(server))).json("GET", "/who")
+        Transport(write_kubeconfig(tmp_path, document(server))).json("GET", "/who")
 
 
 def test_private_key_is_not_left_on_disk(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    assert read_certificate(written(tmp_path, document(server)), None) is not None
+    assert read_certificate(write_kubeconfig(tmp_path, document(server)), None) is not None
     broken = document(server)
     broken["users"][0]["user"]["client-key-data"] = base64.b64encode(b"no key").decode()
-    assert read_certificate(written(tmp_path, broken), None) is None
+    assert read_certificate(write_kubeconfig(tmp_path, broken), None) is None
     assert list(folder.iterdir()) == []
 
 
@@ -134,25 +134,25 @@ def test_private_key_is_not_left_on_disk(tmp_path: Path, server: str, monkeypatc
 def test_other_authentication_uses_official_client(tmp_path: Path, change: Change) -> None:
     content = document()
     change(content["clusters"][0]["cluster"], content["users"][0]["user"])
-    assert read_certificate(written(tmp_path, content), None) is None
+    assert read_certificate(write_kubeconfig(tmp_path, content), None) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "a: [", "kind: Config", "current-context: x\ncontexts: []", "\x00"])
 def test_invalid_kubeconfig_is_ignored(tmp_path: Path, text: str) -> None:
-    assert read_certificate(written(tmp_path, text), None) is None
+    assert read_certificate(write_kubeconfig(tmp_path, text), None) is None
 
 
 def test_contexts(tmp_path: Path) -> None:
     content = document()
-    file = written(tmp_path, content)
+    file = write_kubeconfig(tmp_path, content)
     assert read_certificate(file, "lab") is not None
     assert read_certificate(file, "other") is None
     assert read_certificate(tmp_path / "missing", None) is None
     content["contexts"] *= 2
-    assert read_certificate(written(tmp_path, content), "lab") is None
+    assert read_certificate(write_kubeconfig(tmp_path, content), "lab") is None
 
 
-def test_commands_for_labs_do_not_import_the_official_client() -> None:
+def test_lab_commands_do_not_import_the_official_client() -> None:
     code = (
         "import sys, scenario_kit.clients.kube, scenario_kit.lab.server.composition; print('kubernetes' in sys.modules)"
     )

@@ -76,7 +76,7 @@ def test_probe_with_failed_forwarding_is_unknown(kubeconfig_for: KubeconfigFor, 
         assert script.seen == [f"GET {PATH}/portforward?ports=8080"]
 
 
-def test_a_pod_that_does_not_exist(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+def test_probe_of_missing_pod_is_not_found(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     resources = {
         "kind": "APIResourceList",
         "resources": [{"name": "pods", "kind": "Pod", "namespaced": True, "verbs": ["get", "list"]}],

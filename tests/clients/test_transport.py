@@ -66,7 +66,7 @@ def test_read_is_retried_after_broken_connection(kubeconfig_for: KubeconfigFor, 
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
-def test_any_request_is_repeated_that_the_server_refused_for_load(
+def test_request_rejected_with_429_is_retried(
     kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], method: str
 ) -> None:
     script = scripted((429, b"{}"), (429, b"{}"), (200, b'{"a": 1}'))

@@ -55,7 +55,7 @@ def settings(namespace: str, name: str = "settings") -> Reference:
     return Reference("ConfigMap", name, namespace)
 
 
-def test_what_is_created_can_be_read(cluster: Cluster, namespace: str) -> None:
+def test_created_object_can_be_read(cluster: Cluster, namespace: str) -> None:
     created = cluster.create(config(namespace, a="1"))
     assert created["metadata"]["uid"]
     assert created["metadata"]["resourceVersion"]
@@ -63,11 +63,11 @@ def test_what_is_created_can_be_read(cluster: Cluster, namespace: str) -> None:
     assert cluster.get(settings(namespace)) == created
 
 
-def test_an_object_that_is_not_there_is_none(cluster: Cluster, namespace: str) -> None:
+def test_missing_object_is_none(cluster: Cluster, namespace: str) -> None:
     assert cluster.get(settings(namespace)) is None
 
 
-def test_a_kind_that_is_not_there_is_an_error(cluster: Cluster, namespace: str) -> None:
+def test_unknown_kind_is_not_found(cluster: Cluster, namespace: str) -> None:
     with pytest.raises(NotFound):
         cluster.get(Reference("Unheard", "x", namespace))
     with pytest.raises(NotFound):
@@ -82,7 +82,7 @@ def test_a_second_create_is_refused(cluster: Cluster, namespace: str) -> None:
         cluster.create(config(namespace, a="2"))
 
 
-def test_create_in_a_namespace_that_is_not_there(cluster: Cluster) -> None:
+def test_create_in_missing_namespace_is_not_found(cluster: Cluster) -> None:
     with pytest.raises(NotFound):
         cluster.create(config("nowhere-to-be-found"))
 
@@ -96,12 +96,12 @@ def test_create_with_a_generated_name(cluster: Cluster, namespace: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Upper", "under_score", "-dash"])
-def test_names_that_are_not_names(cluster: Cluster, namespace: str, name: str) -> None:
+def test_invalid_name_is_rejected(cluster: Cluster, namespace: str, name: str) -> None:
     with pytest.raises(Rejected):
         cluster.create(config(namespace, name))
 
 
-def test_a_symbolic_or_missing_namespace_never_reaches_the_server(cluster: Cluster) -> None:
+def test_symbolic_or_missing_namespace_is_refused_locally(cluster: Cluster) -> None:
     with pytest.raises(KitError):
         cluster.get(Reference.parse("ConfigMap/settings"))
     with pytest.raises(KitError):
@@ -121,7 +121,7 @@ def test_list_by_namespace_and_labels_fills_in_the_kind(cluster: Cluster, namesp
     assert cluster.list("Deployment", namespace, labels={"app": "other"}) == []
 
 
-def test_an_ambiguous_kind_without_a_group_is_the_core_one(cluster: Cluster, namespace: str) -> None:
+def test_ambiguous_kind_without_group_is_core(cluster: Cluster, namespace: str) -> None:
     involved = {"kind": "Pod", "name": "x", "namespace": namespace}
     metadata = {"name": "e1", "namespace": namespace}
     cluster.create({"apiVersion": "v1", "kind": "Event", "metadata": metadata, "involvedObject": involved})
@@ -161,18 +161,18 @@ def test_patches(cluster: Cluster, namespace: str, patch_type: str, patch: objec
         [{"op": "replace", "path": "/missing/deep", "value": "x"}],
     ],
 )
-def test_a_json_patch_that_does_not_apply(cluster: Cluster, namespace: str, patch: object) -> None:
+def test_inapplicable_json_patch_is_rejected(cluster: Cluster, namespace: str, patch: object) -> None:
     cluster.create(config(namespace, a="1"))
     with pytest.raises(Rejected):
         cluster.patch(settings(namespace), patch, "Json")
 
 
-def test_patching_nothing_is_not_found(cluster: Cluster, namespace: str) -> None:
+def test_patch_of_missing_object_is_not_found(cluster: Cluster, namespace: str) -> None:
     with pytest.raises(NotFound):
         cluster.patch(settings(namespace), {"data": {"a": "1"}})
 
 
-def test_a_patch_that_changes_nothing_leaves_the_version(cluster: Cluster, namespace: str) -> None:
+def test_no_op_patch_keeps_the_version(cluster: Cluster, namespace: str) -> None:
     created = cluster.create(config(namespace, a="1"))
     patched = cluster.patch(settings(namespace), {"data": {"a": "1"}})
     assert patched["metadata"]["resourceVersion"] == created["metadata"]["resourceVersion"]
@@ -186,7 +186,7 @@ def test_a_patch_from_an_old_version_conflicts(cluster: Cluster, namespace: str)
         cluster.patch(settings(namespace), {"metadata": {"resourceVersion": version}, "data": {"a": "3"}})
 
 
-def test_a_strategic_patch_merges_lists_by_their_keys(cluster: Cluster, namespace: str) -> None:
+def test_strategic_patch_merges_lists_by_key(cluster: Cluster, namespace: str) -> None:
     cluster.create(deployment(namespace))
     ref = Reference("Deployment", "cart", namespace)
     env = [{"name": "B", "value": "9"}, {"name": "A", "$patch": "delete"}, {"name": "C", "value": "3"}]
@@ -236,7 +236,7 @@ def test_a_merge_patch_replaces_lists(cluster: Cluster, namespace: str) -> None:
     assert [c["name"] for c in patched["spec"]["template"]["spec"]["containers"]] == ["other"]
 
 
-def test_generations_follow_the_spec_alone(cluster: Cluster, namespace: str) -> None:
+def test_generation_changes_with_the_spec_only(cluster: Cluster, namespace: str) -> None:
     ref = Reference("Deployment", "cart", namespace)
     assert cluster.create(deployment(namespace))["metadata"]["generation"] == 1
     assert cluster.patch(ref, {"metadata": {"labels": {"x": "y"}}})["metadata"]["generation"] == 1
@@ -245,7 +245,7 @@ def test_generations_follow_the_spec_alone(cluster: Cluster, namespace: str) -> 
     assert cluster.patch(ref, status, subresource="status")["metadata"]["generation"] == 2
 
 
-def test_status_is_written_through_its_subresource_alone(cluster: Cluster, namespace: str) -> None:
+def test_status_is_written_through_its_subresource_only(cluster: Cluster, namespace: str) -> None:
     ref = Reference("Deployment", "cart", namespace)
     cluster.create(deployment(namespace))
     both = {"spec": {"replicas": 4}, "status": {"observedGeneration": 7}}
@@ -272,7 +272,7 @@ def test_a_selector_cannot_change(cluster: Cluster, namespace: str) -> None:
         cluster.patch(Reference("Deployment", "cart", namespace), patch)
 
 
-def test_apply_creates_then_updates_then_removes_what_it_set(cluster: Cluster, namespace: str) -> None:
+def test_apply_creates_updates_and_removes_owned_fields(cluster: Cluster, namespace: str) -> None:
     assert cluster.apply(config(namespace, a="1", b="2"))["data"] == {"a": "1", "b": "2"}
     cluster.patch(settings(namespace), {"data": {"foreign": "x"}})
     assert cluster.apply(config(namespace, a="3"))["data"] == {"a": "3", "foreign": "x"}
@@ -287,7 +287,7 @@ def test_apply_merges_containers_by_name(cluster: Cluster, namespace: str) -> No
     assert applied["metadata"]["generation"] == 2
 
 
-def test_applying_the_same_again_changes_nothing(cluster: Cluster, namespace: str) -> None:
+def test_repeated_apply_is_idempotent(cluster: Cluster, namespace: str) -> None:
     first = cluster.apply(deployment(namespace))
     assert cluster.apply(deployment(namespace))["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
 
@@ -299,14 +299,14 @@ def test_writes_carry_one_neutral_manager(cluster: Cluster, namespace: str) -> N
     assert {m["manager"] for m in found["metadata"]["managedFields"]} == {"platform"}
 
 
-def test_delete_and_delete_again(cluster: Cluster, namespace: str) -> None:
+def test_delete_is_idempotent(cluster: Cluster, namespace: str) -> None:
     cluster.create(config(namespace))
     cluster.delete(settings(namespace))
     assert cluster.get(settings(namespace)) is None
     cluster.delete(settings(namespace))
 
 
-def test_delete_only_that_very_object(cluster: Cluster, namespace: str) -> None:
+def test_delete_with_uid_deletes_that_object_only(cluster: Cluster, namespace: str) -> None:
     created = cluster.create(config(namespace))
     with pytest.raises(Conflict):
         cluster.delete(settings(namespace), uid=str(uuid.uuid4()))
@@ -326,7 +326,7 @@ def test_a_finalizer_holds_an_object(cluster: Cluster, namespace: str) -> None:
     assert cluster.get(settings(namespace)) is None
 
 
-def test_a_deleted_namespace_takes_nothing_new(cluster: Cluster, namespace: str) -> None:
+def test_terminating_namespace_rejects_new_objects(cluster: Cluster, namespace: str) -> None:
     held = config(namespace, "held")
     held["metadata"]["finalizers"] = ["example.org/hold"]
     cluster.create(held)
@@ -375,7 +375,7 @@ def create_when_served(cluster: Cluster, body: Object) -> None:
     raise last
 
 
-def test_logs_of_a_pod_that_is_not_there(cluster: Cluster, namespace: str) -> None:
+def test_logs_of_missing_pod_are_not_found(cluster: Cluster, namespace: str) -> None:
     gone = {"metadata": {"name": "gone", "namespace": namespace}, "spec": {"containers": [{"name": "main"}]}}
     with pytest.raises(NotFound):
         cluster.logs(gone)
@@ -413,7 +413,7 @@ def test_an_eviction_without_a_budget_deletes(cluster: Cluster, namespace: str) 
     cluster.evict(pod)
 
 
-def test_a_budget_that_allows_nothing_refuses_an_eviction(cluster: Cluster, namespace: str) -> None:
+def test_exhausted_disruption_budget_refuses_eviction(cluster: Cluster, namespace: str) -> None:
     pod = running_pod(cluster, namespace)
     budget(cluster, namespace, disruptionsAllowed=0)
     with pytest.raises(EvictionRefused, match="cart needs 1 healthy pods and has 1 currently"):

@@ -40,7 +40,7 @@ CELL = Cell(operation="scale", disturbance="killed-after", number=3)
         ("POST", "/api/v1/namespaces/a/events", "", False),
     ],
 )
-def test_which_requests_are_writes_of_a_trial(method, path, query, counts):
+def test_is_write_selects_trial_writes(method, path, query, counts):
     assert is_write(method, path, query) is counts
 
 
@@ -50,7 +50,7 @@ def test_each_write_has_a_cell_per_disturbance_without_create_conflicts():
     assert Cell(operation=DEPLOY, disturbance="conflict", number=1) not in cells
 
 
-def test_writes_of_installing_the_app_are_disturbed_once():
+def test_install_writes_are_disturbed_once():
     other = Write(method="PUT", path=PUT.path.replace("abcd", "wxyz"))
     cells = build_cells({DEPLOY: [POST, PUT], "scale": [POST, other], "patch": [POST, PUT, other]}, ["killed-before"])
     assert [(c.operation, c.number) for c in cells] == [
@@ -103,7 +103,7 @@ def test_a_sample_has_every_operation_and_disturbance():
     ],
     ids=["held", "not held", "never ended", "residue", "twice", "crash", "fewer writes than that"],
 )
-def test_what_is_a_defect(fields, defect):
+def test_outcome_defect_follows_from_its_fields(fields, defect):
     outcome = Outcome(**{"cell": CELL, "write": PUT, **fields})
     assert outcome.defect == defect
 
@@ -117,7 +117,7 @@ def test_what_is_a_defect(fields, defect):
         ("watches-closed", EVERY, "Infra: slow"),
     ],
 )
-def test_only_where_every_write_fails_it_may_be_infrastructure(disturbance, number, defect):
+def test_infra_outcome_is_allowed_only_if_every_write_fails(disturbance, number, defect):
     cell = Cell(operation="scale", disturbance=disturbance, number=number)
     assert Outcome(cell=cell, write=PUT, outcome="Infra", message="slow").defect == defect
     assert Outcome(cell=cell, write=PUT, outcome="Broken", message="b").defect == "Broken: b"
@@ -142,7 +142,7 @@ def test_every_change_operation_has_a_trial():
 
 
 @pytest.mark.parametrize("operation", CHANGES)
-def test_a_trial_takes_back_what_it_changes(operation):
+def test_trial_undoes_its_change(operation):
     runbook = build_runbook(operation, Catalog(), "app")
     kinds = [step.kind for step in plan_trial(operation, runbook, 1).steps]
     assert kinds[0] == "deploy"
@@ -150,6 +150,6 @@ def test_a_trial_takes_back_what_it_changes(operation):
     assert kinds[1:-2] in ([], ["change", "undoChange"], ["inject", "change"])
 
 
-def test_jobs_are_counted_that_the_api_server_accepted():
+def test_only_accepted_jobs_are_counted():
     job = Write(method="POST", path="/apis/batch/v1/namespaces/a/jobs")
     assert Recording(writes=(job, job, PUT), accepted=(job, PUT)).jobs == 1

@@ -28,7 +28,7 @@ def writes():
     return {operation: record_simulated(operation, CATALOG) for operation in CHANGES}
 
 
-def test_a_sample_of_all_cells_holds(writes):
+def test_sampled_cells_have_no_defect(writes):
     cells = sample_cells(build_cells(writes, DISTURBANCES_IN_MEMORY), SAMPLE, seed=1)
     outcomes = [disturb_simulated(cell, CATALOG) for cell in cells]
     assert [(str(o.cell), o.defect) for o in outcomes if o.defect] == []
@@ -42,7 +42,7 @@ def test_operator_killed_at_each_write_runs_command_once(disturbance):
     assert outcome.times > 30
 
 
-def test_receipts_that_are_deleted_in_the_wrong_order_are_found(monkeypatch):
+def test_wrong_receipt_deletion_order_is_a_defect(monkeypatch):
     """As they were: the first change first. A kill in between lets the second one be judged alone."""
 
     def clear(store):

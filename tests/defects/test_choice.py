@@ -25,7 +25,7 @@ ANY = Kind("any", "Any", frozenset({"SK1"}), "Trial", _everywhere)
 NONE = Kind("none", "None", frozenset({"SK1"}), "Trial", _nowhere)
 
 
-def test_a_choice_is_the_same_each_time_and_spread_over_the_apps() -> None:
+def test_choice_is_reproducible_and_spread_over_apps() -> None:
     names = [subject.name for subject, _ in chosen(ANY, SUBJECTS, 2)]
     assert names == [subject.name for subject, _ in chosen(ANY, list(reversed(SUBJECTS)), 2)]
     apps = {subject.spec.app.name for subject, _ in chosen(ANY, SUBJECTS, 2)}
@@ -34,7 +34,7 @@ def test_a_choice_is_the_same_each_time_and_spread_over_the_apps() -> None:
     assert chosen(NONE, SUBJECTS, 2) == []
 
 
-def test_every_kind_has_its_first_turn_before_any_has_its_second() -> None:
+def test_kinds_are_chosen_round_robin() -> None:
     also = Kind("also", "Also", frozenset({"SK1"}), "Trial", _everywhere)
     turns = [(kind.name, subject.name) for kind, subject, _ in list_copies([ANY, NONE, also], SUBJECTS, 3)]
     assert [kind for kind, _ in turns] == ["any", "also"] * 3
@@ -42,7 +42,7 @@ def test_every_kind_has_its_first_turn_before_any_has_its_second() -> None:
     assert len(list(list_copies([ANY, also], SUBJECTS, len(SUBJECTS)))) == 2 * len(SUBJECTS)
 
 
-def test_records_of_other_texts_kinds_and_scenarios_are_history() -> None:
+def test_outdated_records_are_not_current() -> None:
     one = SUBJECTS[0]
     (defect,) = ANY.of(one)
     kept = [

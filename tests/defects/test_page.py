@@ -43,7 +43,7 @@ def test_tables_replace_text_between_markers(tmp_path: Path) -> None:
     assert "There are 7 such copies. 1 have been judged so far; lint refuses 0 more" in text
 
 
-def test_the_days_of_the_records_are_told() -> None:
+def test_page_states_the_dates_of_its_records() -> None:
     records = [Caught(kind="lie", scenario="s", answer="Right", date=day) for day in ("2026-11-25", "2026-11-23")]
     assert part(records, [TRIED]).startswith("2026-11-23 to 2026-11-25, 1 kinds over 1 scenarios.")
 

@@ -24,7 +24,7 @@ _SHARE = max(5, len(SUBJECTS) // 3)
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
-def test_each_defect_is_caught_with_its_code(subject: Subject, tmp_path: Path) -> None:
+def test_every_static_defect_gets_its_code(subject: Subject, tmp_path: Path) -> None:
     number = SUBJECTS.index(subject)
     wrong = [
         caught

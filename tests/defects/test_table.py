@@ -14,7 +14,7 @@ ONE = Kind("one", "One thing", frozenset({"SK1", "SK2"}), "Static", lambda _: it
 TWO = Kind("two", "Another", frozenset({"SK3"}), "Static", lambda _: iter(()))
 
 
-def caught(kind: str, result: Answer, *codes: str, scenario: str = "s") -> Caught:
+def build_record(kind: str, result: Answer, *codes: str, scenario: str = "s") -> Caught:
     return Caught(kind=kind, scenario=scenario, answer=result, codes=codes)
 
 
@@ -26,8 +26,13 @@ def test_a_code_of_the_kind_among_the_findings_is_right(codes: tuple[str, ...], 
     assert answer(ONE, codes) == expected
 
 
-def test_copies_are_counted_and_those_that_do_not_apply_are_not() -> None:
-    records = [caught("one", "Right"), caught("one", "Missed"), caught("one", "NotApplied"), caught("two", "Other")]
+def test_inapplicable_copies_are_not_counted() -> None:
+    records = [
+        build_record("one", "Right"),
+        build_record("one", "Missed"),
+        build_record("one", "NotApplied"),
+        build_record("two", "Other"),
+    ]
     counts = counted(records, [ONE, TWO])
     assert rate(counts) == (1, 3)
     text = table(records, [ONE, TWO])
@@ -35,19 +40,23 @@ def test_copies_are_counted_and_those_that_do_not_apply_are_not() -> None:
     assert "| **all** | | | 3 | 1 (33.3 %) | 1 | 1 |" in text
 
 
-def test_a_kind_that_was_never_applied_has_no_row() -> None:
-    assert "Another" not in table([caught("one", "Right")], [ONE, TWO])
+def test_unapplied_kind_has_no_row() -> None:
+    assert "Another" not in table([build_record("one", "Right")], [ONE, TWO])
 
 
 def test_a_finding_about_an_untouched_scenario_is_a_false_alarm() -> None:
-    records = [caught(UNTOUCHED, "Missed"), caught(UNTOUCHED, "Other", "SK9", scenario="t"), caught("one", "Right")]
+    records = [
+        build_record(UNTOUCHED, "Missed"),
+        build_record(UNTOUCHED, "Other", "SK9", scenario="t"),
+        build_record("one", "Right"),
+    ]
     assert false_alarms(records) == (1, 2)
     assert [line.split(":")[0] for line in remarks(records)] == ["FALSE ALARM"]
 
 
 def test_last_record_of_a_copy_counts(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "records.jsonl"
-    for record in (caught("one", "Infra"), caught("two", "Right"), caught("one", "Right", "SK1")):
+    for record in (build_record("one", "Infra"), build_record("two", "Right"), build_record("one", "Right", "SK1")):
         append(path, record)
     assert {(r.kind, r.answer) for r in read(path)} == {("one", "Right"), ("two", "Right")}
     assert read(tmp_path / "nothing") == []

@@ -81,7 +81,7 @@ def test_the_app_of_the_page_is_an_app(collection, catalog):
 
 
 @pytest.mark.parametrize("fault", ["service-target-port-wrong", "deployment-scaled-to-zero", "env-value-wrong"])
-def test_the_faults_of_the_catalogue_fit_it(fault, catalog, tmp_path):
+def test_catalogue_faults_apply_to_the_added_app(fault, catalog, tmp_path):
     found = find_first_offer(catalog.fault(fault), catalog.app("little", "1.0"), catalog)
     assert found is not None
     made = draft(Answers("little", "1.0", found.target, fault, author="Ada"), catalog)
@@ -120,13 +120,13 @@ def test_documented_fault_works_next_to_scenario(tmp_path):
     assert '{"selector": {"tier": null}}' in fix
 
 
-def test_the_whole_app_of_the_page_lints_and_its_twin_is_short(pair):
+def test_documented_app_is_valid_and_short(pair):
     path, catalog = pair / "catalog" / "apps" / "pair" / "app.yaml", Catalog([pair, find_data_root()])
     assert [(f.code, f.message) for f in (*lint_file(path, catalog), *check_files([path], catalog))] == []
     assert len(PAIR[1].splitlines()) <= 32
 
 
-def test_every_call_of_the_page_reaches_its_callee(pair):
+def test_documented_calls_reach_their_callees(pair):
     catalog = Catalog([pair, find_data_root()])
     app = catalog.app("pair", "1.0")
     templates = catalog.templates("pair")
@@ -162,7 +162,7 @@ def test_the_faults_of_the_catalogue_fit_the_whole_app(fault, pair, tmp_path):
     assert [(f.code, f.message) for f in lint_file(scenario(tmp_path, made.text), catalog)] == []
 
 
-def test_the_page_lists_everything_that_a_fault_can_use():
+def test_page_lists_every_template_variable():
     """But for the names of the older form, which faults go on being able to use."""
     older = {"callers", "dependants", "pod_selector", "env_index", "fault", "ref", "group"}
     page = (ROOT / "docs" / "add-a-fault.md").read_text()

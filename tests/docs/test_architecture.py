@@ -15,7 +15,7 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines()[1:] if "|" in line]
 
 
-def test_every_path_of_the_table_is_there() -> None:
+def test_every_listed_path_exists() -> None:
     table = rows("| to change | see |")
     paths = [path for _, where in table for path in re.findall(r"`([^`]+)`", where)]
 
@@ -23,7 +23,7 @@ def test_every_path_of_the_table_is_there() -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_every_package_of_the_lab_and_of_the_twin_has_a_row() -> None:
+def test_every_lab_and_twin_package_has_a_row() -> None:
     for package, heading in (("lab", "| package of `lab` |"), ("lab/twin", "| package of `lab.twin` |")):
         named = {name for first, *_ in rows(heading + " responsibility |") for name in re.findall(r"`([^`]+)`", first)}
         there = {path.parent.name for path in (ROOT / "scenario_kit" / package).glob("*/__init__.py")}

@@ -51,7 +51,7 @@ def strings(path):
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_is_in_the_documentation(words):
+def test_every_command_is_documented(words):
     assert re.search(rf"scenario-kit {' '.join(words)}\b", TEXT)
 
 
@@ -94,11 +94,11 @@ def test_every_code_in_use_is_explained():
 
 
 @pytest.mark.parametrize("condition", sorted({*CONDITIONS, *scenario_plan.CONDITIONS, *validation_plan.CONDITIONS}))
-def test_every_condition_is_in_the_status_page(condition):
+def test_every_condition_is_documented(condition):
     assert f"`{condition}`" in STATUS
 
 
-def test_every_reason_is_in_the_status_page():
+def test_every_reason_is_documented():
     # Reasons are CamelCase strings; whatever else looks like one in these files is in the page as well.
     found = {s for path in REASONS_IN for s in strings(path) if isinstance(s, str)}
     reasons = {s for s in found if re.fullmatch(r"([A-Z][a-z]+){1,4}", s)} - {"ConfigMap", "Error", "Json", "Secret"}
@@ -109,12 +109,12 @@ def test_every_reason_is_in_the_status_page():
 
 
 @pytest.mark.parametrize("kind", ["Scenario", "Trial", "Validation"])
-def test_every_column_is_in_the_status_page(kind):
+def test_every_column_is_documented(kind):
     for column in build_crd(kind)["spec"]["versions"][0]["additionalPrinterColumns"]:
         assert f"`{column['name']}`" in STATUS
 
 
-def test_every_key_of_ours_is_in_the_status_page():
+def test_every_label_and_annotation_key_is_documented():
     files = [f for folder in ("scenario_kit", "operators") for f in (ROOT / folder).rglob("*.py")]
     keys = {
         s for f in files for s in strings(f) if isinstance(s, str) and re.fullmatch(r"scenariokit\.io/[a-z]{3,}", s)

@@ -84,7 +84,7 @@ def added(tmp_path, monkeypatch):
     forget()
 
 
-def test_it_is_sent_and_taken_back(added):
+def test_documented_operation_is_sent_and_undone(added):
     cluster = FakeCluster(
         [
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
@@ -110,7 +110,7 @@ def test_it_is_sent_and_taken_back(added):
     assert cluster.get(WEB)["spec"] == {"replicas": 2}
 
 
-def test_lint_reads_it_simulates_it_and_asks_it(added, tmp_path):
+def test_lint_checks_the_documented_operation(added, tmp_path):
     path = tmp_path / "catalog" / "faults" / "rollout-paused" / "fault.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(FAULT.replace("persistence: SelfHeals\n", ""))
@@ -140,7 +140,7 @@ def test_operation_without_required_method_is_refused(answer, added):
         list_operations()
 
 
-def test_what_is_left_out_is_a_type_error(tmp_path):
+def test_incomplete_operation_is_a_type_error(tmp_path):
     start = MODULE.index("    def list_paths(")
     module = tmp_path / f"{NAME}.py"
     module.write_text(MODULE[:start])

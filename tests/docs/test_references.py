@@ -28,6 +28,6 @@ def test_pages_in_sources_exist(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", _FOLDERS)
-def test_no_section_of_a_document_that_is_not_here(folder: str) -> None:
+def test_no_reference_to_external_document_sections(folder: str) -> None:
     found = [name for name, text in _list_sources(folder) if _SECTION.search(text)]
     assert found == []

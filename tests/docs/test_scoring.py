@@ -33,10 +33,10 @@ def test_every_metric_is_defined_with_its_source_and_a_number(metric: MetricDefi
     assert re.search(r"\d", worked) or worked.startswith("as ")
 
 
-def test_the_page_has_no_metric_that_the_code_has_not() -> None:
+def test_every_documented_metric_exists() -> None:
     assert set(ROWS) - {metric.key for metric in METRICS} == set()
 
 
-def test_every_option_that_changes_a_score_is_explained() -> None:
+def test_every_scoring_option_is_documented() -> None:
     options = ("--topology", "--namespace", "--duplicates", "--aliases", "--ignore-namespace", "--repeats", "--cap")
     assert [option for option in (*options, "--seed", "--decisions", "--against", "--ntam") if option not in PAGE] == []

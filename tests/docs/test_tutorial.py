@@ -19,7 +19,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_what_needs_no_lab(folder):
+def test_tutorial_without_lab_succeeds(folder):
     before, after = FIRST.split("```yaml\n")
     shown = session(before)
     # Done already, or nothing here would run.

@@ -106,7 +106,7 @@ def test_draft_without_expectations_gets_observed_alerts():
     ]
 
 
-def test_a_class_that_was_too_bold_is_lowered():
+def test_overly_strict_alert_class_is_lowered():
     seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
     assert ("HighRequestErrorRate", "Deployment/shipping", "MayFire") in alerts(write_accepted(TEXT, SPEC, seen, ()))
 
@@ -190,7 +190,7 @@ def test_deadline_counts_from_the_injection_named_by_after(after, within):
     assert document(text)["spec"]["expect"]["alerts"][0].get("withinSeconds") == within
 
 
-def test_what_may_fire_stays_though_it_did_not():
+def test_unfired_may_fire_alert_is_kept():
     reported = alerts(write_accepted(TEXT, SPEC, [seen_after(100)], ()))
     assert ("HighRequestErrorRate", "Deployment/frontend", "MayFire") in reported
 
@@ -201,7 +201,7 @@ def test_lowered_alert_class_keeps_other_fields():
     assert (entry["class"], entry["withinSeconds"]) == ("MayFire", "480")
 
 
-def test_an_alert_that_begins_when_the_hold_ends_is_seen():
+def test_alert_beginning_at_hold_end_is_recorded():
     timeline = fired("A", "Deployment/x", 200)
     (seen,) = select_observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
     assert (seen.name, seen.within_seconds) == ("A", 100)

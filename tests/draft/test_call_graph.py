@@ -42,14 +42,14 @@ def alerts(app, fault, target, component):
     return predict_alerts(made.symptoms, made.fault, app, app.component(component), rules)
 
 
-def test_behind_a_caller_without_telemetry_its_callers_show_it(quiet):
+def test_effect_is_measured_at_callers_of_uninstrumented_components(quiet):
     (reported,) = {c.query.expr for c in aimed(quiet).effect if c.query}
     assert "valkey-cart|cart|frontend|checkout" in reported
     (direct,) = {c.query.expr for c in aimed(SHOP).effect if c.query}
     assert "valkey-cart|cart|" not in direct
 
 
-def test_alerts_are_predicted_of_what_has_telemetry(quiet):
+def test_alerts_are_predicted_for_instrumented_components_only(quiet):
     places = [a.entity for a in alerts(quiet, "network-delay", "Deployment/valkey-cart", "valkey-cart")]
     assert places == ["Deployment/frontend", "Deployment/checkout"]
     assert [a.entity for a in alerts(SHOP, "network-delay", "Deployment/valkey-cart", "valkey-cart")] == [
@@ -113,7 +113,7 @@ def test_queue_reader_traffic_drops_with_its_writer():
 
 @pytest.mark.parametrize("silent", ["accounting", "currency", "quote"])
 @pytest.mark.parametrize("place", ["cart", "payment"])
-def test_edges_that_are_proposed_are_no_findings(place, silent, tmp_path):
+def test_proposed_edges_have_no_findings(place, silent, tmp_path):
     """Whoever accepts what a trial showed is not told that it follows no call (SK125)."""
     fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
     on = [("HighRequestErrorRate", "Deployment/checkout"), ("NoRequestsReceived", f"Deployment/{silent}")]

@@ -49,7 +49,7 @@ def has_target(fault_type, app, version):
     return bool(list_targets(fault_type, known, render_objects_for(fault_type, known, CATALOG)))
 
 
-def test_every_fault_fits_somewhere(capsys):
+def test_every_fault_has_a_target(capsys):
     """A fault that nothing can be done with is no offer. Those that need what no app brings say so by a capability."""
     rows, lonely = [], []
     for fault in CATALOG.faults():
@@ -69,7 +69,7 @@ def test_every_fault_fits_somewhere(capsys):
     assert lonely == []
 
 
-def test_the_text_names_nothing_that_was_not_rendered(tmp_path):
+def test_draft_text_has_no_unrendered_templates(tmp_path):
     made = draft(
         Answers("otel-demo", "2.2.0", Reference("Service", "product-catalog"), "service-target-port-wrong"), CATALOG
     )

@@ -46,11 +46,11 @@ SLOW, ERRORS = ("Slow", "Deployment/ad"), ("Errors", "Deployment/frontend")
     ],
     ids=["as predicted", "the most direct one", "only an indirect one", "another one", "unpredicted", "silent"],
 )
-def test_one_must_fire_and_the_others_may(predicted, came, expected):
+def test_promise_has_one_must_fire_alert(predicted, came, expected):
     assert list(promise_alerts(predicted, row(*came))) == expected
 
 
-def test_only_what_was_judged_counts():
+def test_only_judged_rows_are_used():
     tried = [row((*SLOW, 195.0), outcome="Infra"), row(outcome="Lacking")]
     assert find_row(tried, "cpu-stress", "Deployment/ad") is None
     ran = row((*SLOW, 195.0))
@@ -58,7 +58,7 @@ def test_only_what_was_judged_counts():
     assert find_row([ran], "cpu-stress", "Deployment/cart") is None
 
 
-def test_silence_and_no_effect_are_told():
+def test_silent_and_ineffective_faults_have_warnings():
     (silent,) = list_warnings(row())
     assert "no alert of the default pack fired within 20 min" in silent
     (idle,) = list_warnings(row(outcome="NoEffect", reported="nothing is slower"))
@@ -92,6 +92,6 @@ def test_draft_reports_failed_prediction():
     [("Deployment/otel-collector", "Deployment/otel-collector"), ("Deployment/cart", "Deployment/checkout")],
     ids=["nobody else shows anything", "what suffers most directly"],
 )
-def test_a_fault_without_decoys_gets_one_that_is_about_it(target, restarted):
+def test_fault_without_decoys_gets_a_related_restart(target, restarted):
     made = draft(Answers("otel-demo", "2.2.0", Reference.parse(target), "memory-stress"), Catalog())
     assert f"restart: {{target: {restarted}}}" in made.text

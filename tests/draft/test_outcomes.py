@@ -25,7 +25,7 @@ PORT = ("Service/product-catalog", "service-target-port-wrong")
         ("", "", "NoIncident", "NoIncident", ["inject", "hold", "teardown"]),
     ],
 )
-def test_a_draft_of_each_outcome(tmp_path, target, fault, asked, outcome, steps):
+def test_draft_of_each_outcome_plans_its_steps(tmp_path, target, fault, asked, outcome, steps):
     entity = Reference.parse(target) if target else None
     made = draft(Answers("otel-demo", "2.2.0", entity, fault, author="Ada", outcome=asked), CATALOG)
     file = tmp_path / made.name / "scenario.yaml"

@@ -35,7 +35,7 @@ CATALOG = Untried()
          ["HighRequestLatency on Deployment/rate", "HighRequestLatency on Deployment/search"]),
     ],
 )  # fmt: skip
-def test_who_notices(app, fault, target, alerts, tmp_path):
+def test_predicted_alerts_follow_callers(app, fault, target, alerts, tmp_path):
     made = draft(Answers(app, CATALOG.versions(app)[0], Reference.parse(target), fault, author="Ada Lovelace"), CATALOG)
     file = tmp_path / "scenario.yaml"
     file.write_text(made.text)
@@ -60,7 +60,7 @@ def test_who_notices(app, fault, target, alerts, tmp_path):
         ("kafkaQueueProblems", "on", []),
     ],
 )  # fmt: skip
-def test_a_flag_shows_as_what_it_does(flag, variant, alerts):
+def test_flag_effect_decides_predicted_alerts(flag, variant, alerts):
     given = {"flag": flag, "variant": variant}
     made = draft(
         Answers("otel-demo", "2.2.0", Reference("ConfigMap", "flagd-config"), "feature-flag-changed", given), CATALOG
@@ -91,7 +91,7 @@ def test_silence_propagates_from_work_sources(silent, edges):
     assert bare == ["currency → checkout", *edges]
 
 
-def test_each_of_several_causes_has_a_reason_of_its_own():
+def test_every_cause_edge_has_its_own_reason():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(
         Answers("otel-demo", "2.2.0", Reference("Deployment", "currency"), "pod-ip-pool-exhausted"), CATALOG
@@ -102,7 +102,7 @@ def test_each_of_several_causes_has_a_reason_of_its_own():
     assert len({e.because for e in edges}) == len(edges) == 3
 
 
-def test_each_alert_without_a_way_has_a_reason_of_its_own():
+def test_every_alert_edge_has_its_own_reason():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(
         Answers("otel-demo", "2.2.0", Reference("Deployment", "currency"), "pod-failure"), CATALOG

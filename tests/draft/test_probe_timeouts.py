@@ -82,7 +82,7 @@ def test_delay_beyond_probe_timeout_is_reported(made: Fault, probes: dict[str, A
         (http(), {"livenessProbe": {"tcpSocket": {"port": 80}}}),
     ],
 )
-def test_probes_that_wait_or_are_not_held_back_are_not(made: Fault, probes: dict[str, Any]) -> None:
+def test_unaffected_probes_have_no_caution(made: Fault, probes: dict[str, Any]) -> None:
     assert list_cautions(made, [workload(**probes)]) == ()
 
 

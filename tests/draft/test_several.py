@@ -32,7 +32,7 @@ def test_indirect_cause_propagates_as_its_intermediate() -> None:
     assert len({e.because for e in found}) == 2
 
 
-def test_each_of_several_causes_has_an_edge() -> None:
+def test_every_cause_has_an_edge() -> None:
     made = draft(
         Answers(app="otel-demo", version=VERSION, fault="cpu-stress", target=Reference("Deployment", "cart")), CATALOG
     )

@@ -19,7 +19,7 @@ def test_text_is_quoted_for_all_yaml_parsers(text: str) -> None:
     assert parse(line, "").data == {"entity": [{"variant": text, "name": "plain"}]}
 
 
-def test_no_text_for_a_solver_names_a_component_of_any_app() -> None:
+def test_solver_texts_name_no_component() -> None:
     """An ordinary word is a name somewhere: hotel-reservation has a service that is called user."""
     catalog = Catalog()
     names = {c.name for app in catalog.apps() for v in catalog.versions(app) for c in catalog.app(app, v).components}

@@ -23,7 +23,7 @@ ALL = ["new", "lint", "try", "lint", "verify"]
         ({"try": (2, "the lab is gone")}, ["new", "lint", "try"], "try", False),
     ],
 )
-def test_a_journey_ends_where_a_command_is_not_content(tmp_path, answers, ran, stopped, corrected):
+def test_journey_stops_at_the_first_failing_command(tmp_path, answers, ran, stopped, corrected):
     seen = []
 
     def run(arguments):
@@ -39,7 +39,7 @@ def test_a_journey_ends_where_a_command_is_not_content(tmp_path, answers, ran, s
     assert all(("--name" in step) == (step[0] in ("try", "verify")) for step in seen)
 
 
-def test_records_survive_and_infrastructure_is_tried_again(tmp_path):
+def test_records_persist_and_infra_results_are_retried(tmp_path):
     file = tmp_path / "runs" / "drafts.jsonl"
     others = [PAIR._replace(target=f"Deployment/{name}") for name in ("a", "b", "c")]
     proven, refused, broken = (

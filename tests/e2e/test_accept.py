@@ -5,7 +5,7 @@ import re
 from scenario_kit.load import load_scenario
 
 
-def test_what_a_trial_showed_is_promised_afterwards(lab, kit, tmp_path):
+def test_accepted_alerts_hold_in_the_next_trial(lab, kit, tmp_path):
     name = "search-image"
     wrote = kit("new", name, "--app", "hotel-reservation", "--fault", "container-image-not-found", "--target", "search")
     assert wrote.code == 0, wrote.err

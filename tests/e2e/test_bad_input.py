@@ -28,7 +28,7 @@ def test_a_wrong_file_is_an_authors_mistake(kit, copy, command, edit, text):
 
 
 @pytest.mark.parametrize("command", ["lint", "try", "verify"])
-def test_a_file_that_is_not_yaml(kit, tmp_path, command):
+def test_invalid_yaml_is_an_authoring_error(kit, tmp_path, command):
     file = tmp_path / "scenario.yaml"
     file.write_text("faults: [\n  - {")
     done = kit(command, str(file))
@@ -38,7 +38,7 @@ def test_a_file_that_is_not_yaml(kit, tmp_path, command):
 
 @pytest.mark.parametrize("command", ["lint", "try", "verify"])
 @pytest.mark.parametrize("kind", ["empty folder", "missing"])
-def test_no_such_scenario_is_a_usage_error(kit, tmp_path, command, kind):
+def test_missing_scenario_is_a_usage_error(kit, tmp_path, command, kind):
     path = tmp_path / "nothing"
     if kind == "empty folder":
         path.mkdir()

@@ -21,7 +21,7 @@ def jobs(cluster):
     return [o for o in cluster.list("Job", group="batch") if o["metadata"]["name"].startswith("task-")]
 
 
-def test_killed_while_a_command_runs_and_while_it_is_undone(lab, tmp_path):
+def test_operator_killed_during_command_and_undo_resumes(lab, tmp_path):
     scenario = draft(tmp_path, "store-password", "valkey-password-changed", "valkey-cart")
     command = [*COMMAND, "try", str(scenario), "--name", lab.name, "--accept"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -13,7 +13,7 @@ OPERATION = "run"
 
 
 @pytest.mark.timeout(600)
-def test_a_disturbed_write_changes_nothing_about_the_end(lab):
+def test_disturbed_write_does_not_change_the_outcome(lab):
     catalog = Catalog()
     with place_proxy(lab.name) as place:
         writes = record_writes(place, OPERATION, catalog)

@@ -27,7 +27,7 @@ def steps(document):
     return [(s["step"], s["startedAt"] - trial["startedAt"], s["outcome"]) for s in trial["steps"]]
 
 
-def test_same_seed_same_timelines(lab, kit, copy):
+def test_equal_seeds_give_equal_timelines(lab, kit, copy):
     file = str(copy("cart-scaled-to-zero", lambda document: None))
     one, other, third = (
         kit("try", file, "--name", lab.name, "--seed", seed, "--format", "json").document for seed in ("7", "7", "8")

@@ -17,7 +17,7 @@ HOUR = 3600
     ("name", "seconds", "seeds"),
     [("product-catalog-wrong-target-port", HOUR, 10), ("hotel-searches-fail", HOUR // 3, 3)],
 )
-def test_quiet_for_a_long_time(lab, name, seconds, seeds):
+def test_healthy_app_stays_quiet(lab, name, seconds, seeds):
     catalog = Catalog()
     file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     scenario = load_scenario(file).scenario

@@ -54,7 +54,7 @@ def readable(solver: KubeCluster, namespace: str) -> dict[str, list[dict[str, An
     return found
 
 
-def test_a_hidden_delay_bites_and_shows_nowhere(lab: Any, deleted_afterwards: None) -> None:
+def test_hidden_delay_has_effect_and_is_unreadable(lab: Any, deleted_afterwards: None) -> None:
     document = read_mapping(FILE)
     document["metadata"] |= {"namespace": "scenario-kit", "annotations": {"scenariokit.io/clock": "Virtual"}}
     lab.cluster.create(document)

@@ -59,7 +59,7 @@ def test_the_chaos_manager_stopped_before_injection(lab, tmp_path):
     assert "NOT EVALUATED" in out
 
 
-def test_nothing_is_left_once_the_lab_works_again(lab):
+def test_repaired_lab_removes_leftovers(lab):
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
         trials = lab.cluster.list("Trial", "scenario-kit", group="scenariokit.io")

@@ -43,7 +43,7 @@ class Journey:
         return said
 
 
-def test_from_nothing_to_a_judged_pull_request(lab, tmp_path):
+def test_contributor_commands_from_draft_to_pull_request(lab, tmp_path):
     full = os.environ.get("SCENARIO_KIT_JOURNEY") == "full"
     clone, there = tmp_path / "clone", f"catalog/scenarios/{NAME}"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True, timeout=120)

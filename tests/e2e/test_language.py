@@ -22,7 +22,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "language"
         ),
     ],
 )
-def test_it_passes_for_its_own_reasons(lab, kit, name, purposes, said):
+def test_feature_scenario_passes_with_its_trials(lab, kit, name, purposes, said):
     done = kit("verify", str(FIXTURES / name), "--plan", "quick", "--name", lab.name, "--format", "json")
     assert done.code == 0, done.out
     assert [t["purpose"] for t in done.document["trials"]] == purposes
@@ -31,7 +31,7 @@ def test_it_passes_for_its_own_reasons(lab, kit, name, purposes, said):
         assert words in done.document["headline"]
 
 
-def test_stores_in_a_namespace_of_their_own(lab, kit):
+def test_stores_in_a_separate_namespace_reproduce(lab, kit):
     """A database fault there: its Job, alerts, decoys in both namespaces, repair and clean-up."""
     done = kit("try", str(FIXTURES / "stores-apart"), "--name", lab.name, "--format", "json")
     assert done.code == 0, done.out

@@ -10,7 +10,7 @@ sham: false
 """
 
 
-def test_a_name_that_reaches_the_cluster_by_a_value_is_found(lab, kit, copy, tmp_path):
+def test_name_leaked_through_a_value_is_found(lab, kit, copy, tmp_path):
     """No rule can see this one: the value is as innocent as any host name, but it is also the name of the fault."""
 
     def leak(document):

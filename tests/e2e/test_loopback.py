@@ -160,7 +160,7 @@ def test_the_lab_itself_is_answered(lab: Lab) -> None:
         assert (said.status_code, said.text) == (404, 'pod "nobody" does not exist')
 
 
-def test_only_the_manager_may_say_which_names_are_wrong(lab: Lab) -> None:
+def test_name_server_accepts_the_chaos_manager_only(lab: Lab) -> None:
     """Its client speaks without TLS, so the server looks whose connection it is."""
     messages = load_name_server_messages()
     call = messages.calls["CancelDNSChaos"]

@@ -119,20 +119,20 @@ def tried(lab, pairs: Sequence[Pair], middle: Sequence[TrialStep] = (), alert: s
     )  # fmt: skip
 
 
-def test_each_bites_and_goes(lab):
+def test_fault_has_effect_and_is_undone(lab):
     results = tried(lab, BITING, [TrialStep(kind="hold", seconds=60)])
     broken = [r for r in results if r.outcome != "Held"]
     assert [(r.describe, r.message, [(f.code, f.message, f.observed) for f in r.findings]) for r in broken] == []
 
 
-def test_what_nothing_crosses_has_no_effect(lab):
+def test_fault_without_traffic_has_no_effect(lab):
     for result in tried(lab, TOOTHLESS):
         assert result.outcome == "Broken", (result.describe, result.message)
         assert {f.code for f in result.findings} == {"SK304"}, result.describe
 
 
 @pytest.mark.parametrize(("pair", "alert"), LASTING, ids=lambda value: str(value))
-def test_new_pods_meet_the_same_chaos(lab, pair, alert):
+def test_chaos_applies_to_new_pods(lab, pair, alert):
     middle = [
         TrialStep(kind="expectAlerts"),
         TrialStep(kind="change", use="Decoy", name="restart-0"),

@@ -15,7 +15,7 @@ STRUCK = (
 
 
 @pytest.mark.parametrize("cell", STRUCK, ids=str)
-def test_nobody_is_blamed_for_the_machine(lab, cell):
+def test_infrastructure_failure_is_not_an_authoring_error(lab, cell):
     came = strike(lab.name, cell, 1, Catalog())
     print(came.word, came.struck, came.message, f"{came.seconds} s")
     assert not came.wrong, came

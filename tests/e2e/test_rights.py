@@ -124,7 +124,7 @@ def test_operator_reads_no_other_secrets_and_labels_no_namespace(operator: KubeC
         operator.patch(Reference("Namespace", "default"), {"metadata": {"labels": dict([OWNED])}})
 
 
-def test_the_operator_writes_in_a_namespace_of_its_own(operator: KubeCluster, home: str) -> None:
+def test_operator_writes_in_trial_namespaces(operator: KubeCluster, home: str) -> None:
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
     selector = {"matchLabels": {"kubernetes.io/metadata.name": home}}
     hook = {**HOOK, "namespaceSelector": selector, "rules": [{**HOOK["rules"][0], "scope": "Namespaced"}]}

@@ -46,14 +46,14 @@ def digests(folder):
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_same_seed_same_bytes(snapshots):
+def test_equal_seeds_give_equal_bytes(snapshots):
     (one, truth), (other, other_truth) = snapshots
     for a, b in ((digests(one), digests(other)), (digests(truth), digests(other_truth))):
         assert a.keys() == b.keys()
         assert [path for path in a if a[path] != b[path]] == []
 
 
-def test_a_stranger_reads_every_file(snapshots):
+def test_independent_reader_reads_every_file(snapshots):
     reader, (folder, _) = load_reader(), snapshots[0]
     looks, state = reader.read_alerts(folder)
     assert looks[0][1] == []
@@ -96,7 +96,7 @@ def test_reader_verifies_snapshot_without_truth(snapshots):
     assert json.loads((truth / "scenario_truth.json").read_text())["scenario"] == "cart-scaled-to-zero"
 
 
-def test_solvers_work_from_it(snapshots, tmp_path):
+def test_solvers_run_on_snapshots(snapshots, tmp_path):
     """The command of the page, over a folder of snapshots; then what no baseline asks: PromQL over its series."""
     from scenario_kit.cli.solving.snapshot_services import SnapshotMetrics
     from scenario_kit.solver.offline.evidence import SnapshotEvidence

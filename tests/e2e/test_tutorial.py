@@ -9,7 +9,7 @@ from pages import ROOT, blocks, play, session
 TEXT = (ROOT / "docs" / "tutorial.md").read_text()
 
 
-def test_what_needs_a_lab(lab, tmp_path):
+def test_tutorial_with_lab_succeeds(lab, tmp_path):
     scenario = tmp_path / "my-scenarios" / "shipping-scaled-to-zero" / "scenario.yaml"
     scenario.parent.mkdir(parents=True)
     scenario.write_text(blocks(TEXT, "yaml")[0])

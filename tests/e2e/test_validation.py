@@ -57,7 +57,7 @@ def trials(lab, name):
     return lab.cluster.list("Trial", HERE, group=GROUP, labels={"scenariokit.io/validation": name})
 
 
-def reached(lab, name, step):
+def has_reached_step(lab, name, step):
     found = [s for t in trials(lab, name) for s in (t.get("status") or {}).get("steps") or []]
     return any(s["step"].startswith(step) for s in found)
 
@@ -73,7 +73,7 @@ def stored(lab):
 
 def test_applied_killed_and_read(lab, stored, kit, tmp_path):
     kubectl(lab, "apply", "-f", "-", stdin=validation("short"))
-    eventually(lambda: reached(lab, "short", "expectQuiet"), 120, "no trial came to expectQuiet")
+    eventually(lambda: has_reached_step(lab, "short", "expectQuiet"), 120, "no trial came to expectQuiet")
     uids = {t["metadata"]["name"]: t["metadata"]["uid"] for t in trials(lab, "short")}
     os.kill(lab.state.part("operator").pid, signal.SIGKILL)
     lab.heal()
@@ -125,9 +125,9 @@ def test_verify_in_a_named_cluster_is_interrupted_and_taken_up(lab, tmp_path):
     eventually(lambda: not lab.cluster.list("Validation", HERE, group=GROUP), 60, "the Validation stays")
 
 
-def test_deleted_on_the_way_nothing_stays(lab, stored):
+def test_deleted_running_validation_leaves_no_objects(lab, stored):
     kubectl(lab, "apply", "-f", "-", stdin=validation("withdrawn"))
-    eventually(lambda: reached(lab, "withdrawn", "inject"), 180, "no trial came to inject")
+    eventually(lambda: has_reached_step(lab, "withdrawn", "inject"), 180, "no trial came to inject")
     kubectl(lab, "delete", "-n", HERE, "validation", "withdrawn", "--timeout=120s")
     assert trials(lab, "withdrawn") == []
     eventually(lambda: not apps(lab), 60, f"namespaces stay: {apps(lab)}")

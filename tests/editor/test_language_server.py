@@ -54,11 +54,11 @@ def place(text: str, words: str) -> tuple[int, int]:
     return before.count("\n"), len(before) - before.rfind("\n") - 1
 
 
-def test_nothing_is_wrong_with_a_scenario_of_ours(server: Server, scenario: tuple[Path, str]) -> None:
+def test_shipped_scenario_has_no_diagnostics(server: Server, scenario: tuple[Path, str]) -> None:
     assert server.opened(*scenario) == []
 
 
-def test_a_typo_is_shown_where_it_is(server: Server, scenario: tuple[Path, str]) -> None:
+def test_scenario_typo_has_its_position(server: Server, scenario: tuple[Path, str]) -> None:
     path, text = scenario
     wrong = text.replace("groundTruth:", "groundTruht:", 1)
     found = server.opened(path, wrong)
@@ -77,7 +77,7 @@ def test_a_field_is_explained(server: Server, scenario: tuple[Path, str]) -> Non
     assert plain(described) in plain(server.hover(path, line, column + 2))
 
 
-def test_every_field_of_a_fault_is_offered_and_described(server: Server, scenario: tuple[Path, str]) -> None:
+def test_completion_offers_every_fault_field(server: Server, scenario: tuple[Path, str]) -> None:
     path, text = scenario
     head = text[: text.index("  faults:")]
     opened = f"{head}  faults:\n  - name: one\n    \n"
@@ -114,11 +114,11 @@ def twin() -> tuple[Path, str]:
     return TWIN.parent.with_name(f"not-there-{next(NUMBERS)}") / TWIN.name, TWIN.read_text()
 
 
-def test_nothing_is_wrong_with_the_twins_of_ours(server: Server, twin: tuple[Path, str]) -> None:
+def test_shipped_twin_has_no_diagnostics(server: Server, twin: tuple[Path, str]) -> None:
     assert server.opened(*twin) == []
 
 
-def test_a_typo_in_a_twin_is_shown_where_it_is(server: Server, twin: tuple[Path, str]) -> None:
+def test_twin_typo_has_its_position(server: Server, twin: tuple[Path, str]) -> None:
     path, text = twin
     wrong = text.replace("readySeconds:", "readySecond:", 1)
     found = server.opened(path, wrong)
@@ -127,7 +127,7 @@ def test_a_typo_in_a_twin_is_shown_where_it_is(server: Server, twin: tuple[Path,
     assert (at["line"], at["character"]) == place(wrong, "readySecond:")
 
 
-def test_a_field_of_a_twin_is_explained_with_its_unit(server: Server, twin: tuple[Path, str]) -> None:
+def test_hover_of_a_twin_field_has_its_unit(server: Server, twin: tuple[Path, str]) -> None:
     path, text = twin
     server.opened(path, text)
     line, column = place(text, "readySeconds:")
@@ -136,7 +136,7 @@ def test_a_field_of_a_twin_is_explained_with_its_unit(server: Server, twin: tupl
     assert "Unit: s." in said
 
 
-def test_every_field_of_a_component_is_offered_and_described(server: Server, twin: tuple[Path, str]) -> None:
+def test_completion_offers_every_component_field(server: Server, twin: tuple[Path, str]) -> None:
     path, text = twin
     head = text[: text.index("\ncomponents:")]
     opened = f"{head}\ncomponents:\n  one:\n    image: x\n    \n"

@@ -37,7 +37,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_a_case_of_rcaeval_is_named_after_its_truth(snapshot: Path, tmp_path: Path) -> None:
+def test_rcaeval_case_is_named_after_its_truth(snapshot: Path, tmp_path: Path) -> None:
     system = export("rcaeval", snapshot, tmp_path / "out")
     assert system.name == "otel-demo"
     (case,) = system.glob("*/*")
@@ -57,7 +57,7 @@ def write_series(path: Path, rows: list[tuple[str, int, float, dict[str, str]]])
             table.writerow((name, f"2025-01-06 00:00:{second:02d}.000", value, repr(tags)))
 
 
-def test_metrics_of_services_come_from_their_pods_and_spans(tmp_path: Path) -> None:
+def test_service_metrics_combine_pods_and_spans(tmp_path: Path) -> None:
     (tmp_path / "alerts").mkdir()
     for pod, cpu in (("cart-5d9-abcde", 3.0), ("cart-5d9-fghij", 6.0)):
         series = [
@@ -85,7 +85,7 @@ def test_metrics_of_services_come_from_their_pods_and_spans(tmp_path: Path) -> N
     assert len({sample.at for sample in found.values()}) == 1
 
 
-def test_spans_and_lines_of_rcaeval_are_all_of_the_snapshot(snapshot: Path, tmp_path: Path) -> None:
+def test_rcaeval_has_all_spans_and_log_lines(snapshot: Path, tmp_path: Path) -> None:
     (case,) = export("rcaeval", snapshot, tmp_path / "out").glob("*/*")
     for name, table in (("traces.csv", "otel_traces_raw.tsv"), ("logs.csv", "otel_logs_raw.tsv")):
         with (snapshot / table).open(newline="") as stream:
@@ -110,7 +110,7 @@ def score(prediction: dict[str, dict[str, str]], points: str) -> float:
     return sum(met) / len(met)
 
 
-def test_the_record_of_openrca_answers_each_of_its_queries(snapshot: Path, tmp_path: Path) -> None:
+def test_openrca_record_answers_its_queries(snapshot: Path, tmp_path: Path) -> None:
     system = export("openrca", snapshot, tmp_path / "out")
     (record,) = read(system / "record.csv")
     assert (record["level"], record["component"], record["reason"]) == ("service", "cart", "deployment scaled to zero")
@@ -187,12 +187,12 @@ def test_root_cause_is_component_or_first_victim(incident, expected) -> None:
     assert [(root.name, root.level) for root in find_root_components(incident)] == expected
 
 
-def test_a_cause_that_hurts_no_component_is_refused() -> None:
+def test_cause_without_affected_component_is_refused() -> None:
     with pytest.raises(AuthoringError, match="ConfigMap/c is not a component and affects none"):
         find_root_components(build(group("ConfigMap/c", root=True)))
 
 
-def test_a_counter_that_fell_began_anew() -> None:
+def test_fallen_counter_counts_as_a_reset() -> None:
     assert list(compute_rates({0.0: 10.0, 15.0: 40.0, 30.0: 3.0})) == [(15.0, 2.0), (30.0, 0.2)]
 
 
@@ -206,5 +206,5 @@ def test_a_counter_that_fell_began_anew() -> None:
         (0.5, [], None),
     ],
 )
-def test_quantiles_are_those_of_prometheus(share, buckets, expected) -> None:
+def test_quantiles_match_prometheus(share, buckets, expected) -> None:
     assert compute_quantile(share, buckets) == (pytest.approx(expected) if expected is not None else None)

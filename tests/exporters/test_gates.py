@@ -47,7 +47,7 @@ def test_indistinguishable_roots_fail_the_gate() -> None:
         require_gates(truth)
 
 
-def test_verifiers_that_disagree_break_a_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disagreeing_verifiers_fail_a_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gates, "score_text", lambda *_: 1.0)
     truth = IncidentTruth(incident="one", groups=(group("a", "shop/Deployment/cart", root=True),))
     assert {each.name for each in check_gates(truth).checks if not each.holds} == {
@@ -61,7 +61,7 @@ def test_the_command_fails_with_a_gate(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "gates of 1 do not hold: busy-afternoon" in capsys.readouterr().out
 
 
-def test_a_path_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_path_is_a_usage_error(tmp_path: Path) -> None:
     assert run(["gates", str(tmp_path / "nothing")]) == 3
 
 

@@ -45,7 +45,7 @@ def grade(task: Path, folder: Path, answer: str | None) -> float:
     return json.loads((folder / "logs" / "verifier" / "reward.json").read_text())["reward"]
 
 
-def test_both_are_tasks_whose_parts_are_complete(tasks: Path) -> None:
+def test_incident_and_control_tasks_are_complete(tasks: Path) -> None:
     assert sorted(p.name for p in tasks.iterdir()) == ["scenario-1", "scenario-2"]
     for task in tasks.iterdir():
         config = tomllib.loads((task / "task.toml").read_text())
@@ -58,7 +58,7 @@ def test_both_are_tasks_whose_parts_are_complete(tasks: Path) -> None:
             assert (task / program).stat().st_mode & 0o111
 
 
-def test_the_oracle_scores_1_and_nothing_0(tasks: Path, tmp_path: Path) -> None:
+def test_oracle_scores_1_and_empty_answer_0(tasks: Path, tmp_path: Path) -> None:
     for task in tasks.iterdir():
         right = (task / "solution" / "answer.json").read_text()
         assert grade(task, tmp_path / f"{task.name}-oracle", right) == 1.0
@@ -92,7 +92,7 @@ def test_exported_tasks_do_not_contain_the_answer(tasks: Path) -> None:
         assert spec.brief.strip() in (task / "instruction.md").read_text()
 
 
-def test_samples_of_inspect_have_their_truths_apart(snapshots: Path, tmp_path: Path) -> None:
+def test_inspect_samples_keep_truths_separate(snapshots: Path, tmp_path: Path) -> None:
     assert run(["export", "inspect", str(snapshots), "--output", str(tmp_path / "out")]) == 0
     folder = tmp_path / "out" / "incidents"
     assert sorted(p.name for p in folder.iterdir()) == ["incidents.py", "samples", "score_answer.py", "truths"]
@@ -105,11 +105,11 @@ def test_samples_of_inspect_have_their_truths_apart(snapshots: Path, tmp_path: P
     assert json.loads((folder / "truths" / "scenario-2.json").read_text())["incident"] is False
 
 
-def test_the_images_begin_with_that_of_the_kit() -> None:
+def test_task_images_use_the_kit_base_image() -> None:
     assert f"FROM {BASE_IMAGE} AS build" in (ROOT / "Containerfile").read_text()
 
 
-def test_nothing_is_overwritten(snapshots: Path, tasks: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_overwrites_nothing(snapshots: Path, tasks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(tasks.rglob("*"))
     assert run(["export", "harbor", str(snapshots), "--out", str(tasks)]) == 3
     assert "already exists" in capsys.readouterr().err
@@ -126,7 +126,7 @@ def test_nothing_is_overwritten(snapshots: Path, tasks: Path, capsys: pytest.Cap
         (lambda s: (s / "truths").rename(s / "hidden"), 3, "keep `truths` beside its snapshots"),
     ],
 )
-def test_what_was_changed_is_refused(spoil, code, told, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_modified_snapshot_is_refused(spoil, code, told, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     write(play(3)[0], tmp_path / "s")
     spoil(tmp_path / "s")
     assert run(["export", "harbor", str(tmp_path / "s"), "--out", str(tmp_path / "out")]) == code
@@ -134,14 +134,14 @@ def test_what_was_changed_is_refused(spoil, code, told, tmp_path: Path, capsys) 
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
 
-def test_an_answer_that_is_nowhere_in_the_snapshot_is_refused(tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_root_cause_absent_from_the_snapshot_is_refused(tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     write(play(4, root="Deployment/checkout")[0], tmp_path / "s")
     assert run(["export", "harbor", str(tmp_path / "s"), "--out", str(tmp_path / "out")]) == 1
     assert "no object or event mentions the root cause Deployment/checkout" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["terminal-bench", ""])
-def test_a_form_that_is_not_there(kind: str, snapshots: Path, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_unknown_export_format_is_refused(kind: str, snapshots: Path, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     assert run(["export", kind, str(snapshots), "--out", str(tmp_path / "out")]) == 3
     assert "one of: harbor" in capsys.readouterr().err
 

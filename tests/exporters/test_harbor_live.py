@@ -81,7 +81,7 @@ def find_task(tasks: Path, scenario: str) -> Path:
     return found
 
 
-def test_a_task_and_its_twin(tasks: Path) -> None:
+def test_every_scenario_has_a_task_and_a_control(tasks: Path) -> None:
     assert len(list(tasks.iterdir())) == 5, "two incidents with their twins, and a control"
     for task in tasks.iterdir():
         config = tomllib.loads((task / "task.toml").read_text())
@@ -123,7 +123,7 @@ def test_oracle_repairs_use_solver_rights_only() -> None:
     ], "feature flags and commands in stores need more than kubectl"  # fmt: skip
 
 
-def test_the_image_takes_what_the_image_with_the_lab_has(tasks: Path) -> None:
+def test_task_image_copies_lab_image_paths(tasks: Path) -> None:
     """Its paths, as tools/image lays them out."""
     lines = (find_task(tasks, "cart-scaled-to-zero") / "environment/incident/Dockerfile").read_text().splitlines()
     copied = [line.split()[2] for line in lines if line.startswith("COPY --from=lab")]
@@ -131,7 +131,7 @@ def test_the_image_takes_what_the_image_with_the_lab_has(tasks: Path) -> None:
     assert lines[0] == f"FROM {recipes.LAB.name}:{__version__} AS lab"
 
 
-def test_a_repair_that_kubectl_cannot_carry_out_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_repair_unsupported_by_kubectl_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(SCENARIOS / "shop-slow-since-the-sale")
     assert run(["export", "harbor-live", path, "--out", str(tmp_path), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -165,7 +165,7 @@ def test_a_record_is_scored_by_diagnosis_and_mitigation(outcome: Any, record: An
 
 
 @pytest.fixture
-def way(tmp_path: Path) -> Iterator[Path]:
+def start_gateway(tmp_path: Path) -> Iterator[Path]:
     """The programs of an incident's container, with a server that stands for ``scenario-kit mcp``."""
     for name in ("incident_gateway.py", "incident_client.py"):
         shutil.copy(PROGRAMS / name, tmp_path)
@@ -184,24 +184,31 @@ def way(tmp_path: Path) -> Iterator[Path]:
         process.wait()
 
 
-def ask(way: Path, path: str) -> int:
+def ask(start_gateway: Path, path: str) -> int:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{(way / 'port').read_text()}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{(start_gateway / 'port').read_text()}{path}", timeout=10
+        ) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
 
 
-def test_the_way_leads_to_one_server_and_nowhere_else(way: Path) -> None:
-    port = (way / "port").read_text()
-    assert ask(way, "/healthz") == 200
-    assert ask(way, "/metrics") == ask(way, "/secret/mcp") == ask(way, "/mcp/../healthz") == 404
+def test_gateway_forwards_to_one_server_only(start_gateway: Path) -> None:
+    port = (start_gateway / "port").read_text()
+    assert ask(start_gateway, "/healthz") == 200
+    assert (
+        ask(start_gateway, "/metrics")
+        == ask(start_gateway, "/secret/mcp")
+        == ask(start_gateway, "/mcp/../healthz")
+        == 404
+    )
     calls = [{"tool": "get_alerts", "arguments": {"a": 1}}, {"tool": "submit", "arguments": {}}]
-    (way / "calls.json").write_text(json.dumps(calls))
+    (start_gateway / "calls.json").write_text(json.dumps(calls))
     url = f"http://127.0.0.1:{port}/mcp"
     command = [sys.executable, "incident_client.py", "--url", url, "--calls", "calls.json"]
-    done = subprocess.run(command, cwd=way, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=start_gateway, capture_output=True, text=True, check=True)
     assert '"arguments": {"a": 1}' in done.stdout
     finish = [sys.executable, "incident_gateway.py", "--finish", "--port", port, "--records", "records"]
-    subprocess.run(finish, cwd=way, check=True)
-    assert json.loads((way / "records" / "record.json").read_text()) == {"run_id": "run-1"}
+    subprocess.run(finish, cwd=start_gateway, check=True)
+    assert json.loads((start_gateway / "records" / "record.json").read_text()) == {"run_id": "run-1"}

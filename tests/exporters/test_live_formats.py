@@ -170,7 +170,7 @@ def test_four_levels_and_the_twin(aiopslab: dict[str, Any]) -> None:
         ("cart_scaled_to_zero-mitigation-1", None, "success", False),
     ],
 )  # fmt: skip
-def test_what_a_level_scores(
+def test_level_scores_its_solution(
     problem: str, solution: Any, key: str, value: Any, aiopslab: dict[str, Any], cluster: Cluster
 ) -> None:
     results = submit(aiopslab[problem], solution)
@@ -186,7 +186,7 @@ def test_a_mitigation_is_judged_by_the_operator(aiopslab: dict[str, Any], cluste
 
 
 @pytest.mark.usefixtures("cluster")
-def test_an_incident_that_does_not_come_is_an_error(load: Any, tmp_path: Path) -> None:
+def test_missing_incident_is_an_error(load: Any, tmp_path: Path) -> None:
     load("sregym", sregym__conductor__oracles__base=make_module(Oracle=Oracle),
          sregym__conductor__problems__base=make_module(Problem=Problem))  # fmt: skip
     file = tmp_path / "broken.json"
@@ -277,7 +277,7 @@ def test_a_diagnosis_names_objects(diagnosis: Any, success: bool, sregym: dict[s
     assert success or verdict["failure_class"] == "agent_error"
 
 
-def test_the_scenarios_of_problems_and_their_twins_lint(exported: Path) -> None:
+def test_exported_scenarios_are_valid(exported: Path) -> None:
     """What is applied to a cluster is judged by the same rules; a twin has nothing to be found in it."""
     for kind in ("aiopslab", "sregym"):
         for path in sorted((exported / kind / "scenarios").glob("*.json")):
@@ -292,7 +292,7 @@ def test_the_scenarios_of_problems_and_their_twins_lint(exported: Path) -> None:
             assert [(f.code, f.message) for f in errors] == []
 
 
-def test_what_itbench_lacks_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_features_missing_in_itbench_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("hotel-all-errors", "orders-never-booked")
     assert (
         run(["export", "itbench", *(str(SCENARIOS / n) for n in names), "--out", str(tmp_path), "--format", "json"])
@@ -305,7 +305,7 @@ def test_what_itbench_lacks_is_noted(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert len(list((tmp_path / "itbench").glob("scenario_*/ground_truth.yaml"))) == 2
 
 
-def test_itbench_reads_back_as_the_same_incident(exported: Path, tmp_path: Path) -> None:
+def test_itbench_export_round_trips(exported: Path, tmp_path: Path) -> None:
     """Truths by our reader of ITBench, scenarios by our importer: the same roots, fault and target."""
     folder = exported / "itbench"
     index = {each["description"]: each for each in json.loads((folder / "index.json").read_text())}
@@ -328,6 +328,6 @@ def test_itbench_reads_back_as_the_same_incident(exported: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", ["aiopslab", "sregym", "itbench"])
-def test_what_is_no_scenario(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_scenario_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", kind, str(tmp_path / "nothing"), "--out", str(tmp_path / "out")]) == 3
     assert not (tmp_path / "out").exists()

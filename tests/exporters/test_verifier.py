@@ -94,7 +94,7 @@ def reward(truth: IncidentTruth, text: str | None) -> float:
 
 @MANY
 @given(cases())
-def test_every_decision_is_the_same(case: tuple[IncidentTruth, list[str]]) -> None:
+def test_verifier_matches_the_scorer(case: tuple[IncidentTruth, list[str]]) -> None:
     truth, claims = case
     incident = IncidentTruth(incident="one", groups=truth.groups, aliases=truth.aliases)
     rules = json.loads(build_rules(incident).render())
@@ -105,7 +105,7 @@ def test_every_decision_is_the_same(case: tuple[IncidentTruth, list[str]]) -> No
     assert reward(truth, text) == pytest.approx(score_text(truth, text))
 
 
-def test_verdicts_that_are_compared_are_all_there_are() -> None:
+def test_generated_cases_cover_every_verdict() -> None:
     """A comparison of generated cases says something only where each verdict comes up among them."""
     seen: set[str] = set()
 
@@ -150,7 +150,7 @@ def spoil(value: object) -> Iterator[object]:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: next(iter(form)))
 @pytest.mark.parametrize("outcome", ["Incident", "NoIncident"])
-def test_an_answer_with_any_part_spoiled_counts_alike(form: object, outcome: str) -> None:
+def test_malformed_answer_scores_equally(form: object, outcome: str) -> None:
     groups = (group("cart", "shop/Deployment/cart", root=True),)
     truth = IncidentTruth(incident="one", outcome=outcome, groups=groups)
     for answer in (form, *spoil(form)):
@@ -160,7 +160,7 @@ def test_an_answer_with_any_part_spoiled_counts_alike(form: object, outcome: str
 
 @pytest.mark.parametrize("text", ["", " ", "{", "[]", "null", '{"entities": NaN}', "\ufeff{}", "{}", "[" * 100_000])
 @pytest.mark.parametrize("outcome", ["Incident", "NoIncident"])
-def test_what_is_no_answer_scores_nothing(text: str, outcome: str) -> None:
+def test_non_answer_scores_zero(text: str, outcome: str) -> None:
     groups = (group("cart", "shop/Deployment/cart", root=True),)
     truth = IncidentTruth(incident="one", outcome=outcome, groups=groups)
     assert reward(truth, text) == score_text(truth, text) == 0.0
@@ -177,7 +177,7 @@ def run_program(folder: Path, answer: bytes | None) -> dict[str, float]:
     return json.loads((folder / "reward.json").read_text())
 
 
-def test_the_program_alone(tmp_path: Path) -> None:
+def test_verifier_runs_standalone(tmp_path: Path) -> None:
     """Apart from the kit, by the standard library; what cannot be read is no answer, and never an error."""
     named = b'{"contributing_factors": [{"name": "shop/Deployment/cart"}, {"name": "shop/Deployment/front"}]}'
     found = run_program(tmp_path, named)

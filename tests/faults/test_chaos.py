@@ -173,7 +173,7 @@ def test_an_experiment_is_complete(use, fault, app, target, kind, part):
 
 
 @pytest.mark.parametrize("fault", sorted({case[0] for case in CASES}))
-def test_what_passes_by_itself_has_no_fix(use, fault):
+def test_self_healing_fault_has_no_fix(use, fault):
     app, target = next((c[1], c[2]) for c in CASES if c[0] == fault)
     found = use(fault, target, app=app).fault
     passing = fault in ("pod-kill", "container-kill", "jvm-gc")
@@ -229,20 +229,20 @@ def test_what_passes_by_itself_has_no_fix(use, fault):
         ),
     ],
 )
-def test_what_cannot_bite_is_refused(use, fault, target, parameters, part):
+def test_ineffective_chaos_is_refused(use, fault, target, parameters, part):
     with pytest.raises(AuthoringError) as caught:
         use(fault, target, parameters)
     assert part in caught.value.message + "".join(f.fix + f.message for f in caught.value.findings)
 
 
-def test_busy_processes_come_with_a_limit_that_they_can_reach(use):
+def test_cpu_stress_sets_a_reachable_limit(use):
     found = use("cpu-stress", CART)
     assert [c.operation.keyword for c in found.fault.changes] == ["patch", "chaos"]
     assert found.fault.effect[1].query.value == 50
     assert [c.operation.keyword for c in use("cpu-stress", CART, {"limitMillicores": 0}).fault.changes] == ["chaos"]
 
 
-def test_a_partition_offers_whom_the_target_talks_to(use):
+def test_partition_offers_callees_as_peers(use):
     choices = use("network-partition", CART).choices
     assert choices["direction"] == ["to", "from", "both"]
     assert {"Deployment/frontend", "Deployment/checkout", "Deployment/valkey-cart"} <= set(choices["peer"])
@@ -264,7 +264,7 @@ def test_a_partition_offers_whom_the_target_talks_to(use):
         ("loadGeneratorFloodHomepage", "on", ["setFlag"], "load-generator", 'service_name="frontend"'),
     ],
 )
-def test_what_a_flag_does_follows_from_the_app(use, flag, variant, operations, victim, part):
+def test_flag_effect_follows_from_the_app(use, flag, variant, operations, victim, part):
     found = use("feature-flag-changed", "ConfigMap/flagd-config", {"flag": flag})
     assert found.parameters["variant"] == variant
     assert [c.operation.keyword for c in found.fault.changes] == operations
@@ -273,7 +273,7 @@ def test_what_a_flag_does_follows_from_the_app(use, flag, variant, operations, v
     assert found.fault.causes[0].fix[0].operation.variant == "off"
 
 
-def test_only_flags_that_can_be_seen_are_offered(use):
+def test_only_observable_flags_are_offered(use):
     choices = use("feature-flag-changed", "ConfigMap/flagd-config").choices["flag"]
     assert choices[0] == "paymentUnreachable"
     assert len(choices) == 13
@@ -316,7 +316,7 @@ def again():
         ("jvm-gc", AD, 400, 200, "jvmChaos"),
     ],
 )
-def test_every_kind_may_recur(again, name, target, every, lasting, key):
+def test_every_chaos_kind_may_recur(again, name, target, every, lasting, key):
     found = again(name, every, lasting, target)
     schedule = found.changes[-1].operation.manifest
     assert schedule["kind"] == "Schedule"
@@ -344,6 +344,6 @@ def test_every_kind_may_recur(again, name, target, every, lasting, key):
         ("deployment-scaled-to-zero", 60, 0, "cannot recur"),
     ],
 )
-def test_a_recurrence_that_does_not_fit_is_refused(again, name, every, lasting, part):
+def test_invalid_recurrence_is_refused(again, name, every, lasting, part):
     with pytest.raises(AuthoringError, match=part):
         again(name, every, lasting)

@@ -274,7 +274,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "target", "parameters", "code", "part"), REFUSED)
-def test_what_cannot_bite_is_refused(objects, name, target, parameters, code, part):
+def test_ineffective_network_fault_is_refused(objects, name, target, parameters, code, part):
     with pytest.raises(AuthoringError) as caught:
         rendered(objects, name, target, **parameters)
     assert [f.code for f in caught.value.findings] == [code]
@@ -286,7 +286,7 @@ THROUGH_SERVICES = ("service-deleted", "service-selector-mismatch", "service-tar
 
 
 @pytest.mark.parametrize("name", [*THROUGH_SERVICES, "service-internal-traffic-local"])
-def test_a_service_that_a_registry_bypasses_is_no_target(name):
+def test_registry_bypassed_service_is_no_target(name):
     objects = render_app(HOTEL, {}, 50, NAMESPACE)
     bypassed = FaultUse(name="main", type=name, target=Reference("Service", "geo"))
     with pytest.raises(AuthoringError, match="nobody reaches its pods"):
@@ -295,7 +295,7 @@ def test_a_service_that_a_registry_bypasses_is_no_target(name):
     assert render_fault(CATALOG.fault(name), used, HOTEL, objects, NAMESPACE, "scenario").changes
 
 
-def test_an_open_load_surges_by_its_rate():
+def test_open_load_surge_multiplies_its_rate():
     objects = render_app(HOTEL, {}, 50, NAMESPACE)
     use = FaultUse(
         name="main", type="traffic-surge", target=Reference("Deployment", "load-generator"), parameters={"factor": 4}

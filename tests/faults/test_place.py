@@ -123,7 +123,7 @@ USES = [
 
 
 @pytest.mark.parametrize(("name", "use", "parameters"), USES, ids=[f"{n}-{u[1]}" for n, u, _ in USES])
-def test_it_bites_and_can_be_repaired(name, use, parameters):
+def test_fault_changes_objects_and_is_repairable(name, use, parameters):
     fault = rendered(name, *use, **parameters)
     _, app, objects = prepared(name, use[0])
     broken = made(fault.changes, objects, app)
@@ -153,7 +153,7 @@ def test_it_bites_and_can_be_repaired(name, use, parameters):
         ("secret-data-corrupted", "Secret/store"),
     ],
 )
-def test_the_fix_restores_what_was_there(name, target):
+def test_fix_restores_the_original_objects(name, target):
     fault = rendered(name, SHOP, target)
     _, app, objects = prepared(name, SHOP)
     key = lambda o: (o["kind"], o["metadata"]["name"])  # noqa: E731
@@ -170,7 +170,7 @@ def _lean(value):
     return [_lean(v) for v in value] if isinstance(value, list) else value
 
 
-def test_a_removed_variable_returns_to_its_place():
+def test_fix_restores_variable_position():
     fault = rendered("env-var-missing", SHOP, "Deployment/checkout")
     restore = fault.causes[0].fix[0].operation
     assert restore.patch[0]["path"].startswith("/spec/template/spec/containers/0/env/")
@@ -184,7 +184,7 @@ def test_volume_full_uses_existing_claim():
     }
 
 
-def test_every_reader_but_one_starts_again():
+def test_all_readers_but_one_are_restarted():
     fault = rendered("secret-rotated-stale-env", SHOP, "Secret/store")
     assert [c.operation.target for c in fault.changes if c.operation.restarts] == [
         "Deployment/valkey-cart",
@@ -219,7 +219,7 @@ def test_every_reader_but_one_starts_again():
         ("resource-request-unschedulable", CART, {"memory": "64Mi"}, "does not match"),
     ],
 )  # fmt: skip
-def test_what_cannot_bite_is_refused(name, use, parameters, part):
+def test_ineffective_placement_fault_is_refused(name, use, parameters, part):
     with pytest.raises(AuthoringError) as caught:
         rendered(name, *use, **parameters)
     reported = caught.value.message + "".join(f.message for f in caught.value.findings)
@@ -239,7 +239,7 @@ def test_wrong_field_affects_workload_that_reads_it(field, workload):
     assert made.changes[-1].operation.target == workload
 
 
-def test_a_taint_that_is_tolerated_is_refused():
+def test_tolerated_taint_is_refused():
     fault_type, app, objects = prepared("taint-without-toleration", SHOP)
     tolerant = Change.from_json(
         {

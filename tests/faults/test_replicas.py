@@ -34,7 +34,7 @@ def list_expressions(fault: Fault) -> list[str]:
     return [check.query.expr for check in fault.effect if check.query is not None]
 
 
-def test_an_experiment_hits_so_many_pods(objects: list[Object]) -> None:
+def test_experiment_selects_the_given_replicas(objects: list[Object]) -> None:
     fault = render(objects, "http-abort", "Deployment/quote", replicas=1)
     spec = fault.experiments[0]["spec"]
     assert (spec["mode"], spec["value"]) == ("fixed", "1")
@@ -95,7 +95,7 @@ def test_whether_requests_fail_is_no_matter_of_the_share(objects: list[Object]) 
         ("service-deleted", "Service/flagd", {"replicas": 1}, "which has 1"),
     ],
 )
-def test_what_cannot_be_asked(
+def test_invalid_replica_count_is_refused(
     objects: list[Object], fault: str, target: str, more: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(AuthoringError, match=message) as refused:
@@ -103,6 +103,6 @@ def test_what_cannot_be_asked(
     assert refused.value.findings[0].code == "SK304"
 
 
-def test_it_makes_another_scenario(objects: list[Object]) -> None:
+def test_replica_count_changes_the_digest(objects: list[Object]) -> None:
     whole, one, two = (render(objects, "http-abort", "Deployment/quote", replicas=n) for n in (None, 1, 2))
     assert len({whole.digest, one.digest, two.digest}) == 3

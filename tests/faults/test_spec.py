@@ -181,7 +181,7 @@ def test_effect_has_object_and_query_checks(catalog, worlds, name, app, target, 
 
 
 @pytest.mark.parametrize(("name", "app", "target", "parameters"), REFUSED)
-def test_it_refuses_what_cannot_bite(catalog, worlds, name, app, target, parameters):
+def test_ineffective_fault_is_refused(catalog, worlds, name, app, target, parameters):
     app, objects = worlds[app]
     with pytest.raises(AuthoringError) as caught:
         aimed(catalog, name, app, objects, target, parameters)
@@ -222,7 +222,7 @@ def test_existing_probe_is_replaced_and_restored(catalog, worlds, name, key, par
     ("name", "parameters"),
     [("readiness-probe-failing", {"path": "/up", "port": 8080}), ("liveness-probe-failing", {"path": "/", "port": 81})],
 )
-def test_the_probe_that_is_there_breaks_nothing(catalog, worlds, name, parameters):
+def test_equal_probe_is_refused(catalog, worlds, name, parameters):
     app, objects = worlds[OTEL]
     objects = with_probes(objects, "Deployment/cart")
     cart = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "cart")
@@ -233,7 +233,7 @@ def test_the_probe_that_is_there_breaks_nothing(catalog, worlds, name, parameter
 
 
 @pytest.mark.parametrize("name", sorted({case[0] for case in RENDERED}))
-def test_objects_have_names_that_tell_nothing(catalog, worlds, name):
+def test_object_names_do_not_reveal_the_fault(catalog, worlds, name):
     target, parameters, world = next((t, p, w) for n, w, t, p in RENDERED if n == name)
     app, objects = worlds[world]
     reported = json.dumps([c.to_json() for c in aimed(catalog, name, app, objects, target, parameters).changes]).lower()

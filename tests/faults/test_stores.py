@@ -40,7 +40,7 @@ def rendered(name, target, /, app="otel-demo", version="2.2.0", **parameters):
         ),
     ],
 )
-def test_commands_and_what_takes_them_back(name, target, parameters, does, undo):
+def test_store_command_has_an_undo(name, target, parameters, does, undo):
     fault = rendered(name, target, **parameters)
     (change,), (inverse,) = fault.changes, fault.undo
     assert " ".join(change.operation.command).endswith(does)
@@ -60,7 +60,7 @@ def test_commands_and_what_takes_them_back(name, target, parameters, does, undo)
         ("valkey-memory-flood", CACHE, {"bytes": 5000}, "head -c 5000"),
     ],
 )
-def test_clients_that_stay(name, target, parameters, word):
+def test_long_running_clients_are_created(name, target, parameters, word):
     fault = rendered(name, target, **parameters)
     (change,) = fault.changes
     shop = CATALOG.app("otel-demo", "2.2.0")
@@ -84,7 +84,7 @@ def test_clients_that_stay(name, target, parameters, word):
         ("postgres-privilege-revoked", "Deployment/astronomy-db", "ON catalog.products FROM astronomy_user"),
     ],
 )
-def test_the_newer_version_has_the_same_clients(name, target, word):
+def test_newer_version_has_the_same_clients(name, target, word):
     fault = rendered(name, target, version="3.0.0")
     assert word in " ".join(fault.changes[0].operation.command)
 

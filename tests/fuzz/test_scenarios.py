@@ -41,13 +41,13 @@ def assert_unharmed(text: str, notes: list[str]) -> None:
 
 @effort(100)
 @given(st.text())
-def test_any_text(text: str) -> None:
+def test_lint_survives_any_text(text: str) -> None:
     study(text)
 
 
 @effort(60)
 @given(st.binary())
-def test_any_bytes(content: bytes) -> None:
+def test_lint_survives_any_bytes(content: bytes) -> None:
     study(content.decode("latin-1"))
 
 

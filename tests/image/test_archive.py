@@ -44,14 +44,14 @@ def rewrite(archive, change):
             tar.addfile(info, io.BytesIO(data))
 
 
-def test_the_same_image_is_the_same_archive(tmp_path):
+def test_equal_images_give_equal_archives(tmp_path):
     one, other = make(tmp_path / "one"), make(tmp_path / "other")
     assert one[0].read_bytes() == other[0].read_bytes()
     assert one[1] == other[1] == verify_archive(one[0])
     assert list(describe_differences(one[0], other[0])) == []
 
 
-def test_it_says_how_its_containers_run(tmp_path):
+def test_archive_has_the_container_configuration(tmp_path):
     archive, digests = make(tmp_path / "one")
     files = members(archive)
     config = json.loads(files[f"blobs/{digests.config.replace(':', '/')}"])
@@ -62,7 +62,7 @@ def test_it_says_how_its_containers_run(tmp_path):
     assert (config["created"], config["os"], config["architecture"]) == ("1970-01-01T00:00:05Z", "linux", "amd64")
 
 
-def test_both_ways_of_reading_it_name_the_same_image(tmp_path):
+def test_docker_and_oci_manifests_name_the_same_image(tmp_path):
     archive, digests = make(tmp_path / "one")
     files = members(archive)
     (described,) = json.loads(files["index.json"])["manifests"]

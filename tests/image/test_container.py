@@ -63,7 +63,7 @@ def run(containerd, image, name, *arguments, **more):
     return process.returncode, said
 
 
-def test_a_process_in_it_can_change_nothing(containerd, image):
+def test_container_filesystem_is_read_only(containerd, image):
     program = """
 import os, pathlib, shutil
 state = dict(line.split(":\\t") for line in open("/proc/self/status") if ":\\t" in line)
@@ -80,14 +80,14 @@ print([shutil.which(name) for name in ("sh", "bash", "pip", "apt-get", "go")])
     assert (code, said.split("\n")[:2]) == (0, ["65532 65532 0000000000000000 1 2", str([None] * 5)]), said
 
 
-def test_it_has_no_lab_and_says_so(containerd, image):
+def test_operator_image_without_lab_is_a_usage_error(containerd, image):
     code, said = run(containerd, image, "lab", "/usr/bin/python3", "-m", "operators.scenario", "--lab", "default")
     assert code == 3
     assert "has no lab" in said
     assert "fix: --in-cluster" in said
 
 
-def test_nothing_is_compiled_when_it_starts(containerd, image):
+def test_start_uses_precompiled_modules(containerd, image):
     code, said = run(
         containerd, image, "compiled", "/usr/bin/python3", "-v", "-c", "import operators.scenario.__main__"
     )
@@ -141,7 +141,7 @@ def operator(containerd, image, api_server, kube, prometheus, binary, tmp_path):
             process.kill()
 
 
-def test_what_is_applied_is_accepted(operator, containerd, api_server, kube, binary):
+def test_operator_container_accepts_a_scenario(operator, containerd, api_server, kube, binary):
     command = [str(binary("kubectl")), "--kubeconfig", str(api_server), "--namespace", "scenario-kit", "apply", "-f"]
     subprocess.run([*command, str(SCENARIO)], check=True, timeout=60)
     ref = Reference("Scenario", SCENARIO.parent.name, "scenario-kit", "scenariokit.io")

@@ -30,13 +30,13 @@ def test_a_kind_cluster_gets_the_archive():
         ),
     ],
 )
-def test_what_keeps_the_digest_pushes_first(there, expected):
+def test_digest_preserving_tool_is_preferred(there, expected):
     tool = choose_tool(PUSHERS, "--push", there.__contains__)
     assert tool.build(FILE, NAME, "r.org/a:1") == expected
 
 
 @pytest.mark.parametrize("kind", sorted(LOADERS))
-def test_where_nothing_is_there_it_is_named(kind):
+def test_missing_tool_error_names_a_tool(kind):
     with pytest.raises(ToolchainError) as caught:
         choose_tool(LOADERS[kind], f"--load {kind}", lambda _: None)
     assert LOADERS[kind][0].program in caught.value.message
@@ -51,12 +51,12 @@ def test_a_full_name_can_be_pushed(name):
 @pytest.mark.parametrize(
     "name", ["x:1", "team/x:1", "r.example.org/x", "r.example.org/", "r.example.org/x@sha256:0", ""]
 )
-def test_any_other_is_refused(name):
+def test_invalid_reference_is_refused(name):
     with pytest.raises(UsageError, match="REGISTRY/REPOSITORY:TAG"):
         check_reference(name)
 
 
-def test_a_command_that_fails_ends_it():
+def test_failed_command_stops_delivery():
     said = []
     with pytest.raises(ToolchainError, match="false exited with code 1"):
         run_commands([["true"], ["false"], ["true"]], said.append)

@@ -20,14 +20,14 @@ def names(layer):
         return {info.name: info for info, _ in read_layer(blob)}
 
 
-def test_order_and_folder_make_no_difference(tmp_path):
+def test_entry_order_and_folder_do_not_affect_the_layer(tmp_path):
     one = write_layer("x", ENTRIES, 7, tmp_path / "one")
     other = write_layer("x", reversed(ENTRIES), 7, tmp_path / "other")
     assert (one.digest, one.diff_id, one.size) == (other.digest, other.diff_id, other.size)
     assert one.blob.read_bytes() == other.blob.read_bytes()
 
 
-def test_owner_time_and_umask_of_a_tree_make_no_difference(tmp_path):
+def test_owner_time_and_umask_do_not_affect_the_layer(tmp_path):
     digests = []
     for number, umask in enumerate((0o022, 0o077)):
         before = os.umask(umask)
@@ -51,11 +51,11 @@ def test_owner_time_and_umask_of_a_tree_make_no_difference(tmp_path):
         [*ENTRIES[:2], FileEntry("bin", 0o777, link="usr/sbin")],
     ],
 )
-def test_every_other_difference_is_one(change, tmp_path):
+def test_content_mode_and_time_affect_the_layer(change, tmp_path):
     assert write_layer("x", change, 7, tmp_path / "a").diff_id != write_layer("x", ENTRIES, 7, tmp_path / "b").diff_id
 
 
-def test_files_are_root_s_and_of_the_time_given(tmp_path):
+def test_layer_files_belong_to_root_with_given_time(tmp_path):
     found = names(write_layer("x", ENTRIES, 1_700_000_000, tmp_path / "layer"))
     assert list(found) == ["bin", "etc", "etc/name", "usr", "usr/bin", "usr/bin/program"]
     assert {(i.uid, i.gid, i.mtime, i.uname) for i in found.values()} == {(0, 0, 1_700_000_000, "")}
@@ -64,12 +64,12 @@ def test_files_are_root_s_and_of_the_time_given(tmp_path):
     assert found["bin"].linkname == "usr/bin"
 
 
-def test_a_long_path_survives(tmp_path):
+def test_long_path_is_preserved(tmp_path):
     path = "/".join(["a" * 90] * 4)
     assert path in names(write_layer("x", [FileEntry(path, content=b"")], 0, tmp_path / "layer"))
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../up", "a/../../b", "", "a//b", "./a"])
-def test_a_path_that_leads_out_is_refused(path):
+def test_path_outside_the_image_is_refused(path):
     with pytest.raises(KitError, match="not a path in an image"):
         add_parents([FileEntry(path, content=b"")])

@@ -15,18 +15,18 @@ from tools.image.wheels import PinnedWheel
 SUM = "0" * 64
 
 
-def test_a_lock_is_read_as_it_was_written():
+def test_lock_round_trips():
     packages = (DebianPackage("amd64", "libc6", "2.41-12+deb13u5", SUM), DebianPackage("amd64", "zlib1g", "1:1.3", SUM))
     assert debian.parse_lock(debian.format_lock(packages), "lock") == packages
 
 
 @pytest.mark.parametrize("line", ["amd64 libc6 2.41", f"amd64 libc6 2.41 {SUM[1:]}", f"AMD64 libc6 2.41 {SUM}", "x"])
-def test_a_line_that_is_none_is_refused_with_its_number(line):
+def test_invalid_lock_line_is_refused_with_its_number(line):
     with pytest.raises(UsageError, match="lock:2:"):
         debian.parse_lock(f"# comment\n{line}\n", "lock")
 
 
-def test_wheels_are_read_as_they_were_written():
+def test_wheel_lock_round_trips():
     pinned = (PinnedWheel("Jinja2", "3.1.6", frozenset({SUM, "1" * 64})),)
     assert wheels.parse_wheels(wheels.format_wheels(pinned, "3.13"), "lock") == pinned
 
@@ -52,7 +52,7 @@ def test_architectures_get_one_version():
         wheels.merge_reports([report("1", "a"), report("2", "b")])
 
 
-def test_the_locks_of_the_project_fit_each_other():
+def test_project_locks_are_consistent():
     packages = debian.parse_lock(debian.LOCK.read_text(), debian.LOCK.name)
     by_architecture = {a: {p.name: p.version for p in packages if p.architecture == a} for a in ARCHITECTURES}
     assert by_architecture["amd64"] == by_architecture["arm64"]
@@ -103,7 +103,7 @@ def test_missing_mirror_error_names_the_flag(targets):
     assert "--mirror" in caught.value.fix
 
 
-def test_a_file_that_changed_in_the_cache_does_not_count(tmp_path):
+def test_modified_cached_file_is_ignored(tmp_path):
     package = DebianPackage("amd64", "x", "1", hashlib.sha256(b"right").hexdigest())
     file = debian.locate_package(package, tmp_path)
     file.write_bytes(b"right")
@@ -125,7 +125,7 @@ def test_a_wheel_in_the_cache_needs_no_index(tmp_path):
     assert wheels.download_wheels([pinned], "3.13", "amd64", tmp_path) == [file]
 
 
-def test_only_what_can_be_imported_is_unpacked(tmp_path):
+def test_only_importable_files_are_unpacked(tmp_path):
     file = wheel(
         tmp_path / "x.whl", "x/a.py", "x/t.pyi", "x-1.data/scripts/x", "x-1.data/platlib/y.so", "x-1.dist-info/METADATA"
     )
@@ -135,12 +135,12 @@ def test_only_what_can_be_imported_is_unpacked(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../x.py", "/x.py", "x/../../y.py"])
-def test_a_wheel_that_leads_out_is_refused(name, tmp_path):
+def test_wheel_with_outside_path_is_refused(name, tmp_path):
     with pytest.raises(ToolchainError, match="is outside of"):
         wheels.unpack_wheel(wheel(tmp_path / "x.whl", name), tmp_path / "root", lambda _: True)
 
 
-def test_what_is_no_wheel_is_refused(tmp_path):
+def test_invalid_wheel_is_refused(tmp_path):
     (tmp_path / "x.whl").write_text("text")
     with pytest.raises(ToolchainError, match="cannot be unpacked"):
         wheels.unpack_wheel(tmp_path / "x.whl", tmp_path / "root", lambda _: True)

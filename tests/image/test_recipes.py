@@ -64,7 +64,7 @@ def test_lab_image_has_wheel_files_except_go_modules_and_fakes():
     assert {"operators/manifests/crds.yaml", "operators/scenario/lab_platform.py"} <= found
 
 
-def test_data_lies_beside_the_modules_that_read_it():
+def test_data_files_are_next_to_their_modules():
     there = {p.relative_to(ROOT).as_posix() for p in (ROOT / "scenario_kit" / "load").rglob("*.yaml")}
     assert there
     assert there <= FILES
@@ -107,7 +107,7 @@ def test_files_of_wheels(path, kept):
     assert keeps_wheel_file(path) is kept
 
 
-def test_the_containerfile_runs_the_image_in_the_same_way():
+def test_containerfile_matches_the_image_configuration():
     text = (ROOT / "Containerfile").read_text()
     image = describe_image(OPERATOR, "", "amd64", SourceRevision("", 0))
     pairs = [p for line in re.findall(r"^ENV (.*)$", text, re.M) for p in re.findall(r'(\w+)=("[^"]*"|\S+)', line)]
@@ -119,7 +119,7 @@ def test_the_containerfile_runs_the_image_in_the_same_way():
     assert [b for b in bases if b != "scratch" and not re.search(r"@sha256:[0-9a-f]{64}$", b)] == []
 
 
-def test_containers_run_as_a_user_that_no_machine_has():
+def test_containers_run_as_an_unassigned_user():
     for recipe in (OPERATOR, LAB):
         image = describe_image(recipe, "", "amd64", SourceRevision("abc", 0))
         assert image.user == "65532:65532"
@@ -139,7 +139,7 @@ def test_image_time_is_commit_time_or_source_date_epoch(monkeypatch, tmp_path):
         read_revision(tmp_path)
 
 
-def test_the_same_files_are_found_without_git(monkeypatch):
+def test_file_selection_works_without_git(monkeypatch):
     before = [entry.path for entry in select_files(ROOT, LAB.kit)]
     monkeypatch.setattr(source, "_ask_git", lambda *_: "")
     assert [entry.path for entry in select_files(ROOT, LAB.kit)] == before

@@ -107,7 +107,7 @@ def test_arbitrary_input_does_not_crash_importers(format: str, text: str) -> Non
         ("a: &a\n  <<: *a", "part of what it repeats"),
     ],
 )
-def test_hostile_documents_are_refused_at_their_line(text: str, message: str) -> None:
+def test_hostile_document_is_refused_with_its_line(text: str, message: str) -> None:
     with pytest.raises(AuthoringError) as caught:
         run_import("chaos-mesh", [InputFile("x.yaml", text)], CATALOG)
     assert message in caught.value.findings[0].message

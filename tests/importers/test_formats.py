@@ -106,7 +106,7 @@ def test_workflow_becomes_staged_faults(catalog: Catalog) -> None:
         ("mode: fixed, value: half", 3, None, "Guessed"),
     ],
 )
-def test_how_many_pods_an_experiment_hits(
+def test_experiment_mode_maps_to_replicas(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch, mode: str, pods: int, expected: int | None, treatment: str
 ) -> None:
     monkeypatch.setattr(AppFinder, "count_replicas", lambda *_: pods)
@@ -283,13 +283,13 @@ def test_a_registry_chooses_arguments(catalog: Catalog) -> None:
     assert "not in the imported files" in decision(result, "elsewhere").reason
 
 
-def test_levels_of_a_problem_are_one_draft(catalog: Catalog) -> None:
+def test_problem_levels_share_one_draft(catalog: Catalog) -> None:
     result = bring("aiopslab", catalog)
     assert [draft.name for draft in result.drafts] == ["user-delay"]
     assert decision(result, "UserDelayDetection.eval").treatment == "Refused"
 
 
-def test_rules_keep_their_fields(catalog: Catalog) -> None:
+def test_imported_rules_keep_their_fields(catalog: Catalog) -> None:
     result = bring("promrules", catalog)
     (group,) = yaml.safe_load(result.drafts[0].text)["groups"]
     (rule,) = group["rules"]
@@ -307,7 +307,7 @@ def test_an_app_can_be_chosen(catalog: Catalog) -> None:
     assert spec(bring("litmus", catalog, text, app="hotel-reservation"))["app"]["name"] == "hotel-reservation"
 
 
-def test_mechanisms_name_faults_and_parameters_that_exist(catalog: Catalog) -> None:
+def test_mechanisms_refer_to_existing_faults_and_parameters(catalog: Catalog) -> None:
     for format, each in list_mechanisms():
         assert each.fault or each.because, (format, each)
         if each.fault:

@@ -40,7 +40,7 @@ OUTCOMES = [
 ]  # fmt: skip
 
 
-def test_who_solves_what():
+def test_find_solvers_groups_by_scenario():
     found = find_solvers(OUTCOMES)
     assert found == {"cart": ("recent-change", "runbook"), "mail": ("runbook",), "quiet": ("runbook",)}
 
@@ -84,7 +84,7 @@ def test_the_references_are_checked(one, fails):
         )
 
 
-def test_records_are_written_in_order_and_once(tmp_path):
+def test_records_are_sorted_and_unique(tmp_path):
     path = tmp_path / "leaderboard.jsonl"
     assert read_outcomes(path) == []
     write_outcomes(path, reversed(OUTCOMES))

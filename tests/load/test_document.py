@@ -51,7 +51,7 @@ def test_refused(text: str, line: int, column: int, message: str) -> None:
         ("a: !secret x", 1, 4, "'!secret' is not allowed"),
     ],
 )
-def test_told_while_reading_goes_on(text: str, line: int, column: int, message: str) -> None:
+def test_recoverable_findings_have_positions(text: str, line: int, column: int, message: str) -> None:
     (finding,) = parse(text, "f.yaml").findings
 
     assert message in finding.message
@@ -75,14 +75,14 @@ def test_told_while_reading_goes_on(text: str, line: int, column: int, message: 
         ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
     ],
 )
-def test_scalars_are_those_of_yaml_1_2(text: str, value: object) -> None:
+def test_scalars_follow_yaml_1_2(text: str, value: object) -> None:
     document = parse(text, "f.yaml")
 
     assert document.data == value
     assert document.findings == ()
 
 
-def test_positions_are_those_of_values_and_keys() -> None:
+def test_positions_cover_values_and_keys() -> None:
     positions = parse("a:\n  - b: 1\n    c: 2\n", "f.yaml").positions
 
     assert str(positions.value("a", 0, "c")) == "f.yaml:3:8"

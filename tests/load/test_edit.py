@@ -47,7 +47,7 @@ d:
         (Put(("a", "k"), [{"m": 3}]), [], ["a: {x: 1, y: [1, 2],  z: q, k: [{m: 3}]}   # flow"]),
     ],
 )
-def test_an_edit_touches_nothing_else(edit: Edit, removed: list[str], added: list[str]) -> None:
+def test_edit_changes_its_lines_only(edit: Edit, removed: list[str], added: list[str]) -> None:
     removed = removed or ([line for line in TEXT.splitlines() if line.startswith("a:")] if edit.place[0] == "a" else [])
     difference = list(difflib.ndiff(TEXT.splitlines(), apply_edits(TEXT, [edit]).splitlines()))
 
@@ -56,11 +56,11 @@ def test_an_edit_touches_nothing_else(edit: Edit, removed: list[str], added: lis
 
 
 @pytest.mark.parametrize("edit", [Drop(("x",)), Rename(("a", "x"), "y"), Put(("c", "x"), 1), Put(("b", 7), 1)])
-def test_what_cannot_be_meant_is_refused(edit: Edit) -> None:
+def test_inapplicable_edit_is_refused(edit: Edit) -> None:
     with pytest.raises(Unfit):
         apply_edits(TEXT, [edit])
 
 
-def test_an_alias_keeps_its_anchor_or_the_edit_is_refused() -> None:
+def test_edit_through_an_alias_is_refused() -> None:
     with pytest.raises(Unfit):
         apply_edits("a: &x {p: 1}\nb: *x\n", [Put(("b", "p"), 2)])  # would change `a` as well

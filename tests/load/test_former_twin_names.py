@@ -59,7 +59,7 @@ def test_all_fields_of_a_file_are_rewritten() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
-def test_a_former_name_is_an_error_with_its_place(tmp_path: Path, version: str) -> None:
+def test_former_name_is_an_error_with_its_position(tmp_path: Path, version: str) -> None:
     path = tmp_path / "twin.yaml"
     path.write_text(TEXT)
 

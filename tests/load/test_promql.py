@@ -21,7 +21,7 @@ def test_refused(expr: str, reported: str) -> None:
             parse_expression(expr)
 
 
-def test_nodes_come_in_the_order_of_the_text() -> None:
+def test_walk_yields_nodes_in_text_order() -> None:
     tree = parse_expression("sum(rate(a[5m])) / on (x) (topk(3, b) + max_over_time(c[5m:15s]))")
 
     assert [n.name for n in walk(tree) if type(n).__name__ == "VectorSelector"] == ["a", "b", "c"]

@@ -31,11 +31,11 @@ def test_inline(expr: str, recorded: dict[str, str], inlined: str) -> None:
         ("a offset 5m", {"a": "b"}, "offset"),
     ],
 )
-def test_what_cannot_be_inlined(expr: str, recorded: dict[str, str], words: str) -> None:
+def test_invalid_recording_rule_is_refused(expr: str, recorded: dict[str, str], words: str) -> None:
     with pytest.raises(AuthoringError, match=words):
         inline(expr, recorded)
 
 
-def test_labels_of_a_recording_rule_are_those_of_its_series() -> None:
+def test_recording_rule_labels_are_added_to_its_series() -> None:
     labelled = build_recorded_expression("sum(a)", {"team": "shop $1"})
     assert labelled == 'label_replace(sum(a), "team", "shop $$1", "", "")'

@@ -81,7 +81,7 @@ def test_judging_ends(schema: Any, value: Any) -> None:
     assert all(len(one.message) < 500 for one in found)
 
 
-def test_what_does_not_fit() -> None:
+def test_violations_are_found_with_path_and_instance() -> None:
     schema = {"required": ["y"], **field(type="string", pattern="^a+$")}
 
     (first, second) = sorted(find_violations({"x": "b"}, schema))
@@ -91,6 +91,6 @@ def test_what_does_not_fit() -> None:
     assert find_violations({"x": "a", "y": 1}, schema) == []
 
 
-def test_too_much() -> None:
+def test_oversized_input_is_explained() -> None:
     assert explain_too_much({"x": [1]}, field()) == ""
     assert "can be validated" in explain_too_much({"x": [1] * 2_000}, field())

@@ -25,7 +25,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_folder_is_removed_with_its_files_and_only_once(place):
+def test_temporary_folder_is_removed_with_its_files(place):
     folder = TemporaryFolder("kept-")
     (folder.path / "file").write_text("x")
     folder.remove()
@@ -33,7 +33,7 @@ def test_a_folder_is_removed_with_its_files_and_only_once(place):
     assert not list(place.iterdir())
 
 
-def test_a_killed_process_leaves_its_folder_to_the_next_one(place):
+def test_next_process_removes_folder_of_killed_process(place):
     environment = {**os.environ, "TMPDIR": str(place)}
     with subprocess.Popen(
         [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment

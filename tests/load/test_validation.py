@@ -72,7 +72,9 @@ def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
         ),
     ],
 )  # fmt: skip
-def test_one_mistake(text: str, code: str, line: int, message: str, fix: str, tmp_path: Path) -> None:
+def test_mistake_has_code_line_message_and_fix(
+    text: str, code: str, line: int, message: str, fix: str, tmp_path: Path
+) -> None:
     ((found_code, found_line, found_message, found_fix),) = findings(text, tmp_path)
 
     assert (found_code, found_line) == (code, line)
@@ -80,7 +82,7 @@ def test_one_mistake(text: str, code: str, line: int, message: str, fix: str, tm
     assert fix in found_fix
 
 
-def test_all_mistakes_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
     text = HEAD + "  app: {name: x, versoin: 1}\n  expect: {alerts: [{class: mustFire}]}\n  brif: x\n  brif: y\n"
 
     found = findings(text, tmp_path)
@@ -109,7 +111,7 @@ def test_object_of_other_version_is_an_authoring_error() -> None:
         parse_scenario_object({"metadata": {"name": "x"}, "spec": {"title": "x"}})
 
 
-def test_a_free_object_keeps_a_field_called_true() -> None:
+def test_free_form_object_keeps_a_field_named_true() -> None:
     spec = {"title": "x", "app": {"name": "a", "version": "1", "options": {"true": 1}}}
 
     assert parse_scenario_object({"metadata": {"name": "x"}, "spec": spec}).spec.app.options == {"true": 1}
@@ -155,7 +157,7 @@ def test_mistakes_of_a_fault(old: str, new: str, message: str, tmp_path: Path) -
     assert any(message in f.message for f in caught.value.findings), [f.message for f in caught.value.findings]
 
 
-def test_templates_may_stand_for_any_value(tmp_path: Path) -> None:
+def test_template_may_replace_any_value(tmp_path: Path) -> None:
     path = tmp_path / "fault.yaml"
     path.write_text(FAULT)
 
@@ -210,7 +212,7 @@ def test_unknown_path_error_suggests_similar_paths(tmp_path: Path, monkeypatch: 
         (("properties", "shape", "x-requires"), {"Surge": "nodes"}, "`x-requires` of option 'shape' does not map"),
     ],
 )
-def test_options_of_an_app_that_are_no_schema(tmp_path, place, value, words):
+def test_invalid_options_schema_is_reported(tmp_path, place, value, words):
     document = yaml.safe_load((find_data_root() / "catalog" / "apps" / "hotel-reservation" / "app.yaml").read_text())
     around = document["options"]
     for key in place[:-1]:

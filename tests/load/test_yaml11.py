@@ -45,5 +45,5 @@ from scenario_kit.load.yaml.yaml11 import explain_yaml11
         ("", ""),
     ],
 )  # fmt: skip
-def test_what_kubectl_reads(text, there):
+def test_yaml11_value_is_explained(text, there):
     assert explain_yaml11(text, parse_scalar(text)) == there

@@ -40,7 +40,7 @@ def known(catalog: Catalog) -> list[Pair]:
     return list(pairs(catalog))
 
 
-def test_every_type_of_fault_has_a_target_or_is_listed(catalog: Catalog, known: list[Pair]) -> None:
+def test_every_fault_has_a_target_or_is_listed(catalog: Catalog, known: list[Pair]) -> None:
     assert len(set(known)) == len(known) > 1000
     without = aimless(catalog, known)
     assert {p.fault for p in known} | without.keys() == set(catalog.faults())
@@ -92,7 +92,7 @@ HISTORY = AlertHistory(
 )
 
 
-def test_what_fired() -> None:
+def test_fired_and_still_firing_alerts_are_listed() -> None:
     assert record.fired(HISTORY, 1000, 2200) == (
         Fired(name="Early", entity=Reference("Deployment", "a"), seconds=300), Fired(name="Late",
         entity=Reference("Deployment", "b"), seconds=400)
@@ -124,7 +124,7 @@ def result(outcome: str = "Held", broken: str = "", *, history: AlertHistory | N
     )  # fmt: skip
 
 
-def test_a_pair_that_ran() -> None:
+def test_row_of_a_completed_pair() -> None:
     quiet = AlertHistory(start=0, end=3000, timelines=(timeline("Late", "Deployment/b", (1400, 2500)),))
     row = judged(PAIR, result(history=quiet))
     assert (row.outcome, row.recovered, row.clean, row.proven) == ("Ran", True, True, ("proof",))
@@ -145,14 +145,14 @@ def test_a_pair_that_ran() -> None:
         (result(history=None), "Infra", None, None, "the trial left no evidence"),
     ],
 )
-def test_other_ends(
+def test_row_of_other_trial_outcomes(
     tried: TrialResult, outcome: str, recovered: bool | None, clean: bool | None, reported: str
 ) -> None:
     row = judged(PAIR, tried)
     assert (row.outcome, row.recovered, row.clean, row.reported) == (outcome, recovered, clean, reported)
 
 
-def test_what_was_left_behind_is_told() -> None:
+def test_leftovers_are_recorded() -> None:
     row = judged(PAIR, result("Broken", "expectClean"))
     assert (row.clean, page.recovery(row)) == (False, "no")
 
@@ -202,7 +202,7 @@ def test_reasons(catalog: Catalog) -> None:
     assert reasons.why(row(PAIR, "NoEffect", reported="x"), catalog, some) == "no effect: x"
 
 
-def test_reasons_of_what_outlasts_its_fault(catalog: Catalog) -> None:
+def test_lasting_symptoms_have_reasons(catalog: Catalog) -> None:
     some = [Written("*", "nothing comes back", of="Recovery")]
     lasting = row(PAIR, "Ran", recovered=False)
     assert reasons.outlasts(lasting, catalog, some) == "nothing comes back"
@@ -272,7 +272,7 @@ def test_the_pages() -> None:
     assert "email" not in text + lines
 
 
-def test_a_page_without_questions_says_so() -> None:
+def test_page_without_open_pairs_says_so() -> None:
     reported = page.page([row(PAIR, "Ran", recovered=True, clean=True)], 1, 1, {}, lambda _: "it passes by itself")
     assert "Every row without alerts or recovery is explained below." in reported
     assert "## Pairs without alerts, and why\n\n* it passes by itself:\n" in reported

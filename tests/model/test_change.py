@@ -26,9 +26,9 @@ MANIFEST = {"kind": "NetworkPolicy", "metadata": {"name": "closed"}}
         ({"removeFault": {"fault": "main"}}, None),
     ],
 )
-def test_an_object_or_nothing(change: dict[str, Any], about: tuple[str, str] | None) -> None:
+def test_change_is_about_its_object(change: dict[str, Any], about: tuple[str, str] | None) -> None:
     assert Change.from_json(change).operation.about(FLAGS) == about
 
 
-def test_without_a_store_a_flag_is_nowhere() -> None:
+def test_flag_without_store_is_about_nothing() -> None:
     assert Change.from_json({"setFlag": {"flag": "cartFailure", "variant": "on"}}).operation.about(None) is None

@@ -20,7 +20,7 @@ SHOP = {"namespaces": ["shop"]}
         ({}, ({}, None)),
     ],
 )
-def test_both_sides(spec: dict[str, Any], expected: tuple[Any, Any]) -> None:
+def test_list_sides_returns_selector_and_target(spec: dict[str, Any], expected: tuple[Any, Any]) -> None:
     assert list_sides(spec) == expected
 
 
@@ -36,7 +36,7 @@ def test_both_sides(spec: dict[str, Any], expected: tuple[Any, Any]) -> None:
         ("RemoteCluster", None, set()),
     ],
 )
-def test_namespaces_whose_pods_are_selected(kind: str, spec: Any, expected: set[str]) -> None:
+def test_selected_namespaces_are_listed(kind: str, spec: Any, expected: set[str]) -> None:
     body = {} if spec is None else {"spec": spec}
     assert list_namespaces({"kind": kind, **body}) == expected
     if expected:

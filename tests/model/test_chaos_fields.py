@@ -33,19 +33,19 @@ def entries(kind: str) -> list[str]:
     return [entry for table in tables for entry in table.get(kind, ())]
 
 
-def test_every_kind_is_in_the_table() -> None:
+def test_field_table_covers_every_kind() -> None:
     assert set(KINDS) == set(chaos_fields.MODELLED)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_field_stands_in_the_table_once(kind: str) -> None:
+def test_field_table_lists_each_field_once(kind: str) -> None:
     known = [*chaos_fields.COMMON, *chaos_fields.ELSEWHERE, *entries(kind)]
     counts = {field: sum(covers(entry, field) for entry in known) for field in fields(EXPERIMENTS[kind])}
     assert {field: n for field, n in counts.items() if n != 1} == {}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_table_has_no_field_that_there_is_not(kind: str) -> None:
+def test_field_table_has_no_unknown_field(kind: str) -> None:
     there = list(fields(EXPERIMENTS[kind]))
     assert [entry for entry in entries(kind) if not any(covers(entry, field) for field in there)] == []
 
@@ -107,9 +107,9 @@ def blind(kind: str, **spec: Any) -> list[str]:
         ),
     ],
 )
-def test_what_the_lab_does_not_show(kind: str, spec: dict[str, Any], expected: list[str]) -> None:
+def test_blind_fields_are_listed(kind: str, spec: dict[str, Any], expected: list[str]) -> None:
     assert blind(kind, **spec) == expected
 
 
-def test_what_a_schedule_starts_counts() -> None:
+def test_blind_fields_of_a_scheduled_experiment_are_listed() -> None:
     assert blind("Schedule", type="HTTPChaos", httpChaos={"patch": {"queries": [["a", "b"]]}}) == ["patch.*"]

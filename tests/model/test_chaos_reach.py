@@ -35,7 +35,7 @@ def network(selector: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
         chaos("Schedule", schedule="@every 60s", type="PodChaos", podChaos={"selector": INSIDE}),
     ],
 )
-def test_what_stays_inside(obj: dict[str, Any]) -> None:
+def test_selectors_within_the_app_have_no_outside_targets(obj: dict[str, Any]) -> None:
     assert list(list_outside_targets(obj, OWN, "shop")) == []
 
 
@@ -87,12 +87,12 @@ def test_what_stays_inside(obj: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_what_leads_out(obj: dict[str, Any], keys: str, value: str) -> None:
+def test_outside_targets_are_found_with_their_path(obj: dict[str, Any], keys: str, value: str) -> None:
     found = {(".".join(map(str, stray.keys)), stray.value) for stray in list_outside_targets(obj, OWN, "shop")}
     assert (keys, value) in found
 
 
-def test_names_of_namespaces_are_respelled_wherever_they_stand() -> None:
+def test_namespace_names_are_replaced_everywhere() -> None:
     names = {"app": "shop-x7", "stores": "shop-x7-stores"}
     spec = network({"namespaces": ["app", "other"]}, {"pods": {"stores": ["db-0"]}})
     found = rename_namespaces(
@@ -105,6 +105,6 @@ def test_names_of_namespaces_are_respelled_wherever_they_stand() -> None:
     assert {**inner, "selector": 0, "target": 0} == {**spec, "selector": 0, "target": 0}
 
 
-def test_a_fault_can_declare_that_it_reaches_the_control_plane() -> None:
+def test_control_plane_reach_can_be_declared() -> None:
     assert list_declared(["chaos-mesh", "control-plane-pods"]) == {"kube-system"}
     assert list_declared(["chaos-mesh", "chaos-daemon", "netem"]) == frozenset()

@@ -34,7 +34,7 @@ def test_selects(text: str, selected: bool) -> None:
     assert admits(parse(text), LABELS) is selected
 
 
-def test_order_and_spelling_do_not_matter() -> None:
+def test_selectors_are_normalised() -> None:
     assert parse("a=b,c in (x,y)") == parse("c in ( y, x ), a==b")
 
 

@@ -92,7 +92,7 @@ def test_a_field_of_a_selector(selector: dict[str, Any], selected: bool) -> None
     assert parse_selector(selector, "shop").selects(POD, NODES) is selected
 
 
-def test_without_namespaces_it_looks_where_its_object_is() -> None:
+def test_selector_defaults_to_its_own_namespace() -> None:
     assert not parse_selector({"labelSelectors": {"app": "cart"}}, "elsewhere").selects(POD)
 
 
@@ -115,12 +115,12 @@ def test_unreadable_experiment_field_is_reported(selector: dict[str, Any], field
         parse_selector(selector, "shop")
 
 
-def test_a_node_that_is_not_there_is_told() -> None:
+def test_missing_nodes_are_listed() -> None:
     assert parse_selector({"nodes": ["worker-1", "worker-9"]}, "shop").missing_nodes(NODES) == ("worker-9",)
     assert parse_selector({"nodes": ["worker-9"], "pods": {"shop": ["cart-1"]}}, "shop").missing_nodes(NODES) == ()
 
 
-def test_fields_that_only_a_cluster_fills_can_be_left_open() -> None:
+def test_unknown_live_fields_may_match() -> None:
     template = {"metadata": {"name": "cart", "namespace": "shop"}, "spec": {}, "status": {"phase": "Running"}}
     selector = {"fieldSelectors": {"metadata.name": "cart-1", "spec.nodeName": "worker-1"}}
 
@@ -142,7 +142,7 @@ def test_fields_that_only_a_cluster_fills_can_be_left_open() -> None:
         ("random-max-percent", "40", 5, 2),
     ],
 )
-def test_a_mode_takes_so_many(mode: str, value: str, there: int, taken: int) -> None:
+def test_mode_selects_pod_count(mode: str, value: str, there: int, taken: int) -> None:
     assert count(mode, value, there) == taken
 
 

@@ -22,7 +22,7 @@ from scenario_kit.model.results.purpose import LABEL_KINDS, Purpose, PurposeKind
         ("", Purpose(""), PurposeKind.OTHER),
     ],
 )
-def test_a_text_and_its_purpose(text: str, purpose: Purpose, kind: PurposeKind) -> None:
+def test_purpose_round_trips_through_text(text: str, purpose: Purpose, kind: PurposeKind) -> None:
     assert Purpose.parse(text) == purpose
     assert str(purpose) == text
     assert purpose.kind == kind
@@ -35,7 +35,7 @@ def test_only_paired_repeats_are_repeats() -> None:
     ]
 
 
-def test_label_kinds_are_all_whose_name_says_so() -> None:
+def test_label_kinds_are_all_kinds_named_label() -> None:
     assert {k for k in PurposeKind if k.startswith("label")} == LABEL_KINDS
 
 
@@ -43,6 +43,6 @@ def test_label_kinds_are_all_whose_name_says_so() -> None:
     ("text", "kind", "name"),
     [("inject", "inject", ""), ("change a b", "change", "a b"), ("expectQuiet rollout", "expectQuiet", "rollout")],
 )
-def test_the_text_of_a_step_is_its_kind_and_its_name(text: str, kind: str, name: str) -> None:
+def test_step_text_splits_into_kind_and_name(text: str, kind: str, name: str) -> None:
     status = StepStatus(index=0, step=text, outcome="Held", started_at=0.0)
     assert (status.kind, status.name) == (kind, name)

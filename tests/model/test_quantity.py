@@ -28,5 +28,5 @@ def test_no_quantities(text: str) -> None:
     [("64000m", "64", True), ("1024Mi", "1Gi", True), ("1Gi", "1G", False), ("250m", "0.25", True),
      ("1.10", "1.1", False), ("1", "1.0", False), ("web", "1", False), ("5m", "", False)],
 )  # fmt: skip
-def test_one_quantity_in_two_spellings(one: str, other: str, alike: bool) -> None:
+def test_equal_quantities_in_different_units(one: str, other: str, alike: bool) -> None:
     assert is_same_quantity(one, other) is is_same_quantity(other, one) is alike

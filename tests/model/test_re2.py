@@ -17,7 +17,7 @@ from scenario_kit.model.kubernetes.re2 import MOST_STEPS, compile_pattern
         ("a$", "a\n", False, False), (r"[\s\S]*b", "a\nb", True, True), ("a", "\ud800a", True, False),
     ],
 )  # fmt: skip
-def test_what_is_found(text: str, subject: str, found: bool, whole: bool) -> None:
+def test_patterns_are_searched_and_matched(text: str, subject: str, found: bool, whole: bool) -> None:
     assert compile_pattern(text).found_in(subject) is found
     assert compile_pattern(text).matches(subject) is whole
 
@@ -37,7 +37,7 @@ def test_named_groups() -> None:
         ("((a{100}){100}){100}", "repetition"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used(text: str, reported: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_invalid_pattern_is_refused(text: str, reported: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match=r"steps|RE2") as caught:
         compile_pattern(text)
 
@@ -46,7 +46,7 @@ def test_what_cannot_be_used(text: str, reported: str, capfd: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("text", ["(a+)+$", "(a|a)*b", "^a*a*a*a*a*a*a*a*b$", "(a|aa)+$", "(.*a){20}b"])
-def test_no_pattern_takes_for_ever(text: str) -> None:
+def test_patterns_run_in_linear_time(text: str) -> None:
     before = time.process_time()
 
     assert not compile_pattern(text).found_in("a" * 5_000 + "!")

@@ -44,7 +44,7 @@ def test_a_definition_survives_being_sent(name: str, version: str) -> None:
     assert twin.with_assumptions(high).with_assumptions({a: b.value for a, b in twin.assumptions.items()}) == twin
 
 
-def test_every_use_of_an_assumption_takes_its_value() -> None:
+def test_assumption_value_is_applied_everywhere() -> None:
     twin = decode(SMALL).with_assumptions({"times": 4.0, "own": 5.0})
     operation = twin.components["web"].operations["get"]
     assert (twin.constants.retransmissions, type(twin.constants.retransmissions)) == (4, int)
@@ -64,6 +64,6 @@ def test_every_use_of_an_assumption_takes_its_value() -> None:
         ({"times": 1.5}, "Expected `int`, got `float`"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused(values: dict[str, float], said: str) -> None:
+def test_invalid_assumption_value_is_refused(values: dict[str, float], said: str) -> None:
     with pytest.raises(ValueError, match=said.replace("(", "\\(")):
         decode(SMALL).with_assumptions(values)

@@ -71,7 +71,7 @@ def test_mutants_have_function_name_and_source_line():
     ]
 
 
-def test_the_name_is_the_one_that_mutmut_knows():
+def test_mutant_name_matches_mutmut():
     assert [m.name for m in found()] == [
         "scenario_kit.judge.repair.invariants.x_ready__mutmut_1",
         "scenario_kit.judge.repair.invariants.x_ready__mutmut_3",
@@ -79,7 +79,7 @@ def test_the_name_is_the_one_that_mutmut_knows():
     ]
 
 
-def test_the_diff_shows_the_function_by_its_own_name():
+def test_diff_uses_the_original_function_name():
     first = found()[0]
     assert "-    if have > want:" in first.diff
     assert "+    if have >= want:" in first.diff
@@ -92,7 +92,7 @@ def test_mutant_key_is_stable_under_renumbering():
     assert moved[0].line == 7
 
 
-def test_each_change_has_a_key_of_its_own():
+def test_every_mutant_has_a_unique_key():
     assert len({m.key for m in found()}) == 3
 
 
@@ -137,7 +137,7 @@ def test_answers_are_read_from_the_files_of_mutmut(tmp_path):
 
 
 @pytest.mark.parametrize("package", TESTS)
-def test_only_that_package_is_changed(package):
+def test_configuration_mutates_one_package(package):
     assert f'only_mutate = ["scenario_kit/{package}/*"]' in configuration(package)
     assert f'"tests/{package}"' in configuration(package)
 
@@ -167,7 +167,7 @@ def test_generated_mutants_are_reused_until_source_changes(tmp_path):
             assert len(mutants(folder, "judge")) == number
 
 
-def test_answers_and_copies_of_the_last_run_do_not_stay(tmp_path):
+def test_results_of_the_last_run_are_removed(tmp_path):
     made = tmp_path / "scenario_kit" / "judge" / "a.py"
     meta = made.with_name("a.py.meta")
     copied, stats = tmp_path / "tests" / "judge" / "test_a.py", tmp_path / "mutmut-stats.json"

@@ -23,7 +23,7 @@ def parsed(body):
         ('return say("not " + "ready now")', 'return say("not " + "READY NOW")'),
     ],
 )
-def test_a_mutant_that_changes_only_text_is_left_out(original, mutant):
+def test_prose_only_mutant_is_skipped(original, mutant):
     assert only_prose(parsed(original), parsed(mutant))
 
 
@@ -40,7 +40,7 @@ def test_a_mutant_that_changes_only_text_is_left_out(original, mutant):
         ('x = "not ready"', "x = None"),
     ],
 )
-def test_a_mutant_that_changes_a_decision_stays(original, mutant):
+def test_decision_mutant_is_kept(original, mutant):
     assert not only_prose(parsed(original), parsed(mutant))
 
 

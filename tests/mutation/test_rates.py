@@ -28,11 +28,11 @@ def test_without_answers_the_rate_is_zero():
     assert rate("judge", [ONE], [ONE], {}, {}).percent == 0
 
 
-def test_survivors_come_by_file_and_line():
+def test_survivors_are_sorted_by_file_and_line():
     assert survivors([ONE, TWO, THREE, FOUR], KNOWN) == [THREE, TWO]
 
 
-def test_the_last_answer_counts_and_those_to_changed_functions_go(tmp_path):
+def test_last_result_counts_and_stale_results_are_dropped(tmp_path):
     path = tmp_path / "record.jsonl"
     for key, answer in (
         (ONE.key, "survived"),
@@ -53,7 +53,7 @@ def test_accepted_survivors_have_a_reason():
     assert all(accepted(ACCEPTED.read_text()).values())
 
 
-def test_the_page_takes_new_rates_and_leaves_the_others():
+def test_page_updates_given_rates_only():
     judge, campaign = (Rate(name, 10, 4, 3, 0, "2026-11-25") for name in ("judge", "campaign"))
     page = placed(f"before\n{BEGIN}\n{END}\nafter\n", [judge, campaign], "Sample 1.")
     later = placed(page, [Rate("judge", 10, 4, 4, 0, "2026-11-26")], "Sample 2.")

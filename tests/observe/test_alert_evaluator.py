@@ -88,7 +88,7 @@ def test_history() -> None:
     assert history.gaps == ()
 
 
-def test_every_query_is_scoped() -> None:
+def test_every_query_is_scoped_to_the_namespace() -> None:
     metrics = FakeMetrics(World().respond)
     evaluator(World(), metrics).advance(START)
     assert all('namespace="shop-1"' in expr for expr in metrics.queries)
@@ -108,7 +108,7 @@ def test_an_unaligned_start_begins_at_the_next_tick() -> None:
     assert subject.advance(START + 30).end == START + 30
 
 
-def test_a_lag_leaves_the_youngest_ticks_alone() -> None:
+def test_lag_skips_the_latest_ticks() -> None:
     subject = evaluator(World(), lag=5)
     assert subject.advance(START + 34).end == START + 15
     assert subject.advance(START + 35).end == START + 30
@@ -132,7 +132,7 @@ def test_no_tick_is_evaluated_twice() -> None:
         ("xxx.d.", [(30, 45)], [(60, 75)]),
     ],
 )
-def test_a_failing_tick_is_lost_alone(errors: str, expected: object, blind: object) -> None:
+def test_failed_tick_is_a_gap(errors: str, expected: object, blind: object) -> None:
     history = evaluator(World(errors=errors)).advance(START + 120)
     assert firing(history) == expected
     assert gaps(history) == blind
@@ -143,7 +143,7 @@ def test_missing_telemetry_is_a_gap() -> None:
     assert gaps(history) == [(15, 45), (60, 75)]
 
 
-def test_a_dead_server_loses_nothing() -> None:
+def test_unreachable_server_loses_no_ticks() -> None:
     world = World(errors=".xxxx...")
     metrics = FakeMetrics(world.respond)
     subject = evaluator(world, metrics)
@@ -156,7 +156,7 @@ def test_a_dead_server_loses_nothing() -> None:
     assert subject.advance(START + 90) == evaluator(world).advance(START + 90)
 
 
-def test_a_server_that_dies_during_a_retry() -> None:
+def test_server_failure_during_retry_is_raised() -> None:
     world = World(errors="x!x")
 
     def respond(expr: str, at: float) -> Iterable[Sample]:
@@ -168,14 +168,14 @@ def test_a_server_that_dies_during_a_retry() -> None:
         evaluator(world, FakeMetrics(respond)).advance(START + 30)
 
 
-def test_an_alert_that_outlives_a_chunk() -> None:
+def test_alert_continues_across_chunks() -> None:
     world = World(errors="." * (CHUNK - 1) + "x" * (CHUNK + 10) + ".")
     history = evaluator(world).advance(START + 15 * 3 * CHUNK)
     begin = 15 * (CHUNK - 1)
     assert firing(history) == [(begin + 30, begin + 15 * (CHUNK + 10))]
 
 
-def test_owners_are_asked_once_and_remembered() -> None:
+def test_owners_are_looked_up_once() -> None:
     asked: list[str] = []
 
     def owner_of(pod: str) -> Reference | None:
@@ -192,7 +192,7 @@ marks = st.text("xxxx..!d", min_size=1, max_size=60)
 
 
 @given(errors=marks, waiting=marks, cuts=st.lists(st.integers(0, 1000), max_size=8), end=st.integers(0, 1000))
-def test_a_replay_gives_what_advancing_gave(errors: str, waiting: str, cuts: list[int], end: int) -> None:
+def test_replay_equals_advancing(errors: str, waiting: str, cuts: list[int], end: int) -> None:
     world = World(errors, waiting)
     piecewise = evaluator(world)
     for cut in cuts:

@@ -99,7 +99,7 @@ MANAGER = workload("Deployment", "chaos-controller-manager", "chaos-mesh", avail
         pytest.param("node-access", [node("a")], False, id="what no canary can see"),
     ],
 )
-def test_a_canary_sings_where_its_capability_is(need: str, objects: list[Object], there: bool) -> None:
+def test_canary_detects_its_capability(need: str, objects: list[Object], there: bool) -> None:
     capability, argument = next((c, a) for c in KNOWN if (a := c.argument(need)) is not None)
 
     assert has_capability(capability.canary, argument, FakeCluster(objects)) is there

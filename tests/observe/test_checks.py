@@ -120,7 +120,7 @@ def test_objects(cluster: FakeCluster, body: Object, answer: str) -> None:
     assert ask(cluster, {"object": body})[0] == answer
 
 
-def test_what_was_observed_is_told(cluster: FakeCluster) -> None:
+def test_check_reports_the_observed_value(cluster: FakeCluster) -> None:
     path = ".spec.ports[0].targetPort"
     assert ask(cluster, {"object": {"ref": "Service/cart", "path": path, "equals": 8080}}) == ("False", "9999")
     assert ask(cluster, {"object": {"ref": "Service/gone"}}) == ("False", "Service/gone does not exist")
@@ -208,7 +208,7 @@ CHECKS: list[Object] = [
 
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("error", [Unreachable("no answer within 30 s"), Forbidden("not for you")])
-def test_infrastructure_that_fails_is_unknown(cluster: FakeCluster, check: Object, error: Exception) -> None:
+def test_infrastructure_failure_gives_unknown(cluster: FakeCluster, check: Object, error: Exception) -> None:
     def fail(verb: str, target: str) -> None:
         raise error
 
@@ -216,12 +216,12 @@ def test_infrastructure_that_fails_is_unknown(cluster: FakeCluster, check: Objec
     assert ask(cluster, check) == ("Unknown", str(error))
 
 
-def test_a_kind_that_is_not_served_is_unknown(cluster: FakeCluster) -> None:
+def test_unserved_kind_gives_unknown(cluster: FakeCluster) -> None:
     assert ask(cluster, {"object": {"ref": "Unheard/x", "exists": False}})[0] == "Unknown"
 
 
 @pytest.mark.parametrize("evaluation", [True, False])
-def test_prometheus_that_fails_is_unknown(cluster: FakeCluster, evaluation: bool) -> None:
+def test_prometheus_failure_gives_unknown(cluster: FakeCluster, evaluation: bool) -> None:
     def fail(expr: str, at: float) -> list[Any]:
         raise MetricsError("many-to-many", evaluation=evaluation)
 
@@ -241,7 +241,7 @@ def test_prometheus_that_fails_is_unknown(cluster: FakeCluster, evaluation: bool
         {"event": {"entity": "Deployment/cart", "reason": "BackOff", "messageMatches": "("}},
     ],
 )
-def test_a_check_that_cannot_be_read(cluster: FakeCluster, check: Object) -> None:
+def test_invalid_check_is_an_authoring_error(cluster: FakeCluster, check: Object) -> None:
     with pytest.raises(AuthoringError):
         ask(cluster, check)
 
@@ -251,7 +251,7 @@ def test_check_with_invalid_reference_is_refused() -> None:
         Check.from_json({"object": {"ref": "not a reference"}})
 
 
-def test_a_pod_that_goes_while_logs_are_read(cluster: FakeCluster) -> None:
+def test_pod_deleted_during_log_read_is_skipped(cluster: FakeCluster) -> None:
     def vanish(verb: str, target: str) -> None:
         if verb == "logs":
             cluster.before = nothing
@@ -322,7 +322,7 @@ def test_probes(check, answers, answer, observed):
     assert result.describe.startswith("port ")
 
 
-def test_a_probe_that_cannot_be_sent_is_unknown():
+def test_unsendable_probe_gives_unknown():
     cluster = FakeCluster()
     _serving(cluster, "web-0")
 
@@ -336,7 +336,7 @@ def test_a_probe_that_cannot_be_sent_is_unknown():
     assert (result.answer, result.observed) == ("Unknown", "the proxy does not answer")
 
 
-def test_a_symbolic_namespace_is_looked_up(cluster: FakeCluster) -> None:
+def test_symbolic_namespace_is_resolved(cluster: FakeCluster) -> None:
     away: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop-1-stores"}}
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop-1-stores"}})
     cluster.create(away)

@@ -69,7 +69,7 @@ def test_a_rule_without_an_entity() -> None:
         ("web", "Pod/web"),
     ],
 )
-def test_a_vanished_pod_is_known_by_its_name(pod: str, workload: str) -> None:
+def test_deleted_pod_is_mapped_by_its_name(pod: str, workload: str) -> None:
     assert find_by_name(pod, APP) == workload
 
 

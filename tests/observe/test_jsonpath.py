@@ -52,6 +52,6 @@ def test_find(path: str, found: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("path", [".spec.ports[", ".spec[?(@)]", "..x", ".spec.ports[x]", ".a b"])
-def test_what_is_not_a_path(path: str) -> None:
+def test_invalid_path_is_refused(path: str) -> None:
     with pytest.raises(ValueError, match="not a path"):
         find(SERVICE, path)

@@ -16,7 +16,7 @@ def pod(name: str, node: str = "") -> Object:
     return {"metadata": {"name": name}, "spec": {"nodeName": node} if node else {}}
 
 
-def test_each_workload_has_a_node_for_each_of_its_pods() -> None:
+def test_placement_lists_a_node_per_pod() -> None:
     pods = [
         pod("cart-7d9f8b6c5d-zzzzz", "node-1"),
         pod("ad-7d9f8b6c5d-x2x4z", "node-1"),

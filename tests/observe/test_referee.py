@@ -233,12 +233,16 @@ def test_the_engine(tmp_path: Path, binary: Callable[[str], Path], prometheus: s
         history = evaluator.advance(epoch + STEP * (ticks - 1))
         assert evaluator.replay(epoch, epoch + STEP * (ticks - 1)) == history
         fired |= {t.name for t in history.timelines if t.firing}
-        groups.append(group(f"seed {seed}", complete(incident(seed, ticks)), ENGINE, renamed(history, seed), ticks))
+        groups.append(
+            group(
+                f"seed {seed}", complete(incident(seed, ticks)), ENGINE, normalise_absent_labels(history, seed), ticks
+            )
+        )
     assert fired == {r.name for r in ENGINE}
     assert referee(tmp_path, binary("promtool"), ENGINE, groups) == ""
 
 
-def renamed(history: AlertHistory, seed: int) -> AlertHistory:
+def normalise_absent_labels(history: AlertHistory, seed: int) -> AlertHistory:
     """``absent`` takes its labels from the matchers, which only ours have: the namespace is left out there."""
     import msgspec
 
@@ -250,7 +254,7 @@ def renamed(history: AlertHistory, seed: int) -> AlertHistory:
 
 
 @pytest.mark.lab
-def test_a_tick_that_the_engine_refuses(prometheus: str, epoch: int) -> None:
+def test_tick_with_query_error_is_a_gap(prometheus: str, epoch: int) -> None:
     """Many-to-many at tick 3 only: the range query fails as a whole, the evaluator loses that tick alone."""
     data: Data = {
         (("__name__", "left"), ("namespace", "many"), ("i", "1")): [1] * 8,

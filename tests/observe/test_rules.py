@@ -46,12 +46,12 @@ def test_scope(expr: str, scoped: str) -> None:
 
 
 @pytest.mark.parametrize("expr", ["sum(", "x{a=}", "", "rate(x)", "x y", 'x{a="b" or c="d"}'])
-def test_what_is_not_promql(expr: str) -> None:
+def test_invalid_promql_is_refused(expr: str) -> None:
     with pytest.raises(AuthoringError, match="PromQL"):
         scope(expr, "shop")
 
 
-def test_an_app_in_several_namespaces_is_selected_in_all_of_them() -> None:
+def test_query_is_scoped_to_all_app_namespaces() -> None:
     scoped = scope('sum by (pod) (rate(hits{code="500"}[5m])) / node_load1', "shop", "shop-stores")
 
     assert scoped == 'sum by (pod) (rate(hits{namespace=~"shop|shop-stores",code="500"}[5m])) / node_load1'

@@ -22,7 +22,7 @@ TOOK = [
 ]
 
 
-def test_work_is_counted_for_each_component_that_has_spans():
+def test_work_is_counted_per_instrumented_component():
     metrics = FakeMetrics.matching({"calls_total": lambda _: CALLS, "duration": lambda _: TOOK})
     assert measure_work(metrics, ("shop-1", "shop-1-jobs"), APP, 1000.0, 1300.0) == {
         "web": Work(seconds=300, requests=600.0, errors=10.0, within=((10.0, 300.0), (100.0, 580.0))),
@@ -31,7 +31,7 @@ def test_work_is_counted_for_each_component_that_has_spans():
     assert all("[300s]" in e and 'namespace=~"shop-1|shop-1-jobs"' in e and "SERVER" in e for e in metrics.queries)
 
 
-def test_one_namespace_and_nothing_measured():
+def test_single_namespace_without_samples_gives_nothing():
     metrics = FakeMetrics.matching({})
     assert measure_work(metrics, ("shop-1",), APP, 1000.0, 1300.0) == {}
     assert all('namespace="shop-1"' in e for e in metrics.queries)

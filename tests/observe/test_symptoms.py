@@ -66,7 +66,7 @@ def test_containers_started_within_interval():
     assert list_started(pods, APP, start + 10, start + 20) == ["Deployment/cart", "Pod/batch-x"]
 
 
-def test_why_containers_wait_ended_or_are_nowhere():
+def test_container_states_become_signs():
     waiting = {
         "state": {"waiting": {"reason": "CrashLoopBackOff"}},
         "lastState": {"terminated": {"reason": "OOMKilled"}},
@@ -84,7 +84,7 @@ def test_why_containers_wait_ended_or_are_nowhere():
     }
 
 
-def test_reasons_of_pods_that_do_not_run():
+def test_pending_pods_have_reasons():
     full = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}
     containers = [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}, {"state": {"running": {}}}]
     init = [{"state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}}}]
@@ -99,7 +99,7 @@ def test_reasons_of_pods_that_do_not_run():
     ]  # fmt: skip
 
 
-def test_only_error_lines_and_usual_lines_are_kept():
+def test_log_signs_keep_frequent_error_lines():
     lines = [LogLine(POD, "cart", 1.0, "GET / 200")] * 9
     lines += [LogLine(POD, "cart", 1.0, f"error kind {'abcdefghij'[i] * 3}") for i in range(8) for _ in range(10 - i)]
     found = find_log_symptoms(lines, APP)
@@ -119,5 +119,5 @@ def test_only_error_lines_and_usual_lines_are_kept():
         ("log of Deployment/web: no answer on Deployment/cart: late", False),
     ],
 )
-def test_whom_a_sign_is_about(sign, own):
+def test_is_about_matches_the_object(sign, own):
     assert is_about(sign, "Deployment/cart") == own

@@ -40,7 +40,7 @@ def list_tasks(exported: Path) -> list[Path]:
     return tasks
 
 
-def test_they_are_tasks(exported: Path) -> None:
+def test_exported_folders_are_harbor_tasks(exported: Path) -> None:
     for task in list_tasks(exported):
         assert Task.is_valid_dir(task)
         found = Task(task)
@@ -65,7 +65,7 @@ def test_oracle_is_1_and_nop_is_0(exported: Path, tmp_path: Path) -> None:
         assert run_trial(task, tmp_path / "nop", name="nop") == {"reward": 0.0, "answered": 0.0}
 
 
-def test_an_agent_that_investigates(exported: Path, tmp_path: Path) -> None:
+def test_investigating_agent_solves_the_task(exported: Path, tmp_path: Path) -> None:
     """It finds the Deployment without replicas, and of the control that there is none."""
     for task in list_tasks(exported):
         rewards = run_trial(task, tmp_path, import_path="harbor_agent:ScriptedAgent")

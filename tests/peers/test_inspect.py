@@ -53,7 +53,7 @@ def use(tool: str, **arguments: str) -> ModelOutput:
     return ModelOutput.for_tool_call("mockllm/model", tool, arguments)
 
 
-def test_a_model_that_investigates_gets_1_for_both(tmp_path: Path) -> None:
+def test_investigating_model_scores_1(tmp_path: Path) -> None:
     script = INVESTIGATE.format(snapshot="snapshot", answer="answer.json")
     log = evaluate_log(tmp_path, [use("python", code=script), use("submit", answer="done")] * 2)
     assert [sample.scores["recall_gated_precision"].value for sample in log.samples] == [1.0, 1.0]
@@ -63,13 +63,13 @@ def test_a_model_that_investigates_gets_1_for_both(tmp_path: Path) -> None:
     assert not [text for text in told if "rules" in text]
 
 
-def test_a_model_that_does_nothing_gets_0(tmp_path: Path) -> None:
+def test_idle_model_scores_0(tmp_path: Path) -> None:
     scores = evaluate(tmp_path, use("submit", answer="nothing found"))
     assert {score.value for score in scores.values()} == {0.0}
     assert {score.explanation for score in scores.values()} == {"there is no answer"}
 
 
-def test_a_model_that_always_claims_is_wrong_about_the_control(tmp_path: Path) -> None:
+def test_always_claiming_model_fails_the_control(tmp_path: Path) -> None:
     claim = '{"contributing_factors": [{"name": "otel-demo/Deployment/cart"}]}'
     write = use("bash", command=f"echo '{claim}' > answer.json")
     scores = evaluate(tmp_path, write, use("submit", answer="it was the cart"))

@@ -77,7 +77,7 @@ def solve(task: Path, folder: Path, *commands: str) -> dict[str, float]:
     return json.loads(done.stdout)
 
 
-def test_a_model_that_investigates_gets_1_and_one_that_stops_0(exported: Path, tmp_path: Path) -> None:
+def test_investigating_model_scores_1_and_stopping_model_0(exported: Path, tmp_path: Path) -> None:
     script = INVESTIGATE.format(snapshot="snapshot", answer="answer.json")
     for task in sorted((exported / "harbor").iterdir()):
         right = solve(task, tmp_path / f"{task.name}-right", f"python3 - <<'END'\n{script}\nEND", "cat answer.json")

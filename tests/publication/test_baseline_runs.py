@@ -25,7 +25,7 @@ def outcomes(*changes):
     return [msgspec.structs.replace(OUTCOME, **change) for change in changes]
 
 
-def test_records_are_those_of_the_format(tmp_path):
+def test_outcomes_convert_to_run_records(tmp_path):
     records = convert_outcomes(
         outcomes({}, {"seed": 2, "blamed": ()}, {"solver": "nop", "blamed": (), "stop": "error"}), {"down": "d"}
     )
@@ -42,13 +42,13 @@ def test_outcomes_of_other_versions_and_removed_scenarios_are_dropped():
     assert [record["run_id"] for record in convert_outcomes(given, {"down": "d"})] == ["down-loudest-alert-1"]
 
 
-def test_as_many_repeats_are_expected_as_any_solver_has():
+def test_expected_repeats_are_the_maximum_of_solvers():
     found = convert_outcomes(outcomes({}, {"seed": 2}, {"solver": "x"}), {"down": "d"})
     assert count_repeats(found) == 2
     assert count_repeats([]) == 1
 
 
-def test_records_of_committed_outcomes_score_as_the_runs_did(tmp_path):
+def test_committed_outcomes_keep_their_scores(tmp_path):
     """Of the first scenarios that have any; those that have changed since have none."""
     root = find_data_root()
     outcomes = read_outcomes(root / "docs" / "leaderboard.jsonl")
@@ -68,7 +68,7 @@ def test_records_of_committed_outcomes_score_as_the_runs_did(tmp_path):
         assert len(scored) in (0, len(own))
 
 
-def test_the_program_tells_what_it_does():
+def test_program_has_help():
     root = find_data_root()
     run = subprocess.run([str(root / "ci" / "site"), "--help"], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 0, run.stderr

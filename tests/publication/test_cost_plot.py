@@ -20,7 +20,7 @@ def board(*solvers, key="cost"):
     return msgspec.structs.replace(found, rows=tuple(rows))
 
 
-def test_amounts_go_to_the_right_and_scores_up():
+def test_cost_is_horizontal_and_score_vertical():
     plot = draw_costs(board(("cheap", 0.25, 1.0), ("dear", 1.0, 4.0)))
     cheap, dear = plot.marks
     assert (plot.axis, plot.logarithmic) == ("cost of a run", False)
@@ -31,7 +31,7 @@ def test_amounts_go_to_the_right_and_scores_up():
     assert [tick.label for tick in plot.across] == ["0", "1", "2", "3", "4"]
 
 
-def test_a_wide_range_is_drawn_by_its_logarithm():
+def test_wide_cost_range_uses_a_log_scale():
     plot = draw_costs(board(("a", 0.5, 0.02), ("b", 0.5, 7.0)))
     assert plot.logarithmic
     assert [tick.label for tick in plot.across] == ["0.01", "0.1", "1", "10"]
@@ -41,7 +41,7 @@ def test_free_solver_keeps_linear_cost_scale():
     assert not draw_costs(board(("free", 0.5, 0.0), ("dear", 0.5, 900.0))).logarithmic
 
 
-def test_solvers_that_would_hide_each_other_share_a_mark():
+def test_overlapping_solvers_share_a_mark():
     plot = draw_costs(board(("a", 0.5, 5.01), ("b", 0.9, 5.0), ("c", 0.51, 5.0)))
     assert sorted(mark.label for mark in plot.marks) == ["1, 3", "2"]
     assert [number for number, *_ in plot.legend] == ["1", "2", "3"]
@@ -55,7 +55,7 @@ def test_tokens_replace_missing_prices_and_unrecorded_runs_are_named():
 
 
 @pytest.mark.parametrize("amount", [0.0, 0.0001, 1.0, 3.0, 12345.0, 9e9])
-def test_every_mark_lies_within_the_frame(amount):
+def test_marks_stay_within_the_frame(amount):
     plot = draw_costs(board(("a", 0.0, amount)))
     (mark,) = plot.marks
     assert LEFT <= mark.x <= WIDTH - RIGHT

@@ -32,7 +32,7 @@ def test_difficulty_without_runs_is_marked_unmeasured():
         assert found.facts == FACTS
 
 
-def test_a_solver_counts_once_however_often_it_ran():
+def test_solver_counts_once_regardless_of_runs():
     found = measure_solved(FACTS, {"eager": (True,) * 9, "a": (False,), "b": (False,), "c": (True, False)})
     assert (found.share, found.solvers, found.runs) == (0.375, 4, 13)
     assert found.band == "Medium"
@@ -66,7 +66,7 @@ def test_the_correlation_is_spearmans():
     assert correlate_ranks([(1.0, 0.1), (1.0, 0.9)]) is None
 
 
-def test_facts_are_correlated_where_there_are_enough_incidents():
+def test_facts_are_correlated_with_enough_incidents():
     measured = [measure_solved(StructuralFacts(alerts=7, decoys=n), {"a": (n < 5,), "b": (n < 8,)}) for n in range(10)]
     found = correlate_facts(measured)
     assert set(found) == {"decoys"}  # alerts are the same everywhere

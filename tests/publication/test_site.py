@@ -116,7 +116,7 @@ def test_pages_load_nothing_and_allow_only_own_style_and_script(name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_links_lead_to_pages_and_places_that_are_there(name):
+def test_links_resolve_to_existing_pages_and_anchors(name):
     for attributes, _ in Page(PAGES[name]).all("a"):
         path, _, place = attributes["href"].partition("#")
         up = "scenarios/" if name.startswith("scenarios/") else ""
@@ -136,7 +136,7 @@ def test_hostile_texts_stay_texts():
     assert json.loads(card["data-facets"])["solver"] == ["good"]
 
 
-def test_without_a_script_all_scenarios_are_there_and_no_filter_is():
+def test_page_without_script_shows_all_scenarios():
     page = Page(PAGES["index.html"])
     assert "hidden" in page.all("form")[0][0]
     cards = [attributes for attributes, _ in page.all("li") if "data-facets" in attributes]
@@ -177,7 +177,7 @@ def test_every_file_has_the_canary():
     assert [name for name, text in FILES.items() if CANARY not in text] == []
 
 
-def test_the_same_content_gives_the_same_bytes():
+def test_equal_content_gives_equal_bytes():
     assert hostile_site() == FILES
 
 
@@ -197,7 +197,7 @@ def test_missing_runs_are_no_failures_in_incident_table():
     assert "were made so far" not in render_site(whole)["leaderboard.html"]
 
 
-def test_references_have_runs_but_no_say_about_difficulty():
+def test_reference_solvers_do_not_affect_difficulty():
     found = content(entry(), solvers=("good", "oracle", "bad", "nop"))
     assert found.difficulties["down"].solvers == 2
     assert "oracle" in render_site(found)["scenarios/down.html"]
@@ -238,7 +238,7 @@ def test_paths_outside_folder_are_refused_and_files_kept(tmp_path, name):
     assert [p.name for p in tmp_path.iterdir()] == ["site"]
 
 
-def test_the_command_writes_a_site_of_one_scenario(tmp_path, capsys):
+def test_command_writes_a_site_of_one_scenario(tmp_path, capsys):
     out = tmp_path / "site"
     arguments = ["site", str(SCENARIOS / "cart-scaled-to-zero"), "--out", str(out)]
     assert run_command(arguments) == 0, capsys.readouterr().err

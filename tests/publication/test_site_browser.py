@@ -88,11 +88,11 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def test_no_page_is_wider_than_its_window(found):
+def test_pages_fit_their_window(found):
     assert len(found["wide"]) == 5 * len(WIDTHS)
     assert {page: over for page, over in found["wide"].items() if over > 0} == {}
 
 
-def test_filters_show_what_fits_and_say_how_much(found):
+def test_filters_show_matches_and_count(found):
     assert found["form"]
     assert found["cards"] == FILTERED

@@ -37,7 +37,7 @@ def candidates(count=200):
 
 @pytest.mark.parametrize("percent", [1, 10, 30, 50, 99])
 @pytest.mark.parametrize("seed", [0, 7])
-def test_every_app_family_and_stratum_has_its_share_to_within_one(percent, seed):
+def test_strata_are_held_out_proportionally(percent, seed):
     found = draw_held_out(candidates(), KEY, seed, percent)
     assert abs(len(found) - 200 * percent / 100) < 1
     for depth in (1, 2, 3):
@@ -68,7 +68,7 @@ def test_previous_split_is_kept_and_only_new_scenarios_drawn():
     assert not after.public & after.held_out
 
 
-def test_difficulty_of_a_stratum_is_measured_where_there_are_runs():
+def test_stratum_difficulty_is_measured_from_runs():
     measured = measure_solved(StructuralFacts(), {"a": (True,)})
     unmeasured = measure_solved(StructuralFacts(), {})
     given = msgspec.structs.replace(entry(), facts=StructuralFacts(complexity=2.0))
@@ -99,7 +99,7 @@ def test_names_are_keyed_hashes():
         ("k" * 44, 0o600, ""),
     ],
 )
-def test_a_key_is_there_long_and_private(tmp_path, text, mode, problem):
+def test_key_must_exist_be_long_and_private(tmp_path, text, mode, problem):
     path = tmp_path / "split.key"
     if text is not None:
         path.write_text(text + "\n")
@@ -134,7 +134,7 @@ def held_out():
         ("index.html", "carts have gone", 0),
     ],
 )
-def test_leaks_are_found_however_a_file_writes_them(path, text, leaks):
+def test_leaks_are_found_in_every_spelling(path, text, leaks):
     assert len(find_published_secrets({path: text}, [held_out()])) == leaks
 
 
@@ -219,7 +219,7 @@ def test_split_is_reproducible_and_never_overwrites(folder, capsys):
     assert list_files(folder / "out") == before
 
 
-def test_a_previous_split_is_kept_and_has_to_be_of_the_same_key(folder, capsys):
+def test_previous_split_requires_the_same_key(folder, capsys):
     arguments = [*split(folder), "--previous", str(folder / "out"), "--percent", "1", "--seed", "3"]
     assert run_command([*arguments, "--out", str(folder / "third")]) == 0
     assert read_kept(folder, "third")["heldOut"] == read_kept(folder)["heldOut"]
@@ -266,7 +266,7 @@ def test_runs_count_under_real_and_hashed_names_alike(folder, tmp_path):
     assert found["difficulty"]["runs"] == 2
 
 
-def test_a_leak_stops_everything(folder, tmp_path, capsys):
+def test_leak_aborts_the_split(folder, tmp_path, capsys):
     """A public text that says the title of what is held out: nothing is written."""
     held = next(iter(read_kept(folder)["heldOut"]))
     title = load_scenario(SCENARIOS / held / "scenario.yaml").scenario.spec.title

@@ -124,7 +124,7 @@ def test_courses(a: list[tuple[float, str]], b: list[tuple[float, str]], expecte
         ("f" * 64, "<id>"),
     ],
 )
-def test_messages_without_what_differs_from_pod_to_pod(text: str, expected: str) -> None:
+def test_messages_are_normalised(text: str, expected: str) -> None:
     assert normal(text, "shop") == expected
 
 

@@ -26,31 +26,31 @@ def applied(spec: Object) -> list[tuple[str, list[str] | None]]:
     return [(c["image"], c.get("command")) for c in containers]
 
 
-def test_every_case_is_recorded_or_listed_as_unrecorded() -> None:
+def test_cases_are_recorded_or_listed_as_unrecorded() -> None:
     assert set(RECORDED) | known.UNRECORDED == {case.name for case in CASES}
     assert not set(RECORDED) & known.UNRECORDED
 
 
 @pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
-def test_the_case_is_still_what_was_recorded(case: Case) -> None:
+def test_case_matches_its_recording(case: Case) -> None:
     fixture = RECORDED[case.name]
     assert applied(fixture.pod["spec"]) == applied(case.spec)
     assert fixture.recording.seconds == case.seconds
 
 
 @pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
-def test_as_recorded(case: Case) -> None:
+def test_simulated_kubelet_matches_recording(case: Case) -> None:
     assert [str(d) for d in found(case) if not known.cause(d)] == []
 
 
-def test_every_known_difference_is_still_one() -> None:
+def test_known_differences_still_occur() -> None:
     seen = [d for case in TRIED for d in found(case)]
     tried = [k for k in known.KNOWN if any(re.fullmatch(k.case, name) for name in RECORDED)]
     assert [k for k in tried if not any(known.matches(k, d) for d in seen)] == []
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_replay_is_the_same_each_time(case: Case) -> None:
+def test_replay_is_deterministic(case: Case) -> None:
     spec = {"restartPolicy": "Always", **case.spec, "nodeName": "simulated-1"}
     pod = {"metadata": {"name": case.name, "namespace": "shop", "uid": "u-1", "generation": 1}, "spec": spec}
     assert replay(case, pod) == replay(case, pod)

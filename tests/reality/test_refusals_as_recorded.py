@@ -32,13 +32,13 @@ def shares(delays: Floats) -> tuple[float, float, float]:
     return at_once, 1.0 - at_once - never, never
 
 
-def test_all_diallings_are_recorded() -> None:
+def test_every_dialling_is_recorded() -> None:
     assert tuple(each.dialling for each in RECORDED) == DIALLINGS
 
 
 @pytest.mark.parametrize("steps", [1, 3])
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda each: f"{each.dialling.per_second:g} a second")
-def test_the_twin_refuses_as_the_kernel_did(recorded: Refusals, steps: int) -> None:
+def test_twin_refusals_match_the_kernel(recorded: Refusals, steps: int) -> None:
     patience = recorded.dialling.patience
     at = np.array([begun for begun, _ in recorded.dials])
     real = np.array([np.inf if delay is None else delay for _, delay in recorded.dials])

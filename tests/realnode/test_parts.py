@@ -37,13 +37,13 @@ def collection(monkeypatch):
     monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(COLLECTION))
 
 
-def test_every_image_of_the_app_is_made():
+def test_every_app_image_is_built():
     app = Catalog().app("parcels", "1.0")
     assert set(app.images) <= {image.name for image in IMAGES}
 
 
 @pytest.mark.parametrize("file", find_scenarios(()), ids=lambda file: file.parent.name)
-def test_a_program_without_decoys_is_a_trial_still(file):
+def test_program_without_decoys_is_valid(file):
     steps = plan_trials(PLAN, resolve(load_scenario(file).scenario, Catalog(), "app"), seed=1)[0].steps
     left = drop_decoys(steps)
     assert not [step for step in left if step.use == "Decoy" or step.kind == "expectStillFiring"]
@@ -51,7 +51,7 @@ def test_a_program_without_decoys_is_a_trial_still(file):
     assert {step.kind for step in left} >= {"deploy", "expectQuiet", "inject", "teardown", "expectClean"}
 
 
-def test_the_undo_of_a_decoy_goes_with_it():
+def test_dropped_decoy_drops_its_undo():
     kinds = ["hold", "change", "expectStillFiring", "undoChange", "change", "expectCleared"]
     uses = ["", "Decoy", "Decoy", "Decoy", "Solution", "Solution"]
     steps = [TrialStep(kind=kind, use=use, name="x") for kind, use in zip(kinds, uses, strict=True)]
@@ -64,7 +64,7 @@ def test_sample_scenario_exists_and_typo_is_reported():
         find_scenarios(("desk-without-intaek",))
 
 
-def test_an_image_is_built_once(tmp_path, monkeypatch):
+def test_unchanged_image_is_not_rebuilt(tmp_path, monkeypatch):
     monkeypatch.setenv("SCENARIO_KIT_CACHE", str(tmp_path / "cache"))
     program = tmp_path / "program"
     program.write_bytes(b"a program")
@@ -129,12 +129,12 @@ def test_process_exit_error_includes_last_output(tmp_path):
         running.wait(lambda: False, 20, lambda: "never")
 
 
-def test_waiting_says_what_for(tmp_path):
+def test_wait_timeout_names_its_condition(tmp_path):
     with pytest.raises(LabError, match="the node is not ready"):
         RunningProcesses(tmp_path).wait(lambda: False, 0, lambda: "the node is not ready")
 
 
-def test_stages_that_failed_are_not_counted():
+def test_failed_stages_are_not_recorded():
     now = iter([0.0, 4.0, 4.0])
     watch = Stopwatch(lambda _: None, lambda: next(now))
     with watch.measure("a build"):
@@ -161,7 +161,7 @@ def test_leftovers_of_a_run_are_removed(tmp_path, monkeypatch):
     isolation.remove_leftovers(folder)
 
 
-def test_without_root_it_says_so(monkeypatch):
+def test_missing_root_is_reported(monkeypatch):
     monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(requirements.shutil, "which", lambda name: None if name == "runc" else name)
     problems = requirements.find_problems()

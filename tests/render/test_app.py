@@ -75,7 +75,7 @@ def test_template_error_has_its_line(rendered, template, place):
         rendered(template, one="a: 1\nb: {{ nope }}\n")
 
 
-def test_templates_may_include_files_of_their_app(rendered):
+def test_templates_may_include_app_files(rendered):
     assert [o["metadata"]["name"] for o in rendered("{% include 'one.j2' %}", one=CONFIG)] == ["a"]
 
 
@@ -106,7 +106,7 @@ def test_callers_do_not_share_objects(tmp_path, rendered):
         (CONFIG + "---\n" + CONFIG, "duplicate objects: ConfigMap/a"),
     ],
 )
-def test_templates_that_yield_no_objects(rendered, template, part):
+def test_invalid_template_is_an_authoring_error(rendered, template, part):
     with pytest.raises(AuthoringError, match="templates") as caught:
         rendered(template)
     assert part in caught.value.message
@@ -134,7 +134,7 @@ def test_options_are_filled(chosen, profile, expected):
         ({}, "stedy", ["SK104"]),
     ],
 )
-def test_wrong_options_are_refused_all_at_once(chosen, profile, codes):
+def test_invalid_options_are_reported_together(chosen, profile, codes):
     with pytest.raises(AuthoringError) as caught:
         resolve_options(APP, chosen, profile)
     assert [f.code for f in caught.value.findings] == codes
@@ -149,5 +149,5 @@ def test_wrong_options_are_refused_all_at_once(chosen, profile, codes):
         ({"storage": "Ephemeral", "unheard": "of"}, {}),
     ],
 )
-def test_what_options_need(options: dict[str, Any], needs: dict[str, tuple[str, ...]]) -> None:
+def test_options_add_capability_needs(options: dict[str, Any], needs: dict[str, tuple[str, ...]]) -> None:
     assert list_needs(Catalog().app("hotel-reservation", "6ecb097"), options) == needs

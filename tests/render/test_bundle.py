@@ -60,7 +60,7 @@ def test_operator_resolves_bundle_like_its_folder(folder: Path, bundled: Object)
     assert made.procedures == expected.procedures
 
 
-def test_it_holds_every_type_that_it_uses(folder: Path, bundled: Object) -> None:
+def test_bundle_contains_every_used_type(folder: Path, bundled: Object) -> None:
     held = [each["name"] for each in bundled["spec"]["faultTypes"]]
 
     assert held == list(dict.fromkeys(use["type"] for use in bundled["spec"]["faults"]))
@@ -77,7 +77,7 @@ def test_lint_of_bundle_equals_lint_of_folder(folder: Path, bundled: Object, tmp
     assert {(f.code, f.severity, f.message) for f in alone if f.severity != Severity.NOTE} <= whole
 
 
-def test_kubectl_reads_what_lint_reads(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bundle_is_valid_yaml_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = print_bundle(capsys, folder)
 
     assert yaml.safe_load(text) == parse(text, "bundle.yaml").data  # YAML 1.1 there, 1.2 here
@@ -100,7 +100,7 @@ def test_a_type_of_a_collection_travels_too(tmp_path: Path, capsys: pytest.Captu
 SHIPPED = ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
 
 
-def test_nothing_but_namespace_and_types_is_added(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bundle_adds_namespace_and_types_only(capsys: pytest.CaptureFixture[str]) -> None:
     bundled = yaml.safe_load(print_bundle(capsys, SHIPPED))
     (held,) = bundled["spec"].pop("faultTypes")
 
@@ -132,7 +132,7 @@ def test_bundled_type_version_wins_and_is_reported(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("name", CATALOG.faults())
-def test_every_type_of_the_catalogue_is_recognised_as_its_own(name: str) -> None:
+def test_catalogue_types_in_a_bundle_are_recognised(name: str) -> None:
     assert CATALOG.extend([read_document(CATALOG.fault_path(name)).data]) is CATALOG
 
 
@@ -171,7 +171,7 @@ def list_wrong(types: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", range(9))
-def test_a_type_inside_is_judged_as_one_beside(case: int, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_bundled_type_is_checked_like_a_file(case: int, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     bundled = yaml.safe_load(print_bundle(capsys, FOLDERS["of the catalogue"]))
     spoil, code, field = list_wrong(bundled["spec"]["faultTypes"])[case]
     spoil()

@@ -46,7 +46,7 @@ def test_values(document, expected):
     assert type(result) is type(expected)
 
 
-def test_results_share_nothing_with_their_sources():
+def test_results_are_copies_of_their_sources():
     result = render({"a": "{{ items }}"}, VARIABLES)
     result["a"][0]["a"] = 99
     assert VARIABLES["items"][0]["a"] == 1
@@ -78,7 +78,7 @@ def test_results_share_nothing_with_their_sources():
         "{{ range }}",
     ],
 )
-def test_what_a_template_cannot_do(text):
+def test_unsafe_template_is_refused(text):
     with pytest.raises(AuthoringError) as caught:
         render({"spec": {"ports": ["a", text]}}, VARIABLES, "changes[0]")
     assert [f.code for f in caught.value.findings] == ["SK123"]

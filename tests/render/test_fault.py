@@ -22,7 +22,7 @@ def rendered(app, objects, port_fault):
     return render
 
 
-def test_everything_is_rendered_for_the_target(rendered):
+def test_fault_is_rendered_for_its_target(rendered):
     result = rendered()
     assert (result.name, result.type, result.version) == ("catalog-port", "port-moved", 3)
     assert [c.operation.keyword for c in result.changes] == ["patch"]
@@ -43,7 +43,7 @@ def test_everything_is_rendered_for_the_target(rendered):
     )
 
 
-def test_a_change_may_depend_on_parameters(rendered):
+def test_change_may_depend_on_parameters(rendered):
     created = rendered(parameters={"policy": True}).changes[1].operation.manifest
     assert created["data"] == {
         "selector": '{"opentelemetry.io/name": "product-catalog"}',
@@ -57,13 +57,13 @@ def test_a_change_may_depend_on_parameters(rendered):
     assert rendered("other", parameters={"policy": True}).changes[1].operation.manifest["metadata"]["name"] != name
 
 
-def test_the_scenario_may_say_how_it_reaches_processes(rendered):
+def test_scenario_may_override_rollout(rendered):
     assert rendered().rollout == Rollout(reconnect="Callers")
     assert rendered(rollout=Rollout(drop_old=True)).rollout == Rollout(drop_old=True)
     assert rendered(start=FaultStart(after_seconds=90)).start.after_seconds == 90
 
 
-def test_the_load_generator_is_not_restarted_as_a_caller(rendered):
+def test_load_generator_is_not_restarted_as_a_caller(rendered):
     assert rendered(target="Service/frontend-proxy").callers == ()
 
 
@@ -161,7 +161,7 @@ def test_inapplicable_parts_are_left_out(app, objects, port_fault, policy, entit
 
 
 @pytest.mark.parametrize(("policy", "join"), [(False, "Independent"), (True, "Conjunctive")])
-def test_causes_join_where_there_are_two_of_them(app, objects, port_fault, policy, join):
+def test_join_applies_to_several_causes(app, objects, port_fault, policy, join):
     """A fault with one cause is repaired with it, whatever is needed together with other parameters."""
     companion = {**port_fault.entities[0], "when": "{{ parameters.policy }}"}
     fault_type = msgspec.structs.replace(
@@ -176,7 +176,7 @@ def test_causes_join_where_there_are_two_of_them(app, objects, port_fault, polic
     assert render_fault(fault_type, use, app, objects, NAMESPACE, "s", load={"users": 1}).causes_join == join
 
 
-def test_a_fault_that_nothing_shows_is_refused():
+def test_unobservable_fault_is_refused():
     catalog = Catalog()
     hotel = catalog.app("hotel-reservation", catalog.versions("hotel-reservation")[0])
     objects = render_app(hotel, {}, 50, "hotel", templates=catalog.templates(hotel.name))
@@ -200,7 +200,7 @@ def test_a_fault_that_nothing_shows_is_refused():
 
 
 @pytest.mark.parametrize("fault_type", ["host-port-conflict", "sidecar-port-conflict"])
-def test_ports_of_udp_are_not_taken_for_those_of_tcp(catalog, app, objects, fault_type):
+def test_udp_ports_are_not_used_for_tcp_conflicts(catalog, app, objects, fault_type):
     result = render_fault(
         catalog.fault(fault_type),
         FaultUse(name="main", type=fault_type, target=Reference("Deployment", "otel-collector")),

@@ -61,7 +61,7 @@ def fail(make, **parts):
     return caught.value.findings[0]
 
 
-def test_parts_that_name_no_object_are_about_the_target(make):
+def test_parts_default_to_the_target(make):
     fault = make(decoys=[{"name": "restart", "description": "Restart", "changes": [{"restart": {}}]}])
 
     assert fault.changes[0].to_json()["patch"]["target"] == "Deployment/cart"
@@ -70,7 +70,7 @@ def test_parts_that_name_no_object_are_about_the_target(make):
     assert fault.decoys[0].changes[0].to_json() == {"restart": {"target": "Deployment/cart"}}
 
 
-def test_a_restoration_gives_fields_their_former_values(make):
+def test_restoration_restores_former_values(make):
     desired = {
         "patch": {"target": "Deployment/cart", "type": "Strategic", "patch": {"spec": {"replicas": 1}}},
     }
@@ -80,7 +80,7 @@ def test_a_restoration_gives_fields_their_former_values(make):
     assert [c.to_json() for c in fault.solutions[0].changes] == [desired]
 
 
-def test_a_restoration_deletes_what_the_fault_creates(make):
+def test_restoration_deletes_created_objects(make):
     fault = make(CHAOS)
     ref = fault.entities[0].ref
 
@@ -90,7 +90,7 @@ def test_a_restoration_deletes_what_the_fault_creates(make):
     assert fault.entities[1].ref == "Deployment/cart"
 
 
-def test_a_precondition_refuses_with_its_own_message_and_fix(make):
+def test_precondition_reports_its_message_and_fix(make):
     finding = fail(
         make,
         preconditions=[
@@ -107,7 +107,7 @@ def test_a_precondition_refuses_with_its_own_message_and_fix(make):
     assert finding.message == "fault 'a': it has 1 replicas already"
 
 
-def test_the_first_precondition_that_does_not_hold_is_reported(make):
+def test_first_failed_precondition_is_reported(make):
     parts = {"preconditions": [{"condition": f"{{{{ {n} > 2 }}}}", "message": f"{n}"} for n in (3, 2, 1)]}
 
     assert fail(make, **parts).message == "fault 'a': 2"
@@ -123,14 +123,14 @@ def test_target_preconditions_are_checked_before_defaults(make):
     assert found.message == "fault 'a': it listens on no port"
 
 
-def test_a_condition_is_about_parameters_where_a_variable_of_it_is(make):
+def test_condition_on_parameters_includes_variables(make):
     about_parameters = {"condition": "{{ fewer }}", "message": "{{ parameters.replicas }} are not fewer"}
     variables = {"fewer": "{{ parameters.replicas < 0 }}"}
 
     assert fail(make, preconditions=[about_parameters], variables=variables).message == "fault 'a': 0 are not fewer"
 
 
-def test_variables_are_worked_out_where_they_are_used(make):
+def test_variables_are_evaluated_lazily(make):
     fault = make(variables={"none": "{{ parameters.replicas + 0 }}", "unused": "{{ refuse('never') }}"})
     assert fault.changes
 
@@ -139,7 +139,7 @@ def test_variables_are_worked_out_where_they_are_used(make):
     assert fault.changes[0].to_json()["patch"]["patch"] == {"spec": {"replicas": 0}}
 
 
-def test_variables_that_refer_to_each_other_are_refused(make):
+def test_circular_variables_are_refused(make):
     changes = [{"scale": {"replicas": "{{ a }}"}}]
     finding = fail(make, changes=changes, variables={"a": "{{ b }}", "b": "{{ a }}"})
 
@@ -217,7 +217,7 @@ def pod(**fields):
         {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}},
     ],
 )
-def test_a_reversed_strategic_patch_leads_back(patch):
+def test_reversed_strategic_patch_restores_the_object(patch):
     broken = merge_strategic(OBJECT, patch)
     mended = merge_strategic(broken, reverse_strategic(patch, OBJECT))
 
@@ -232,13 +232,13 @@ def prune(value):
     return [prune(part) for part in value] if isinstance(value, list) else value
 
 
-def test_a_reversed_merge_patch_leads_back():
+def test_reversed_merge_patch_restores_the_object():
     patch = {"spec": {"replicas": 0, "paused": True, "strategy": None}}
 
     assert merge(merge(OBJECT, patch), reverse_merge(patch, OBJECT)) == OBJECT
 
 
-def test_a_reversed_json_patch_takes_back_the_last_step_first():
+def test_json_patch_is_reversed_in_reverse_order():
     patch = [
         {"op": "replace", "path": "/spec/replicas", "value": 0},
         {"op": "add", "path": "/spec/paused", "value": True},
@@ -252,7 +252,7 @@ def test_a_reversed_json_patch_takes_back_the_last_step_first():
     ]
 
 
-def test_a_restoration_may_be_of_one_object_or_one_field():
+def test_restoration_may_be_limited_to_an_object_or_field():
     patch = {"replicas": 0, "template": {"spec": {"nodeSelector": {"k": "v"}}}}
     changes = [
         {"patch": {"target": "Deployment/a", "type": "Strategic", "patch": {"spec": patch}}},
@@ -284,28 +284,28 @@ def test_a_restoration_may_be_of_one_object_or_one_field():
         {"patch": {"target": "Namespace/a", "type": "Merge", "patch": {}}},
     ],
 )
-def test_what_has_no_inverse_is_refused(change):
+def test_change_without_inverse_is_refused(change):
     objects = {"Deployment/a": OBJECT}
     with pytest.raises(AuthoringError):
         build_inverse_changes([change], objects.get)
 
 
-def test_a_variable_with_a_name_that_is_taken_is_refused(make):
+def test_reserved_variable_name_is_refused(make):
     assert fail(make, variables={"ports": "{{ [] }}"}).code == "SK123"
 
 
-def test_a_part_stands_once_for_each_item(make):
+def test_for_each_repeats_the_part(make):
     decoy = {"forEach": "{{ ['Deployment/ad', 'Deployment/cart'] }}", "restart": {"target": "{{ item }}"}}
     fault = make(decoys=[{"name": "a", "description": "A", "changes": [decoy]}])
 
     assert [c.target for c in fault.decoys[0].changes] == ["Deployment/ad", "Deployment/cart"]
 
 
-def test_what_is_repeated_must_be_a_list(make):
+def test_for_each_requires_a_list(make):
     assert fail(make, changes=[{"forEach": "{{ 1 }}", "restart": {}}]).code == "SK123"
 
 
-def test_a_parameter_may_look_up_its_default(make):
+def test_parameter_default_may_be_looked_up(make):
     schema = {"properties": {"container": {"type": "string", "x-lookup": "Container"}}}
     changes = [{"restart": {}}, {"scale": {"replicas": "{{ 0 if parameters.container == 'cart' else 1 }}"}}]
 

@@ -41,7 +41,7 @@ def _twin(*accesses: dict[str, Any], **disk: Any) -> dict[str, Any]:
         ({}, _MOUNTS, ["/d", "/etc/x"], ""),
     ],
 )
-def test_mounts_are_those_of_the_pod_and_of_the_image(
+def test_mounts_combine_pod_and_image(
     disk: dict[str, Any], mounts: list[dict[str, Any]], all_mounts: list[str], mount: str
 ) -> None:
     found = _files(_twin(_SLOW, **disk), *mounts)
@@ -66,7 +66,9 @@ def test_mounts_are_those_of_the_pod_and_of_the_image(
         ),
     ],
 )
-def test_what_requests_notice(accesses: list[dict[str, Any]], disk: dict[str, Any], noticed: set[str]) -> None:
+def test_file_accesses_decide_visible_effects(
+    accesses: list[dict[str, Any]], disk: dict[str, Any], noticed: set[str]
+) -> None:
     found = _files(_twin(*accesses, directory="/d", **disk), *_MOUNTS)
     assert {name for name, value in found.items() if value is True} == noticed
     other = _files(_twin(*accesses, directory="/d", **disk), *_MOUNTS, image="example.org/other:1")

@@ -43,7 +43,7 @@ def test_management_namespace_is_consistent() -> None:
     assert MANAGEMENT_NAMESPACE == install.NAMESPACE == campaign.MANAGEMENT_NAMESPACE
 
 
-def test_trials_side_by_side_do_not_share_a_name() -> None:
+def test_parallel_trials_have_distinct_experiment_names() -> None:
     first, second = (
         rendered("network-delay", namespace=n).changes[0].operation.experiment
         for n in ("otel-demo-bcdf", "otel-demo-ghjk")
@@ -82,7 +82,7 @@ def test_unrepairable_fault_is_for_diagnosis_only() -> None:
     assert [d.name for d in found.decoys] == ["restart-slow-workload"]
 
 
-def test_a_schedule_is_hidden_with_what_it_starts() -> None:
+def test_hidden_schedule_hides_its_experiments() -> None:
     found = rendered("network-delay", recurrence=Recurrence(every_seconds=600, for_seconds=200))
     (change,) = found.changes
     assert change.operation.experiment is not None
@@ -107,7 +107,7 @@ def test_per_pod_effects_require_hidden_events(type: str, needs: bool) -> None:
         ("etcd-io-latency", "kube-system/Pod/etcd-a", "is not a workload"),
     ],
 )
-def test_what_shows_cannot_be_hidden(type: str, target: str, because: str) -> None:
+def test_observable_experiment_cannot_be_hidden(type: str, target: str, because: str) -> None:
     with pytest.raises(AuthoringError) as caught:
         rendered(type, target)
 

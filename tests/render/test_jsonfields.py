@@ -16,7 +16,7 @@ def test_single_values_are_found_by_their_path() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "a: 1", None, 5, "[" * 100_000], ids=lambda t: str(t)[:5])
-def test_what_is_no_json_object_has_none(text: object) -> None:
+def test_non_json_object_has_no_fields(text: object) -> None:
     assert list_fields(text) == {}
 
 
@@ -35,13 +35,13 @@ def test_the_documents_of_a_config_map() -> None:
         ("tls", "false", False),
     ],
 )
-def test_one_value_is_replaced_and_keeps_its_type(path: str, value: object, there: object) -> None:
+def test_replaced_value_keeps_its_type(path: str, value: object, there: object) -> None:
     changed = replace_field(TEXT, path, value)
 
     assert list_fields(changed) == {**list_fields(TEXT), path: there}
     assert list(json.loads(changed)) == list(json.loads(TEXT))
 
 
-def test_a_field_that_is_not_there_is_refused() -> None:
+def test_missing_field_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no field 'db'; it has port, tls, db.address"):
         replace_field(TEXT, "db", "x")

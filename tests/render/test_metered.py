@@ -47,7 +47,7 @@ def test_an_empty_template_pays_for_its_frame() -> None:
         ("{% if a %}x{% endif %}", 5, 1),
     ],
 )
-def test_every_node_is_paid_when_compiled_and_in_each_turn(text: str, nodes: int, pieces: int) -> None:
+def test_nodes_cost_at_compile_and_per_iteration(text: str, nodes: int, pieces: int) -> None:
     assert cost(text, a=1) == (5 + 1) * nodes + pieces
 
 
@@ -58,11 +58,11 @@ def test_each_loop_iteration_pays_for_nodes_and_output(body: str, units: int) ->
         assert more - fewer == units
 
 
-def test_a_loop_leaves_out_what_its_condition_says() -> None:
+def test_loop_condition_filters_items() -> None:
     assert rendered("{% for x in a if x %}{{ x }}{% endfor %}", a=[0, 1, 2])[0] == "12"
 
 
-def test_a_list_that_is_shown_is_paid_as_its_text() -> None:
+def test_rendered_list_costs_its_text() -> None:
     assert cost("{{ a }}", a=["x" * 4000]) - cost("{{ a }}", a=["x"]) >= 80
 
 
@@ -70,14 +70,14 @@ def test_arguments_of_calls_keep_their_names() -> None:
     assert rendered("{{ f(a=1) }}", f=lambda a: a + 1)[0] == "2"
 
 
-def test_an_item_that_is_left_out_pays_as_well() -> None:
+def test_filtered_item_has_a_cost() -> None:
     def loop(turns: int) -> int:
         return cost("{% for x in items if x %}{{ x }}{% endfor %}", items=[0] * turns)
 
     assert loop(5) - loop(4) == loop(1) - loop(0) > 0
 
 
-def test_every_call_of_a_macro_pays() -> None:
+def test_macro_call_has_a_cost() -> None:
     def calls(count: int) -> int:
         return cost("{% macro f() %}x{% endmacro %}{% for i in a %}{{ f() }}{% endfor %}", a=[1] * count)
 
@@ -104,7 +104,7 @@ def test_a_function_costs_50_and_a_built_in_10() -> None:
         ("{{ a.count('b') }}", [""], ["x" * 1000], 10),
     ],
 )
-def test_a_built_in_pays_for_what_it_reads_and_makes(text: str, small: Any, large: Any, units: int) -> None:
+def test_built_in_cost_depends_on_input_and_output(text: str, small: Any, large: Any, units: int) -> None:
     assert cost(text, a=large) - cost(text, a=small) == units
 
 
@@ -141,7 +141,7 @@ def test_output_costs_by_size(text: str, units: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["{% set b, c = a %}{{ b }}", "{% for b, c in [a] %}{{ c }}{% endfor %}"])
-def test_names_that_are_assigned_are_not_values(text: str) -> None:
+def test_assigned_names_are_free(text: str) -> None:
     assert rendered(text, a=[1, 1])[0] == "1"
 
 
@@ -172,7 +172,7 @@ def test_arithmetic_is_for_numbers_of_ordinary_size(text: str, expected: Any) ->
 
 
 @pytest.mark.parametrize(("count", "allowed"), [(MAX_RANGE, True), (MAX_RANGE + 1, False)])
-def test_a_range_has_a_thousand_items_at_most(count: int, allowed: bool) -> None:
+def test_range_is_limited_to_a_thousand_items(count: int, allowed: bool) -> None:
     if allowed:
         assert rendered("{{ range(n) | length }}", n=count)[0] == "1000"
         assert rendered("{{ range(5, 5 + n) | length }}", n=count)[0] == "1000"
@@ -207,11 +207,11 @@ def test_a_range_has_a_thousand_items_at_most(count: int, allowed: bool) -> None
         (pytest.mark, "_x", False),
     ],
 )
-def test_which_attributes_of_a_value_a_template_reaches(value: Any, attribute: str, reached: bool) -> None:
+def test_safe_attributes_are_listed_per_type(value: Any, attribute: str, reached: bool) -> None:
     assert bool(create_sandbox().is_safe_attribute(value, attribute, None)) is reached
 
 
-def test_format_is_refused_and_says_what_to_write() -> None:
+def test_format_is_refused_with_an_alternative() -> None:
     assert str(refused("{{ 'a{}'.format(1) }}")) != ""
     wrapped = create_sandbox().wrap_str_format("a".format)
     assert wrapped is not None
@@ -229,7 +229,7 @@ def test_an_environment_has_two_functions_and_is_strict() -> None:
     assert rendered("{{ a }}", a="<b>")[0] == "<b>", "nothing is escaped"
 
 
-def test_templates_include_each_other_where_a_loader_has_them() -> None:
+def test_templates_may_include_each_other() -> None:
     with meter_rendering():
         made = create_sandbox(DictLoader({"a": "{% include 'b' %}!", "b": "{{ x }}"}))
         assert made.get_template("a").render(x=1) == "1!"
@@ -239,7 +239,7 @@ def test_templates_include_each_other_where_a_loader_has_them() -> None:
     ("value", "shown"),
     [(True, "True"), (None, "None"), (1.5, "1.5"), ("a", "a"), ([1, "a"], "[1, 'a']"), ({"a": (1,)}, "{'a': (1,)}")],
 )
-def test_values_are_shown_as_python_writes_them(value: Any, shown: str) -> None:
+def test_values_render_as_python_text(value: Any, shown: str) -> None:
     assert rendered("{{ a }}", a=value)[0] == shown
 
 
@@ -250,6 +250,6 @@ def test_template_cannot_use_compiler_names(name: str) -> None:
         create_sandbox().from_string("{{ a | " + name + " }}")
 
 
-def test_nothing_is_rendered_without_an_allowance() -> None:
+def test_rendering_requires_a_work_budget() -> None:
     with pytest.raises(ValueError, match="only be rendered within a work budget"):
         create_sandbox().from_string("")

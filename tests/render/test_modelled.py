@@ -128,7 +128,7 @@ def patch(target: str, document: Object) -> Change:
 
 
 @pytest.mark.parametrize("what", NOT_MODELLED)
-def test_what_no_part_reads_is_not_modelled(rendered: Callable[..., Rendered], what: str) -> None:
+def test_unread_field_is_unmodelled(rendered: Callable[..., Rendered], what: str) -> None:
     place, target, document = NOT_MODELLED[what]
     app, objects = rendered(*place)
     change = patch(target, document)
@@ -138,13 +138,13 @@ def test_what_no_part_reads_is_not_modelled(rendered: Callable[..., Rendered], w
 
 
 @pytest.mark.parametrize("what", MODELLED)
-def test_what_a_part_reads_is_modelled(rendered: Callable[..., Rendered], what: str) -> None:
+def test_read_field_is_modelled(rendered: Callable[..., Rendered], what: str) -> None:
     place, target, document = MODELLED[what]
     app, objects = rendered(*place)
     assert find_unmodelled([patch(target, document)], app, objects, app.namespace) == ()
 
 
-def test_one_field_that_is_read_is_enough(rendered: Callable[..., Rendered]) -> None:
+def test_change_with_one_modelled_field_is_modelled(rendered: Callable[..., Rendered]) -> None:
     app, objects = rendered(*SHOP)
     changes = [patch(CHECKOUT, env("checkout", "GOMEMLIMIT", "16")), patch(CHECKOUT, {"spec": {"replicas": 2}})]
     assert find_unmodelled(changes, app, objects, app.namespace) == ()
@@ -163,20 +163,20 @@ def test_one_field_that_is_read_is_enough(rendered: Callable[..., Rendered]) -> 
         {"delete": {"target": CHECKOUT}},
     ],
 )
-def test_other_operations_are_acted_on(rendered: Callable[..., Rendered], other: Object) -> None:
+def test_non_patch_operations_are_modelled(rendered: Callable[..., Rendered], other: Object) -> None:
     app, objects = rendered(*SHOP)
     assert find_unmodelled([Change.from_json(other)], app, objects, app.namespace) == ()
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret", "ServiceAccount", "Role"])
-def test_objects_that_nobody_reads(rendered: Callable[..., Rendered], kind: str) -> None:
+def test_unread_object_is_unmodelled(rendered: Callable[..., Rendered], kind: str) -> None:
     app, objects = rendered(*SHOP)
     version = "rbac.authorization.k8s.io/v1" if kind == "Role" else "v1"
     create = {"apiVersion": version, "kind": kind, "metadata": {"name": "extra"}}
     assert find_unmodelled([Change.from_json({"create": create})], app, objects, app.namespace) == (f"{kind}/extra",)
 
 
-def test_a_file_that_is_mounted_elsewhere(rendered: Callable[..., Rendered]) -> None:
+def test_changed_mount_path_is_unmodelled(rendered: Callable[..., Rendered]) -> None:
     app, objects = rendered(*HOTEL)
     path = "/spec/template/spec/containers/0/volumeMounts/0/mountPath"
     moved = [{"op": "replace", "path": path, "value": "/etc/config.json"}]
@@ -227,7 +227,7 @@ def render_tried(row: Object, app: App, objects: Sequence[Object]) -> Fault:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in shown_by_trials()])
-def test_what_trials_have_shown_is_modelled(rendered: Callable[..., Rendered], row: Object) -> None:
+def test_observed_effects_are_modelled(rendered: Callable[..., Rendered], row: Object) -> None:
     app, objects = rendered(row["app"], row["version"])
     assert render_tried(row, app, objects).requires == Catalog().fault(row["fault"]).requires
 
@@ -243,7 +243,7 @@ def simulate(changes: Iterable[Change], app: App, objects: Sequence[Object]) -> 
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in shown_by_trials()])
-def test_no_other_projection_differs_than_the_selected_ones(rendered: Callable[..., Rendered], row: Object) -> None:
+def test_only_selected_projections_differ(rendered: Callable[..., Rendered], row: Object) -> None:
     app, objects = rendered(row["app"], row["version"])
     new = simulate(render_tried(row, app, objects).changes, app, objects)
     before, after = select_differing(objects, new)
@@ -321,7 +321,7 @@ DERIVED_OF_PODS = {"containers", "initContainers", "volumes"}
 DERIVED_OF_CONTAINERS = {"args", "command", "env", "envFrom", "volumeMounts"}
 
 
-def test_the_register_of_pods_is_what_the_code_reads(asked: tuple[set[str], set[str]]) -> None:
+def test_pod_field_register_matches_the_code(asked: tuple[set[str], set[str]]) -> None:
     of_pods, _ = asked
     assert of_pods - {*CONTROL_PLANE} <= {*POD, *UNSEEN, *DERIVED_OF_PODS}
     assert {*POD} <= of_pods
@@ -351,7 +351,7 @@ def test_container_register_matches_code(asked: tuple[set[str], set[str]]) -> No
         ("NetworkChaos", {"action": "loss", "loss": {"loss": "10"}}, ""),
     ],
 )
-def test_chaos_of_which_the_lab_shows_nothing(kind: str, spec: dict[str, object], field: str) -> None:
+def test_unmodelled_chaos_fields_are_listed(kind: str, spec: dict[str, object], field: str) -> None:
     metadata = {"name": "x", "namespace": "otel-demo"}
     manifest = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
     app = Catalog().app("otel-demo", "2.2.0")

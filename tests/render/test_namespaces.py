@@ -33,7 +33,7 @@ def apart(name: str, version: str) -> tuple[App, tuple[Object, ...]]:
 @pytest.mark.parametrize(
     ("symbol", "real"), [("app", HOME), ("stores", STORES), ("kube-system", "kube-system")], ids=str
 )
-def test_names_go_both_ways(symbol: str, real: str) -> None:
+def test_symbolic_namespaces_round_trip(symbol: str, real: str) -> None:
     assert symbolise_namespace(real, HOME) == symbol
     if symbol != "kube-system":
         assert resolve_namespace(HOME, symbol) == real
@@ -48,7 +48,7 @@ def test_references_take_the_real_name_of_a_symbolic_namespace() -> None:
 
 
 @pytest.mark.parametrize(("name", "version"), VERSIONS)
-def test_exactly_the_stores_move_and_their_callers_find_them(name: str, version: str) -> None:
+def test_only_stores_move_and_callers_resolve_them(name: str, version: str) -> None:
     app, objects = apart(name, version)
     stores = [c for c in app.components if c.role == "Store"]
     together = render_app(CATALOG.app(name, version), {}, 50, HOME, templates=CATALOG.templates(name))
@@ -72,7 +72,7 @@ def test_exactly_the_stores_move_and_their_callers_find_them(name: str, version:
 
 
 @pytest.mark.parametrize(("name", "version"), VERSIONS)
-def test_what_a_pod_needs_is_in_its_own_namespace(name: str, version: str) -> None:
+def test_pod_dependencies_are_in_its_namespace(name: str, version: str) -> None:
     _, objects = apart(name, version)
     there = {(o["kind"], o["metadata"]["name"]): o["metadata"].get("namespace") for o in objects}
 
@@ -88,7 +88,7 @@ def test_what_a_pod_needs_is_in_its_own_namespace(name: str, version: str) -> No
         assert [n for n in needed if there.get(n, home) != home] == []
 
 
-def test_without_the_option_nothing_is_spelled_otherwise() -> None:
+def test_default_option_keeps_plain_names() -> None:
     app = CATALOG.app("hotel-reservation", "6ecb097")
     objects = render_app(app, {}, 50, HOME)
 
@@ -105,7 +105,7 @@ def test_reference_without_namespace_matches_any_namespace() -> None:
     assert find(Reference.parse("Node/node:host:Deployment:mongodb-geo")) == "Node/node:host:Deployment:mongodb-geo"
 
 
-def test_a_fault_of_a_store_stays_in_its_namespace() -> None:
+def test_store_fault_stays_in_its_namespace() -> None:
     app, objects = apart("hotel-reservation", "6ecb097")
     use = FaultUse(
         name="cut", type="network-policy-deny-ingress", target=Reference.parse("stores/Deployment/mongodb-geo")
@@ -140,7 +140,7 @@ def test_fault_objects_keep_their_namespace(target: str, written: str, home: str
     ] == [home]
 
 
-def test_chaos_looks_for_pods_where_they_are() -> None:
+def test_chaos_selectors_use_pod_namespaces() -> None:
     app, objects = apart("otel-demo", "2.2.0")
     use = FaultUse(name="cut", type="network-partition", target=Reference.parse("stores/Deployment/valkey-cart"))
 
@@ -153,7 +153,7 @@ def test_chaos_looks_for_pods_where_they_are() -> None:
     assert chaos["spec"]["target"]["selector"]["namespaces"] == [HOME]
 
 
-def test_an_object_is_named_with_its_namespace() -> None:
+def test_object_in_messages_has_its_namespace() -> None:
     app, objects = apart("hotel-reservation", "6ecb097")
     use = FaultUse(name="cut", type="network-policy-deny-ingress", target=Reference("Deployment", "mongodb-geo"))
 
@@ -163,7 +163,7 @@ def test_an_object_is_named_with_its_namespace() -> None:
     assert "stores/Deployment/mongodb-geo" in str(refused.value.findings[0])
 
 
-def test_the_digest_of_a_fault_is_the_same_in_every_trial() -> None:
+def test_fault_digest_is_independent_of_the_namespace() -> None:
     fault_type = CATALOG.fault("configmap-field-wrong")
     use = FaultUse(name="address", type=fault_type.name, target=Reference("ConfigMap", "hotel-reservation-config"))
     app = CATALOG.app("hotel-reservation", "6ecb097")
@@ -210,7 +210,7 @@ def test_copied_object_belongs_to_app_in_any_namespace(
         ("Deployment/cart", "Deployment/cart"),
     ],
 )
-def test_so_does_one_that_is_only_named(target: str, written: str) -> None:
+def test_referenced_object_belongs_to_app_in_any_namespace(target: str, written: str) -> None:
     app, _ = apart("otel-demo", "2.2.0")
     change = Change.from_json({"scale": {"target": target, "replicas": 1}})
     assert restore_written(change, app).target == settle_change(change, app, HOME).target == written

@@ -33,7 +33,7 @@ def shown(found: list[Event]) -> list[tuple[float, str]]:
     return [(e.at, str(e.change.to_json())) for e in found]
 
 
-def test_the_same_seed_gives_the_same_noise_wherever_it_begins() -> None:
+def test_equal_seeds_give_equal_noise_from_any_start() -> None:
     first, again = (list_events([SCALE, LOAD, RESTART], 7, start, start + 6000) for start in (1_000.0, 50_005.0))
 
     assert shown(first) == [(at - 49_005, change) for at, change in shown(again)]
@@ -51,7 +51,7 @@ def test_noise_occurs_once_per_period_without_overlap(source: NoiseSource, seed:
     assert all((before.until or before.at) < after.at for before, after in pairwise(found))
 
 
-def test_what_lasts_lasts_whole_ticks() -> None:
+def test_noise_duration_is_whole_ticks() -> None:
     assert {e.until - e.at for e in list_events([SCALE], 1, 0.0, 6000.0) if e.until} == {195.0}
     assert {e.until for e in list_events([RESTART], 1, 0.0, 6000.0)} == {None}
 
@@ -81,7 +81,7 @@ def test_load_swing_sets_the_flag_that_controls_load() -> None:
     assert (users["defaultVariant"], users["variants"]["60"]) == ("60", 60)
 
 
-def test_a_swing_of_few_users_is_one_user_at_least() -> None:
+def test_load_swing_changes_at_least_one_user() -> None:
     (source,) = build_sources(
         [Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 5}})], APP, OBJECTS, "shop", 2
     )
@@ -97,7 +97,7 @@ def test_load_swing_patches_load_generator() -> None:
     assert "{'name': 'LOCUST_USERS', 'value': '60'}" in str(patch.patch)
 
 
-def test_the_latest_is_the_last_that_has_begun() -> None:
+def test_find_latest_returns_the_last_started_event() -> None:
     found = list_events([RESTART], 3, 100.0, 100.0 + 6_000)
     assert find_latest(RESTART, 3, 100.0, found[0].at - 1) is None
     for number, event in enumerate(found):
@@ -113,7 +113,7 @@ def test_the_latest_is_the_last_that_has_begun() -> None:
         ({"scale": {"target": "DaemonSet/ad"}}, "'DaemonSet/ad' must be one of Deployment, StatefulSet"),
     ],
 )
-def test_what_cannot_be_played_is_refused(noise: dict[str, object], text: str) -> None:
+def test_impossible_noise_is_refused(noise: dict[str, object], text: str) -> None:
     with pytest.raises(AuthoringError) as caught:
         rendered(**noise)
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_played_is_refused(noise: dict[str, object], text: str) -
     assert text in finding.message
 
 
-def test_an_app_without_a_knob_for_its_load_has_no_swings() -> None:
+def test_app_without_load_control_rejects_swings() -> None:
     silent = APP.from_json({**APP.to_json(), "load": None})
 
     with pytest.raises(AuthoringError, match="does not declare the user setting of its load generator"):

@@ -58,7 +58,7 @@ def test_first_misshapen_position_is_reported(path: tuple[str | int, ...], value
 
 
 @pytest.mark.parametrize("name", ["otel-demo", "hotel-reservation"])
-def test_what_apps_bring_is_in_order(name: str) -> None:
+def test_app_objects_are_well_formed(name: str) -> None:
     catalog = Catalog()
     for version in catalog.versions(name):
         app = catalog.app(name, version)

@@ -42,7 +42,7 @@ def asks(names):
         ("", ()),
     ],
 )
-def test_who_is_never_asked_shows_nothing(app, names, beside):
+def test_uncalled_component_is_unseen(app, names, beside):
     object_check = Check.from_json({"object": {"ref": "Deployment/cart", "path": "spec.replicas", "equals": 0}})
     assert find_unseen([object_check, asks(names)], app) == beside
 
@@ -169,7 +169,7 @@ SLOW = 'histogram_quantile(0.95, sum by (le) (rate(traces_span_metrics_duration_
         ("kube_pod_status_ready == 0", None),
     ],
 )
-def test_of_whom_a_rule_never_hears(app, expr, cart):
+def test_rule_is_silent_about_unmatched_components(app, expr, cart):
     silent = find_unheard(expr, with_component(app, "cart", unset_status=True))
     assert ("cart" in silent) == bool(cart)
     assert ("valkey-cart" in silent) == (cart is not None)

@@ -61,7 +61,7 @@ def test_restarted_workload_is_not_restarted_twice(shop: App) -> None:
     assert reported == "Bring it back"
 
 
-def test_a_fault_without_a_fix_is_taken_back_first(shop: App) -> None:
+def test_fault_without_fix_is_removed_before_restart(shop: App) -> None:
     assert done(broken(KAFKA), shop)[0] == [[{"removeFault": {"fault": "f"}}, RESTART]]
 
 
@@ -76,7 +76,7 @@ def test_repair_of_other_component_is_unchanged(shop: App) -> None:
     assert done(broken("Node/node-0", (BACK,), victim=KAFKA), shop)[0] == [[BACK, RESTART], [BACK]]
 
 
-def test_an_app_may_name_several_for_several_reasons(shop: App) -> None:
+def test_several_components_may_need_a_restart(shop: App) -> None:
     more = (
         Aftermath(after="cart", restart=("frontend", "checkout"), because="a"),
         Aftermath(after="cart", restart=("ad",), because="b"),

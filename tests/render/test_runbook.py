@@ -44,7 +44,7 @@ def names(runbook, use):
     return [p.name for p in runbook.procedures if p.use == use]
 
 
-def test_a_runbook_holds_everything(runbook):
+def test_runbook_is_complete_and_round_trips(runbook):
     result = runbook()
     assert (result.scenario, result.namespace, result.users) == ("s", NAMESPACE, 50)
     assert len(result.objects) > 40
@@ -64,7 +64,7 @@ def test_the_fault_supplies_procedures_while_drafting(runbook):
     assert result.procedure("Fix", "catalog-port:0").solution.changes[0].operation.type == "Strategic"
 
 
-def test_the_author_replaces_them(runbook):
+def test_authored_procedures_replace_generated_ones(runbook):
     change = {"scale": {"target": "Deployment/cart", "replicas": 2}}
     result = runbook(
         solutions=[{"name": "mine", "fixes": ["catalog-port"], "changes": [change]}],
@@ -81,14 +81,14 @@ TWO = [
 ]
 
 
-def test_each_fault_brings_its_own_solutions(runbook):
+def test_every_fault_contributes_its_solutions(runbook):
     result = runbook(faults=TWO, groundTruth={"rootCauses": [{"fault": "no-cart"}]})
     assert [p.solution.fixes for p in result.procedures if p.use == "Solution"] == [("catalog-port",), ("no-cart",)]
     assert names(result, "Fix") == ["catalog-port:0", "no-cart:0", "no-cart:1"]
     assert result.ground_truth.root_causes[0].entity.startswith("ResourceQuota/set-")
 
 
-def test_procedures_of_two_faults_of_one_type_keep_apart(runbook):
+def test_procedures_of_equal_fault_types_have_distinct_names(runbook):
     other = {**TWO[0], "name": "currency-port", "target": "Service/currency", "parameters": {"port": 8080}}
     result = runbook(faults=[TWO[0], other])
     assert names(result, "Solution") == ["restore-port", "currency-port-restore-port"]
@@ -101,7 +101,7 @@ def test_only_an_incident_is_repaired(runbook, outcome):
     assert names(result, "Solution") == names(result, "Decoy") == []
 
 
-def test_a_cause_without_a_repair_is_taken_back(runbook, catalog, port_fault, monkeypatch):
+def test_cause_without_fix_is_repaired_by_removal(runbook, catalog, port_fault, monkeypatch):
     entity = {"ref": "{{ target }}"}
     monkeypatch.setattr(
         type(catalog), "fault", lambda *_: msgspec.structs.replace(port_fault, entities=(entity,), solutions=())
@@ -175,7 +175,7 @@ def test_the_load_reaches_the_objects(runbook):
         ({"faults": [{**TWO[0], "start": {"afterFault": "b"}}]}, ["SK115"], "'b'"),
     ],
 )  # fmt: skip
-def test_mistakes_that_hinder_rendering(runbook, changes, codes, part):
+def test_invalid_scenario_is_not_rendered(runbook, changes, codes, part):
     with pytest.raises(AuthoringError) as caught:
         runbook(**changes)
     assert [f.code for f in caught.value.findings] == codes
@@ -187,7 +187,7 @@ def use(name, after=None, **start):
     return FaultUse(name=name, type="t", target=Reference("Service", "x"), start=FaultStart(after_fault=after, **start))
 
 
-def test_faults_come_in_the_order_in_which_they_start():
+def test_faults_are_sorted_by_start():
     assert [u.name for u in sort_faults([use("c", "b"), use("b", "a"), use("a")])] == ["a", "b", "c"]
     assert [u.name for u in sort_faults([use("c"), use("a"), use("b")])] == ["c", "a", "b"]
     staged = [

@@ -28,7 +28,7 @@ def _workload(*values: str) -> dict[str, Any]:
         ([], 9090),
     ],
 )
-def test_the_port_most_settings_name_is_the_one_that_is_called(values: list[str], port: int) -> None:
+def test_most_referenced_port_is_the_called_port(values: list[str], port: int) -> None:
     assert find_called_port([_workload(*values), _SERVICE], _SERVICE) == port
 
 
@@ -41,7 +41,7 @@ def test_settings_in_a_config_map_count() -> None:
     ("app", "version", "service", "port"),
     [("hotel-reservation", "6ecb097", "consul", 8500), ("otel-demo", "2.2.0", "cart", 8080)],
 )
-def test_the_shipped_apps_are_called_where_programs_listen(app: str, version: str, service: str, port: int) -> None:
+def test_called_ports_of_shipped_apps_are_listened_on(app: str, version: str, service: str, port: int) -> None:
     found = Catalog().app(app, version)
     objects = render_app(found, {}, 5, app)
     desired = next(o for o in objects if o["kind"] == "Service" and o["metadata"]["name"] == service)

@@ -34,7 +34,7 @@ PORT = {"name": "tcp-service", "port": 8080, "targetPort": 9999}
         {"apply": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart"}, "spec": {"ports": [PORT]}}},
     ],
 )
-def test_every_way_to_write_a_field(objects, app, document):
+def test_every_patch_type_writes_the_field(objects, app, document):
     result = make(objects, app, document)
     assert get(result, "Service", "cart")["spec"]["ports"] == [PORT]
     assert get(objects, "Service", "cart")["spec"]["ports"][0]["targetPort"] == 8080, "the input stays as it was"
@@ -88,7 +88,7 @@ def test_changes_without_spec_leave_objects_unchanged(objects, app, document):
         {"apply": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart"}}},
     ],
 )
-def test_changes_that_change_nothing(objects, app, document):
+def test_no_op_change_is_refused(objects, app, document):
     with pytest.raises(NoChange) as caught:
         make(objects, app, document)
     assert caught.value.findings[0].code == "SK304"
@@ -111,7 +111,7 @@ def test_changes_that_change_nothing(objects, app, document):
         ),
     ],
 )
-def test_changes_that_cannot_be_made(objects, app, document, code, part):
+def test_impossible_change_is_refused(objects, app, document, code, part):
     with pytest.raises(AuthoringError) as caught:
         make(objects, app, document)
     finding = caught.value.findings[0]

@@ -51,12 +51,12 @@ def test_windows(rules, expectation, expected):
     assert compute_windows(rules, expectation) == expected
 
 
-def test_an_alert_of_several_rules_counts_with_all_of_them():
+def test_alert_of_several_rules_uses_the_longest_window():
     twice = [rule("Errors", 60), rule("Errors", 180, 120)]
     assert compute_windows(twice, expect(Errors="MustFire")).still_firing == 330
 
 
-def test_windows_include_a_period_of_a_fault_that_recurs():
+def test_windows_include_the_period_of_a_recurring_fault():
     rules = [ERRORS, SILENCE, NOT_READY]
     once = compute_windows(rules, expect(Errors="MustFire"))
     again = compute_windows(rules, expect(Errors="MustFire"), 900)

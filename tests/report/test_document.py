@@ -16,14 +16,14 @@ def full(_report):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_all_renderings_stand_beside_each_other(tmp_path):
+def test_renderings_are_written_to_one_folder(tmp_path):
     report, folder = write(PASSED, tmp_path, renderings={"report.md": lambda r: f"of {r.validation.scenario}"})
     assert (folder / "report.md").read_text() == "of s"
     assert str(folder) in report.validation.next
     assert [f.name for f in folder.parent.iterdir()] == [folder.name]
 
 
-def test_a_disk_that_is_full_leaves_no_half_a_report(tmp_path):
+def test_full_disk_leaves_no_partial_report(tmp_path):
     with pytest.raises(InfrastructureError, match="No space left on device") as caught:
         write(PASSED, tmp_path, renderings={"report.md": full})
     assert "--runs" in caught.value.fix

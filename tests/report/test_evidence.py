@@ -55,7 +55,7 @@ def report(**changes):
     return Report(created="2030-01-02T03:04:05+00:00", validation=validation)
 
 
-def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
+def test_evidence_of_a_pass_matches_the_schema(tmp_path):
     found = build_evidence(report(), "d1", KEY)
 
     assert (found.n, found.failures, found.at_least, found.claims) == (5, 0, 0.5493, 0.5308)
@@ -76,13 +76,13 @@ def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
         ({}, "d2", "is now d2"),
     ],
 )
-def test_nothing_else_does(changes, digest, reported):
+def test_other_reports_give_no_evidence(changes, digest, reported):
     with pytest.raises(UsageError, match=reported) as error:
         build_evidence(report(**changes), digest, KEY)
     assert error.value.fix
 
 
-def test_real_containers_make_it_reproduced():
+def test_evidence_from_real_containers_is_reproduced():
     assert build_evidence(report(data_plane="Kind"), "d1", KEY).tier == "reproduced"
 
 
@@ -94,7 +94,7 @@ def keyed(path, **versions):
     return compute_version_key(scenario.spec, runbook, objects, **versions)
 
 
-def test_the_key_tells_which_part_changed(tmp_path):
+def test_version_key_distinguishes_changed_parts(tmp_path):
     path = ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
     changed = tmp_path / "scenario.yaml"
     one = keyed(path, kubernetes="v1.34.2", engine="chaos-mesh 1")
@@ -137,7 +137,7 @@ def test_command_writes_evidence_that_lint_accepts(run):
     assert [f for f in lint_file(path, Catalog([ROOT])) if f.code == "SK607"] == []
 
 
-def test_the_command_refuses_a_scenario_that_changed_or_went_since(run):
+def test_changed_or_missing_scenario_is_refused(run):
     path, folder = run
     path.write_text(path.read_text().replace("withinSeconds: 480", "withinSeconds: 490"))
     assert isinstance(record(folder).exception, UsageError)
@@ -168,7 +168,7 @@ def test_simulated_run_does_not_replace_reproduced_evidence():
     keep_reproduced(msgspec.structs.replace(real, digest="an older incident"), twin)
 
 
-def test_the_command_keeps_what_real_containers_showed(run):
+def test_reproduced_evidence_is_not_overwritten(run):
     path, folder = run
     record(folder)
     real = msgspec.structs.replace(read_evidence(path), tier="reproduced", data_plane="Kind")

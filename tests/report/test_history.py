@@ -52,7 +52,7 @@ def test_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no runs in" in capsys.readouterr().out
 
 
-def test_what_changed_between_two_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_lists_differences_of_two_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new, old = (each.folder for each in list_past_runs(runs, "cart-down"))
     assert run(["runs", "diff", str(old), "cart-down", "--runs", str(runs)]) == 1
     out = capsys.readouterr().out
@@ -68,12 +68,12 @@ def test_what_changed_between_two_runs(runs: Path, capsys: pytest.CaptureFixture
     )
 
 
-def test_only_what_did_not_pass_is_run_again(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_failed_selects_failed_scenarios(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [Path(name) / "scenario.yaml" for name in ("cart-down", "web-down", "never-run")]
     assert list_failed_files(runs, files) == [files[0]]
 
 
-def test_nothing_to_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_failed_without_failures_exits_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scenarios = tmp_path / "scenarios" / "web-down"
     scenarios.mkdir(parents=True)
     (scenarios / "scenario.yaml").write_text("kind: Scenario\n")

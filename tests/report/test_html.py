@@ -106,7 +106,7 @@ def test_page_is_complete_and_escapes_markup(report):
     assert all(link.removeprefix("#") in page.ids for link in page.links)
 
 
-def test_it_says_what_is_in_the_report(report):
+def test_html_contains_report_values(report):
     text = html.render(report)
     for part in ("FAIL", "SK322", "web-errors", "control", "Deployment/web", "alerts after 60 s"):
         assert part in text
@@ -129,7 +129,7 @@ def test_graph_shows_traffic_changes_of_silent_components(report, traces, said):
     assert "alerts after 60 s" in text
 
 
-def test_a_report_without_any_trial_renders():
+def test_report_without_trials_renders():
     validation = Validation(scenario="s", plan="quick", verdict=Verdict.FAIL, headline="lint")
     assert "No repeat recorded alerts" in html.render(Report(validation=validation))
 
@@ -149,7 +149,7 @@ def test_must_fire_rows_come_first_without_pending_alerts():
     assert [(r.name, r.declared) for r in chart.rows] == [("Errors", "MustFire"), ("Other", "undeclared")]
 
 
-def test_nothing_is_drawn_outside():
+def test_bars_stay_within_the_chart():
     chart = timeline.build_chart([a_trial(), a_trial("repeat-2", injected=1400.0)], EXPECT)
     for row in chart.rows:
         assert row.y + row.height < chart.height
@@ -158,7 +158,7 @@ def test_nothing_is_drawn_outside():
             assert bar.x + bar.width <= chart.width
 
 
-def test_without_evidence_there_is_no_chart():
+def test_missing_history_gives_no_chart():
     assert timeline.build_chart([msgspec.structs.replace(a_trial(), history=None)], EXPECT) is None
 
 

@@ -41,7 +41,7 @@ def test_next_command_follows_headline():
 
 
 @pytest.mark.parametrize(("trials", "left_out"), [(1, 0), (15, 8)])
-def test_a_comment_that_would_be_too_long_leaves_whole_trials_out(trials, left_out):
+def test_long_comment_omits_whole_trials(trials, left_out):
     text = markdown.render(report_of(trials, message="→" * 200 if trials > 1 else ""))
     assert len(text.encode()) <= markdown.LIMIT
     assert text.count("<details>") == text.count("</details>") < trials + 1
@@ -49,7 +49,7 @@ def test_a_comment_that_would_be_too_long_leaves_whole_trials_out(trials, left_o
     assert text.splitlines()[-1].startswith("<sub>")
 
 
-def test_what_has_no_end_is_cut():
+def test_markdown_is_truncated_at_its_limit():
     many = [Finding(code="SK322", severity=Severity.ERROR, message=f"{n}" + "ö" * 500) for n in range(200)]
     text = markdown.render(report_of(1, findings=tuple(many)))
     assert len(text.encode()) <= markdown.LIMIT
@@ -66,7 +66,7 @@ def test_sarif_results_have_a_location():
     assert run["tool"]["driver"]["rules"][found["ruleIndex"]]["id"] == found["ruleId"] == "SK322"
 
 
-def test_paths_of_code_scanning_are_those_of_the_repository(tmp_path):
+def test_sarif_paths_are_relative_to_the_repository(tmp_path):
     (tmp_path / ".git").mkdir()
     file = tmp_path / "catalog" / "scenarios" / "s" / "scenario.yaml"
     file.parent.mkdir(parents=True)
@@ -99,13 +99,13 @@ def test_junit_failure_has_all_details():
         ]  # fmt: skip
 
 
-def test_what_xml_cannot_write_is_replaced():
+def test_invalid_xml_characters_are_replaced():
     found = Finding(code="SK411", severity=Severity.ERROR, message="red \x1b[31m ]]> <b> &", observed="\x00\x0b")
     (_, trial) = ET.fromstring(junit.render(report_of(1, findings=(found,)))).findall(".//testcase")
     assert trial.find("failure").get("message") == "SK411: red \ufffd[31m ]]> <b> &"
 
 
-def test_skipped_steps_are_one_line():
+def test_skipped_steps_are_summarised():
     steps = [
         StepStatus(index=i, step=f"step {i}", outcome=outcome, started_at=0.0, finished_at=1.0)
         for i, outcome in enumerate(("Held", "Broken", "Skipped", "Skipped", "Skipped", "Held"))

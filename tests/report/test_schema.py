@@ -24,11 +24,11 @@ def written(tmp_path):
     return folder / "report.json"
 
 
-def test_the_schema_is_one():
+def test_report_schema_is_valid():
     JUDGE.check_schema(SCHEMA)
 
 
-def test_what_is_written_conforms(written):
+def test_written_report_conforms(written):
     document = json.loads(written.read_text())
     assert list(JUDGE.iter_errors(document)) == []
     assert document["schemaVersion"] == 1
@@ -38,5 +38,5 @@ def test_what_is_written_conforms(written):
 @pytest.mark.parametrize(
     "change", [{"validation": None}, {"schemaVersion": "one"}, {"validation": {"verdict": "Fine"}}]
 )
-def test_what_is_no_report_does_not(written, change):
+def test_malformed_report_is_rejected(written, change):
     assert list(JUDGE.iter_errors(json.loads(written.read_text()) | change))

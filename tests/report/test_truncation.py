@@ -35,12 +35,12 @@ def kept(text):
     return {t.purpose for t in Report.from_json(json.loads(text)).validation.trials if t.history is not None}
 
 
-def test_what_fits_stays_whole():
+def test_small_report_is_not_truncated():
     whole = report()
     assert Report.from_json(json.loads(truncate_report(whole, LIMIT))) == whole
 
 
-def test_what_tells_least_goes_first():
+def test_least_informative_trials_are_dropped_first():
     whole = report()
     size, seen = len(truncate_report(whole, LIMIT)), []
     for limit in range(size - 1, 4000, -800):
@@ -58,6 +58,6 @@ def test_what_tells_least_goes_first():
     assert seen == [repeats | {"other-7"}, {"other-7"}, set()]
 
 
-def test_a_limit_that_nothing_meets_is_an_error():
+def test_unreachable_limit_is_an_error():
     with pytest.raises(ValueError, match="cannot truncate a report"):
         truncate_report(structs.replace(report(), created="x" * 5000), 4000)

@@ -26,11 +26,11 @@ def outcome(verdict="NotEvaluated", ended="Infra", **more):
         (Outcome(cell=CELL, verdict="NotEvaluated", outcome="Infra", left=("otel-demo-abcd",)), "-", ""),
     ],
 )
-def test_what_may_come_of_a_strike(came, word, why):
+def test_strike_outcome_is_classified(came, word, why):
     assert (came.word, came.wrong) == (word, why)
 
 
-def test_a_sample_strikes_every_part_in_every_way_first():
+def test_sample_covers_every_part_and_strike():
     every = cells()
     ways = {(p, h) for p in PARTS for h in HOWS if p != NAMESPACE or h == "killed"}
     assert len(every) == len(ways) * len(STAGES) == len(set(every))

@@ -24,7 +24,7 @@ def outcome(reached="IncidentActive", **more):
     ],
     ids=["as it should", "another end", "no end", "residue", "blamed", "over before"],
 )
-def test_what_may_come_of_it(came, word, why):
+def test_live_outcome_is_classified(came, word, why):
     assert (came.word, came.wrong) == (word, why)
 
 

@@ -25,7 +25,7 @@ def sample(trials, operator, server, process=1):
     return MemorySample(trials=trials, operator=process, parts={"operator": operator * MB, "lab-server": server * MB})
 
 
-def test_every_kind_of_trial_is_drawn_about_as_often():
+def test_soak_draws_kinds_evenly():
     trials = draw_trials(200, 1)
     assert [t.number for t in trials] == list(range(1, 201))
     operations = Counter(t.operation for t in trials if t.operation)

@@ -36,7 +36,7 @@ def allowed(verb: str, group: str, resource: str, name: str = "") -> bool:
     )
 
 
-def test_no_rule_is_about_every_group_or_every_verb() -> None:
+def test_no_rule_uses_wildcard_groups_or_verbs() -> None:
     for rule in rules():
         assert "*" not in rule["verbs"], rule
         assert "*" not in rule["apiGroups"], rule
@@ -76,7 +76,7 @@ def test_cluster_role_writes_cluster_objects_and_own_kinds_only() -> None:
             ), rule
 
 
-def test_it_writes_the_kinds_of_the_list_alone() -> None:
+def test_operator_writes_listed_kinds_only() -> None:
     listed = {(each.group, each.resource) for each in WRITABLE if each.namespaced}
     written = [rule for rule in rules(APP_ROLE) if {"create", "update", "patch"} & set(rule["verbs"])]
     pairs = {pair for rule in written for pair in product(rule["apiGroups"], rule["resources"])}

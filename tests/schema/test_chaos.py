@@ -23,7 +23,7 @@ def manifest(kind: str, **spec: Any) -> dict[str, Any]:
     return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": kind, "metadata": {"name": "a"}, "spec": spec}
 
 
-def test_they_are_those_of_the_installed_chaos_mesh() -> None:
+def test_schemas_match_the_installed_chaos_mesh() -> None:
     try:
         folder = assets.resolve()
     except ToolchainError as error:
@@ -31,12 +31,12 @@ def test_they_are_those_of_the_installed_chaos_mesh() -> None:
     assert DATA.read_text(encoding="utf-8") == condense_schemas(folder), "run ci/chaos-schemas"
 
 
-def test_they_are_of_the_pinned_version() -> None:
+def test_schemas_have_the_pinned_version() -> None:
     assert json.loads(DATA.read_text(encoding="utf-8"))["version"] == CHAOS_MESH
 
 
 @pytest.mark.parametrize("kind", list_kinds())
-def test_every_schema_is_one(kind: str) -> None:
+def test_every_chaos_schema_is_valid(kind: str) -> None:
     schema = get_object_schema(kind, "PodChaos")
     assert schema is not None
     Draft202012Validator.check_schema(schema)
@@ -63,18 +63,18 @@ def test_every_schema_is_one(kind: str) -> None:
         (manifest(SCHEDULE, schedule="@every 60s", type="PodChaos", podChaos=PODS, historyLimit=0), False),
     ],
 )
-def test_what_fits(made: dict[str, Any], valid: bool) -> None:
+def test_chaos_schema_accepts_valid_specs_only(made: dict[str, Any], valid: bool) -> None:
     schema = get_object_schema(made["kind"], str(made["spec"].get("type", "")))
 
     assert fits(made, schema) is valid
     assert Draft202012Validator(schema).is_valid(made) is valid
 
 
-def test_an_unknown_kind_has_none() -> None:
+def test_unknown_kind_has_no_schema() -> None:
     assert get_object_schema("PodChoas") is None
 
 
-def test_a_schedule_starts_every_experiment_under_its_key() -> None:
+def test_schedule_schema_has_every_experiment_key() -> None:
     odd = {"PhysicalMachineChaos": "physicalmachineChaos"}
     for kind in list_kinds():
         if kind != SCHEDULE:
@@ -89,7 +89,7 @@ def definition(kind: str, properties: dict[str, Any]) -> dict[str, Any]:
     return {"spec": {"names": {"kind": kind}, "versions": [version]}}
 
 
-def test_words_of_openapi_become_those_of_json_schema() -> None:
+def test_openapi_keywords_become_json_schema() -> None:
     own = {
         "n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True, "nullable": True, "description": "text"},
         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {}},
@@ -114,7 +114,7 @@ def test_words_of_openapi_become_those_of_json_schema() -> None:
     assert "workflow" not in made["schedule"]["properties"]
 
 
-def test_a_schedule_that_starts_something_else_is_refused() -> None:
+def test_unknown_schedule_experiment_is_refused() -> None:
     inner = {"type": "object", "properties": {"other": {"type": "string"}}, "required": []}
     with pytest.raises(ValueError, match="podChaos"):
         condense_definitions([definition("PodChaos", {}), definition(SCHEDULE, {"podChaos": inner})], "1")

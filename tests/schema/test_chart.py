@@ -121,7 +121,7 @@ def test_chart_renders_printed_manifests_for_same_values(index: int) -> None:
     assert chart["crds/crds.yaml"] == collect_manifests(installation, platform=False)["crds.yaml"]
 
 
-def test_the_options_are_its_values(tmp_path: Path) -> None:
+def test_chart_values_match_operator_options(tmp_path: Path) -> None:
     folder = tmp_path / "chart"
     options = ["--image", "registry.example/a:1", "--offer", "nodes>=3", "--replicas", "2", "--webhook", "--platform"]
     assert run(["operator", "manifests", "--helm", str(folder), *options]) == 0
@@ -133,7 +133,7 @@ def test_the_options_are_its_values(tmp_path: Path) -> None:
     assert yaml.safe_load((folder / "Chart.yaml").read_text())["apiVersion"] == "v2"
 
 
-def test_it_is_not_written_over_anything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_chart_is_not_written_over_existing_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "chart").mkdir()
     (tmp_path / "chart" / "mine").write_text("x")
     assert run(["operator", "manifests", "--helm", str(tmp_path / "chart")]) == 3
@@ -161,7 +161,7 @@ def test_wrong_values_are_refused(wrong: dict[str, Any]) -> None:
         jsonschema.validate({**list_values(Installation()), **wrong}, build_values_schema())
 
 
-def test_it_says_where_it_belongs() -> None:
+def test_chart_requires_its_namespace() -> None:
     access = collect_chart(Installation(), platform=False)["templates/access.yaml"]
     with pytest.raises(RuntimeError, match="--namespace scenario-kit --create-namespace"):
         render(access, list_values(Installation()), namespace="default")
@@ -176,7 +176,7 @@ def helm() -> str:
 
 
 @pytest.mark.parametrize("index", [0, len(INSTALLATIONS) - 1])
-def test_helm_lints_it_and_renders_it_to_the_same(helm: str, tmp_path: Path, index: int) -> None:
+def test_helm_renders_the_printed_manifests(helm: str, tmp_path: Path, index: int) -> None:
     installation, platform = INSTALLATIONS[index], bool(index)
     write_folder(tmp_path / "chart", collect_chart(Installation(), platform=False))
     values = tmp_path / "values.json"

@@ -50,12 +50,12 @@ def test_a_command_is_an_instance_of_a_pattern(pattern, words, expected):
         (["cli", "FLUSHALL"], None),
     ],
 )
-def test_what_a_command_does(words, does):
+def test_command_matches_its_declared_effect(words, does):
     found = CLIENT.matched(words)
     assert (found and found[0].does.filled(found[1])) == does
 
 
-def test_effects_that_last_are_those_of_commands_that_do_not_end():
+def test_lasting_effects_belong_to_sessions():
     assert StoreEffect(lock_table="a.b").lasts
     assert StoreEffect(hold_connections="9").lasts
     assert not StoreEffect(set_password="").lasts

@@ -11,7 +11,7 @@ def pod(**options):
     return deployment["spec"]["template"]["spec"]
 
 
-def test_nothing_in_the_pod_is_privileged():
+def test_operator_pod_is_unprivileged():
     spec = pod()
     (container,) = spec["containers"]
     assert spec["securityContext"]["runAsNonRoot"]
@@ -57,7 +57,7 @@ def test_the_ports_of_probes_policy_and_scraping_agree():
     assert budget["spec"]["selector"] == policy["spec"]["podSelector"] == deployment["spec"]["selector"]
 
 
-def test_the_webhook_is_reached_where_the_program_listens():
+def test_webhook_ports_match():
     """The Service leads to the pods, the policy lets the API server in, and the certificate is for the Service."""
     deployment, _, policy, service, configuration = build_deployment(Installation(webhook=True, replicas=2))
     template = deployment["spec"]["template"]

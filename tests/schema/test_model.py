@@ -117,7 +117,7 @@ def resolved(schema: Schema) -> Schema:
 
 
 @pytest.mark.parametrize("name", sorted(PAIRS))
-def test_fields_are_the_same(name: str) -> None:
+def test_schema_and_value_fields_match(name: str) -> None:
     schema, value = load_definitions()[name], PAIRS[name]
     fields = {field.encode_name: field for field in msgspec.structs.fields(value)}
 
@@ -127,7 +127,7 @@ def test_fields_are_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PAIRS))
-def test_types_and_defaults_are_the_same(name: str) -> None:
+def test_schema_and_value_types_and_defaults_match(name: str) -> None:
     hints = typing.get_type_hints(PAIRS[name])
     for field in msgspec.structs.fields(PAIRS[name]):
         schema = load_definitions()[name]["properties"][field.encode_name]
@@ -160,7 +160,7 @@ def mismatch(schema: Schema, hint: Any) -> str:
     return "" if part["type"] == JSON_TYPES[hint] else f"{part['type']} is not {hint}"
 
 
-def test_a_change_has_a_field_for_each_operation() -> None:
+def test_change_schema_has_every_operation() -> None:
     assert set(load_definitions()["Change"]["properties"]) == {*find_operations(), "until"}
 
 
@@ -178,7 +178,7 @@ def test_app_file_has_everything_except_version() -> None:
     assert both - {"versions"} == fields - {"version", "locks"}
 
 
-def test_many_threads_may_read_their_first_value_at_once():
+def test_first_value_is_read_thread_safely():
     program = (
         "from threading import Barrier, Thread\n"
         "from scenario_kit.model import App, Scenario\n"

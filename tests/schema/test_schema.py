@@ -54,7 +54,7 @@ def test_every_keyword_has_a_value(name: str) -> None:
         assert None not in part.values(), path
 
 
-def test_a_page_has_every_definition_that_its_roots_reach() -> None:
+def test_reference_page_has_every_reachable_definition() -> None:
     page = render_reference_page("Catalogue", "…", ("App",))
     for name in ("LoadProfile", "AppVersion", "Component", "CallEdge", "LoadKnob", "FlagTrait", "StoreEffect"):
         assert f"\n## {name}\n" in page
@@ -130,7 +130,7 @@ def test_short_names_are_unique() -> None:
     assert len({short for short, _ in KINDS.values()}) == len(KINDS)
 
 
-def test_the_operator_may_write_status() -> None:
+def test_operator_role_may_write_status() -> None:
     role = next(obj for obj in build_access() if obj["kind"] == "ClusterRole")
 
     assert role["rules"][0]["apiGroups"] == ["scenariokit.io"]

@@ -99,12 +99,12 @@ def test_refused_scenarios(change: Any, message: str, server: KubeCluster, kube_
         server.create(document)
 
 
-def test_names_leave_room_for_those_of_trials(server: KubeCluster, kube_namespace: str) -> None:
+def test_scenario_name_length_is_limited(server: KubeCluster, kube_namespace: str) -> None:
     with pytest.raises(Rejected, match="at most 52 characters"):
         server.create(placed(read_document(GOOD).data, kube_namespace, "x" * 53))
 
 
-def test_a_trial_is_immutable_and_keeps_its_runbook(server: KubeCluster, kube_namespace: str) -> None:
+def test_trial_spec_is_immutable(server: KubeCluster, kube_namespace: str) -> None:
     stored = server.create(placed(TRIAL, kube_namespace, "t"))
     ref = Reference("Trial", "t", kube_namespace, GROUP)
 
@@ -114,7 +114,7 @@ def test_a_trial_is_immutable_and_keeps_its_runbook(server: KubeCluster, kube_na
             server.patch(ref, {"spec": patch})
 
 
-def test_status_is_a_subresource_with_all_its_fields(server: KubeCluster, kube_namespace: str) -> None:
+def test_status_subresource_keeps_all_fields(server: KubeCluster, kube_namespace: str) -> None:
     server.create(placed(TRIAL, kube_namespace, "s"))
     ref = Reference("Trial", "s", kube_namespace, GROUP)
     status = {
@@ -169,7 +169,7 @@ def test_refused_validations(spec: Any, message: str, server: KubeCluster, kube_
         server.create(validation(kube_namespace, **spec))
 
 
-def test_a_validation_is_immutable_and_keeps_its_scenario(server: KubeCluster, kube_namespace: str) -> None:
+def test_validation_spec_is_immutable(server: KubeCluster, kube_namespace: str) -> None:
     embedded = {"name": "cart", "spec": read_document(GOOD).data["spec"]}
     stored = server.create(validation(kube_namespace, embedded=embedded, custom={"name": "m", "looks": [LOOK]}))
 
@@ -179,18 +179,18 @@ def test_a_validation_is_immutable_and_keeps_its_scenario(server: KubeCluster, k
         server.patch(Reference("Validation", "v", kube_namespace, GROUP), {"spec": {"seed": 2}})
 
 
-def test_what_else_is_installed_is_valid(server: KubeCluster) -> None:
+def test_installed_manifests_are_valid(server: KubeCluster) -> None:
     for obj in (*build_access(), *build_deployment(Installation(catalog_claim="ours", replicas=2))):
         assert server.apply(obj)["metadata"]["uid"]
 
 
-def test_the_platform_for_a_cluster_without_one_is_valid(server: KubeCluster) -> None:
+def test_platform_manifests_are_valid(server: KubeCluster) -> None:
     for name in PLATFORM:
         for obj in yaml.safe_load_all((find_platform() / name).read_text()):
             assert server.apply(obj)["metadata"]["uid"]
 
 
-def test_fault_types_are_kept_in_a_validation_as_they_are(server: KubeCluster, kube_namespace: str) -> None:
+def test_validation_keeps_fault_types(server: KubeCluster, kube_namespace: str) -> None:
     bundle = bundle_scenario(GOOD, Catalog([find_data_root()]))
     stored = server.create(validation(kube_namespace, embedded={"name": "cart", "spec": bundle["spec"]}))
 

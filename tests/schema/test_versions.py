@@ -152,7 +152,7 @@ def test_validation_with_former_fault_types_keeps_them_and_gets_status(
 
 
 @pytest.mark.parametrize("kind", SERVED)
-def test_versions_differ_in_their_name_alone(kind: str) -> None:
+def test_versions_differ_in_name_only(kind: str) -> None:
     """With the strategy None, what the schema of another version lacks would be pruned."""
     first, second = define(kind, CrdVersion(OLD), CrdVersion(NEW, stored=False))["spec"]["versions"]
 

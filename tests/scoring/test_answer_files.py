@@ -65,7 +65,7 @@ def test_the_answer_of_itbench() -> None:
         ({"entities": [], "propagations": [], "alerts_explained": []}, (), ()),
     ],
 )  # fmt: skip
-def test_other_formats(data: dict[str, Any], claims: tuple[str, ...], chain: tuple[str, ...]) -> None:
+def test_other_answer_formats_are_read(data: dict[str, Any], claims: tuple[str, ...], chain: tuple[str, ...]) -> None:
     answer = read_answer(parse(data))
     assert (answer.claims, answer.chain) == (claims, chain)
 
@@ -93,7 +93,7 @@ def test_edges_of_a_chain_and_resources() -> None:
         ("text", "the document` is a string, not an object"),
     ],
 )  # fmt: skip
-def test_an_answer_with_a_mistake_is_none_at_all(data: Any, message: str) -> None:
+def test_malformed_answer_is_refused_with_position(data: Any, message: str) -> None:
     with pytest.raises(AuthoringError) as caught:
         read_answer(parse(data))
     found = next(f for f in caught.value.findings if message in f.message)
@@ -112,7 +112,7 @@ def test_a_record() -> None:
     assert record.optimum == {"cpu_cost": (0.62, 0.5)}
 
 
-def test_a_record_without_an_answer_and_one_with_a_bad_one() -> None:
+def test_missing_and_empty_answers_are_distinguished() -> None:
     none = read_run_record(parse({**RECORD, "answer": None, "stop_reason": "cap"}))
     assert (none.state, none.answer, none.times.diagnosis) == ("Missing", None, None)
     assert "cap" in none.problem
@@ -192,7 +192,7 @@ def test_invalid_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("empty/readme.txt", "hello", "contains no runs"),
     ],
 )
-def test_what_is_no_run_of_a_truth(tmp_path: Path, name: str, data: object, message: str) -> None:
+def test_invalid_run_file_is_refused(tmp_path: Path, name: str, data: object, message: str) -> None:
     path = tmp_path / name
     if data is not None:
         write(path, data)
@@ -200,5 +200,5 @@ def test_what_is_no_run_of_a_truth(tmp_path: Path, name: str, data: object, mess
         read_runs([path.parent if path.suffix == ".txt" else path], ["one", "two"])
 
 
-def test_the_record_of_nothing() -> None:
+def test_empty_record_is_missing() -> None:
     assert RunRecord(incident="i", trial="1").state == "Missing"

@@ -49,7 +49,7 @@ def answer(*edges: str, claims: tuple[str, ...] = ()) -> SolverAnswer:
     return SolverAnswer(claims=claims, edges=tuple(AnswerEdge(source=a.strip(), target=b.strip()) for a, b in pairs))
 
 
-def test_a_path_that_lacks_its_middle() -> None:
+def test_path_without_middle_has_partial_recall() -> None:
     found = match_chain(["A", "C"], [["A", "B", "C"]])
     assert (found.precision, round(found.recall, 4), round(found.f1, 4)) == (1.0, 0.6667, 0.8)
 
@@ -63,7 +63,7 @@ def test_the_best_of_several_paths_counts() -> None:
     assert match_chain(["cart", "frontend"], list_truth_paths(INDEX)).f1 == 1.0
 
 
-def test_an_answers_path_is_contracted_and_ordered_by_its_edges() -> None:
+def test_answer_path_is_contracted_and_ordered() -> None:
     found = answer(
         "shop/Service/checkout > shop/Deployment/frontend",
         "shop/Pod/cart-7f9-abc > shop/Service/cart",
@@ -100,7 +100,7 @@ def test_a_circle_ends() -> None:
     assert list_paths(build_truth_index(truth)) == [("a", "b")]
 
 
-def test_more_paths_than_a_person_would_write_are_refused() -> None:
+def test_too_many_paths_are_refused() -> None:
     names = [f"{layer}-{side}" for layer in range(12) for side in "xy"]
     edges = tuple(
         CausalEdge(source=f"{layer}-{a}", target=f"{layer + 1}-{b}") for layer in range(11) for a in "xy" for b in "xy"
@@ -129,7 +129,7 @@ def test_proximity_along_the_propagation() -> None:
     assert half.precision == pytest.approx((1 + 1 / (1 + 1 / 3)) / 2)  # three components are on the longest path
 
 
-def test_the_first_component_that_fails() -> None:
+def test_first_failing_component_is_found() -> None:
     assert find_first_failing_component(INDEX) == "checkout"
     assert identify_component(INDEX, ["cart", "checkout"]) == 1.0
     assert identify_component(INDEX, ["cart"]) == 0.0
@@ -146,7 +146,7 @@ def test_the_first_component_that_fails() -> None:
         (["flag enabled", "config updated"], "checkout"),
     ],
 )
-def test_the_component_is_the_one_that_the_effect_names(effects: list[str], expected: str) -> None:
+def test_first_component_is_read_from_effects(effects: list[str], expected: str) -> None:
     edges = (
         CausalEdge(source="cart", target="checkout", effect=effects[0]),
         CausalEdge(source="checkout", target="frontend", effect=effects[1]),
@@ -175,7 +175,7 @@ def test_chain_identity_and_padding(path: list[str], padding: list[str]) -> None
 
 @PROPERTY
 @given(st.lists(st.sampled_from(["cart", "ad", "shop/Service/cart", "none"]), max_size=5))
-def test_repeated_claims_do_not_come_nearer(claims: list[str]) -> None:
+def test_repeated_claims_do_not_raise_proximity(claims: list[str]) -> None:
     for policy in (STRICT, LENIENT):
         once = measure_proximity(INDEX, decide(TRUTH, *dict.fromkeys(claims)), policy)
         again = measure_proximity(INDEX, decide(TRUTH, *dict.fromkeys(claims), *claims), policy)

@@ -74,7 +74,7 @@ def test_escalation_on_control_scores_zero() -> None:
     assert values(escalate(CART, incident="quiet")) == {"rate": 1.0, "routing": 0.0, "handover": 0.0, "score": 0.0}
 
 
-def test_nor_where_the_app_is_repaired() -> None:
+def test_escalation_of_a_repaired_app_scores_zero() -> None:
     right = SolverAnswer(claims=(CART,))
     assert values(escalate(CART, right, resolved=True))["score"] == 0.0
     assert values(escalate(CART, right, resolved=False))["score"] == 1.0
@@ -86,7 +86,7 @@ def test_other_runs_only_have_escalation_rate() -> None:
     assert values(RunRecord(incident="down", trial="1")) == {}
 
 
-def test_times_are_of_the_runs_that_were_handed_over() -> None:
+def test_escalation_times_cover_escalated_runs_only() -> None:
     runs = [escalate(CART, times=RunTimes(escalation=seconds)) for seconds in (60.0, 120.0)]
     runs += [RunRecord(incident="down", trial="3", stop="finish"), RunRecord(incident="down", trial="4", stop="cap")]
     report = score(*runs)
@@ -99,7 +99,7 @@ def read(data: dict[str, Any]) -> RunRecord:
     return read_run_record(parse_source(json.dumps(data), "r.json"))
 
 
-def test_a_record_says_to_whom() -> None:
+def test_record_contains_the_escalation_target() -> None:
     data: dict[str, Any] = {
         "run_id": "1", "scenario": {"id": "down"}, "start": 1000.0, "end": 1060.0, "stop_reason": "escalated",
         "escalation": {"to": CART, "reason": "not mine"},

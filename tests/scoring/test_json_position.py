@@ -27,7 +27,7 @@ def places(value: Any, place: tuple[str | int, ...] = ()) -> Any:
 
 @PROPERTY
 @given(VALUES, st.sampled_from([None, 0, 2]))
-def test_every_value_is_found_where_it_stands(value: Any, indent: int | None) -> None:
+def test_every_value_has_its_offset(value: Any, indent: int | None) -> None:
     text = "\n " + json.dumps(value, indent=indent)
     for place, part in places(value):
         assert json.JSONDecoder().raw_decode(text, find_offset(text, place))[0] == part

@@ -27,7 +27,7 @@ def runs_of(solver, *answers, **more):
     return [run(answer, truth.incident, solver=solver, **more) for answer, truth in zip(answers, TRUTHS, strict=False)]
 
 
-def test_better_answers_come_first_and_equal_ones_share_a_rank():
+def test_equal_scores_share_a_rank():
     board = rank(
         *runs_of("b", RIGHT, WRONG, NOTHING), *runs_of("a", WRONG, RIGHT, NOTHING),
         *runs_of("best", RIGHT, RIGHT, NOTHING),
@@ -38,7 +38,7 @@ def test_better_answers_come_first_and_equal_ones_share_a_rank():
     assert (board.rows[0].hallucination_rate, board.rows[-1].hallucination_rate) == (0, 1)
 
 
-def test_a_run_that_is_left_out_is_a_run_that_failed():
+def test_omitted_run_counts_as_failed():
     board = rank(*runs_of("picky", RIGHT), *runs_of("honest", RIGHT, WRONG, NOTHING))
     picky, honest = sorted(board.rows, key=lambda row: row.solver, reverse=True)
     assert picky.rank == honest.rank
@@ -47,7 +47,7 @@ def test_a_run_that_is_left_out_is_a_run_that_failed():
     assert picky.solved == {"down": 1, "down-again": 0, "quiet": 0}
 
 
-def test_an_incident_that_the_last_change_gives_away_is_marked():
+def test_incident_solved_by_recent_change_is_marked():
     board = rank(*runs_of("recent-change", RIGHT, WRONG, NOTHING), *runs_of("x", RIGHT, RIGHT, NOTHING))
     marks = {each.incident: (each.trivial, each.control, each.solvers) for each in board.incidents}
     assert marks == {
@@ -100,7 +100,7 @@ def repository():
     return find_data_root()
 
 
-def test_the_command_writes_all_files(tmp_path, capsys, scenario):
+def test_leaderboard_command_writes_all_files(tmp_path, capsys, scenario):
     runs = tmp_path / "solutions"
     record(runs, "silent", "cart-scaled-to-zero", None)
     code = run_command(["leaderboard", scenario, str(runs), "--repeats", "2", "--out", str(tmp_path / "site")])
@@ -114,7 +114,7 @@ def test_the_command_writes_all_files(tmp_path, capsys, scenario):
 
 
 @pytest.mark.parametrize("what", ["nowhere", "empty"])
-def test_what_is_not_there_is_said(tmp_path, capsys, scenario, what):
+def test_missing_runs_are_a_usage_error(tmp_path, capsys, scenario, what):
     (tmp_path / "empty").mkdir()
     assert run_command(["leaderboard", scenario, str(tmp_path / what)]) == 3
     assert what in capsys.readouterr().err

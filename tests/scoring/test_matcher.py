@@ -48,7 +48,7 @@ def verdict(truth: IncidentTruth, *claims: str) -> tuple[str, str | None]:
         (PODS, "shop/ConfigMap/cart", ("Unmatched", None)),
     ],
 )
-def test_one_claim(truth: IncidentTruth, claim: str, expected: tuple[str, str | None]) -> None:
+def test_claim_gets_its_verdict(truth: IncidentTruth, claim: str, expected: tuple[str, str | None]) -> None:
     assert verdict(truth, claim) == expected
 
 
@@ -74,7 +74,7 @@ def test_ambiguous_claim_is_no_match_and_both_are_recorded() -> None:
     assert decide(joined, "cart")[0].class_id == "a"
 
 
-def test_a_claim_without_a_namespace_does_not_choose_one() -> None:
+def test_claim_without_namespace_is_ambiguous() -> None:
     truth = IncidentTruth(
         incident="i", groups=(group("a", "one/Deployment/cart", root=True), group("b", "two/Deployment/cart"))
     )
@@ -108,14 +108,14 @@ def test_schedule_and_its_experiment_match_each_other() -> None:
     assert verdict(schedule, "chaos-mesh/NetworkChaos/other-x7k2p")[0] == "Unmatched"
 
 
-def test_the_namespace_filter_spares_what_the_truth_names() -> None:
+def test_namespace_filter_keeps_ground_truth_namespaces() -> None:
     policy = MatchPolicy(ignored_namespaces=ITBENCH_NAMESPACES)
     truth = IncidentTruth(incident="i", groups=(group("dns", "kube-system/Deployment/coredns", root=True),))
     found = decide(truth, "kube-system/Deployment/coredns", "prometheus/Pod/x", "chaos-mesh/PodChaos/x", policy=policy)
     assert [each.verdict for each in found] == ["RootCause", "Ignored", "Unmatched"]
 
 
-def test_a_root_that_no_name_can_fit_is_found() -> None:
+def test_unreachable_root_is_found() -> None:
     truth = IncidentTruth(
         incident="i", groups=(group("hpa", "HorizontalPodAutoscaler", "*.*", root=True), group("x", "Pod", "*"))
     )
@@ -123,7 +123,7 @@ def test_a_root_that_no_name_can_fit_is_found() -> None:
     assert find_unreachable_roots(ALIASED) == ()
 
 
-def test_every_decision_can_be_written_and_read() -> None:
+def test_match_decision_round_trips() -> None:
     from scenario_kit.scoring.matching.matcher import MatchDecision
 
     for decision in decide(ALIASED, "Deployment/cart", "Service/cart", "nothing/at/all/x", "Pod/y"):

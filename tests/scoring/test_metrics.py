@@ -33,7 +33,7 @@ def test_complexity(technologies: int, path: int, steps: int, expected: float, b
     assert (round(value, 3), classify_complexity(value)) == (expected, band)
 
 
-def test_complexity_of_nothing() -> None:
+def test_complexity_of_nothing_is_an_error() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         compute_complexity(0, 1, 1)
 
@@ -63,7 +63,7 @@ def test_nearness_of_cost() -> None:
         compute_cost_proximity(1, 0)
 
 
-def test_all_resources_are_to_be_named() -> None:
+def test_every_resource_must_be_named() -> None:
     one, two = FinopsResource(name="EC2", type="Service"), FinopsResource(name="shop", type="Application")
     assert match_resources([one, two], [two, one]) == 1
     assert match_resources([one, two], [one]) == 0
@@ -101,7 +101,7 @@ def test_diagnosis_with_wrong_mechanism_does_not_pass() -> None:
         score_checklist({"localisation": [True]})
 
 
-def test_a_failed_check_zeroes_the_later_ones() -> None:
+def test_failed_check_zeroes_later_checks() -> None:
     assert chain_checks([True, False, True, True]) == [1, 0, 0, 0]
     assert chain_checks([True] * 4) == [1, 1, 1, 1]
 

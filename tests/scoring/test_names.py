@@ -30,7 +30,7 @@ def test_spellings(text: str, kind: str, name: str, namespace: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "cart", "a/b/Deployment/cart", "/cart", "shop//cart", "shop/my-kind/cart", UID, "otel-demo/cart"]
 )
-def test_what_names_no_kind_is_no_claim(text: str) -> None:
+def test_name_without_kind_is_no_claim(text: str) -> None:
     assert parse_entity_name(text) is None
 
 

@@ -18,7 +18,7 @@ SHOP = shop()
 CHAIN = ["payment", "checkout", "frontend"]
 
 
-def test_the_shop_is_the_one_of_the_worked_numbers() -> None:
+def test_shop_topology_matches_the_worked_example() -> None:
     assert (len(SHOP.nodes), SHOP.edges) == (10, 13)
 
 
@@ -40,7 +40,7 @@ def test_specificity(names: str, expected: float) -> None:
         ("payment flagd", 0.3679), ("not-a-node", 0.0), ("", 0.0),
     ],
 )  # fmt: skip
-def test_one_root(prediction: str, expected: float) -> None:
+def test_ntam_of_one_root_matches_worked_numbers(prediction: str, expected: float) -> None:
     names = prediction.split()
     assert round(compute_public(SHOP, ["payment"], names), 4) == expected
     assert round(compute_corrected(SHOP, ["payment"], names), 4) == expected
@@ -122,9 +122,7 @@ def test_identity(truth: list[str]) -> None:
 
 @PROPERTY
 @given(TRUTHS, ANSWERS, st.randoms())
-def test_neither_order_nor_repetition_changes_the_corrected_form(
-    truth: list[str], answer: list[str], random: object
-) -> None:
+def test_corrected_ntam_ignores_order_and_repetition(truth: list[str], answer: list[str], random: object) -> None:
     again = [*answer, *answer]
     random.shuffle(again)  # type: ignore[attr-defined]
     assert compute_corrected(SHOP, truth, again) == pytest.approx(compute_corrected(SHOP, truth, answer))
@@ -132,7 +130,7 @@ def test_neither_order_nor_repetition_changes_the_corrected_form(
 
 @PROPERTY
 @given(TRUTHS, ANSWERS, st.lists(st.text("xyz", min_size=1), max_size=4))
-def test_invented_names_never_raise_the_corrected_form(truth: list[str], answer: list[str], padding: list[str]) -> None:
+def test_invented_names_never_raise_corrected_ntam(truth: list[str], answer: list[str], padding: list[str]) -> None:
     before = compute_corrected(SHOP, truth, answer)
     assert compute_corrected(SHOP, truth, [*answer, *padding]) <= before + 1e-12
 
@@ -143,7 +141,7 @@ def test_invented_names_never_raise_the_corrected_form(truth: list[str], answer:
         lambda columns: st.lists(st.lists(st.floats(0, 1), min_size=columns, max_size=columns), min_size=1, max_size=4)
     )
 )
-def test_the_assignment_is_the_best_of_all(values: list[list[float]]) -> None:
+def test_assignment_is_optimal(values: list[list[float]]) -> None:
     rows, columns = len(values), len(values[0])
     slots = [*range(columns), *[None] * rows]
     best = max(
@@ -153,7 +151,7 @@ def test_the_assignment_is_the_best_of_all(values: list[list[float]]) -> None:
     assert assign_largest(values) == pytest.approx(best)
 
 
-def test_a_large_topology_is_walked_once_per_entity_of_the_truth() -> None:
+def test_large_topology_is_scored_quickly() -> None:
     count = 100_000
     nodes = [TopologyNode(str(i), str(i)) for i in range(count)]
     edges = [TopologyEdge(str(i), str((i * 7 + j) % count)) for i in range(count) for j in (1, 2, 3)]

@@ -53,12 +53,12 @@ def test_precision_recall_f1_of_two_right_in_three_claims() -> None:
     assert (round(found.precision, 4), found.recall, round(found.f1, 4)) == (0.6667, 1.0, 0.8)
 
 
-def test_the_first_claim_alone() -> None:
+def test_precision_at_one_uses_the_first_claim() -> None:
     found = score(roots("a", "b"), "a", "c", k=1)
     assert (found.precision, found.recall, round(found.f1, 4)) == (1.0, 0.5, 0.6667)
 
 
-def test_accuracy_at_k_and_its_average() -> None:
+def test_hits_at_k_and_average_match_worked_numbers() -> None:
     decisions = decide(roots("a"), "x", "y", "a")
     assert [measure_hit(decisions, k) for k in (1, 2, 3, 5)] == [0, 0, 1, 1]
     assert average_hits(decisions, 5) == pytest.approx(0.6)
@@ -94,7 +94,7 @@ def test_identity(names: list[str], policy: MatchPolicy) -> None:
 
 @PROPERTY
 @given(CLAIMS, POLICIES, st.randoms())
-def test_order_means_nothing(claims: list[str], policy: MatchPolicy, random: object) -> None:
+def test_claim_order_does_not_matter(claims: list[str], policy: MatchPolicy, random: object) -> None:
     shuffled = list(claims)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert score(roots("a", "b"), *claims, policy=policy) == score(roots("a", "b"), *shuffled, policy=policy)

@@ -68,7 +68,7 @@ FULL = run(
 )  # fmt: skip
 
 
-def test_a_right_run_has_every_metric_and_each_is_defined() -> None:
+def test_correct_run_scores_1_in_every_metric() -> None:
     handed_over = Escalation(to="shop/Deployment/payment")
     report = score(FULL, run(RIGHT, "cost", stop="escalated", escalation=handed_over), truths=(
         TRUTH,
@@ -82,7 +82,7 @@ def test_a_right_run_has_every_metric_and_each_is_defined() -> None:
     assert {key: down.values[key] for key in perfect} == dict.fromkeys(perfect, pytest.approx(1.0))
 
 
-def test_what_a_record_holds() -> None:
+def test_record_values_become_metrics() -> None:
     values = score(FULL).runs[0].values
     assert values["cost"] == pytest.approx(0.254)
     assert (values["coverage"], values["detour"]) == (pytest.approx(1 / 3), 1)
@@ -133,7 +133,7 @@ def test_complexity_of_a_truth() -> None:
     assert score(FULL).complexity == {"down": pytest.approx((2 * 2 * 2) ** (1 / 3))}
 
 
-def test_without_a_topology_there_is_no_ntam() -> None:
+def test_missing_topology_gives_no_ntam() -> None:
     report = score_runs({"down": prepare_truth(TRUTH)}, [FULL], ScoreSettings())
     assert not [key for key in report.metrics if key.startswith("ntam")]
     assert "detour" not in report.metrics

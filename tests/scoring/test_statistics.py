@@ -28,7 +28,7 @@ def test_pass_at_k(n: int, c: int, k: int, expected: float) -> None:
 
 
 @pytest.mark.parametrize(("n", "c", "k"), [(3, 1, 4), (3, 1, 0), (3, 4, 1), (0, 0, 1), (3, -1, 1)])
-def test_pass_at_k_of_what_there_is_not(n: int, c: int, k: int) -> None:
+def test_pass_at_k_of_invalid_counts_is_an_error(n: int, c: int, k: int) -> None:
     with pytest.raises(ValueError, match="runs"):
         compute_pass_at_k(n, c, k)
 
@@ -41,7 +41,7 @@ def test_pass_at_k_is_averaged_over_scenarios() -> None:
 
 @PROPERTY
 @given(st.integers(1, 30), st.integers(0, 30), st.integers(1, 30))
-def test_more_tries_never_hurt(n: int, c: int, k: int) -> None:
+def test_pass_at_k_is_monotonic(n: int, c: int, k: int) -> None:
     c, k = min(c, n), min(k, n)
     values = [compute_pass_at_k(n, c, each) for each in range(1, k + 1)]
     assert all(0 <= value <= 1 for value in values)
@@ -78,13 +78,13 @@ def test_the_mean_is_over_incidents_not_over_runs() -> None:
     assert (found.low, found.high) == compute_wilson_interval(2, 1)
 
 
-def test_a_count_of_one_is_no_share() -> None:
+def test_count_estimate_uses_the_bootstrap() -> None:
     found = estimate_mean({"a": [1.0], "b": [0.0], "c": [1.0]}, share=False)
     assert found is not None
     assert found.method == "Bootstrap"
 
 
-def test_estimate_without_values_and_with_one() -> None:
+def test_estimate_needs_two_values_for_an_interval() -> None:
     assert estimate_mean({"a": []}) is None
     one = estimate_mean({"a": [0.4]})
     assert one is not None
@@ -96,7 +96,7 @@ def test_the_error_within_tasks() -> None:
     assert compute_task_error([[1.0]]) is None
 
 
-def test_the_same_seed_gives_the_same_interval() -> None:
+def test_equal_seeds_give_equal_intervals() -> None:
     values = [0.1, 0.47, 0.93, 0.31, 0.77, 0.02, 0.59, 0.21]
     assert compute_bootstrap_interval(values, 1) == compute_bootstrap_interval(values, 1)
     assert compute_bootstrap_interval(values, 1) != compute_bootstrap_interval(values, 2)
@@ -124,7 +124,7 @@ def test_times_of_two_successes_and_two_failures() -> None:
     assert compute_restricted_mean(times, 600) == 345
 
 
-def test_never_is_infinite_and_stays_so() -> None:
+def test_mean_time_without_success_is_infinite() -> None:
     assert isinf(compute_mean_time([None]))
     assert compute_mean_time([]) == inf
     found = summarise_times([None, None], 600)
@@ -135,7 +135,7 @@ def test_never_is_infinite_and_stays_so() -> None:
 
 @PROPERTY
 @given(st.lists(st.one_of(st.none(), st.floats(0, 5000)), min_size=1, max_size=9), st.floats(1, 1000))
-def test_a_failure_never_shortens_the_restricted_mean(times: list[float | None], cap: float) -> None:
+def test_failure_never_lowers_the_restricted_mean(times: list[float | None], cap: float) -> None:
     found = compute_restricted_mean(times, cap)
     assert 0 <= found <= cap + 1e-9
     assert compute_restricted_mean([None, *times[1:]], cap) >= found - 1e-9

@@ -46,7 +46,7 @@ def test_a_record_of_stirrup_itself():
     assert run.times.wall == run.times.diagnosis == 25.0
 
 
-def test_a_run_that_reached_its_cap_has_no_answer(change):
+def test_capped_run_has_no_answer(change):
     run = change(finish_params=None)
     assert (run.stop, run.state, run.times.diagnosis) == ("cap", "Missing", None)
     assert "cap" in run.problem
@@ -63,11 +63,11 @@ def test_a_run_that_reached_its_cap_has_no_answer(change):
         ({**ANSWER, "entities": []}, "Empty"),
     ],
 )
-def test_what_a_run_ended_with(change, finished, state):
+def test_finish_parameters_decide_the_answer_state(change, finished, state):
     assert change(finish_params=finished).state == state
 
 
-def test_what_a_summary_repeats_counts_once(change):
+def test_summarised_turns_are_counted_once(change):
     (stretch,) = json.loads(RECORD.read_text())["history"]
     summary = {"role": "user", "kind": "summary", "content": "so far", "replaced_ids": ["m1"]}
     run = change(history=[stretch, [summary, *stretch[-2:]]])
@@ -97,7 +97,7 @@ def test_mistakes_are_reported_with_position(change, history, says):
     assert all(finding.position.line for finding in caught.value.findings)
 
 
-def test_score_reads_them_from_folders(tmp_path):
+def test_score_reads_stirrup_folders(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
     (folder / "one.json").write_text(RECORD.read_text())

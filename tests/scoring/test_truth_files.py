@@ -77,7 +77,7 @@ def test_version_2_has_no_roles(tmp_path: Path) -> None:
     assert loaded.truth.incident == "3"
 
 
-def test_json_is_read_as_yaml_is(tmp_path: Path) -> None:
+def test_json_truth_is_read_like_yaml(tmp_path: Path) -> None:
     assert read(tmp_path, json.dumps(yaml.safe_load(FLAT)), "truth.json")[0].truth == read(tmp_path, FLAT)[0].truth
 
 
@@ -98,7 +98,7 @@ def test_lists_and_folders(tmp_path: Path) -> None:
         read_truths(tmp_path / "missing")
 
 
-def test_ids_may_be_numbers(tmp_path: Path) -> None:
+def test_numeric_ids_are_accepted(tmp_path: Path) -> None:
     text = "groups: [{id: 1, kind: Pod, name: a, root_cause: true}, {id: 2, kind: Service, name: b}]\naliases: [[1, 2]]"
     (loaded,) = read(tmp_path, text)
     assert (loaded.truth.aliases, loaded.warnings) == ((("1", "2"),), ())
@@ -170,7 +170,7 @@ def reread(document: dict[str, object]) -> IncidentTruth:
     return read_itbench_truth(Fields(Mistakes(source), (), source.data), "")
 
 
-def test_what_is_written_can_be_read(tmp_path: Path) -> None:
+def test_written_truth_round_trips(tmp_path: Path) -> None:
     truth = read(tmp_path, WRAPPED)[0].truth
     assert reread(build_truth_v1(truth)) == truth
     two = read(tmp_path, V2)[0].truth

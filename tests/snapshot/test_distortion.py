@@ -53,7 +53,7 @@ def spans(shown: RecordedTick, component: str) -> list[Span]:
     return [span for trace in shown.traces for span in trace.spans if span.service == component]
 
 
-def test_a_gap_is_where_it_was_declared():
+def test_gap_is_limited_to_its_declaration():
     gap = policy("gap", after=30, seconds=60)
     times = [at - START for at, _ in samples(Distortion([gap], 1, START))]
     assert set(range(0, 200 * 15, 15)) - set(times) == {30, 45, 60, 75}
@@ -68,7 +68,7 @@ def test_a_stuck_exporter_repeats_itself():
     assert [value for _, value in points[:8]] == [100, 101, 102, 102, 102, 102, 106, 107]
 
 
-def test_noise_leaves_counters_alone():
+def test_noise_does_not_change_counters():
     noise = Distortion([policy("noise", share=0.05)], 1, START)
     noisy = [value / (100.0 + n) for n, (_, value) in enumerate(samples(noise))]
     assert all(0.95 <= each <= 1.05 for each in noisy)
@@ -85,7 +85,7 @@ def test_a_late_sample_is_missing_in_time_and_stored_later():
     assert stored == sorted(stored)
 
 
-def test_a_share_is_twice_there():
+def test_duplicates_match_their_share():
     twice = policy("duplicate", share=0.1)
     assert 205 <= len(samples(Distortion([twice], 1, START), stored=True)) <= 240
     assert len(samples(Distortion([twice], 1, START))) == 200, "rules see each once"

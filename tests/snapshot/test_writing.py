@@ -34,7 +34,7 @@ def test_chance_and_the_clock_on_the_wall_leave_no_trace(tmp_path):
     assert contents(tmp_path / "a" / "truths") == contents(tmp_path / "b" / "truths")
 
 
-def test_a_stranger_reads_it(tmp_path):
+def test_independent_reader_reads_the_snapshot(tmp_path):
     folder = write(play(3)[0], tmp_path)
     looks, state = itbench_reader.read_alerts(folder)
     assert [len(alerts) for _, alerts in looks] == [0] * 6 + [1, 1]
@@ -61,7 +61,7 @@ def test_a_stranger_reads_it(tmp_path):
     itbench_reader.read_lite(folder)
 
 
-def test_what_is_left_out_is_not_there(tmp_path):
+def test_excluded_sources_are_absent(tmp_path):
     settings = SnapshotSettings(without=("traces", "metrics", "events", "logs"), lite=False)
     folder = write(play(4)[0], tmp_path, settings)
     assert {p.name for p in folder.iterdir()} == {
@@ -83,7 +83,7 @@ def test_fewer_samples_and_traces(tmp_path):
     assert {row["timestamp"][17:] for row in rows} == {"00.000"}
 
 
-def test_an_answer_in_a_log_line_stops_everything(tmp_path):
+def test_leaking_log_line_aborts_the_snapshot(tmp_path):
     recording, run = play(6)
     ticks = list(recording.read_ticks())
     leak = RecordedLine(run.namespace, "frontend", "frontend", START + 20, "now Cart_Scaled.to-zero, said somebody")
@@ -95,7 +95,7 @@ def test_an_answer_in_a_log_line_stops_everything(tmp_path):
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
 
 
-def test_complete_or_not_at_all(tmp_path):
+def test_failed_write_leaves_no_folder(tmp_path):
     """Whatever fails, no folder is there; one that is there is not touched."""
     recording, _ = play(7)
     recording.metrics.down = True
@@ -109,7 +109,7 @@ def test_complete_or_not_at_all(tmp_path):
     assert contents(tmp_path / "Scenario-1") == before
 
 
-def test_the_reader_finds_what_was_changed_lost_and_added(tmp_path):
+def test_verify_reports_changed_missing_and_added_files(tmp_path):
     folder = write(play(8)[0], tmp_path)
     SnapshotFolder(folder).verify()
     (folder / "otel_logs_raw.tsv").write_text("changed")
@@ -125,7 +125,7 @@ def test_the_reader_finds_what_was_changed_lost_and_added(tmp_path):
     ]
 
 
-def test_the_reader_reads_what_others_publish(tmp_path):
+def test_reader_accepts_foreign_layouts(tmp_path):
     """Other names of files and folders, no manifest, the envelope of the API."""
     raw = tmp_path / "observability_information_from_clickhouse" / "raw"
     (raw / "metrics_pod").mkdir(parents=True)
@@ -150,7 +150,7 @@ def test_the_reader_reads_what_others_publish(tmp_path):
 MANIFEST = {"name": "Scenario-1", "app": "shop 1", "clock": "Virtual", "seed": 1}
 
 
-def test_the_reader_says_where_a_table_is_broken(tmp_path):
+def test_broken_table_is_reported_with_its_position(tmp_path):
     (tmp_path / "alerts").mkdir()
     (tmp_path / "otel_logs_raw.tsv").write_text("Timestamp\tBody\na\tb\nonly one\n")
     with pytest.raises(AuthoringError, match=r"otel_logs_raw\.tsv:3: a row has 1 cells, expected 2"):

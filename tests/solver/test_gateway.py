@@ -90,7 +90,7 @@ def items(answer):
     return json.loads(answer.content)["items"]
 
 
-def test_an_alert_is_active_since_it_was_pending():
+def test_active_at_is_the_start_of_pending():
     pending = (Interval(start=NOW - 90, end=NOW - 60),)
     history = AlertHistory(start=NOW - 600, end=NOW, timelines=(
         AlertTimeline(name="Errors", pending=pending, firing=(Interval(start=NOW - 60),)),
@@ -98,7 +98,7 @@ def test_an_alert_is_active_since_it_was_pending():
     assert list_alerts(history)[0]["activeAt"] == "2025-10-09T08:51:50Z"
 
 
-def test_alerts_are_those_of_the_moment(sources):
+def test_tool_lists_current_alerts(sources):
     found = items(use_tool(sources, "get_alerts", {}))
     assert [(each["labels"]["alertname"], each["state"]) for each in found] == [
         ("Errors", "firing"),
@@ -117,12 +117,12 @@ def test_alerts_are_those_of_the_moment(sources):
         ('x or y{namespace!="shop"}', 'x{namespace="shop"} or y{namespace="shop",namespace!="shop"}'),
     ],
 )
-def test_queries_are_about_the_app_alone(sources, query, scoped):
+def test_queries_are_scoped_to_the_app(sources, query, scoped):
     use_tool(sources, "get_metrics", {"query": query})
     assert sources.metrics.asked == [scoped]
 
 
-def test_values_are_written_as_prometheus_does(sources):
+def test_values_are_formatted_as_prometheus_does(sources):
     assert items(use_tool(sources, "get_metrics", {"query": "up"})) == [
         {"metric": {"pod": "cart-1"}, "value": [NOW, "+Inf"]}
     ]
@@ -155,7 +155,7 @@ def test_values_are_written_as_prometheus_does(sources):
         ("exec_kubectl_cmd_safely", {"cmd": 5}, "cmd"),
     ],
 )
-def test_a_call_that_cannot_be_used_is_answered(sources, tool, arguments, problem):
+def test_invalid_call_is_answered_with_its_problem(sources, tool, arguments, problem):
     answer = use_tool(sources, tool, arguments)
     assert (answer.ok, answer.valid) == (False, False)
     assert problem in answer.content
@@ -189,14 +189,14 @@ def test_lines_are_chosen(sources, query, texts):
     assert [line.split(" ", 3)[3] for line in answer.content.splitlines() if texts] == texts
 
 
-def test_a_label_matches_as_a_whole_and_a_line_anywhere():
+def test_log_query_matches_whole_labels_and_partial_lines():
     assert not parse_log_query('{app=~"car"}').chooses({"app": "cart"})
     assert parse_log_query('{app="cart"} |~ "rou"').matches("no route")
     with pytest.raises(BadCall):
         parse_log_query('{app="cart" container="x"}')
 
 
-def test_time_asked_for_is_told(sources):
+def test_wait_reports_its_seconds(sources):
     assert use_tool(sources, "wait", {"seconds": 120}).seconds == 120
 
 
@@ -209,7 +209,7 @@ def test_every_tool_has_a_parameter_schema():
     json.dumps(described)
 
 
-def test_long_answers_are_cut():
+def test_long_answers_are_truncated():
     text = "a" * 30_000 + "b" * 30_000
     short = cut_middle(text)
     assert len(short) <= LONGEST_ANSWER

@@ -63,14 +63,14 @@ def test_wall_clock_turns_run_due_work(investigate, clock):
     assert asked == [0.0, 0.0, 60.0]
 
 
-def test_what_a_solver_learns_first(investigate):
+def test_start_message_has_brief_and_tools(investigate):
     start = investigate(SessionLimits(turns=7, tokens=9)).start()
     assert (start.brief, start.namespaces, start.limits.turns, start.limits.tokens) == ("It is slow.", ("shop",), 7, 9)
     assert "contributing_factor" in start.answer
     assert [tool.name for tool in start.tools][:3] == ["exec_kubectl_cmd_safely", "get_metrics", "get_alerts"]
 
 
-def test_a_lab_that_fails_is_not_the_solvers_fault(investigate, clock):
+def test_lab_error_does_not_end_the_run(investigate, clock):
     run = investigate()
 
     def fail(_):
@@ -109,7 +109,7 @@ def test_the_record_of_a_run_is_scored(investigate, clock, tmp_path):
     assert (read.times.wall, read.times.diagnosis, read.times.mitigation) == (75, 45, 60)
 
 
-def test_a_run_without_an_answer_is_a_record_without_one(investigate, tmp_path):
+def test_run_without_answer_gives_record_without_answer(investigate, tmp_path):
     run = investigate()
     run.lose("the solver ended with exit code 1")
     times = IncidentTimes(handed_over=run.began, ended=run.began)
@@ -122,7 +122,7 @@ def test_a_run_without_an_answer_is_a_record_without_one(investigate, tmp_path):
     assert "tokens" not in record
 
 
-def test_a_journal_survives_a_writer_that_is_killed(tmp_path):
+def test_journal_survives_a_killed_writer(tmp_path):
     path = tmp_path / "j.jsonl"
     journal = Journal(path)
     journal.write(BadLineEntry(now=1.0, wall=2.0, text="x", problem="no JSON"))
@@ -138,7 +138,7 @@ def test_a_journal_survives_a_writer_that_is_killed(tmp_path):
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_a_baseline_ends_its_run_whatever_it_finds(investigate, name):
+def test_baseline_always_ends_its_run(investigate, name):
     run = investigate()
     drive(run, ScriptedSolver(BASELINES[name].script))
     assert run.over
@@ -152,6 +152,6 @@ def test_a_baseline_stops_at_the_cap(investigate):
     assert (run.state.end, run.state.answered) == ("cap", False)
 
 
-def test_an_unusable_line_shows_what_was_wrong():
+def test_invalid_line_is_a_bad_line():
     with pytest.raises(BadLine):
         decode_solver_line(b"{")

@@ -26,7 +26,7 @@ from scenario_kit.solver.gateway.kubectl_command import parse_kubectl
         ),
     ],
 )
-def test_what_somebody_types(text, arguments):
+def test_kubectl_command_line_is_parsed(text, arguments):
     assert parse_kubectl(text).arguments == arguments
 
 
@@ -38,11 +38,11 @@ def test_what_somebody_types(text, arguments):
         "apply -f - <<END\nkind: Pod\nEND",
     ],
 )
-def test_a_here_document_is_the_standard_input(text):
+def test_here_document_becomes_stdin(text):
     assert parse_kubectl(text) == (("apply", "-f", "-"), "kind: Pod\n")
 
 
-def test_standard_input_can_be_given_apart():
+def test_stdin_can_be_passed_separately():
     assert parse_kubectl("apply -f -", "kind: Pod\n").stdin == "kind: Pod\n"
 
 

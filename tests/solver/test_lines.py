@@ -26,7 +26,7 @@ def test_messages_survive_the_way():
     assert encode_line(EndMessage(reason="cap")).endswith(b"\n")
 
 
-def test_the_type_says_what_it_is():
+def test_line_type_selects_the_message():
     assert decode_solver_line(b'{"type": "submit", "answer": {"entities": []}}') == SubmitMessage(
         answer={"entities": []}
     )
@@ -49,7 +49,7 @@ def test_the_type_says_what_it_is():
         (b"[" * 100_000, ""),
     ],
 )
-def test_what_is_wrong_is_said(line, problem):
+def test_invalid_line_names_its_problem(line, problem):
     with pytest.raises(BadLine) as caught:
         decode_solver_line(line)
     assert problem in caught.value.problem

@@ -100,7 +100,7 @@ def test_by_http_the_address_is_the_key(serving):
         ([("get_alerts", {})] * 3, "all 2 turns are used", "cap", False),
     ],
 )
-def test_what_a_client_may_do_wrong(serving, calls, said, end, answered):
+def test_invalid_client_calls_are_answered(serving, calls, said, end, answered):
     bridge, run = serving(limits=SessionLimits(turns=2))
     _, replied = use(build_server(bridge, ""), *calls)
     assert said in replied[-1][0]
@@ -109,7 +109,7 @@ def test_what_a_client_may_do_wrong(serving, calls, said, end, answered):
     assert (run.state.end, run.state.answered) == (end, answered)
 
 
-def test_a_client_that_goes_has_ended_its_run(serving):
+def test_disconnected_client_ends_its_run(serving):
     bridge, run = serving()
     use(build_server(bridge, ""), ("submit", {"ans": ANSWER}))
     bridge.hang_up()
@@ -117,7 +117,7 @@ def test_a_client_that_goes_has_ended_its_run(serving):
     assert (run.state.end, run.state.answer) == ("error", ANSWER)
 
 
-def test_a_lab_that_fails_is_told(serving):
+def test_lab_error_is_reported_to_the_client(serving):
     bridge = CallBridge()
     bridge.fail("the lab is gone")
     _, replied = use(build_server(bridge, ""), ("get_incident", {}), ("get_alerts", {}))

@@ -36,7 +36,7 @@ def ask(api, path, query="", accept="", method="GET"):
     return answer.status, json.loads(answer.body) if answer.type == "application/json" else answer.body.decode()
 
 
-def test_everything_is_as_it_was_at_hand_over(evidence):
+def test_snapshot_state_is_as_of_hand_over(evidence):
     assert evidence.now == 1_736_122_200.0
     assert evidence.namespaces == ("shop",)
     (cart,) = [o for o in evidence.list("Service", "shop") if o["metadata"]["name"] == "cart"]
@@ -53,7 +53,7 @@ def test_everything_is_as_it_was_at_hand_over(evidence):
     assert (series.labels["__name__"], series.labels["container"], len(series.points)) == ("up", "web", 11)
 
 
-def test_a_folder_without_a_manifest_ends_with_its_last_alerts(tmp_path):
+def test_snapshot_without_manifest_ends_with_its_last_alerts(tmp_path):
     folder = recorded.write_snapshot_folder(tmp_path, manifest=False)
     evidence = SnapshotEvidence(SnapshotFolder(folder))
     assert evidence.now == 1_736_122_200.0
@@ -84,13 +84,13 @@ def shown(minute, **body):
     ],
     ids=["never", "once", "and back", "status alone", "a version is no change"],
 )  # fmt: skip
-def test_a_change_is_dated_by_the_first_list_that_shows_it(rows, exact, spec, status):
+def test_change_time_is_the_first_list_showing_it(rows, exact, spec, status):
     (obj,) = list_present(rows, exact=exact)
     times = {each.get("subresource", ""): each["time"][11:16] for each in obj["metadata"]["managedFields"]}
     assert times == {"": spec} | ({"status": status} if status else {})
 
 
-def test_what_the_last_list_lacks_is_gone():
+def test_object_absent_from_the_last_list_is_deleted():
     rows = [shown(0), shown(4, metadata={"name": "b", "uid": "2"}), shown(8)]
     assert [o["metadata"]["name"] for o in list_present(rows, exact=True)] == ["a"]
     assert [o["metadata"]["name"] for o in list_present(rows, exact=False)] == ["a", "b"]
@@ -103,7 +103,7 @@ def test_recreated_object_counts_once():
     assert obj["spec"] == 2
 
 
-def test_events_of_both_groups_are_one(evidence):
+def test_events_of_both_api_groups_are_merged(evidence):
     (event,) = evidence.list("Event")
     assert (event["message"], event["involvedObject"]["name"]) == ("Started container", "cart-5d9c-x1")
     deleted = [{"Body": json.dumps({"type": kind, "object": event})} for kind in ("ADDED", "DELETED")]
@@ -115,13 +115,13 @@ def test_events_of_both_groups_are_one(evidence):
     [("2025-01-06T00:00:00.123456789Z", 1_736_121_600.123456), ("2025-01-06T00:00:00Z", 1_736_121_600.0), ("", 5.0),
      ("soon", 5.0)],
 )  # fmt: skip
-def test_when_an_alert_was_active(active, start):
+def test_active_time_is_parsed(active, start):
     (timeline,) = build_history([{"labels": {"alertname": "A"}, "state": "pending", "activeAt": active}], 5.0).timelines
     assert timeline.pending[0].start == pytest.approx(start)
     assert timeline.firing == ()
 
 
-def test_samples_without_tags_have_their_columns_as_labels():
+def test_untagged_samples_use_columns_as_labels():
     rows = [
         build_row(
             metric_name="m", timestamp=f"2025-01-06 00:00:{second}", value=value, service_name="cart", namespace="shop",
@@ -189,7 +189,7 @@ def test_the_api_answers_lines(api, query, lines):
     assert (status, len(text.splitlines())) == (200, lines)
 
 
-def test_the_api_makes_tables(api):
+def test_api_serves_tables(api):
     _, table = ask(api, "/api/v1/namespaces/shop/pods", accept=TABLE)
     assert [each["name"] for each in table["columnDefinitions"]][:5] == ["Name", "Ready", "Status", "Restarts", "Age"]
     assert table["rows"][0]["cells"][:5] == ["cart-5d9c-x1", "1/1", "Running", "0", "10m"]
@@ -202,7 +202,7 @@ def test_the_api_makes_tables(api):
     [(0, "0s"), (119, "119s"), (120, "2m"), (125, "2m5s"), (600, "10m"), (10_799, "179m"), (10_800, "3h"),
      (12_000, "3h20m"), (30_000, "8h"), (172_800, "2d"), (180_000, "2d2h"), (864_000, "10d"), (-5, "<invalid>")],
 )  # fmt: skip
-def test_how_kubectl_writes_ages(seconds, text):
+def test_age_is_formatted_as_kubectl_does(seconds, text):
     assert format_age(seconds) == text
 
 
@@ -223,7 +223,7 @@ def test_the_status_of_a_pod(status, text):
     assert find_pod_status({"metadata": {}, "spec": {"initContainers": [{}]}, "status": status}) == text
 
 
-def test_lines_of_what_is_no_pod(evidence):
+def test_logs_of_a_non_pod_are_not_found(evidence):
     with pytest.raises(NotFound):
         evidence.logs(evidence.list("Service")[0])
 

@@ -48,7 +48,7 @@ def solve(snapshot, tmp_path, *more):
     return run(["solve", "--snapshot", str(snapshot), "--runs", str(tmp_path / "runs"), "--format", "json", *more])
 
 
-def test_the_references_score_as_they_must(snapshot, tmp_path, capsys):
+def test_reference_solvers_score_as_expected(snapshot, tmp_path, capsys):
     assert solve(snapshot, tmp_path, "--baseline", "oracle", "--baseline", "nop") == 0
     said = json.loads(capsys.readouterr().out)
     means = {name: said[name]["metrics"]["recall_gated_precision"]["mean"] for name in said}
@@ -59,7 +59,7 @@ def test_the_references_score_as_they_must(snapshot, tmp_path, capsys):
     assert record["first_alert_ts"] < record["start"]
 
 
-def test_a_folder_of_snapshots_and_its_truths(snapshot, tmp_path, capsys):
+def test_folder_of_snapshots_is_solved_and_scored(snapshot, tmp_path, capsys):
     assert solve(snapshot.parent, tmp_path, "--baseline", "nop", "--repeats", "1") == 0
     capsys.readouterr()
     truths = str(snapshot.parent / "truths")
@@ -91,7 +91,7 @@ def test_a_program_reads_the_snapshot_and_no_truth(snapshot, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("program", "fix"), [("recent-change", "--baseline recent-change"), ("./no-such-solver", "give its path")]
 )
-def test_a_program_that_does_not_exist_is_an_error_before_any_run(program, fix, snapshot, tmp_path, capsys):
+def test_missing_program_is_an_error_before_any_run(program, fix, snapshot, tmp_path, capsys):
     assert solve(snapshot, tmp_path, "--solver", program) == 3
     said = capsys.readouterr().err
     assert f"there is no program '{program}'" in said
@@ -125,7 +125,7 @@ def test_bad_commands(arguments, says, tmp_path, monkeypatch, capsys):
     assert says in capsys.readouterr().err
 
 
-def test_without_a_truth_nothing_is_solved(snapshot, tmp_path, capsys):
+def test_missing_truth_is_a_usage_error(snapshot, tmp_path, capsys):
     (snapshot.parent / "truths").rename(snapshot.parent / "elsewhere")
     assert solve(snapshot, tmp_path, "--baseline", "nop") == 3
     assert "no truth of" in capsys.readouterr().err

@@ -65,18 +65,18 @@ def test_a_program_solves(run):
         (GOOD.split("say(type=\"submit\", answer")[0], "error", "exit code 0"),
     ],
 )  # fmt: skip
-def test_a_program_that_fails_has_no_answer(run, text, end, reason):
+def test_failed_program_has_no_answer(run, text, end, reason):
     state = run(text, limits=SessionLimits(turns=5))
     assert (state.end, state.answered) == (end, False)
     assert reason in state.reason
 
 
-def test_a_program_that_crashes_after_its_answer_keeps_it(run):
+def test_program_crashing_after_its_answer_keeps_it(run):
     state = run(GOOD.split('say(type="submit")')[0])
     assert (state.end, state.answered) == ("error", True)
 
 
-def test_a_program_that_says_nothing_is_ended(run, tmp_path):
+def test_silent_program_times_out(run, tmp_path):
     text = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     state = run(text, limits=SessionLimits(wall_seconds=1.0), wall=lambda: 5000.0)
     assert state.end == "timeout"
@@ -84,17 +84,17 @@ def test_a_program_that_says_nothing_is_ended(run, tmp_path):
 
 
 @pytest.mark.parametrize("command", [["/nonexistent/program"], ["no-such-program-here"]])
-def test_a_program_that_is_not_there_is_a_mistake_of_the_command(command, tmp_path):
+def test_missing_program_is_a_usage_error(command, tmp_path):
     with pytest.raises(UsageError, match="there is no program"):
         ProgramSolver(command, {"PATH": os.environ["PATH"]}, tmp_path, tmp_path / "err")
 
 
-def test_variables_are_those_that_were_named():
+def test_environment_has_named_variables_only():
     given = {"PATH": "/bin", "SECRET": "s", "KEY": "k", "KUBECONFIG": "x"}
     assert choose_environment(given, ["KEY"], Path("/w")) == {"PATH": "/bin", "KEY": "k", "HOME": "/w"}
 
 
-def test_what_is_not_possible_is_said(monkeypatch):
+def test_unavailable_isolation_is_reported(monkeypatch):
     from scenario_kit.solver.programs import isolation
 
     monkeypatch.setattr(isolation, "can_isolate", lambda: False)
@@ -106,7 +106,7 @@ def test_what_is_not_possible_is_said(monkeypatch):
 
 
 @pytest.mark.skipif(not can_isolate(), reason="this machine gives no namespaces: unshare is missing or refused")
-def test_a_program_is_kept_apart(tmp_path):
+def test_isolated_program_cannot_read_files_or_network(tmp_path):
     secret, home = tmp_path / "lab", tmp_path / "lab" / "runs" / "work"
     home.mkdir(parents=True)
     (secret / "truth").write_text("cart")

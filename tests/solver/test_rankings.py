@@ -27,7 +27,7 @@ def alert(service, since, name="Errors", firing=True):
     return SeenAlert(name=name, firing=firing, since=since, labels={"service_name": service})
 
 
-def test_the_loudest_has_most_alerts_and_began_first():
+def test_loudness_ranks_by_alert_count_then_onset():
     seen = Observation(objects=OBJECTS, alerts=(
         alert("frontend", "10:05"), alert("checkout", "10:06"), alert("checkout", "10:07", "Slow"),
         alert("payment", "10:01", firing=False), alert("cart", "10:04"),
@@ -35,7 +35,7 @@ def test_the_loudest_has_most_alerts_and_began_first():
     assert rank_by_loudness(seen) == ["Deployment/checkout", "Deployment/cart", "Deployment/frontend"]
 
 
-def test_the_earliest_may_be_pending():
+def test_onset_ranking_includes_pending_alerts():
     seen = Observation(objects=OBJECTS, alerts=(alert("frontend", "10:05"), alert("payment", "10:01", firing=False)))
     assert rank_by_onset(seen) == ["Deployment/payment", "Deployment/frontend"]
 
@@ -69,7 +69,7 @@ def test_the_newest_change_is_blamed_and_equals_are_in_order():
     ],
     ids=["any write", "a status is no change", "of two writes one is a status", "never written"],
 )
-def test_when_an_object_was_written(every, status, written):
+def test_written_time_is_the_last_spec_write(every, status, written):
     created = "2026-11-25T10:00:00Z"
     seen = date_object("Service", ["cart", created, every, status])
     assert seen == SeenObject(kind="Service", name="cart", written=written, created=created)
@@ -89,7 +89,7 @@ def test_the_spectrum_by_hand():
     ]
 
 
-def test_the_walk_ends_where_the_failing_calls_end():
+def test_random_walk_ranks_the_last_failing_callee_first():
     calls = tuple(
         SeenCall(caller=a, callee=b, count=1)
         for a, b in (("frontend", "checkout"), ("frontend", "cart"), ("checkout", "payment"), ("checkout", "cart"))
@@ -100,6 +100,6 @@ def test_the_walk_ends_where_the_failing_calls_end():
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_nothing_seen_is_nothing_blamed(name):
+def test_empty_observation_gives_empty_answer(name):
     assert list(BASELINES[name].rank(Observation())) == []
     assert build_answer("shop", [], "")["entities"] == []

@@ -96,7 +96,7 @@ def swap(*instead):
         "cordoned", "no replicas", "selector", "port", "a port by its name", "probe", "too few",
     ],
 )  # fmt: skip
-def test_what_each_check_blames(changed, blamed):
+def test_every_runbook_check_blames_its_object(changed, blamed):
     assert consult(**changed)[0] == blamed
 
 
@@ -111,7 +111,7 @@ def test_what_each_check_blames(changed, blamed):
     ],
     ids=["policy", "configuration", "service", "workload", "all at once is maintenance"],
 )
-def test_what_was_changed_since_the_app_came(objects, blamed):
+def test_recently_changed_object_is_blamed(objects, blamed):
     assert consult(objects=objects)[0] == blamed
 
 

@@ -80,7 +80,7 @@ def test_a_message_leads_to(message, state, limits, action):
         UsageMessage(tokens=TokenCounts(input=-1)),
     ],
 )
-def test_what_makes_no_sense_is_refused(message):
+def test_invalid_message_is_refused(message):
     state, action = say(message)
     assert isinstance(action, Refuse)
     assert action.fix
@@ -88,7 +88,7 @@ def test_what_makes_no_sense_is_refused(message):
     assert not state.answered
 
 
-def test_the_last_turn_may_be_the_answer():
+def test_answer_is_accepted_on_the_last_turn():
     state, action = say(SubmitMessage(answer={}), SessionState(turns=99, stages=("diagnosis",)))
     assert (state.end, state.answered, state.turns) == ("finish", True, 100)
     assert action == EndRun(reason="finish")
@@ -106,12 +106,12 @@ def test_submission_is_recorded_with_time_per_stage():
     assert (state.answer, state.mitigated_at, state.end) == ({"x": 1}, 1000.0, "finish")
 
 
-def test_an_escalation_may_bring_an_answer_and_never_replaces_one():
+def test_escalation_may_add_but_not_replace_an_answer():
     assert say(EscalateMessage(reason="db", answer={"y": 1}))[0].answer == {"y": 1}
     assert say(EscalateMessage(reason="db", answer={"y": 1}), DIAGNOSED)[0].answer == {"x": 1}
 
 
-def test_an_escalation_says_whose_it_is():
+def test_escalation_records_its_target():
     assert say(EscalateMessage(reason="db", to=" shop/StatefulSet/db "))[0].escalated_to == "shop/StatefulSet/db"
 
 
@@ -138,7 +138,7 @@ def test_ended_session_keeps_its_answer(end, reason):
     assert end(msgspec.structs.replace(gone, end="finish"), "again").end == "finish"
 
 
-def test_every_way_to_the_end_is_one():
+def test_every_session_terminates():
     """Whatever is said, a run ends after its turns: nothing goes on for ever."""
     for message in (CALL, SubmitMessage(), EscalateMessage(reason=" ")):
         state = SessionState()

@@ -109,7 +109,7 @@ def test_a_whole_run(play):
         ([NoteMessage(text="hm")], ("agent", None, None)),
     ],
 )
-def test_how_runs_end(play, messages, last):
+def test_last_step_records_the_end_of_the_run(play, messages, last):
     step = play(*messages)["steps"][-1]
     source, function, says = last
     assert step["source"] == source

@@ -33,7 +33,7 @@ _ELSEWHERE = ("kube_", "container_")
 READERS = [rule for rule in RULES if any(word in rule.expr for word in _COLLECTED)]
 
 
-def test_other_rules_read_nothing_from_a_collector() -> None:
+def test_remaining_rules_do_not_use_collector_series() -> None:
     assert READERS
     for rule in RULES:
         assert rule in READERS or any(word in rule.expr for word in _ELSEWHERE), rule.expr
@@ -53,7 +53,7 @@ def test_series_have_the_labels_of_the_twin(configuration: CollectorConfiguratio
         assert {frozenset(labels.keys() - ADDED) for labels in found} == {LABELS[name]}
 
 
-def test_what_receivers_publish_keeps_its_name(configuration: CollectorConfiguration, fed: Feed) -> None:
+def test_receiver_metrics_keep_their_names(configuration: CollectorConfiguration, fed: Feed) -> None:
     """Names, units and types of their metadata, through this pipeline and this exporter, are the lab's series."""
     collector = fed.collectors[configuration.name]
     for receiver in collector.stand_ins:
@@ -106,7 +106,7 @@ def expect(rule: AlertRule, fed: Feed, name: str) -> set[str]:
     return edge if rule.labels["tier"] == "edge" else loud - edge
 
 
-def test_traces_reach_what_stores_them(fed: Feed) -> None:
+def test_traces_are_forwarded_once(fed: Feed) -> None:
     """What the collectors pass on, by OTLP, is every span once."""
     passed_on = {n for n, c in CONFIGURATIONS.items() if any(address in c.text for address in processes.SINKS)}
     total = sum(fed.sent[name].total() for name in passed_on)
@@ -118,13 +118,13 @@ def test_traces_reach_what_stores_them(fed: Feed) -> None:
     processes.wait_until(lambda: count() == [total], lambda: f"{count()}, expected {total}")
 
 
-def test_nothing_is_dropped(configuration: CollectorConfiguration, fed: Feed) -> None:
+def test_exporter_drops_no_metric(configuration: CollectorConfiguration, fed: Feed) -> None:
     """The exporter tells of a metric that it drops in its log alone."""
     errors = fed.collectors[configuration.name].read_errors()
     assert [line for line in errors if "connection refused" not in line and "no such host" not in line] == []
 
 
-def test_a_label_of_its_own_loses_a_metric(otelcol: Path, fed: Feed, tmp_path: Path) -> None:
+def test_dimension_equal_to_a_constant_label_drops_the_metric(otelcol: Path, fed: Feed, tmp_path: Path) -> None:
     """The exporter drops every span metric that has a label `namespace` already: what this file is there to see."""
     name = next(iter(fed.collectors))
     host = fed.sink.host.rpartition(".")[0] + ".200"

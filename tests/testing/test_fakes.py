@@ -26,7 +26,7 @@ def test_put_stores_objects_unchanged() -> None:
     assert cluster.get(Reference("Namespace", "shop")) is not None
 
 
-def test_what_is_returned_is_a_copy() -> None:
+def test_returned_object_is_a_copy() -> None:
     cluster = FakeCluster([obj("ConfigMap", "c", data={"a": "1"})])
     ref = Reference("ConfigMap", "c", "shop")
     found = cluster.get(ref)
@@ -52,7 +52,7 @@ def test_requests_are_recorded_and_can_fail() -> None:
     assert cluster.requests == [("patch", "shop/ConfigMap/c")]
 
 
-def test_a_running_pod_waits_for_its_kubelet() -> None:
+def test_running_pod_is_deleted_after_its_kubelet() -> None:
     cluster = FakeCluster([pod("placed", "node-1"), pod("waiting")])
     placed, waiting = (Reference("Pod", name, "shop") for name in ("placed", "waiting"))
     cluster.delete(placed)

@@ -81,7 +81,7 @@ def apply(webhook: Switch, api_server: Path, binary: Callable[[str], Path]) -> A
     return run
 
 
-def test_kubectl_apply_says_what_is_wrong(apply: Apply, wrong: tuple[dict[str, Any], str, str, str]) -> None:
+def test_kubectl_apply_shows_the_finding(apply: Apply, wrong: tuple[dict[str, Any], str, str, str]) -> None:
     obj, code, field, helps = wrong
     tried = apply(obj)
 
@@ -104,7 +104,7 @@ def test_valid_scenario_is_stored_and_dry_run_passes(apply: Apply, kube: KubeClu
     assert (stored is None) == (dry_run == "server")
 
 
-def test_a_dry_run_says_what_is_wrong(apply: Apply) -> None:
+def test_dry_run_shows_the_finding(apply: Apply) -> None:
     tried = apply(spoil(lambda spec: spec.pop("brief")), "--dry-run=server")
 
     assert (tried.code, "SK605 spec.brief: " in tried.said) == (1, True)

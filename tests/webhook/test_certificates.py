@@ -56,7 +56,7 @@ def keys() -> WebhookKeys:
         (AUTHORITY_LIFETIME + HOUR, True, True),
     ],
 )
-def test_what_is_renewed_when(keys: WebhookKeys, passed: timedelta, renewed: bool, authority: bool) -> None:
+def test_keys_are_renewed_before_expiry(keys: WebhookKeys, passed: timedelta, renewed: bool, authority: bool) -> None:
     found = renew_keys(keys, HOST, NOW + passed)
 
     assert (found is not None) == renewed
@@ -67,7 +67,7 @@ def test_what_is_renewed_when(keys: WebhookKeys, passed: timedelta, renewed: boo
         assert found.trusted.endswith(keys.trusted) == (passed < AUTHORITY_LIFETIME)
 
 
-def test_what_does_not_fit_is_made_anew(keys: WebhookKeys) -> None:
+def test_inconsistent_keys_are_regenerated(keys: WebhookKeys) -> None:
     other = renew_keys(None, HOST, NOW)
     assert other is not None
 
@@ -81,11 +81,11 @@ def test_what_does_not_fit_is_made_anew(keys: WebhookKeys) -> None:
 @pytest.mark.parametrize(
     "data", [{}, {"tls.crt": "YQ=="}, dict.fromkeys(("tls.crt", "tls.key", "ca.crt", "ca.key"), "?")]
 )
-def test_a_secret_of_somebody_else_is_none(data: dict[str, str]) -> None:
+def test_foreign_secret_has_no_keys(data: dict[str, str]) -> None:
     assert WebhookKeys.parse(data) is None
 
 
-def test_a_secret_holds_what_was_written(keys: WebhookKeys) -> None:
+def test_webhook_keys_round_trip(keys: WebhookKeys) -> None:
     assert WebhookKeys.parse(keys.encode()) == keys
 
 
@@ -199,6 +199,6 @@ def test_a_renewed_certificate_is_shown_without_a_restart(
     assert before != after
 
 
-def test_an_address_that_cannot_be_listened_at_is_a_clear_error() -> None:
+def test_unavailable_address_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"--webhook 192\.0\.2\.1:1: "):
         serve_reviews(("192.0.2.1", 1), create_context(), lambda obj: ObjectJudgement())

@@ -42,7 +42,7 @@ def test_error_has_code_field_suggestion_and_page(wrong: tuple[dict[str, Any], s
     assert line.endswith(f" [{load_rules()[code].page}]")
 
 
-def test_accepted_says_the_same(wrong: tuple[dict[str, Any], str, str, str]) -> None:
+def test_webhook_and_accepted_condition_agree(wrong: tuple[dict[str, Any], str, str, str]) -> None:
     environment = cast(Environment, SimpleNamespace(catalog=CATALOG, settings=SETTINGS))
     refusal, desired, runbook = accept(environment, wrong[0])
 
@@ -52,7 +52,7 @@ def test_accepted_says_the_same(wrong: tuple[dict[str, Any], str, str, str]) -> 
     assert judge(wrong[0])[1:] == (refusal.message,)
 
 
-def test_lint_says_the_same_of_the_file(wrong: tuple[dict[str, Any], str, str, str]) -> None:
+def test_webhook_and_lint_agree(wrong: tuple[dict[str, Any], str, str, str]) -> None:
     obj, code, _, _ = wrong
     judged = judge_scenario(CATALOG, SETTINGS, obj).refusal
     text = yaml.safe_dump({**obj, "metadata": GOOD["metadata"]}, sort_keys=False)
@@ -65,14 +65,14 @@ def test_lint_says_the_same_of_the_file(wrong: tuple[dict[str, Any], str, str, s
     assert {(f.code, f.message) for f in judged.findings} <= {(f.code, f.message) for f in found}
 
 
-def test_an_object_where_a_solver_could_read_it_is_refused() -> None:
+def test_object_in_a_solver_namespace_is_refused() -> None:
     (line,) = judge(spoil(lambda spec: None, namespace="otel-demo"))
 
     assert "(NamespaceVisible)" in line
     assert f"kubectl apply -n {HERE}" in line
 
 
-def test_a_scenario_that_is_only_stored_needs_no_brief() -> None:
+def test_suspended_scenario_needs_no_brief() -> None:
     assert judge(spoil(lambda spec: spec.update(suspend=True, brief=""))) == ()
 
 
@@ -81,7 +81,7 @@ def test_blank_brief_is_missing_and_placeholder_reported() -> None:
     assert judge(spoil(lambda spec: spec.update(brief="TODO say what users see")))[1].startswith("SK602 spec.brief: ")
 
 
-def test_many_mistakes_are_counted() -> None:
+def test_long_finding_list_is_truncated() -> None:
     def repeat(spec: dict[str, Any]) -> None:
         spec["faults"] = [{"name": f"f{i}", "type": f"unknown-{i}", "target": "Deployment/cart"} for i in range(16)]
         spec["decoys"] = [{"name": f"d{i}", "changes": []} for i in range(16)]
@@ -129,7 +129,7 @@ def test_other_kinds_are_not_judged() -> None:
 
 
 @pytest.mark.parametrize("code", sorted(load_rules()))
-def test_the_page_of_each_code_has_its_anchor(code: str) -> None:
+def test_every_code_links_to_an_existing_anchor(code: str) -> None:
     page, _, anchor = load_rules()[code].page.partition("#")
     headings = re.findall(r"^## (SK\d{3}: .*)$", (ROOT / page).read_text(), re.MULTILINE)
     # GitHub's anchors: lower case, without punctuation, blanks as hyphens.

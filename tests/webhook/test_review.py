@@ -28,7 +28,7 @@ def allow(obj: dict[str, Any]) -> ObjectJudgement:
     return ObjectJudgement(warnings=("a" * 300,) * 20)
 
 
-def test_a_refusal_is_a_status_with_every_line() -> None:
+def test_refusal_status_contains_every_line() -> None:
     answer = answer_review(review(), refuse)
 
     assert (answer["apiVersion"], answer["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
@@ -46,7 +46,7 @@ def test_admission_warnings_fit_client_limits() -> None:
     assert [len(text) for text in response["warnings"]] == [256] * 8
 
 
-def test_a_deletion_is_let_go_and_a_dry_run_is_answered_alike() -> None:
+def test_deletion_is_allowed_and_dry_run_is_reviewed() -> None:
     assert answer_review(review(operation="DELETE", object=None), refuse)["response"]["allowed"] is True
     assert answer_review(review(dryRun=True), refuse) == answer_review(review(dryRun=False), refuse)
 
@@ -72,7 +72,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("document", BROKEN)
-def test_anything_else_is_no_review(document: Any) -> None:
+def test_invalid_review_is_rejected(document: Any) -> None:
     with pytest.raises(InvalidReview):
         answer_review(document, refuse)
     status, body = answer_request("POST", PATH, json.dumps(document).encode(), refuse)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from operators.scenario.environment import Environment, Settings
 from operators.scenario.trial_context import Attendance, build_context
 from operators.scenario.trial_runner import forget
 from scenario_kit.campaign.interventions.programs import build_handover
+from scenario_kit.campaign.planning.duration import estimate_trial, format_duration
 from scenario_kit.campaign.planning.plans import PlannedTrial, build_trial_spec, derive_namespace
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.solving.incidents import PREFIX, PlayedIncident
@@ -21,15 +23,31 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.lab import lifecycle, toolchain
 from scenario_kit.lab.host.state import LabState
-from scenario_kit.model import Scenario
+from scenario_kit.model import Runbook, Scenario, TrialStep
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render import resolve
 from scenario_kit.solver.gateway.kubectl_process import KubectlProcess
 from scenario_kit.solver.gateway.tools import Sources
 from scenario_kit.solver.incident.handover import LiveIncident
+from scenario_kit.trial import TrialStatus
 
 #: Seconds that an app without an incident runs before the hand-over.
 _NOTHING_SECONDS: Final = 600
+
+
+def show_steps(
+    steps: Sequence[TrialStep], runbook: Runbook, say: Callable[[str], None]
+) -> Callable[[TrialStatus], None]:
+    """Say how long a wall clock takes to the hand-over, and return what says of each step that it begins."""
+    usual, longest = (format_duration(seconds) for seconds in estimate_trial(steps, runbook))
+    say(f"in wall time, about {usual} to the hand-over, {longest} by its deadlines")
+
+    def show(status: TrialStatus) -> None:
+        running = next((step for step in status.steps if step.outcome == "Running"), None)
+        if running is not None:
+            say(f"{datetime.fromtimestamp(running.started_at, UTC):%H:%M:%S} {running.step}")
+
+    return show
 
 
 class LabStage:
@@ -73,7 +91,7 @@ class LabStage:
         traces = LabTraces(self._lab, namespace)
         reader = KubeCluster(kubeconfig=Path(self._lab.solver_kubeconfig))
         try:
-            incident.begin(lambda _: None)
+            incident.begin(show_steps(steps, runbook, self._say) if clock == "Wall" else lambda _: None)
             sources = Sources(
                 namespaces=runbook.everywhere,
                 cluster=reader,

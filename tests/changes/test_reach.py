@@ -9,6 +9,7 @@ import pytest
 from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
+from scenario_kit.model.chaos.kinds import PAUSE
 from tests.changes.test_chaos import NS, cluster, engine, partition, run, schedule  # noqa: F401 - fixtures
 
 STRANGERS = {"namespaces": ["payments"], "labelSelectors": {"app": "web"}}
@@ -58,13 +59,15 @@ def test_patch_of_chaos_spec_is_refused(engine, patch):  # noqa: F811
         engine.do(Change.from_json(change), ordinal=1, group="Solution/fix")
 
 
-def test_pause_annotation_is_allowed(engine):  # noqa: F811
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"type": "Merge", "patch": {"metadata": {"annotations": {PAUSE: "true"}}}},
+        {"type": "Json", "patch": [{"op": "add", "path": "/metadata/annotations", "value": {PAUSE: "true"}}]},
+    ],
+)
+def test_pause_annotation_is_allowed(engine, patch):  # noqa: F811
     engine.do(Change(Chaos(manifest=schedule())), ordinal=0, group="Fault/main")
-    annotations = {"experiment.chaos-mesh.org/pause": "true"}
-    patch = {
-        "target": "Schedule.chaos-mesh.org/net-1",
-        "type": "Merge",
-        "patch": {"metadata": {"annotations": annotations}},
-    }
+    change = {"patch": {"target": "Schedule.chaos-mesh.org/net-1", **patch}}
 
-    assert engine.do(Change.from_json({"patch": patch}), ordinal=1, group="Solution/fix").state == "Done"
+    assert engine.do(Change.from_json(change), ordinal=1, group="Solution/fix").state == "Done"

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenario_kit.changes.three_way_restore import list_changed_paths, restore_fields, strip_to_desired
+from scenario_kit.changes.three_way_restore import (
+    RESTARTED,
+    is_alike,
+    list_changed_paths,
+    restore_fields,
+    strip_to_desired,
+)
 
 
 def service(target_port, selector=None, extra_port=None):
@@ -97,3 +103,48 @@ def test_immediate_restore_returns_prior_object(prior, after):
     prior, after = {"spec": prior}, {"spec": after}
     assert restore_fields(after, prior, after) == prior
     assert bool(list_changed_paths(prior, after)) == (prior != after)
+
+
+def test_desired_state_is_a_copy():
+    obj = {"metadata": {"name": "a", "uid": "1", "annotations": {"x": "1"}}, "spec": {"a": [1]}, "status": {}}
+    before = copy.deepcopy(obj)
+    desired = strip_to_desired(obj)
+    desired["spec"]["a"].append(2)
+    desired["metadata"]["annotations"]["y"] = "2"
+    assert obj == before
+
+
+def pods(**annotations):
+    return {"metadata": {"name": "a"}, "spec": {"template": {"metadata": {"annotations": annotations}}}}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (pods(), pods(), True),
+        (pods(**{RESTARTED: "1"}), pods(**{RESTARTED: "2"}), True),
+        (pods(**{RESTARTED: "1"}), pods(), True),
+        (pods(**{RESTARTED: "1", "x": "1"}), pods(x="1"), True),
+        (pods(**{RESTARTED: "1", "x": "1"}), pods(), False),
+        (pods(x="1"), pods(x="2"), False),
+        ({"metadata": {"name": "a"}}, {"metadata": {"name": "a"}, "status": {"x": 1}}, True),
+        ({"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}, False),
+    ],
+)
+def test_restarts_make_no_difference(one, other, alike):
+    assert is_alike(one, other) is alike
+
+
+@pytest.mark.parametrize(
+    ("prior", "after", "paths"),
+    [
+        ({"a": None}, {}, ("/a",)),
+        ({}, {"a": None}, ("/a",)),
+        ({"l": [{"name": "x", "v": 1}]}, {"l": [{"name": "x", "v": None}]}, ("/l[x]/v",)),
+        ({"l": [{"name": "x"}]}, {"l": []}, ("/l",)),
+        ({"l": [{"name": "x"}, {"name": "y"}]}, {"l": [{"name": "x"}]}, ("/l[y]",)),
+        ({"l": [{"name": "x"}, {"name": "y"}]}, {"l": [{"name": "y"}, {"name": "x"}]}, ("/l",)),
+    ],
+)
+def test_absent_fields_and_items_differ_from_null(prior, after, paths):
+    assert list_changed_paths(prior, after) == paths

@@ -12,6 +12,7 @@ from scenario_kit.admission.foreign_hosts import is_own_name
 from scenario_kit.admission.hosts import NOWHERE, PRIVATE, is_within
 from scenario_kit.admission.pods import find_pod_specs
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import list_mappings
 from scenario_kit.schema.writable import CLUSTER
 
 #: Networks that host aliases may refer to: private ones and loopback.
@@ -80,19 +81,39 @@ def _check_service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _check_ingress(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check that an Ingress takes requests only for hosts of the app."""
-    of_app = {
-        rule.get("host")
-        for o in bounds.before
-        if o["kind"] == "Ingress"
-        for rule in (o.get("spec") or {}).get("rules") or ()
-    }
-    for i, rule in enumerate((obj.get("spec") or {}).get("rules") or ()):
-        host = str(rule.get("host") or "") if isinstance(rule, Mapping) else ""
-        if host and not bounds.of_app and host not in of_app and not is_own_name(host, bounds):
-            note = f"takes requests for host '{host}', which is not the app's"
-            expected = "a host of the app's Ingress, or one below .example"
-            yield Breach("SK237", ("spec", "rules", i, "host"), host, note, expected=expected)
+    """Check that an Ingress takes requests only for hosts of the app, and passes them to Services."""
+    of_app = {host for o in bounds.before if o["kind"] == "Ingress" for _, host in _list_ingress_hosts(o)}
+    for keys, host in _list_ingress_hosts(obj):
+        if not bounds.of_app and host not in of_app and not (host and is_own_name(host, bounds)):
+            whose = f"host '{host}', which is not the app's" if host else "every host"
+            note = f"takes requests for {whose}"
+            yield Breach("SK237", keys, host, note, expected="a host of the app's Ingress, or one below .example")
+    for keys, backend in _list_backends(obj.get("spec") or {}):
+        if backend.get("resource"):
+            kind = str((backend["resource"] or {}).get("kind"))
+            note = f"passes requests to an object of kind {kind}, which the controller interprets"
+            yield Breach("SK237", (*keys, "resource"), kind, note, expected="a Service of the app")
+
+
+def _list_ingress_hosts(obj: Object) -> Iterator[tuple[Keys, str]]:
+    """List the hosts of an Ingress; an empty one stands for all."""
+    spec: Mapping[str, Any] = obj.get("spec") or {}
+    if spec.get("defaultBackend"):
+        yield ("spec", "defaultBackend"), ""
+    for i, rule in list_mappings(spec.get("rules")):
+        yield ("spec", "rules", i, "host"), str(rule.get("host") or "")
+    for i, each in list_mappings(spec.get("tls")):
+        for j, host in enumerate(each.get("hosts") or ()):
+            yield ("spec", "tls", i, "hosts", j), str(host)
+
+
+def _list_backends(spec: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    if isinstance(spec.get("defaultBackend"), Mapping):
+        yield ("spec", "defaultBackend"), spec["defaultBackend"]
+    for i, rule in list_mappings(spec.get("rules")):
+        for j, path in list_mappings((rule.get("http") or {}).get("paths")):
+            if isinstance(path.get("backend"), Mapping):
+                yield ("spec", "rules", i, "http", "paths", j, "backend"), path["backend"]
 
 
 def _find_endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
-from scenario_kit.admission.hosts import collect_hosts
+from scenario_kit.admission.hosts import collect_hosts, collect_registries
 from scenario_kit.model import App, Fault, Object
 from scenario_kit.model.kubernetes.reference import resolve_homes
 from scenario_kit.schema.writable import CLUSTER
@@ -59,12 +59,17 @@ class AdmissionBounds:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Return the keys of labels and annotations that the app uses itself."""
-        return frozenset(key for o in self.before for _, marks in find_metadata(o) for key in marks)
+        return frozenset(key for o in self.before for _, marks in find_marks(o) for key in marks)
 
     @cached_property
     def hosts(self) -> frozenset[str]:
         """Return the hosts that the app's own containers and files name."""
         return collect_hosts(self.before)
+
+    @cached_property
+    def registries(self) -> frozenset[str]:
+        """Return the hosts of public registries, and of those from which the app's own images come."""
+        return collect_registries(self.before)
 
     @cached_property
     def rules(self) -> tuple[Mapping[str, Any], ...]:
@@ -99,17 +104,23 @@ def derive_bounds(
     return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app, (*before, *ready))
 
 
-def find_metadata(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any]]]:
-    """Find the labels and annotations of an object and of every template in it, each with its place."""
+def find_metadata(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """Find the metadata of an object and of every template in it, each with its place."""
     if isinstance(value, Mapping):
         metadata = value.get("metadata")
         if isinstance(metadata, Mapping):
-            for field in ("labels", "annotations"):
-                if isinstance(metadata.get(field), Mapping):
-                    yield (*keys, "metadata", field), metadata[field]
+            yield (*keys, "metadata"), metadata
         for name, part in value.items():
             if name not in ("metadata", "data", "stringData"):
                 yield from find_metadata(part, (*keys, name))
     elif isinstance(value, list | tuple):
         for i, part in enumerate(value):
             yield from find_metadata(part, (*keys, i))
+
+
+def find_marks(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """Find the labels and annotations of an object and of every template in it, each with its place."""
+    for keys, metadata in find_metadata(obj):
+        for field in ("labels", "annotations"):
+            if isinstance(metadata.get(field), Mapping):
+                yield (*keys, field), metadata[field]

@@ -1,4 +1,4 @@
-"""Volume claims: only for volumes and data of the app or the change."""
+"""Objects that a change refers to: volumes, data and priorities of the app or of the change."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.admission.pods import find_pod_specs
 from scenario_kit.model import Object
+from scenario_kit.schema.writable import CLUSTER
 
 _SOURCES: Final = ("dataSource", "dataSourceRef")
 
@@ -30,6 +31,22 @@ def check_claims(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             if home and home not in bounds.namespaces:
                 note = f"copies data from '{home}', which is not a namespace of the app"
                 yield Breach("SK236", (*keys, field, "namespace"), home, note, expected="a claim of the app")
+
+
+def check_priorities(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check that pods preempt others only by a priority that the app or a change created."""
+    if bounds.of_app:
+        return
+    own = {o["metadata"]["name"] for o in bounds.ready if o["kind"] == "PriorityClass"}
+    for keys, pod in find_pod_specs(obj):
+        name = pod.get("priorityClassName")
+        if name and name not in own and not str(name).startswith("system-"):
+            note = f"has the priority '{name}' of the cluster, which may preempt pods of others"
+            expected = "a PriorityClass that the app or the fault creates"
+            yield Breach("SK202", (*keys, "priorityClassName"), name, note, CLUSTER, expected)
+        if pod.get("priority"):
+            note = f"has `priority: {pod['priority']}`, which only the API server sets"
+            yield Breach("SK202", (*keys, "priority"), pod["priority"], note, CLUSTER, "priorityClassName")
 
 
 def find_claims(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
-from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_hosts, is_within, list_texts
+from scenario_kit.admission.hosts import (
+    LOOPBACK,
+    NOWHERE,
+    PRIVATE,
+    ReadText,
+    find_arguments,
+    is_within,
+    list_texts,
+    parse_registry,
+)
 from scenario_kit.admission.pods import find_pod_specs, list_containers
 from scenario_kit.model import Object
 
@@ -17,6 +26,7 @@ _UNRESOLVED: Final = ("invalid", "test", "example", "localhost", "example.com", 
 #: Address of cloud metadata services within a private network.
 _METADATA: Final = (ip_network("fd00:ec2::254/128"),)
 _EXPECTED: Final = "a Service of the app, a name below .invalid, or an address for documentation, such as 192.0.2.1"
+_REGISTRY: Final = "a registry of the app's images, a public one such as docker.io, or a name below .invalid"
 _HOOKS: Final = ("postStart", "preStop")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
@@ -25,16 +35,38 @@ def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Check the hosts that an object of a change names; the app itself is reviewed as a whole."""
     if bounds.of_app:
         return
-    for keys, text in list_texts(obj):
-        for host in find_hosts(text):
-            if not is_own_host(host, bounds) and host not in bounds.hosts:
-                yield Breach("SK237", keys, host, f"names host '{host}', which is not the app's", expected=_EXPECTED)
+    for read in list_texts(obj):
+        yield from _check_text(read, bounds)
     for keys, spec in find_pod_specs(obj):
         for i, server in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
             if not is_within(server, (*NOWHERE, *LOOPBACK, *PRIVATE)):
                 note = f"uses the name server {server}, which is outside the cluster"
                 yield Breach("SK237", (*keys, "dnsConfig", "nameservers", i), server, note, expected=_EXPECTED)
+        for i, domain in enumerate((spec.get("dnsConfig") or {}).get("searches") or ()):
+            if not _is_own_domain(str(domain), bounds):
+                note = f"looks names up in '{domain}', which is not a domain of the app"
+                place = (*keys, "dnsConfig", "searches", i)
+                yield Breach("SK237", place, domain, note, expected="<namespace of the app>.svc.cluster.local")
         yield from _check_probes(spec, keys)
+        for place, container in list_containers(spec, keys):
+            registry = parse_registry(str(container.get("image") or ""))
+            if registry not in bounds.registries and not is_own_host(registry, bounds):
+                note = f"pulls an image from '{registry}', which is no registry of the app, nor a public one"
+                yield Breach("SK237", (*place, "image"), container["image"], note, expected=_REGISTRY)
+
+
+def check_command(words: Sequence[str], bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check the hosts that a command of a store's client names."""
+    for i, word in enumerate(words):
+        yield from _check_text(ReadText(("command", i), word), bounds)
+    for host in find_arguments(" ".join(words)):
+        yield from _check_text(ReadText(("command",), host, address=True), bounds)
+
+
+def _check_text(read: ReadText, bounds: AdmissionBounds) -> Iterator[Breach]:
+    for host in read.hosts:
+        if not is_own_host(host, bounds) and host not in bounds.hosts:
+            yield Breach("SK237", read.keys, host, f"names host '{host}', which is not the app's", expected=_EXPECTED)
 
 
 def _check_probes(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
@@ -64,6 +96,13 @@ def is_own_host(host: str, bounds: AdmissionBounds) -> bool:
     except ValueError:
         return is_own_name(host, bounds)
     return is_within(host, (*NOWHERE, *LOOPBACK, *PRIVATE)) and not is_within(host, _METADATA)
+
+
+def _is_own_domain(domain: str, bounds: AdmissionBounds) -> bool:
+    """Return whether a search domain holds only names of the app, of the cluster, or such as never resolve."""
+    domain = domain.rstrip(".").lower()
+    own = {f"{name}.svc.cluster.local" for name in bounds.namespaces}
+    return domain in {"", "svc.cluster.local", "cluster.local", *own} or is_own_name(domain, bounds)
 
 
 def is_own_name(name: str, bounds: AdmissionBounds) -> bool:

@@ -9,9 +9,9 @@ from scenario_kit.admission.addresses import check_addresses
 from scenario_kit.admission.amounts import check_amounts
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
-from scenario_kit.admission.claims import check_claims
+from scenario_kit.admission.claims import check_claims, check_priorities
 from scenario_kit.admission.corefile import check_corefile
-from scenario_kit.admission.foreign_hosts import check_hosts
+from scenario_kit.admission.foreign_hosts import check_command, check_hosts
 from scenario_kit.admission.marks import check_marks
 from scenario_kit.admission.pods import check_privileges
 from scenario_kit.admission.rights import check_granted
@@ -72,6 +72,7 @@ def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     yield from check_hosts(obj, bounds)
     yield from check_corefile(obj, bounds)
     yield from check_claims(obj, bounds)
+    yield from check_priorities(obj, bounds)
     yield from check_stressors(obj)
     if not bounds.of_app:
         yield from check_amounts(obj)
@@ -172,6 +173,9 @@ def _resolve_namespace(symbol: str, bounds: AdmissionBounds) -> str:
 
 def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
     """Return why a change of an existing object is not admitted; effects on rendered objects are judged separately."""
+    words = change.operation.words
+    if words:
+        return next((each._replace(keys=(change.operation.keyword,)) for each in check_command(words, bounds)), None)
     aim = find_aim(change, bounds)
     if aim is None or change.operation.creates:
         return None

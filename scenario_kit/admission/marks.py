@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.admission.bounds import RBAC, AdmissionBounds, find_metadata
+from scenario_kit.admission.bounds import RBAC, AdmissionBounds, find_marks, find_metadata
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.reference import GROUP
@@ -42,6 +42,8 @@ _KEYS: Final = frozenset(
 #: Annotations copied into a shared proxy configuration; one word only, so that no directive can be injected.
 _NGINX: Final = "nginx.ingress.kubernetes.io"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9/$._()*-]{1,200}")
+#: Fields of metadata that an author writes; the last two have checks of their own.
+_METADATA: Final = ("name", "namespace", "labels", "annotations", "finalizers", "ownerReferences")
 #: The pod security standards, and the labels of a namespace that choose one.
 _SECURITY: Final = "pod-security.kubernetes.io/"
 _STANDARDS: Final = ("baseline", "restricted")
@@ -53,18 +55,27 @@ _OF_NAMESPACES: Final = frozenset(
 
 def check_marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Check metadata that makes cluster components keep, remove or act on an object."""
-    metadata: Mapping[str, Any] = obj["metadata"]
-    for i, text in enumerate(metadata.get("finalizers") or ()):
-        note = f"has the finalizer '{text}', which blocks its deletion"
-        yield Breach("SK220", ("metadata", "finalizers", i), text, note)
-    for i, owner in enumerate(metadata.get("ownerReferences") or ()):
-        kind = owner.get("kind") if isinstance(owner, Mapping) else owner
-        yield Breach("SK220", ("metadata", "ownerReferences", i, "kind"), kind, "has an owner, which would delete it")
+    for keys, metadata in find_metadata(obj):
+        yield from _check_metadata(metadata, keys, bounds)
     if obj["kind"] == "PriorityClass" and obj.get("globalDefault"):
         yield Breach("SK220", ("globalDefault",), True, "is the priority of every new pod in the cluster")
-    for keys, found in find_metadata(obj):
+    for keys, found in find_marks(obj):
         for key, value in found.items():
             yield from _check_key(obj, (*keys, key), str(key), str(value), bounds)
+
+
+def _check_metadata(metadata: Mapping[str, Any], keys: Keys, bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check the metadata of an object or of a template, from which controllers copy it to what they create."""
+    for i, text in enumerate(metadata.get("finalizers") or ()):
+        note = f"has the finalizer '{text}', which blocks its deletion"
+        yield Breach("SK220", (*keys, "finalizers", i), text, note)
+    for i, owner in enumerate(metadata.get("ownerReferences") or ()):
+        kind = owner.get("kind") if isinstance(owner, Mapping) else owner
+        yield Breach("SK220", (*keys, "ownerReferences", i, "kind"), kind, "has an owner, which would delete it")
+    for field, value in metadata.items():
+        if field not in _METADATA and value and not bounds.of_app:
+            note = f"has `metadata.{field}`, which only the API server writes"
+            yield Breach("SK238", (*keys, field), field, note, expected=" | ".join(_METADATA[:4]))
 
 
 def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:

@@ -56,6 +56,8 @@ _CONTEXT: Final = frozenset(
         "supplementalGroupsPolicy", "sysctls",
     }
 )  # fmt: skip
+#: Resources that every node has; others are devices that a plugin of the node hands out.
+_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 #: Host directories in which a volume may have its own directory with a generated name.
 _FOLDERS: Final = ("/var/lib/", "/mnt/", "/srv/", "/data/")
 _GENERATED_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{GENERATED_SUFFIX}")
@@ -116,8 +118,19 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
                 field = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shorten(body)}"
                 yield Breach("SK202", place, path or source, f"has `{field}`", NODE, "a pod without it")
     yield from _check_security_context(spec.get("securityContext"), (*keys, "securityContext"))
+    yield from _check_resources(spec, keys)
     for place, container in list_containers(spec, keys):
         yield from _check_container(container, place)
+
+
+def _check_resources(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+    """Check that a pod or container uses no devices of its node."""
+    for bound in ("limits", "requests"):
+        amounts = (spec.get("resources") or {}).get(bound)
+        for name, amount in amounts.items() if isinstance(amounts, Mapping) else ():
+            if not str(name).startswith(_RESOURCES) and str(amount) != "0":
+                note = f"requests {amount} of `{name}`, devices of the cluster's nodes"
+                yield Breach("SK202", (*keys, "resources", bound, name), amount, note, CLUSTER, "cpu and memory")
 
 
 def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
@@ -134,6 +147,7 @@ def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
 
 
 def _check_container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+    yield from _check_resources(container, keys)
     yield from _check_security_context(container.get("securityContext"), (*keys, "securityContext"))
     for i, port in list_mappings(container.get("ports")):
         if port.get("hostPort"):

@@ -335,3 +335,27 @@ def test_chaos_without_pods_or_outside_the_app_is_refused(selector, code):
     with pytest.raises(AuthoringError) as refused:
         do(where, {"chaos": experiment(selector)})
     assert [f.code for f in refused.value.findings] == [code]
+
+
+@pytest.mark.parametrize(
+    ("patch", "name"),
+    [
+        ({"kind": "Secret"}, "kind"),
+        ({"apiVersion": "v2"}, "apiVersion"),
+        ({"metadata": {"name": "other"}}, "name"),
+        ({"metadata": {"namespace": "kube-system"}}, "namespace"),
+    ],
+)
+def test_a_patch_keeps_what_an_object_is(patch, name):
+    obj = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart"}, "spec": {"ports": []}}
+    change = Change.from_json({"patch": {"target": "Service/cart", "type": "Merge", "patch": patch}})
+
+    with pytest.raises(AuthoringError, match=f"changes its {name}"):
+        change.operation.transform(obj)
+
+
+def test_a_patch_does_not_write_the_status():
+    obj = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart"}, "spec": {"ports": []}}
+    change = Change.from_json({"patch": {"target": "Service/cart", "type": "Merge", "patch": {"status": {"a": 1}}}})
+
+    assert change.operation.transform(obj) == obj

@@ -33,6 +33,9 @@ CLIENT = Client.from_json(
         (["{x}", "{x}"], ["1", "1"], {"x": "1"}),
         (["{x}", "{x}"], ["1", "2"], None),
         (["{x}={x}"], ["1=2"], None),
+        (["head -c {x} /dev/zero"], ["head -c 1048576 /dev/zero"], {"x": "1048576"}),
+        (["head -c {x} /dev/zero"], ["head -c $(id) /dev/zero"], None),
+        (["ALTER ROLE {x} LOGIN"], ["ALTER ROLE a; DROP TABLE b; ALTER ROLE c LOGIN"], None),
     ],
 )
 def test_a_command_is_an_instance_of_a_pattern(pattern, words, expected):

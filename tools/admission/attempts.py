@@ -50,10 +50,16 @@ def fault(changes: Sequence[Object], **declared: Any) -> Object:
     document: Any = yaml.safe_load(yaml.safe_dump(read_document(_FAULT).data))
     document["name"] = "port-closed"
     document["changes"] += changes
+    if commands := [change for change in changes if "run" in change]:
+        document["undo"] = commands  # required of a fault that runs commands
     return {**document, **declared}
 
 
 def everything() -> Object:
     """Return every declaration that a fault can make."""
     said = [{"allow": name, "because": "It says so of everything"} for name in EXCEPTIONS]
-    return {"exceptions": said, "scope": "Cluster", "requires": ["node-access", "kernel", "app:otel-demo"]}
+    return {
+        "exceptions": said,
+        "scope": "Cluster",
+        "requires": ["node-access", "kernel", "app:otel-demo", "real-data-plane"],
+    }

@@ -54,8 +54,12 @@ def _attempts(every: Sequence[Attempt]) -> str:
 
 def _shown(changes: Sequence[Object]) -> str:
     """Format the last change on one line, without boilerplate fields."""
-    ((operation, body),) = changes[-1].items()
-    if "kind" in body:
+    (operation, body), *until = changes[-1].items()
+    if until:
+        text = f"{operation} {body['target']} until {json.dumps(until[0][1]['check'])}"
+    elif operation == "run":
+        text = f"{operation} {body['client']} {json.dumps(body['command'])}"
+    elif "kind" in body:
         rest = {k: v for k, v in body.items() if k not in ("apiVersion", "kind", "metadata")}
         text = f"{operation} {body['kind']} {json.dumps(rest)}"
     else:

@@ -20,6 +20,13 @@ from scenario_kit.render.simulation.changes import check_sound
 from scenario_kit.render.templating.authoring_error import build_error
 
 _TEMPLATE: Final = "/spec/template"
+#: Fields by which the API server finds an object.
+_IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
+    "apiVersion": ("apiVersion",),
+    "kind": ("kind",),
+    "name": ("metadata", "name"),
+    "namespace": ("metadata", "namespace"),
+}
 
 
 @final
@@ -52,10 +59,24 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
         context.cluster.patch(ref, self.patch, self.type)
 
     def transform(self, obj: Object) -> Object:
+        result = check_sound(self._merge(obj))
+        for name, keys in _IDENTITY.items():
+            before, after = _get_field(obj, keys), _get_field(result, keys)
+            if before != after:
+                raise build_error(
+                    "SK121",
+                    f"the patch of {self.target} changes its {name}, which the API server refuses",
+                    observed=after,
+                    expected=before,
+                    fix="create another object instead",
+                )
+        return _drop_status(result, obj)
+
+    def _merge(self, obj: Object) -> Any:
         if self.type == "Strategic":
-            return check_sound(merge_strategic(obj, self.patch))
+            return merge_strategic(obj, self.patch)
         if self.type == "Merge":
-            return check_sound(merge(obj, self.patch))
+            return merge(obj, self.patch)
         try:
             result = jsonpatch.apply_patch(obj, self.patch)
         except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError) as error:
@@ -66,7 +87,7 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
                 expected="paths that exist in the rendered object",
                 fix="`scenario-kit render` shows the object",
             ) from error
-        return check_sound(result)
+        return result
 
     def list_paths(self) -> Iterable[Path]:
         if isinstance(self.patch, Mapping):
@@ -88,3 +109,17 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
         if isinstance(self.patch, list | tuple):
             return any(str(step.get("path", "")).startswith(_TEMPLATE) for step in self.patch)
         return "template" in (self.patch.get("spec") or {})
+
+
+def _get_field(obj: Any, keys: tuple[str, ...]) -> str:
+    for key in keys:
+        obj = obj.get(key) if isinstance(obj, Mapping) else None
+    return "" if obj is None else str(obj)
+
+
+def _drop_status(result: Object, obj: Object) -> Object:
+    """Return a patched object with its former status: a request for an object does not write its subresource."""
+    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    if "." in group and not group.endswith(".k8s.io"):
+        return result  # a custom resource need not have the subresource
+    return {k: v for k, v in result.items() if k != "status"} | ({"status": obj["status"]} if "status" in obj else {})

@@ -34,6 +34,10 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
     client: str
     command: list[str]
 
+    @property
+    def words(self) -> Sequence[str]:
+        return self.command
+
     def find_home(self, context: ChangeContext) -> str:
         return jobs.find_home(context, self.client)
 

@@ -125,6 +125,11 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
         return None if self.experiment is not None else self.manifest
 
     @property
+    def words(self) -> Sequence[str]:
+        """The command that it runs."""
+        return ()
+
+    @property
     def document(self) -> Any:
         """The patch that it sends: an RFC 6902 list, or a document to merge."""
         return None

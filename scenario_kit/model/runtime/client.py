@@ -1,7 +1,8 @@
 """Clients of stores and queues that an app defines for the operation ``run``.
 
-A command is a list of words. ``{name}`` in a word matches any text, so that one entry covers all values. The effect of
-a command is declared as data, for the simulated store.
+A command is a list of words. A word ``{name}`` matches any text, so that one entry covers all values; within a longer
+word it matches only text without blanks and quotes, so that no value adds a command to a script or a statement. The
+effect of a command is declared as data, for the simulated store.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 from scenario_kit.model.base import Value
 
 _HOLE = re.compile(r"\{(\w+)\}")
+#: Text that is one word, whatever reads it.
+_PLAIN = r"[\w.:/@%+=,-]*?"
 
 
 class StoreEffect(Value, frozen=True, kw_only=True):
@@ -102,9 +105,10 @@ def fill(text: str, words: Mapping[str, str]) -> str:
 @lru_cache(maxsize=1024)
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
     parts, seen, at = [], set(), 0
+    text = ".*?" if _HOLE.fullmatch(pattern) else _PLAIN
     for hole in _HOLE.finditer(pattern):
         parts.append(re.escape(pattern[at : hole.start()]))
-        parts.append(f"(?P={hole[1]})" if hole[1] in seen else f"(?P<{hole[1]}>.*?)")
+        parts.append(f"(?P={hole[1]})" if hole[1] in seen else f"(?P<{hole[1]}>{text})")
         seen.add(hole[1])
         at = hole.end()
     return re.compile("".join([*parts, re.escape(pattern[at:])]), re.DOTALL)

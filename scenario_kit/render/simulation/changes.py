@@ -15,6 +15,9 @@ from scenario_kit.render.objects.merging import apply_fields
 from scenario_kit.render.objects.object_shape import find_misshapen
 from scenario_kit.render.templating.authoring_error import build_error
 
+#: The longest name of an object that the API server accepts (RFC 1123).
+_LONGEST_NAME = 253
+
 
 class NoChange(AuthoringError):
     """The change has no effect on any object."""
@@ -116,6 +119,13 @@ def check_sound(obj: Any) -> Object:
         Reference.parse(f"{obj['metadata'].get('namespace') or APP_NAMESPACE}/{obj['kind']}/{obj['metadata']['name']}")
     except ValueError as error:
         raise build_error("SK104", f"a change creates an object with an invalid name: {error}") from error
+    if len(obj["metadata"]["name"]) > _LONGEST_NAME:
+        raise build_error(
+            "SK104",
+            f"a change creates an object whose name has {len(obj['metadata']['name'])} characters",
+            expected=f"at most {_LONGEST_NAME}",
+            fix="shorten it",
+        )
     checked: Object = dict(obj)
     return checked
 

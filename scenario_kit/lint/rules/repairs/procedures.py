@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.affected_objects import find_components
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
@@ -18,6 +19,7 @@ from scenario_kit.model import Change, Fault
 from scenario_kit.model.authored.scenario import LABELLED, Solution
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
+from scenario_kit.render.faults.modelled import REAL_DATA_PLANE
 
 
 @register_check("SK304")
@@ -47,6 +49,20 @@ def check_impossible(case: LintContext) -> Iterator[Problem]:
                 message = f"'{ref}' is in another namespace in {case.scenario.spec.app.name}"
                 place = (*procedure.place, "changes", j, change.operation.keyword, "target")
                 yield Problem(place, message, ref, own, f"write `{own}`", edits=(Put(place, own),))
+            yield from _check_command(case, change, (*procedure.place, "changes", j))
+
+
+def _check_command(case: LintContext, change: Change, place: Place) -> Iterator[Problem]:
+    """Check that the lab can execute a command, unless a fault needs a real data plane anyway."""
+    if case.app is None:
+        return
+    needs = {need for fault in case.faults.values() for need in fault.requires}
+    try:
+        simulated = case.app.twin is not None and REAL_DATA_PLANE not in needs
+        change.operation.check_command(case.app, change.operation.keyword, simulated=simulated)
+    except AuthoringError as error:
+        for found in error.findings:
+            yield Problem((*place, change.operation.keyword), found.message, found.observed, found.expected, found.fix)
 
 
 def _build_retarget_edit(case: LintContext, place: Place) -> tuple[Edit, ...]:

@@ -8,17 +8,25 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds, find_breaches
+from scenario_kit.admission.amounts import check_totals
 from scenario_kit.admission.bounds import collect_declared
 from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
+from scenario_kit.admission.reads import check_reads, list_waits
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Judged, SourceSite, find_site
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.rule import Problem
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, list_written_objects, split_steps
-from scenario_kit.model import Object, PolicyException
-from scenario_kit.model.kubernetes.reference import symbolise_namespace
+from scenario_kit.lint.simulation.stages import (
+    Simulation,
+    WrittenObject,
+    build_stage,
+    list_written_objects,
+    split_steps,
+)
+from scenario_kit.model import Check, Object, PolicyException
+from scenario_kit.model.kubernetes.reference import make_reference, symbolise_namespace
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
 
@@ -51,6 +59,9 @@ def list_breaches(case: Judged) -> tuple[LocatedBreach, ...]:
             if key not in reported:
                 reported.add(key)
                 found.append(each)
+    found += _check_reads(case)
+    if not any(each.breach.code == "SK226" for each in found):
+        found += _check_totals(case)
     return tuple(found)
 
 
@@ -115,10 +126,10 @@ def _check_changes(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach
         aim = find_aim(change, bounded.bounds)
         ref = change.operation.ref
         misplaced = isinstance(case, LintContext) and ref and find_intended(case, ref)
-        if breach is None or aim is None or misplaced:  # SK121
+        if breach is None or misplaced:  # SK121
             continue
-        where = symbolise_namespace(aim.namespace, stage.app.namespace)
-        subject = f"{'' if where == 'app' else f'{where}/'}{aim.kind}/{aim.name}"
+        where = "app" if aim is None else symbolise_namespace(aim.namespace, stage.app.namespace)
+        subject = "the command" if aim is None else f"{'' if where == 'app' else f'{where}/'}{aim.kind}/{aim.name}"
         place: Place = stage.place
         if stage.place[-1:] == ("changes",):
             place = (*stage.place, bounded.ordinal, change.operation.keyword)
@@ -131,6 +142,58 @@ def _check_objects(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach
         for breach in find_breaches(one.object, one.was, bounded.bounds):
             site = find_site(case, bounded.stage, breach.keys, breach.value) or _locate_type(one)
             yield LocatedBreach(bounded.stage, format_reference(one.object), breach, site)
+
+
+def _check_reads(case: Judged) -> Iterator[LocatedBreach]:
+    """Check the objects that the file's own checks read."""
+    for stage, place, check, bounds in _list_checks(case):
+        written = [make_reference(o.object, stage.app.namespace) for o in list_written_objects(stage)]
+        written += [ref for change in stage.changes if (ref := change.operation.ref)]
+        for breach in check_reads(check, bounds, written):
+            subject = "the pod" if breach.keys[-1:] == ("path",) else str(breach.value)
+            known = {**case.positions.raw, **case.positions.texts}
+            site = next(
+                (p for p in ((*place, *breach.keys), place) if p in known), place[:1] if case.kind == "Fault" else place
+            )
+            yield LocatedBreach(stage, subject, breach, SourceSite(site))
+
+
+def _list_checks(case: Judged) -> Iterator[tuple[Simulation, Place, Check, AdmissionBounds]]:
+    """List the checks of a file, each with its place, and with the changes whose objects it may read."""
+    if isinstance(case, AppCase):
+        return
+    for stage in case.stages:
+        bounds = derive_bounds(stage.app, stage.app.namespace, stage.before, stage.after, ready=stage.after)
+        for i, check in list_waits(stage.changes):
+            if stage.place[-1:] == ("changes",):
+                yield stage, (*stage.place, i, "until", "check"), check, bounds
+    if isinstance(case, FaultCase):
+        for rendering in case.renderings:
+            if (fault := rendering.fault) is None:
+                continue
+            stage = build_stage(("effect",), rendering.app, rendering.objects, fault.changes)
+            bounds = derive_bounds(stage.app, stage.app.namespace, stage.before, stage.after, ready=stage.after)
+            for part, checks in (("effect", fault.effect), ("undone", fault.undone)):
+                yield from ((stage, (part, i), check, bounds) for i, check in enumerate(checks))
+    elif case.app is not None and case.objects is not None:
+        changes = tuple(c for fault in case.faults.values() for c in fault.changes)
+        stage = build_stage(("spec", "expect"), case.app, case.objects, changes)
+        bounds = derive_bounds(stage.app, stage.app.namespace, stage.before, stage.after, ready=stage.after)
+        for i, check in enumerate(case.scenario.spec.expect.checks):
+            yield stage, ("spec", "expect", "checks", i), check, bounds
+
+
+def _check_totals(case: Judged) -> Iterator[LocatedBreach]:
+    """Check what changes request together, on top of the app; the first procedure that requests too much is enough."""
+    if isinstance(case, AppCase):
+        return
+    base = None if isinstance(case, FaultCase) else case.objects
+    for stage in case.stages:
+        before = stage.before if base is None else base
+        for obj, breach in check_totals(stage.after, before):
+            site = find_site(case, stage, breach.keys, breach.value)
+            yield LocatedBreach(stage, format_reference(obj), breach, site or SourceSite(stage.place))
+            return
 
 
 def _locate_type(one: WrittenObject) -> SourceSite:

@@ -11,11 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds, find_breaches
+from scenario_kit.admission.amounts import check_totals
 from scenario_kit.admission.bounds import collect_declared
 from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
+from scenario_kit.admission.reads import check_reads, list_waits
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.stages import build_stage, list_outside_app, list_written_objects, split_steps
 from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
+from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.render.simulation.changes import NoChange
 from scenario_kit.schema.writable import CLUSTER
@@ -80,10 +83,26 @@ def _check_parts(runbook: Runbook) -> Iterator[_NamedBreach]:
         bounds = derive_bounds(runbook.app, runbook.namespace, runbook.objects, created, part.allowed)
         for change in part.changes:
             breach, aim = judge_change(change, bounds), find_aim(change, bounds)
-            if breach is not None and aim is not None:
-                yield part.name, f"{aim.kind}/{aim.name}", breach
+            if breach is not None:
+                yield part.name, f"{aim.kind}/{aim.name}" if aim else "the command", breach
         for subject, breach in _check_objects(part, runbook, bounds):
             yield part.name, subject, breach
+    yield from _check_reads(runbook, parts)
+
+
+def _check_reads(runbook: Runbook, parts: Sequence[_RunbookPart]) -> Iterator[_NamedBreach]:
+    """Check the objects that checks read: those of faults, of expectations, and those that changes wait for."""
+    changes = [change for part in parts for change in part.changes]
+    created = collect_created(changes)
+    bounds = derive_bounds(runbook.app, runbook.namespace, runbook.objects, created, ready=created)
+    written = [ref for change in changes if (ref := change.operation.ref)]
+    written += [make_reference(body, runbook.namespace) for body in created]
+    named = [(f"fault '{fault.name}'", check) for fault in runbook.faults for check in (*fault.effect, *fault.undone)]
+    named += [("expected check", check) for check in runbook.expect.checks]
+    named += [(part.name, check) for part in parts for _, check in list_waits(part.changes)]
+    for name, check in named:
+        for breach in check_reads(check, bounds, written):
+            yield name, str(breach.value), breach
 
 
 def _advance_bounds(bounds: AdmissionBounds, part: _RunbookPart, done: int) -> AdmissionBounds:
@@ -125,6 +144,8 @@ def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds
     """Yield breaches in the resulting objects; a change that applies to none of them is checked on its own."""
     base = next((b for b in part.bases if _applies(part.changes, b, runbook)), part.bases[-1])
     stage = build_stage((), runbook.app, base, part.changes, namespace=runbook.namespace)
+    for obj, breach in check_totals(stage.after, runbook.objects):
+        yield format_reference(obj), breach
     for i, step in split_steps(stage, namespace=runbook.namespace):
         now = _advance_bounds(bounds, part, i + 1)
         for one in list_written_objects(step):

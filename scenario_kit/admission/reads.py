@@ -1,0 +1,63 @@
+"""Objects that checks read, with the operator's permissions, and whose values reports show: only those of the trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from scenario_kit.admission.bounds import AdmissionBounds
+from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.model import APP_NAMESPACE, Change, Check, Reference
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.kubernetes.reference import GROUP, WORKLOADS, resolve_namespace
+from scenario_kit.schema.writable import SYSTEM_NAMESPACES, WRITABLE
+
+#: Kinds of the cluster that a check may read: such as a change may write.
+_OF_CLUSTER: Final = frozenset(each.kind for each in WRITABLE if not each.namespaced) | {"StorageClass"}
+#: Objects of the cluster's components whose state `SystemComponent` may change.
+_CONFIGURED: Final = ("ConfigMap", "coredns")
+
+
+def check_reads(check: Check, bounds: AdmissionBounds, written: Iterable[Reference] = ()) -> Iterator[Breach]:
+    """Check that a check reads objects of the app, of a fault (``written``), or of the cluster's components.
+
+    Places are relative to the check.
+    """
+    known = {(ref.kind, ref.name, _resolve_namespace(ref, bounds)) for ref in written}
+    for keys, ref in list_references(check):
+        home = _resolve_namespace(ref, bounds)
+        own = home in bounds.namespaces or ref.kind in _OF_CLUSTER or (ref.kind, ref.name, home) in known
+        hidden = ref.group == CHAOS_GROUP or ref.kind.endswith("Chaos")
+        component = home in SYSTEM_NAMESPACES and (ref.kind in WORKLOADS or (ref.kind, ref.name) == _CONFIGURED)
+        if ref.group == GROUP or not (own or hidden or component):
+            note = "is neither of the app nor of a fault, so no check may read it"
+            expected = "an object of the app, of a fault, or a workload of the cluster's components"
+            yield Breach("SK236", keys, str(ref), note, expected=expected)
+    if check.probe and any(part in (".", "..") for part in unquote(check.probe.path).partition("?")[0].split("/")):
+        note = f"is probed at '{check.probe.path}', which leads to other paths of the API server"
+        yield Breach("SK236", ("probe", "path"), check.probe.path, note, expected="a path without `.` and `..`")
+
+
+def list_references(check: Check) -> Iterator[tuple[Keys, Reference]]:
+    """List the objects that a check reads, each with its place."""
+    if check.object:
+        yield ("object", "ref"), check.object.ref
+    if check.endpoints:
+        yield ("endpoints", "service"), check.endpoints.service
+    if check.event:
+        yield ("event", "entity"), check.event.entity
+    if check.log:
+        yield ("log", "entity"), check.log.entity
+    if check.probe:
+        yield ("probe", "target"), check.probe.target
+
+
+def list_waits(changes: Iterable[Change]) -> Iterator[tuple[int, Check]]:
+    """List the checks that changes wait for, each with the position of its change."""
+    return ((i, change.until.check) for i, change in enumerate(changes) if change.until is not None)
+
+
+def _resolve_namespace(ref: Reference, bounds: AdmissionBounds) -> str:
+    known = (APP_NAMESPACE, *bounds.app.namespaces)
+    return resolve_namespace(bounds.namespace, ref.namespace) if ref.namespace in known else ref.namespace

@@ -1,0 +1,128 @@
+"""Hosts in texts that programs read: found however they are spelled, and nothing else taken for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.admission.hosts import find_arguments, find_hosts, list_texts, parse_registry
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("http://evil.io/x", ["evil.io"]),
+        ("HTTP://EVIL.IO", ["evil.io"]),
+        ("postgres://a:b@db.evil.io:5432/x?host=c.evil.io", ["db.evil.io", "c.evil.io"]),
+        ("mongodb://a.evil.io:27017,b.evil.io:27017/x", ["a.evil.io", "b.evil.io"]),
+        ("http://cart@evil.io/", ["evil.io"]),
+        ("http://2852039166/latest", ["169.254.169.254"]),
+        ("http://0xA9FEA9FE/", ["169.254.169.254"]),
+        ("http://0251.0376.0251.0376/", ["169.254.169.254"]),
+        ("http://127.1:6443", ["127.0.0.1"]),
+        ("http://[::ffff:a9fe:a9fe]/", ["::ffff:a9fe:a9fe"]),
+        ("http://evil%2eio/", ["evil.io"]),
+        ("http:\\\\evil.io", ["evil.io"]),
+        ("//evil.io/x", ["evil.io"]),
+        ("http://evil。io", ["evil.io"]),
+        ("http://ｅｖｉｌ.io", ["evil.io"]),
+        ("http://exämple.io", ["exämple.io"]),
+        ("user:pw@tcp(db.evil.io:3306)/x", ["db.evil.io"]),
+        ("see (http://evil.io).", ["evil.io"]),
+        ("http://cart:8080", []),
+        ("dns:///cart:8080", []),
+        ("$(HOST):8080", []),
+        ("http://${HOST}/x", []),
+        ("nginx.conf", []),
+        ("/etc/nginx/nginx.conf", []),
+        ("com.example.Orders", []),
+        ("1.2.3", []),
+        ("a // b.c is a comment", []),
+        ("GET /api/v1/orders", []),
+        ("text/html;q=0.9", []),
+    ],
+)
+def test_hosts_of_a_text(text: str, hosts: list[str]) -> None:
+    assert find_hosts(text) == hosts
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("db.evil.io", ["db.evil.io"]),
+        ("a.evil.io,b.evil.io:80", ["a.evil.io", "b.evil.io"]),
+        ("8.8.8.8", ["8.8.8.8"]),
+        ("cart", []),
+        ("cart:7070", []),
+        (":8080", []),
+        ("/var/run/app.sock", []),
+        ("", []),
+    ],
+)
+def test_hosts_of_an_address(text: str, hosts: list[str]) -> None:
+    assert find_hosts(text, address=True) == hosts
+
+
+@pytest.mark.parametrize(
+    ("command", "hosts"),
+    [
+        ("nc evil.io 443", ["evil.io"]),
+        ("nc -zv evil.io 443", ["evil.io"]),
+        ("sh -c wget -qO- http://cart/x", []),
+        ("wget -O index.html http://cart/x", []),
+        ("curl -s --cacert ca.crt cart:8080", []),
+        ("nslookup evil.io && echo done.txt", ["evil.io"]),
+        ("python app.py --config settings.yaml", []),
+    ],
+)
+def test_hosts_as_words_of_a_command(command: str, hosts: list[str]) -> None:
+    assert find_arguments(command) == hosts
+
+
+@pytest.mark.parametrize(
+    ("image", "registry"),
+    [
+        ("busybox:1.37.0", "docker.io"),
+        ("valkey/valkey:9", "docker.io"),
+        ("ghcr.io/a/b:1", "ghcr.io"),
+        ("localhost:5000/a", "localhost"),
+        ("registry.evil.io:5000/a@sha256:0", "registry.evil.io"),
+    ],
+)
+def test_registry_of_an_image(image: str, registry: str) -> None:
+    assert parse_registry(image) == registry
+
+
+def pod(**container: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
+
+
+def test_references_to_earlier_variables_are_expanded() -> None:
+    env = [
+        {"name": "ZONE", "value": "evil"},
+        {"name": "DB_HOST", "value": "db.$(ZONE).io"},
+        {"name": "X", "value": "$(Y)"},
+    ]
+
+    assert [read.text for read in list_texts(pod(env=env))] == ["evil", "db.evil.io", "$(Y)"]
+    assert [read.hosts for read in list_texts(pod(env=env))] == [[], ["db.evil.io"], []]
+
+
+def test_commands_of_probes_and_hooks_are_read() -> None:
+    run = {"exec": {"command": ["wget", "http://evil.io"]}}
+    found = list_texts(pod(livenessProbe=run, lifecycle={"preStop": run}))
+
+    assert [read.keys[3:5] for read in found if read.hosts] == [("livenessProbe", "exec"), ("lifecycle", "preStop")]
+
+
+@pytest.mark.parametrize(("kind", "field"), [("Secret", "data"), ("ConfigMap", "binaryData")])
+def test_encoded_files_are_read(kind: str, field: str) -> None:
+    obj = {
+        "apiVersion": "v1",
+        "kind": kind,
+        "metadata": {"name": "a"},
+        field: {"x": "aHR0cDovL2V2aWwuaW8=", "y": "not base64!"},
+    }
+
+    assert next(read.text for read in list_texts(obj)) == "http://evil.io"

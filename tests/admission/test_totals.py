@@ -1,0 +1,66 @@
+"""What objects request together: pods and disks, beyond what the app has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.admission.amounts import check_totals, count_disk, count_pods
+
+
+def workload(name: str, replicas: Any = 1, **more: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "shop"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": metadata,
+        "spec": {"replicas": replicas, **more},
+    }
+
+
+def claim(size: str) -> dict[str, Any]:
+    return {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": size}}}}
+
+
+def job(kind: str, **spec: Any) -> dict[str, Any]:
+    body = {"jobTemplate": {"spec": spec.pop("job", {})}, **spec} if kind == "CronJob" else spec
+    return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": "batch"}, "spec": body}
+
+
+@pytest.mark.parametrize(
+    ("obj", "pods"),
+    [
+        (workload("a", 3), 3),
+        (workload("a", "7"), 7),
+        (workload("a", None), 1),
+        (workload("a", "many"), 0),
+        (job("Job"), 1),
+        (job("Job", parallelism=4), 4),
+        (job("CronJob", job={"parallelism": 4}), 240),
+        (job("CronJob", job={"parallelism": 4}, concurrencyPolicy="Forbid"), 4),
+        ({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"replicas": 9}}, 0),
+    ],
+)
+def test_pods_of_an_object(obj: dict[str, Any], pods: int) -> None:
+    assert count_pods(obj) == pods
+
+
+def test_each_replica_has_its_disk() -> None:
+    assert count_disk(workload("a", 4, volumeClaimTemplates=[claim("256Gi")])) == 1
+
+
+def test_changes_count_together() -> None:
+    before = [workload("a", 900), workload("b")]
+    after = [workload("a", 1400), workload("b", 600), workload("c", 10)]
+    ((obj, breach),) = check_totals(after, before)
+
+    assert obj["metadata"]["name"] == "b"
+    assert breach.code == "SK226"
+    assert breach.note == "requests 599 pods, with the other changes 1109"
+
+
+def test_what_the_app_has_counts_not() -> None:
+    app = [workload("a", 5000, volumeClaimTemplates=[claim("1Ti")])]
+
+    assert list(check_totals([*app, workload("b", 999)], app)) == []

@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+from copy import deepcopy
 from types import SimpleNamespace
 
 import msgspec
@@ -34,7 +35,7 @@ class Lab:
     """A trial whose steps do what the test says: a list of findings, an error to raise, or a function."""
 
     def __init__(self, monkeypatch, *, steps=PROGRAM, virtual=True, trouble=(), **script):
-        self.clock, self.script, self.calls, self.saved, self.pauses = FakeClock(1000.0), script, [], [], []
+        self.clock, self.script, self.calls, self.saved, self.pauses = FakeClock(1000.0), deepcopy(script), [], [], []
         self.context = SimpleNamespace(
             name="t", namespace="shop", clock=self.clock, spec=SimpleNamespace(steps=steps), virtual=virtual,
             diagnose=lambda: list(trouble), runbook=SimpleNamespace(outcome="NoIncident"),

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "validation.validate_pr": ("Prove it", "validate-pr"),
     "validation.report": ("Prove it", "report"),
     "validation.runs": ("Prove it", "runs"),
+    "validation.shards": ("Prove it", "shards"),
     "validation.snapshot": ("Score it", "snapshot"),
     "solving.commands": ("Solve it", "solve", "mcp"),
     "scoring.commands": ("Score it", "score"),

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -113,7 +113,7 @@ def manifests(
 
     chosen: dict[str, Any] = {"offers": tuple(offer or ()), "replicas": replicas, "webhook": webhook}
     if image:
-        chosen["image"] = _require("--image", image, _IMAGE, "an image reference", "registry.example/scenario-kit:1")
+        chosen["image"] = require_image(image)
     if prometheus_url:
         example = "http://prometheus.monitoring:9090"
         chosen["prometheus_url"] = _require("--prometheus-url", prometheus_url, _URL, "an HTTP address", example)
@@ -152,7 +152,7 @@ def collect_manifests(installation: Installation, *, platform: bool) -> dict[str
     parts = {name: (folder / name).read_text(encoding="utf-8") for name in ("crds.yaml", "access.yaml")}
     if platform:
         parts |= {name: (find_platform() / name).read_text(encoding="utf-8") for name in PLATFORM}
-    return parts | {"deployment.yaml": _dump(build_deployment(installation))}
+    return parts | {"deployment.yaml": dump_objects(build_deployment(installation))}
 
 
 def collect_chart(installation: Installation, *, platform: bool) -> dict[str, str]:
@@ -171,7 +171,7 @@ def write_kustomize_base(folder: Path, parts: Mapping[str, str], values: Path | 
         UsageError: the folder is there and holds something.
     """
     base = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": list(parts)}
-    files = {**parts, "kustomization.yaml": _dump([base])}
+    files = {**parts, "kustomization.yaml": dump_objects([base])}
     if values is not None:
         files[values.name] = values.read_text(encoding="utf-8")
     write_folder(folder, files)
@@ -224,7 +224,7 @@ def kubeconfig(
     except NotFound as error:
         fix = "scenario-kit operator manifests --image IMAGE --prometheus-url URL | kubectl apply -f -"
         raise UsageError(f"the context '{context}' has no {account}: the operator is not installed", fix=fix) from error
-    typer.echo(_dump([build_solver_kubeconfig(endpoint, token, namespace)]), nl=False)
+    typer.echo(dump_objects([build_solver_kubeconfig(endpoint, token, namespace)]), nl=False)
 
 
 def build_solver_kubeconfig(endpoint: dict[str, str], token: str, namespace: str) -> dict[str, Any]:
@@ -240,6 +240,15 @@ def build_solver_kubeconfig(endpoint: dict[str, str], token: str, namespace: str
         "users": [{"name": SOLVER, "user": {"token": token, "as": SOLVER}}],
         "contexts": [{"name": SOLVER, "context": chosen}],
     }
+
+
+def require_image(image: str) -> str:
+    """Return the value of ``--image`` if it is an image reference.
+
+    Raises:
+        UsageError: it is not.
+    """
+    return _require("--image", image, _IMAGE, "an image reference", "registry.example/scenario-kit:1")
 
 
 def _require(option: str, value: str, pattern: re.Pattern[str], expected: str, example: str) -> str:
@@ -268,7 +277,8 @@ def _require_capability(offer: str) -> None:
         raise UsageError(f"--offer {offer}: there is no such capability", fix=f"one of: {names}")
 
 
-def _dump(objects: list[dict[str, Any]]) -> str:
+def dump_objects(objects: Sequence[dict[str, Any]]) -> str:
+    """Return objects as a YAML stream."""
     import yaml
 
     return "---\n".join(yaml.safe_dump(obj, sort_keys=False, width=120) for obj in objects)

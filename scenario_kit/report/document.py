@@ -60,17 +60,19 @@ def write(
     engine: str = "",
     renderings: Mapping[str, Callable[[Report], str]] | None = None,
     left_out: Sequence[str] = (),
+    created: datetime | None = None,
 ) -> tuple[Report, Path]:
     """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; return the report and the folder.
 
-    ``renderings`` maps file names to further renderings; ``left_out`` lists what a report from a cluster lacks. The
-    folder is published atomically. The default next command after a pass is to show this report.
+    ``renderings`` maps file names to further renderings; ``left_out`` lists what a report from a cluster lacks;
+    ``created`` is by default the present. The folder is published atomically. The default next command after a pass is
+    to show this report.
 
     Raises:
         InfrastructureError: the report cannot be written; no partial report remains.
     """
-    now = datetime.now(UTC)
-    run = folder / validation.scenario / now.strftime("%Y%m%dT%H%M%S%fZ")
+    now = created or datetime.now(UTC)
+    run = locate_run(folder, validation.scenario, now)
     if validation.verdict == Verdict.PASS and not validation.next:
         validation = msgspec.structs.replace(validation, next=f"scenario-kit report {run}")
     report = Report(
@@ -88,6 +90,11 @@ def write(
         shutil.rmtree(partial, ignore_errors=True)
         raise _build_write_error(run, problem) from problem
     return report, run
+
+
+def locate_run(folder: Path, scenario: str, created: datetime) -> Path:
+    """Return the folder of a run of a scenario, below that of all runs."""
+    return folder / scenario / created.astimezone(UTC).strftime("%Y%m%dT%H%M%S%fZ")
 
 
 def _build_write_error(path: Path, problem: OSError) -> InfrastructureError:

@@ -35,7 +35,7 @@ def report(
         raise UsageError(f"{run} does not exist", fix="pass a folder printed by `scenario-kit verify`")
     document = read_report(run)
     if record:
-        typer.echo(f"wrote {_record(document)}")
+        typer.echo(f"wrote {record_evidence(document)}")
         return
     match format:
         case "md":
@@ -50,7 +50,7 @@ def report(
             show_json(document.to_json())
 
 
-def _record(report: Report) -> Path:
+def record_evidence(report: Report) -> Path:
     """Write the evidence of a report and return its path.
 
     Raises:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scenario_kit.load import Loaded
     from scenario_kit.model import Finding, Runbook
     from scenario_kit.report import Report
+    from scenario_kit.shards.division import ShardPosition
 
 RUNS = Path("runs")
 
@@ -39,6 +40,7 @@ class ValidationOptions:
     as_json: bool = False
     accept: bool = False
     cluster: ClusterChoice | None = None
+    shard: ShardPosition | None = None
 
 
 Seed = Annotated[
@@ -63,6 +65,9 @@ Image = Annotated[
 ]
 Parallel = Annotated[
     int | None, typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise.")
+]
+Shard = Annotated[
+    str, typer.Option(help="Only one of several shards of equal cost, as NUMBER/COUNT: 3/20 is the third of 20.")
 ]
 RerunFailed = Annotated[bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")]
 
@@ -98,6 +103,7 @@ def verify(
     parallel: Parallel = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the trial objects for inspection.")] = False,
     rerun_failed: RerunFailed = False,
+    shard: Shard = "",
     format: Format = "text",
     runs: Runs = RUNS,
 ) -> int:
@@ -112,9 +118,16 @@ def verify(
         typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
         return 0
     options = ValidationOptions(
-        plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs, cluster=choice
-    )
+        plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs, cluster=choice,
+        shard=_parse_shard(shard),
+    )  # fmt: skip
     return validate(paths, options)
+
+
+def _parse_shard(text: str) -> ShardPosition | None:
+    from scenario_kit.shards.division import parse_position
+
+    return parse_position(text) if text else None
 
 
 class ClusterOptions(NamedTuple):
@@ -187,11 +200,13 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
     plan = choose_plan(options.plan)
     files = find_scenario_files(paths)
     catalog = Catalog(find_collections(files))
+    if options.shard is not None:
+        files = _select_shard(files, plan, options.shard)
     results = []
     prepare_folder(options.runs)
     place = _open_place(options)
     for file in files:  # conclude each at once, so that its result is kept if a later one fails
-        report = _validate_one(file, plan, place, catalog)
+        report = validate_one(file, plan, place, catalog)
         results.append(report.validation)
         _conclude(report, options.runs, as_json=options.as_json)
         place.release()
@@ -203,6 +218,14 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
     return next((c for c in (1, 3, 2, 4) if c in codes), 0)
 
 
+def _select_shard(files: list[Path], plan: Plan, shard: ShardPosition) -> list[Path]:
+    from scenario_kit.shards.planning import select_shard
+
+    chosen = select_shard(files, plan, *shard)
+    print_progress(f"shard {shard.number} of {shard.of}: {len(chosen)} of {len(files)} scenarios")
+    return chosen
+
+
 def _open_place(options: ValidationOptions) -> CampaignPlace:
     if options.cluster is None:
         return LabPlace(options)
@@ -211,8 +234,8 @@ def _open_place(options: ValidationOptions) -> CampaignPlace:
     return open_cluster(options.cluster, options)
 
 
-def _validate_one(file: Path, plan: Plan, place: CampaignPlace, catalog: Catalog) -> Report:
-    """Check the static rules first; start trials only for a scenario that passes them."""
+def validate_one(file: Path, plan: Plan, place: CampaignPlace, catalog: Catalog) -> Report:
+    """Validate a scenario: check the static rules first; start trials only if it passes them."""
     from scenario_kit.campaign import ValidationSubject, conclude
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
     from scenario_kit.model import Severity

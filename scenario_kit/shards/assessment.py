@@ -1,0 +1,90 @@
+"""Judge stored results against a work list: which count, which are missing, outdated, or not to be believed. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from scenario_kit.model import Verdict
+from scenario_kit.report import Report
+from scenario_kit.shards.results import StoredResult, UnreadableResult, unpack_report
+from scenario_kit.shards.work_list import WorkItem, WorkList
+
+#: Collected: it counts. Missing: nothing is stored. Begun: it is under way, or was abandoned. Failed: infrastructure
+#: failed. Stale: it is of other files. Refused: it contradicts itself or the work list.
+Standing = Literal["Collected", "Missing", "Begun", "Failed", "Stale", "Refused"]
+#: Exit codes of a whole, worst first, as ``verify`` ranks them.
+_RANKED = (1, 3, 2, 4)
+
+
+class AssessedResult(NamedTuple):
+    """The result of one scenario, and why it does not count where it does not."""
+
+    item: WorkItem
+    standing: Standing
+    verdict: Verdict | None = None
+    reason: str = ""
+    seconds: float = 0.0
+    attempts: int = 0
+    report: Report | None = None
+
+
+def assess_result(work: WorkList, item: WorkItem, found: StoredResult | UnreadableResult | None) -> AssessedResult:
+    """Assess what is stored for a scenario."""
+    if found is None:
+        return AssessedResult(item, "Missing", reason="it was not begun")
+    if isinstance(found, UnreadableResult):
+        return AssessedResult(item, "Refused", reason=found.message)
+    result = found.result
+    if (result.work, result.scenario) != (work.name, item.scenario):
+        return AssessedResult(item, "Refused", reason=f"it is the result of {result.scenario} in {result.work}")
+    if result.catalogue != work.catalogue:
+        return AssessedResult(item, "Stale", reason="it is of another catalogue, plan, seed or version")
+    if result.digest != item.digest:
+        return AssessedResult(item, "Stale", reason="the scenario has changed since")
+    known = AssessedResult(item, "Collected", result.verdict, result.message, result.seconds, result.attempts)
+    if result.state == "Begun":
+        return known._replace(standing="Begun", reason=f"begun {result.at} by {result.pod or 'somebody'}, not ended")
+    try:
+        report = unpack_report(found)
+    except UnreadableResult as problem:
+        return known._replace(standing="Refused", verdict=None, reason=problem.message)
+    if contradiction := _find_contradiction(work, item, found, report):
+        return known._replace(standing="Refused", verdict=None, reason=contradiction)
+    return known._replace(standing="Failed" if result.state == "Failed" else "Collected", report=report)
+
+
+def _find_contradiction(work: WorkList, item: WorkItem, stored: StoredResult, report: Report | None) -> str:
+    """Return how a report contradicts its summary or the work list; empty if it does not."""
+    verdict = stored.result.verdict
+    if report is None:
+        return "it has a verdict without a report" if verdict in (None, Verdict.PASS, Verdict.INCONCLUSIVE) else ""
+    validation = report.validation
+    for what, expected, observed in (
+        ("scenario", item.scenario, validation.scenario),
+        ("verdict", str(verdict), str(validation.verdict)),
+        ("plan", str(work.plan["name"]), validation.plan),
+        ("version", work.kit, report.kit),
+    ):
+        if expected != observed:
+            return f"its report has the {what} {observed}, expected {expected}"
+    if validation.digest and validation.digest != item.incident:
+        return f"its report is of the incident {validation.digest[:12]}, expected {item.incident[:12] or 'none'}"
+    return ""
+
+
+def count_standings(assessed: Sequence[AssessedResult]) -> dict[str, int]:
+    """Count results: those that count by verdict, the others by their standing."""
+    return dict(Counter(str(each.verdict) if each.standing == "Collected" else each.standing for each in assessed))
+
+
+def choose_exit_code(assessed: Sequence[AssessedResult]) -> int:
+    """Return the exit code of the whole: the worst verdict; a result that does not count is one not evaluated."""
+    codes = {_find_code(each) for each in assessed}
+    return next((code for code in _RANKED if code in codes), 0)
+
+
+def _find_code(each: AssessedResult) -> int:
+    counts = each.standing == "Collected" and each.verdict is not None
+    return each.verdict.exit_code if counts and each.verdict is not None else Verdict.NOT_EVALUATED.exit_code

@@ -1,0 +1,85 @@
+"""Divide work over shards, and estimate what each part costs. Pure.
+
+The estimate is in seconds of one lab (docs/shards.md, "Cost"): trials of the plan, times the seconds per trial that the
+scenario's evidence measured; where there is none, times the median of the others.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Final, NamedTuple
+
+from scenario_kit.errors import UsageError
+from scenario_kit.model.results.evidence import Evidence
+
+#: Seconds per trial where no scenario has evidence: the median of the catalogue's own (docs/shards.md).
+TRIAL_SECONDS: Final = 13.0
+#: Seconds that a scenario takes without any trial: to start, to lint, to write its report.
+STATIC_SECONDS: Final = 5.0
+_POSITION: Final = re.compile(r"(\d{1,6})/(\d{1,6})")
+
+
+class ShardPosition(NamedTuple):
+    """One shard of several, as ``3/20``; ``number`` counts from 1."""
+
+    number: int
+    of: int
+
+
+def parse_position(text: str) -> ShardPosition:
+    """Parse a position such as ``3/20``.
+
+    Raises:
+        UsageError: it is not one, or outside of its range.
+    """
+    found = _POSITION.fullmatch(text)
+    number, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= count:
+        raise UsageError(f"'{text}' is not a shard", fix="write NUMBER/COUNT, counted from 1, such as 3/20")
+    return ShardPosition(number, count)
+
+
+def measure_trial_seconds(evidence: Evidence | None) -> float | None:
+    """Return the wall seconds per trial that evidence measured; None if it measured none."""
+    if evidence is None or evidence.trials < 1 or evidence.minutes <= 0:
+        return None
+    return 60 * evidence.minutes / evidence.trials
+
+
+def estimate_seconds(trials: Sequence[int], measured: Sequence[float | None]) -> list[float]:
+    """Estimate the seconds of scenarios from their trials and, where known, their seconds per trial."""
+    known = [seconds for seconds in measured if seconds is not None]
+    usual = median(known) if known else TRIAL_SECONDS
+    return [
+        round(STATIC_SECONDS + count * (usual if seconds is None else seconds), 1)
+        for count, seconds in zip(trials, measured, strict=True)
+    ]
+
+
+def divide(costs: Mapping[str, float], count: int) -> list[tuple[str, ...]]:
+    """Divide names over ``count`` shards so that the most expensive one costs little more than the mean.
+
+    The longest goes first, each to the shard that has least so far (LPT): no shard costs more than 4/3 of the best
+    division (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969). The result depends on names and costs
+    only, not on their order; within a shard, the longest is first.
+
+    Raises:
+        UsageError: there is less than one shard.
+    """
+    if count < 1:
+        raise UsageError(f"{count} shards cannot hold anything", fix="ask for 1 or more")
+    shards: list[list[str]] = [[] for _ in range(count)]
+    loads = [(0.0, index) for index in range(count)]
+    for name in sorted(costs, key=lambda each: (-costs[each], each)):
+        load, index = heapq.heappop(loads)
+        shards[index].append(name)
+        heapq.heappush(loads, (load + costs[name], index))
+    return [tuple(shard) for shard in shards]
+
+
+def sum_costs(shards: Iterable[Iterable[str]], costs: Mapping[str, float]) -> list[float]:
+    """Return the cost of each shard."""
+    return [sum(costs[name] for name in shard) for shard in shards]

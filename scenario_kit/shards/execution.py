@@ -1,0 +1,155 @@
+"""Run one shard: validate its scenarios one after another, and store each result when it is there.
+
+What has ended for the same digest is not repeated, so that a shard can be interrupted at any time: by Ctrl-C, by the
+preemption of its pod, or by SIGKILL. Scenarios that were begun before come last: one that takes its pod down (with all
+memory of a node, for example) does not keep the others from their result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import msgspec
+
+from scenario_kit.campaign import Polling
+from scenario_kit.campaign.results.verdict import LACKING
+from scenario_kit.errors import InfrastructureError, ScenarioKitError, Unreachable
+from scenario_kit.model import Verdict
+from scenario_kit.report import Report
+from scenario_kit.report.document import format_timestamp
+from scenario_kit.shards.assessment import AssessedResult, assess_result
+from scenario_kit.shards.result_store import ResultStore
+from scenario_kit.shards.results import RESULT_VERSION, ShardResult, StoredResult, UnreadableResult, pack_report
+from scenario_kit.shards.work_list import WorkItem, WorkList
+
+#: Seconds between attempts to store a result.
+_RETRY_SECONDS: Final = 5.0
+#: Validate a scenario to its verdict.
+Validate = Callable[[WorkItem], Report]
+
+
+class ShardTally(NamedTuple):
+    """How many scenarios of a shard have a result, were kept from an earlier run, or lack one."""
+
+    ended: int = 0
+    kept: int = 0
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShardRun:
+    """One run of one shard.
+
+    ``say`` reports progress in lines; ``pod`` is the name of this machine.
+    """
+
+    work: WorkList
+    store: ResultStore
+    validate: Validate
+    say: Callable[[str], None]
+    pod: str = ""
+    polling: Polling = field(default_factory=Polling)
+    clock: Callable[[], float] = time.monotonic
+
+    def run(self, shard: int) -> ShardTally:
+        """Validate the scenarios of a shard that have no result yet.
+
+        Raises:
+            UsageError: there is no such shard.
+            InfrastructureError: results cannot be stored.
+            KeyboardInterrupt: it was interrupted; the results that are stored stay.
+        """
+        items = self.work.select(shard)
+        pending = order_pending([self._assess(item) for item in items])
+        kept = len(items) - len(pending)
+        if kept:
+            self.say(f"{kept} of {len(items)} scenarios have a result already")
+        failed = []
+        for number, earlier in enumerate(pending, start=1):
+            item = earlier.item
+            self.say(f"{number} of {len(pending)}: {item.scenario}, {item.trials} trials, about {item.seconds:.0f} s")
+            result = self._validate_item(item, earlier.attempts)
+            self.say(f"{item.scenario}: {result.verdict or 'no verdict'} after {result.seconds:.0f} s")
+            if result.state == "Failed":
+                failed.append(item.scenario)
+        return ShardTally(len(items) - len(failed), kept, tuple(failed))
+
+    def _assess(self, item: WorkItem) -> AssessedResult:
+        """Assess what an earlier run has left."""
+        try:
+            found: StoredResult | UnreadableResult | None = self.store.read(self.work.name, item.scenario)
+        except UnreadableResult as problem:
+            found = problem
+        assessed = assess_result(self.work, item, found)
+        if assessed.standing in ("Stale", "Refused"):
+            self.say(f"{item.scenario}: the stored result does not count: {assessed.reason}")
+            return assessed._replace(attempts=0)
+        return assessed
+
+    def _validate_item(self, item: WorkItem, attempts: int) -> ShardResult:
+        began = self.clock()
+        opening = ShardResult(
+            schema_version=RESULT_VERSION, work=self.work.name, catalogue=self.work.catalogue, scenario=item.scenario,
+            digest=item.digest, shard=item.shard, state="Begun", attempts=attempts + 1, pod=self.pod,
+            at=format_timestamp(),
+        )  # fmt: skip
+        self._write(StoredResult(opening))
+        try:
+            report = self.validate(item)
+        except KeyboardInterrupt:  # preempted: not the scenario's fault
+            self.store.write(StoredResult(msgspec.structs.replace(opening, attempts=attempts)))
+            raise
+        except InfrastructureError as problem:
+            failed = msgspec.structs.replace(
+                opening, state="Failed", verdict=Verdict.NOT_EVALUATED, message=str(problem)
+            )
+            return self._finish(StoredResult(failed), began)
+        except Exception as problem:  # noqa: BLE001 - a bug that one scenario meets must not cost the others
+            known = isinstance(problem, ScenarioKitError)
+            reported = str(problem) if known else f"{type(problem).__name__}: {problem}"
+            verdict = Verdict.FAIL if getattr(problem, "exit_code", 3) == 1 else Verdict.KIT_ERROR
+            ended = msgspec.structs.replace(opening, state="Ended", verdict=verdict, message=reported)
+            return self._finish(StoredResult(ended), began)
+        return self._finish(describe_report(opening, report), began)
+
+    def _finish(self, stored: StoredResult, began: float) -> ShardResult:
+        took = round(self.clock() - began, 1)
+        result = msgspec.structs.replace(stored.result, seconds=took, at=format_timestamp())
+        self._write(stored._replace(result=result))
+        return result
+
+    def _write(self, stored: StoredResult) -> None:
+        """Write a result; an API server that does not answer is asked again, as a result may have taken an hour."""
+        began = self.polling.clock()
+        while True:
+            try:
+                self.store.write(stored)
+            except Unreachable as problem:
+                if self.polling.clock() - began > self.polling.patience:
+                    raise
+                self.say(f"the result is not stored yet: {problem}")
+                self.polling.pause(_RETRY_SECONDS)
+            else:
+                return
+
+
+def order_pending(assessed: Sequence[AssessedResult]) -> list[AssessedResult]:
+    """Return the scenarios without a result that counts, those with the fewest attempts first."""
+    pending = [each for each in assessed if each.standing != "Collected"]
+    return sorted(pending, key=lambda each: each.attempts)
+
+
+def describe_report(opening: ShardResult, report: Report) -> StoredResult:
+    """Return the result for a report. Without a verdict, infrastructure failed, unless a capability is lacking."""
+    validation = report.validation
+    lacks = any(finding.code == LACKING for finding in validation.findings)
+    again = validation.verdict == Verdict.NOT_EVALUATED and not lacks
+    packed, digest = pack_report(report)
+    result = msgspec.structs.replace(
+        opening, state="Failed" if again else "Ended", verdict=validation.verdict, message=validation.headline,
+        report_digest=digest,
+    )  # fmt: skip
+    return StoredResult(result, packed)

@@ -1,0 +1,232 @@
+"""The objects with which a cluster validates a work list: an Indexed Job, its permissions, and its input.
+
+Sources: https://kubernetes.io/docs/concepts/workloads/controllers/job/ (completion modes, backoff limit per index, pod
+failure policy) and https://kueue.sigs.k8s.io/docs/tasks/run/jobs/ (the label of the queue, ``suspend``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import scenario_kit
+from scenario_kit.errors import UsageError
+from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.quantity import parse_quantity
+from scenario_kit.schema.deployment import USER
+from scenario_kit.schema.install import Grant
+from scenario_kit.shards.payload import MAX_BYTES
+from scenario_kit.shards.results import WORK_LABEL
+from scenario_kit.shards.work_list import WorkList
+
+NAME: Final = "scenario-kit-shards"
+#: The namespace unless another one is named.
+NAMESPACE: Final = "scenario-kit-shards"
+#: Where pods find their input, and, on a volume, keep their results.
+INPUT: Final = "/input"
+RESULTS: Final = "/results"
+WORK_FILE: Final = "work.json"
+#: The folder with documents of files beside the work list.
+FILES_FOLDER: Final = "files"
+QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+#: All that a pod may do: keep results. It neither lists nor deletes, and its input is immutable.
+GRANTS: Final = (Grant("", "configmaps", ("get", "create", "patch"), "a result of each scenario"),)
+#: The exit codes of ``shards run``: retry what infrastructure prevented, and give up where a retry ends the same way.
+RETRY_CODE: Final = 2
+HOPELESS_CODE: Final = 3
+_RBAC: Final = "rbac.authorization.k8s.io"
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+#: Objects of the Job have its name, with the digest of the work list: they are immutable, as is the Job's template.
+_DIGITS: Final = 8
+
+
+class ShardJob(NamedTuple):
+    """The parameters of a Job.
+
+    ``queue`` is a LocalQueue of Kueue; without one, the Job starts at once. ``parallelism`` is the number of pods at a
+    time; 0 for all. ``retries`` counts for each shard. ``results_claim`` is a PersistentVolumeClaim for results, which
+    are ConfigMaps otherwise. ``cpu`` and ``memory`` are what one lab needs.
+    """
+
+    image: str = f"scenario-kit-lab:{scenario_kit.__version__}"
+    namespace: str = NAMESPACE
+    queue: str = ""
+    parallelism: int = 0
+    retries: int = 3
+    results_claim: str = ""
+    cpu: str = "2"
+    memory: str = "4Gi"
+
+
+def build_manifests(work: WorkList, job: ShardJob, documents: Sequence[str]) -> list[Object]:
+    """Build all objects, in the order in which they are applied.
+
+    Args:
+        work: the work list.
+        job: the parameters.
+        documents: the files that go with the work (``payload.pack_files``).
+
+    Raises:
+        UsageError: the work list does not fit into a ConfigMap, or a parameter is invalid.
+    """
+    _check(job)
+    name = derive_job_name(work)
+    text = work.to_bytes().decode()
+    if len(text) > MAX_BYTES:
+        raise UsageError(
+            f"{len(work.items)} scenarios make a work list of {len(text)} bytes; a ConfigMap has room for {MAX_BYTES}",
+            fix="plan several work lists with different names, for parts of the catalogue",
+        )
+    files = {f"{name}-files-{number}": document for number, document in enumerate(documents)}
+    labels = _label(work)
+    inputs = [
+        _build_input(f"{name}-work", job.namespace, labels, {WORK_FILE: text}),
+        *(_build_input(each, job.namespace, labels, {"files.json": document}) for each, document in files.items()),
+    ]
+    return [*_build_access(job), *inputs, _build_job(work, job, name, list(files))]
+
+
+def derive_job_name(work: WorkList) -> str:
+    """Derive the name of the Job: another work list makes another Job, which keeps the results that still hold."""
+    return f"{work.name}-{work.digest[:_DIGITS]}"
+
+
+def _check(job: ShardJob) -> None:
+    for option, value in (
+        ("--namespace", job.namespace),
+        ("--queue", job.queue),
+        ("--results-claim", job.results_claim),
+    ):
+        if value and not _NAME.fullmatch(value):
+            raise UsageError(f"{option} {value}: this is not the name of an object", fix=f"{option} validation")
+    for option, value in (("--cpu", job.cpu), ("--memory", job.memory)):
+        try:
+            valid = parse_quantity(value) > 0
+        except ValueError:
+            valid = False
+        if not valid:
+            raise UsageError(
+                f"{option} {value}: this is not a quantity", fix=f"{option} {'2' if 'cpu' in option else '4Gi'}"
+            )
+
+
+def _label(work: WorkList) -> dict[str, str]:
+    return {"app.kubernetes.io/name": NAME, WORK_LABEL: work.name}
+
+
+def _build_input(name: str, namespace: str, labels: dict[str, str], data: dict[str, str]) -> Object:
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "immutable": True, "data": data}
+
+
+def _build_access(job: ShardJob) -> list[Object]:
+    """Build the namespace, the account with its role, and a policy: nobody needs to connect to a lab."""
+    metadata = {"name": NAME, "namespace": job.namespace, "labels": {"app.kubernetes.io/name": NAME}}
+    restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
+    subject = {"kind": "ServiceAccount", "name": NAME, "namespace": job.namespace}
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": metadata,
+        "automountServiceAccountToken": False,
+    }
+    role = {"apiVersion": f"{_RBAC}/v1", "kind": "Role", "metadata": metadata}
+    binding = {"apiVersion": f"{_RBAC}/v1", "kind": "RoleBinding", "metadata": metadata}
+    pods = {"matchLabels": {"app.kubernetes.io/name": NAME}}
+    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata}
+    rights = [
+        {**role, "rules": [grant.build_rule() for grant in GRANTS]},
+        {**binding, "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": NAME}, "subjects": [subject]},
+    ]
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": job.namespace, "labels": restricted}},
+        account,
+        *([] if job.results_claim else rights),
+        {**policy, "spec": {"podSelector": pods, "policyTypes": ["Ingress"]}},
+    ]
+
+
+def _build_job(work: WorkList, job: ShardJob, name: str, files: Sequence[str]) -> Object:
+    labels = _label(work)
+    queue = {QUEUE_LABEL: job.queue} if job.queue else {}
+    template = {"metadata": {"labels": labels}, "spec": _build_pod(job, name, files)}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": job.namespace, "labels": labels | queue},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": work.shards,
+            "parallelism": min(job.parallelism, work.shards) if job.parallelism else work.shards,
+            "backoffLimitPerIndex": job.retries,
+            "podReplacementPolicy": "Failed",
+            "podFailurePolicy": {"rules": _build_failure_rules()},
+            **({"suspend": True} if job.queue else {}),
+            "template": template,
+        },
+    }
+
+
+def _build_failure_rules() -> list[dict[str, Any]]:
+    """Build the policy: a preempted pod is replaced; one that no retry would help ends the Job; others are retried.
+
+    A scenario that fails its validation is a result, and its pod succeeds.
+    """
+    codes = {"containerName": "lab", "operator": "In", "values": [HOPELESS_CODE]}
+    return [
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+        {"action": "FailJob", "onExitCodes": codes},
+    ]
+
+
+def _build_pod(job: ShardJob, name: str, files: Sequence[str]) -> dict[str, Any]:
+    sources = [
+        {"configMap": {"name": f"{name}-work", "items": [{"key": WORK_FILE, "path": WORK_FILE}]}},
+        *(
+            {"configMap": {"name": each, "items": [{"key": "files.json", "path": f"{FILES_FOLDER}/{number}.json"}]}}
+            for number, each in enumerate(files)
+        ),
+    ]
+    claim = {"claimName": job.results_claim}
+    identity = {"runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER, "fsGroup": USER}
+    return {
+        "restartPolicy": "Never",
+        "serviceAccountName": NAME,
+        "automountServiceAccountToken": not job.results_claim,
+        "securityContext": identity | {"seccompProfile": {"type": "RuntimeDefault"}},
+        "terminationGracePeriodSeconds": 30,
+        "containers": [_build_container(job)],
+        "volumes": [
+            {"name": "tmp", "emptyDir": {"medium": "Memory"}},
+            {"name": "input", "projected": {"sources": sources}},
+            *([{"name": "results", "persistentVolumeClaim": claim}] if job.results_claim else []),
+        ],
+    }
+
+
+def _build_container(job: ShardJob) -> dict[str, Any]:
+    place = ["--results", RESULTS] if job.results_claim else ["--namespace", job.namespace]
+    results = [{"name": "results", "mountPath": RESULTS}] if job.results_claim else []
+    return {
+        "name": "lab",
+        "image": job.image,
+        "args": ["shards", "run", f"{INPUT}/{WORK_FILE}", *place],
+        "env": [{"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+        "workingDir": "/tmp",  # noqa: S108 - the pod's own, in memory
+        "resources": {
+            "requests": {"cpu": job.cpu, "memory": job.memory},
+            "limits": {"memory": job.memory},
+        },
+        "volumeMounts": [
+            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - the pod's own, in memory
+            {"name": "input", "mountPath": INPUT, "readOnly": True},
+            *results,
+        ],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "runAsNonRoot": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }

@@ -1,0 +1,186 @@
+"""The commands of `shards` from end to end, without a lab: a scenario that lint refuses has a verdict at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import find_data_root
+from scenario_kit.cli import run
+from scenario_kit.report import read_report
+
+SCENARIOS = find_data_root() / "catalog" / "scenarios"
+GOOD = "cart-scaled-to-zero"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder with two scenarios: one with an unknown fault type, one that is no YAML."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JOB_COMPLETION_INDEX", raising=False)
+    for name, old, new in (
+        ("unknown-fault", "deployment-scaled-to-zero", "deployment-scaled-to-sero"),
+        ("no-yaml", "kind: Scenario", "kind: {"),
+    ):
+        shutil.copytree(SCENARIOS / GOOD, tmp_path / "mine" / name)
+        file = tmp_path / "mine" / name / "scenario.yaml"
+        text = file.read_text().replace(GOOD, name)
+        assert old in text
+        file.write_text(text.replace(old, new))
+    return tmp_path
+
+
+def plan(*more):
+    return run(["shards", "plan", "mine", "--shards", "2", *more])
+
+
+def test_from_a_plan_to_a_summary(home, capsys):
+    assert plan() == 0
+    shown = capsys.readouterr()
+    assert "one lab" in shown.out
+    assert "2 cannot be resolved, and will fail" in shown.err
+
+    assert run(["shards", "collect", "work.json", "--results", "results"]) == 2
+    assert "2 Missing" in capsys.readouterr().out
+
+    for index in ("0", "1"):
+        assert run(["shards", "run", "work.json", "--index", index, "--results", "results"]) == 0
+    assert run(["shards", "run", "work.json", "--index", "1", "--results", "results"]) == 0
+    assert "1 of 1 scenarios have a result already" in capsys.readouterr().err
+
+    for _ in range(2):  # what is there is not written twice
+        assert run(["shards", "collect", "work.json", "--results", "results"]) == 1
+    assert "2 Fail" in capsys.readouterr().out
+    for name in ("unknown-fault", "no-yaml"):
+        (folder,) = (home / "runs" / name).iterdir()
+        report = read_report(folder)
+        assert report.validation.path == f"mine/{name}/scenario.yaml"
+        assert all(f.position.path.startswith("mine/") for f in report.validation.findings if f.position)
+        assert {each.name for each in folder.iterdir()} == {"report.json", "report.md", "report.html"}
+    assert (home / "runs" / "summary.md").read_text().startswith("# 0 of 2 scenarios pass")
+    assert 'testsuite name="no-yaml"' in (home / "runs" / "junit.xml").read_text()
+    assert json.loads((home / "runs" / "summary.json").read_text())["counts"] == {"Fail": 2}
+
+
+def test_a_pod_does_the_same_from_what_was_printed(home, capsys, monkeypatch):
+    """Files come from the ConfigMaps, the index from the Job controller, and the folder of the author is gone."""
+    import yaml
+
+    assert plan() == 0
+    capsys.readouterr()
+    assert run(["shards", "manifests", "work.json"]) == 0
+    objects = list(yaml.safe_load_all(capsys.readouterr().out))
+    (home / "input" / "files").mkdir(parents=True)
+    for obj in objects:
+        for key, text in (obj.get("data") or {}).items():
+            (home / "input" / ("files" if key == "files.json" else "") / key).write_text(text)
+    shutil.move(home / "mine", home / "gone")
+    for index in ("0", "1"):
+        monkeypatch.setenv("JOB_COMPLETION_INDEX", index)
+        assert run(["shards", "run", "input/work.json", "--results", "results"]) == 0
+    shutil.move(home / "gone", home / "mine")
+    assert run(["shards", "collect", "work.json", "--results", "results", "--format", "json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["counts"] == {"Fail": 2}
+    (folder,) = (home / "runs" / "unknown-fault").iterdir()
+    finding = read_report(folder).validation.findings[0]
+    assert finding.position.path == "mine/unknown-fault/scenario.yaml"
+
+
+def test_what_was_edited_since_is_stale_and_planned_again(home, capsys):
+    plan()
+    for index in ("0", "1"):
+        run(["shards", "run", "work.json", "--index", index, "--results", "results"])
+    file = home / "mine" / "no-yaml" / "scenario.yaml"
+    file.write_text(file.read_text() + "\n")
+    capsys.readouterr()
+    assert run(["shards", "collect", "work.json", "--results", "results"]) == 1
+    assert "1 Fail, 1 Stale" in capsys.readouterr().out
+    assert run(["shards", "manifests", "work.json"]) == 3
+    assert "has changed since the work list was planned" in capsys.readouterr().err
+
+    plan()
+    capsys.readouterr()
+    for index in ("0", "1"):
+        assert run(["shards", "run", "work.json", "--index", index, "--results", "results"]) == 0
+    assert capsys.readouterr().err.count("have a result already") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "work.json"], "--index NUMBER, or JOB_COMPLETION_INDEX"),
+        (["run", "work.json", "--index", "7", "--results", "r"], "shards are 0 to 1"),
+        (["run", "none.json", "--index", "0", "--results", "r"], "cannot read the work list none.json"),
+        (["collect", "none.json", "--results", "r"], "cannot read the work list none.json"),
+        (["manifests", "work.json", "--image", "a b"], "this is not an image reference"),
+        (["manifests", "work.json", "--memory", "much"], "this is not a quantity"),
+        (["plan", "nowhere", "--shards", "2"], "there is no nowhere"),
+        (["plan", "mine", "--shards", "2", "--plan", "odd"], "there is no plan 'odd'"),
+        (["plan", "mine", "--shards", "2", "--name", "A B"], "is not a name for a work list"),
+    ],
+)
+def test_usage_errors_name_what_is_expected(arguments, said, home, capsys):
+    plan()
+    capsys.readouterr()
+    assert run(["shards", *arguments]) == 3
+    shown = capsys.readouterr()
+    assert said in shown.err
+
+
+def test_another_catalogue_than_the_planned_one_ends_the_job(home, capsys):
+    plan()
+    document = json.loads((home / "work.json").read_text())
+    document["roots"][0]["parts"]["catalog/faults"] = "0" * 64
+    (home / "work.json").write_text(json.dumps(document))
+    assert run(["shards", "run", "work.json", "--index", "0", "--results", "r"]) == 3
+    assert "differs in catalog/faults" in capsys.readouterr().err
+    assert not (home / "r").exists()
+
+
+def test_a_part_of_a_matrix_is_verified(home, capsys):
+    assert run(["verify", "mine", "--shard", "1/2"]) == 1
+    first = capsys.readouterr()
+    assert "shard 1 of 2: 1 of 2 scenarios" in first.err
+    assert run(["verify", "mine", "--shard", "2/2"]) == 1
+    assert {each.name for each in (home / "runs").iterdir()} == {"no-yaml", "unknown-fault"}
+    assert run(["verify", "mine", "--shard", "3/3"]) == 0
+    assert run(["verify", "mine", "--shard", "3/2"]) == 3
+    assert "write NUMBER/COUNT" in capsys.readouterr().err
+
+
+def test_sigterm_ends_a_shard_with_its_results_kept(home, tmp_path):
+    """As a kubelet ends a pod that Kueue preempts."""
+    plan()
+    code = (
+        "import sys, time\n"
+        "from scenario_kit.cli.validation import validate\n"
+        "def wait(*_):\n    print('waiting', flush=True)\n    time.sleep(60)\n"
+        "validate.validate_one = wait\n"
+        "from scenario_kit.cli import run\n"
+        "sys.exit(run(['shards', 'run', 'work.json', '--index', '0', '--results', 'results']))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "waiting\n"
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 130
+            assert time.monotonic() - began < 10
+        finally:
+            process.kill()
+    (stored,) = (home / "results").glob("*.json")
+    assert json.loads(stored.read_text())["state"] == "Begun"
+    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob(f"scenario-kit-shard-*{process.pid}*"))

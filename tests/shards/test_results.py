@@ -1,0 +1,129 @@
+"""Stores of results: one suite over ConfigMaps of the fake, of a real API server, and a folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from scenario_kit.errors import InfrastructureError
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Reference, Verdict
+from scenario_kit.shards import results as results_module
+from scenario_kit.shards.execution import describe_report
+from scenario_kit.shards.result_store import ConfigMapStore, FolderStore, ResultStore
+from scenario_kit.shards.results import (
+    ShardResult,
+    StoredResult,
+    UnreadableResult,
+    derive_result_name,
+    pack_report,
+    unpack_report,
+)
+from scenario_kit.testing import FakeCluster
+from tests.shards.conftest import make_report, make_work
+
+WORK = make_work("cart-down")
+(ITEM,) = WORK.items
+OPENING = ShardResult(
+    schema_version=1, work="nightly", catalogue=WORK.catalogue, scenario="cart-down", digest=ITEM.digest, shard=0,
+    state="Begun",
+)  # fmt: skip
+
+
+@pytest.fixture(params=["fake", "folder", pytest.param("real", marks=pytest.mark.lab)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ResultStore:
+    if request.param == "folder":
+        return FolderStore(tmp_path / "new" / "results")
+    if request.param == "real":
+        return ConfigMapStore(request.getfixturevalue("kube"), request.getfixturevalue("kube_namespace"))
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "there"}}
+    return ConfigMapStore(FakeCluster([namespace]), "there")
+
+
+def test_what_is_written_is_read(store):
+    ended = describe_report(OPENING, make_report(ITEM))
+    assert store.read("nightly", "cart-down") is None
+    store.write(ended)
+    assert store.read("nightly", "cart-down") == ended
+    assert store.read("nightly", "cart") is None
+    assert store.read("weekly", "cart-down") is None
+
+
+def test_a_later_result_takes_the_place_of_an_earlier_one(store):
+    store.write(describe_report(OPENING, make_report(ITEM)))
+    store.write(StoredResult(OPENING))
+    assert store.read("nightly", "cart-down") == StoredResult(OPENING)
+    failed = describe_report(OPENING, make_report(ITEM, Verdict.FAIL))
+    store.write(failed)
+    assert store.read("nightly", "cart-down") == failed
+
+
+@pytest.mark.parametrize("scenario", ["Übung & Co", "x" * 200, "..", "a/../../b", "con"])
+def test_any_name_of_a_scenario_can_be_kept(scenario, store):
+    result = msgspec.structs.replace(OPENING, scenario=scenario)
+    store.write(StoredResult(result))
+    assert store.read("nightly", scenario) == StoredResult(result)
+
+
+def test_names_are_different_where_their_readable_part_is_not():
+    assert derive_result_name("w", "a_b") != derive_result_name("w", "a-b")
+    assert len(derive_result_name("w" * 30, "x" * 300)) <= 110
+
+
+def test_what_cannot_be_read_is_an_error_of_its_own(tmp_path):
+    store, name = FolderStore(tmp_path), derive_result_name("nightly", "cart-down")
+    good = json.loads(OPENING.to_bytes())
+    for document in ("", "[]", json.dumps(good | {"state": "Odd"}), json.dumps(good | {"more": 1}),
+                     json.dumps(good | {"schemaVersion": 2})):  # fmt: skip
+        (tmp_path / f"{name}.json").write_text(document)
+        with pytest.raises(UnreadableResult):
+            store.read("nightly", "cart-down")
+
+    cluster = FakeCluster([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}])
+    ConfigMapStore(cluster, "n").write(StoredResult(OPENING))
+    cluster.patch(Reference("ConfigMap", name, "n"), {"data": None})
+    with pytest.raises(UnreadableResult, match=r"has no result\.json"):
+        ConfigMapStore(cluster, "n").read("nightly", "cart-down")
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_of_the_infrastructure(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InfrastructureError, match="cannot write results"):
+        FolderStore(tmp_path / "file").write(StoredResult(OPENING))
+
+
+def test_reports_are_kept_whole_while_they_fit():
+    report = make_report(ITEM)
+    packed, digest = pack_report(report)
+    stored = StoredResult(msgspec.structs.replace(OPENING, report_digest=digest), packed)
+    assert unpack_report(stored) == report
+    assert pack_report(report) == (packed, digest)
+    assert unpack_report(StoredResult(OPENING)) is None
+
+
+def test_a_report_that_does_not_fit_says_what_was_left_out(monkeypatch):
+    noise = random.Random(1)
+    finding = build_finding("SK501", message="x")
+    many = tuple(msgspec.structs.replace(finding, message=noise.randbytes(200).hex()) for _ in range(500))
+    report = make_report(ITEM, findings=many)
+    monkeypatch.setattr(results_module, "_MAX_REPORT_BYTES", 100_000)
+    packed, digest = pack_report(report)
+    assert len(packed) <= 100_000
+    kept = unpack_report(StoredResult(msgspec.structs.replace(OPENING, report_digest=digest), packed))
+    assert kept.left_out
+    assert kept.validation.verdict == Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [b"", b"x", gzip.compress(b"{}"), gzip.compress(b"not the same"), pack_report(make_report(ITEM))[0][:-9]],
+)
+def test_a_report_other_than_the_one_that_was_written_is_noticed(packed):
+    result = msgspec.structs.replace(OPENING, report_digest=pack_report(make_report(ITEM))[1])
+    with pytest.raises(UnreadableResult):
+        unpack_report(StoredResult(result, packed))

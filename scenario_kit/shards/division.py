@@ -16,7 +16,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.model.results.evidence import Evidence
 
 #: Seconds per trial where no scenario has evidence: the median of the catalogue's own (docs/shards.md).
-TRIAL_SECONDS: Final = 13.0
+TRIAL_SECONDS: Final = 12.0
 #: Seconds that a scenario takes without any trial: to start, to lint, to write its report.
 STATIC_SECONDS: Final = 5.0
 _POSITION: Final = re.compile(r"(\d{1,6})/(\d{1,6})")

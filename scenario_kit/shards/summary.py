@@ -93,7 +93,7 @@ def render_junit(assessed: Sequence[AssessedResult]) -> str:
     return junit.render_campaigns(reports, failed, skipped)
 
 
-def slim_report(report: Report) -> Report:
+def shorten_report(report: Report) -> Report:
     """Return a report with what JUnit needs: a thousand whole ones do not fit into memory."""
     trials = tuple(
         msgspec.structs.replace(trial, history=None, steps=(), passages=(), signs=())

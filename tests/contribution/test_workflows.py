@@ -21,8 +21,8 @@ def workflow(request):
     return found
 
 
-def test_workflows_are_two_stages_tests_site_kind_and_real_node():
-    assert [f.stem for f in FILES] == ["comment", "kind", "pages", "pull-request", "real-node", "tests"]
+def test_workflows_are_two_stages_tests_site_catalogue_kind_and_real_node():
+    assert [f.stem for f in FILES] == ["catalogue", "comment", "kind", "pages", "pull-request", "real-node", "tests"]
 
 
 def test_actions_are_pinned_to_commits(workflow):

@@ -105,6 +105,19 @@ INSTEAD = {
     "scenario-kit verify my-scenarios/shipping-scaled-to-zero --cluster current --context staging --plan quick": (
         "scenario-kit verify --help"
     ),
+    # tests/cli/test_shards.py and tests/shards/test_server.py do.
+    "scenario-kit shards plan catalog/scenarios --shards 20 --plan standard --out work.json": (
+        "scenario-kit shards plan catalog/scenarios/cart-scaled-to-zero --shards 1 --out $SCENARIO_KIT_HOME/work.json"
+    ),
+    "scenario-kit shards manifests work.json --image registry.example/scenario-kit-lab:0.1.0"
+    " | kubectl apply --server-side -f -": (
+        "scenario-kit shards manifests $SCENARIO_KIT_HOME/work.json --image registry.example/scenario-kit-lab:0.1.0"
+    ),
+    "scenario-kit shards collect work.json --context staging": "scenario-kit shards collect --help",
+    "scenario-kit shards run work.json --index 3 --results results": "scenario-kit shards run --help",
+    "scenario-kit shards collect work.json --results results": "scenario-kit shards collect --help",
+    "scenario-kit verify catalog/scenarios --plan standard --shard 3/20": "scenario-kit verify --help",
+    "kubectl -n scenario-kit-shards delete jobs,configmaps -l scenariokit.io/work=catalogue": "true",
     "scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090": "scenario-kit doctor --help",
 }
 #: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.

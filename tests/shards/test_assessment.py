@@ -17,7 +17,7 @@ from scenario_kit.shards.assessment import assess_result, choose_exit_code, coun
 from scenario_kit.shards.execution import describe_report
 from scenario_kit.shards.relocation import relocate_report
 from scenario_kit.shards.results import RESULT_VERSION, ShardResult, StoredResult, UnreadableResult
-from scenario_kit.shards.summary import MAX_ROWS, build_document, render_junit, render_page, slim_report
+from scenario_kit.shards.summary import MAX_ROWS, build_document, render_junit, render_page, shorten_report
 from tests.shards.conftest import make_report, make_work
 
 WORK = make_work("cart-down")
@@ -144,9 +144,9 @@ def test_junit_has_a_suite_for_each_scenario():
     assert suites["a"].find("testcase/failure") is None
 
 
-def test_a_slim_report_makes_the_same_junit():
+def test_a_short_report_makes_the_same_junit():
     report = make_report(ITEM)
-    assert junit.render(slim_report(report)) == junit.render(report)
+    assert junit.render(shorten_report(report)) == junit.render(report)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_slim_report_makes_the_same_junit():
 def test_a_report_has_the_paths_of_its_author(here, place, there):
     item = msgspec.structs.replace(ITEM, place=place, path=f"{there}{place}")
     base = here.removesuffix(place)
-    finding = build_finding("SK501", message="x", position=Position(path=here, line=3))
+    finding = msgspec.structs.replace(build_finding("SK501", "x"), position=Position(path=here, line=3))
     report = make_report(
         ITEM,
         findings=(finding,),

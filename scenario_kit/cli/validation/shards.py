@@ -280,7 +280,7 @@ def collect(
     """
     from scenario_kit.report import prepare_folder
     from scenario_kit.shards.assessment import choose_exit_code
-    from scenario_kit.shards.summary import build_document, render_junit, render_page, slim_report
+    from scenario_kit.shards.summary import build_document, render_junit, render_page, shorten_report
     from scenario_kit.shards.work_list import read_work_list
 
     todo = read_work_list(work)
@@ -293,7 +293,7 @@ def collect(
         each = _assess(todo, item, store, item.path in changed)
         if each.report is not None and each.standing == "Collected":
             folders[item.scenario] = str(_keep_report(each.report, runs, record=record).relative_to(runs))
-            each = each._replace(report=slim_report(each.report))
+            each = each._replace(report=shorten_report(each.report))
         assessed.append(each)
     document = build_document(todo, assessed, folders)
     for name, text in (

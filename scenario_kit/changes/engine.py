@@ -16,6 +16,7 @@ from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import complete, get_operation, read_uid, send
 from scenario_kit.changes.reach import require_confined
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
+from scenario_kit.changes.restoration import await_removal
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import LabError
 from scenario_kit.model import Change, Check, Object, Reference
@@ -234,8 +235,10 @@ class Engine:
         if live is not None:
             self._context.cluster.delete(ref, uid=live["metadata"]["uid"])
             self._clock.wait(self._clock.now())
-        if self._context.cluster.get(ref) is not None:
-            raise LabError(f"{ref} was not removed by Chaos Mesh, so it cannot be bound to the new pods")
+        try:
+            await_removal(self._context, receipt, ref, self._clock)
+        except TimeoutError as problem:
+            raise LabError(f"{ref} cannot be bound to the new pods: {problem}") from problem
         if chaos.choose_pods(self._context.cluster, template, self._context.namespace).empty:
             return 0  # the pods are gone; it is bound to their successors
         send(self._context, receipt.change)

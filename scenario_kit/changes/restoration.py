@@ -48,6 +48,15 @@ def _remove(context: ChangeContext, receipt: Receipt, entry: ReceiptEntry, live:
         clock.wait(clock.now())
     elif ref.kind != SCHEDULE:
         return
+    await_removal(context, receipt, ref, clock)
+
+
+def await_removal(context: ChangeContext, receipt: Receipt, ref: Reference, clock: Clock) -> None:
+    """Wait until a deleted object is gone and, for a Schedule, the experiments that it started.
+
+    Raises:
+        TimeoutError: a finalizer holds one of them.
+    """
     deadline = clock.now() + _GRACE
     while left := _find_remaining(context, receipt, ref):
         if clock.now() >= deadline:

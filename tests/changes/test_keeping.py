@@ -324,10 +324,26 @@ def test_maintain_reports_unreleased_experiment():
     lab.engine.do(experiment(), ordinal=1, group="Fault/x")
     lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": ["held"]}})
     lab.cluster.put(pod("q"))
-    with pytest.raises(LabError, match="was not removed by Chaos Mesh"):
+    with pytest.raises(LabError, match="cannot be bound to the new pods: .* is still there 30 s after its deletion"):
         lab.engine.maintain(["Fault/x"])
     lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": None}})
     assert lab.start().maintain(["Fault/x"]) == 1, "another process goes on"
+    assert live(lab)["spec"]["selector"]["pods"] == {NS: ["p", "q"]}
+
+
+def test_maintain_waits_for_finalizer_of_chaos_mesh():
+    """A real manager releases an experiment some seconds after its deletion."""
+
+    def release(cluster, now):
+        if now >= 1020.0 and live(lab) and live(lab)["metadata"].get("finalizers"):
+            cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": None}})
+
+    lab = Lab(pod("p"), on_advance=release)
+    lab.engine.do(experiment(), ordinal=1, group="Fault/x")
+    lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": ["held"]}})
+    lab.cluster.put(pod("q"))
+    assert lab.engine.maintain(["Fault/x"]) == 1
+    assert lab.clock.now() == 1020.0
     assert live(lab)["spec"]["selector"]["pods"] == {NS: ["p", "q"]}
 
 

@@ -41,6 +41,8 @@ _COVERED: Final = (
 )
 _ABSENT: Final = "absent.json"
 _END_SECONDS: Final = 30.0
+#: The first process: a shell that waits, and so collects what containers leave behind; it must not become the command.
+_INIT: Final = '"$@"; exit $?'
 
 
 def locate_folder() -> Path:
@@ -66,7 +68,7 @@ def run_isolated(command: Sequence[str], folder: Path) -> int:
     signal.signal(signal.SIGTERM, end)
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--propagation", "private", "--pid", "--fork",
-         "--kill-child", "--mount-proc", *command],
+         "--kill-child", "--mount-proc", "sh", "-c", _INIT, "init", *command],
         env={**os.environ, VARIABLE: str(folder)},
         start_new_session=True,
     )  # fmt: skip

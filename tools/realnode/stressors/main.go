@@ -25,11 +25,14 @@ const (
 	setnsArm = 268
 	pidSpace = 0x20000000
 	pageSize = 4096
+	// child is the name by which nsexec calls itself in the other namespace.
+	child      = "nsexec-child"
+	parentDies = 1 // PR_SET_PDEATHSIG
 )
 
 func main() {
 	log.SetFlags(0)
-	programs := map[string]func([]string) error{"pause": pause, "nsexec": enter, "memStress": fill}
+	programs := map[string]func([]string) error{"pause": pause, "nsexec": enter, child: follow, "memStress": fill}
 	name := filepath.Base(os.Args[0])
 	if programs[name] == nil {
 		log.Fatalf("%s: call it pause, nsexec or memStress", name)
@@ -86,9 +89,13 @@ func enter(arguments []string) error {
 	if _, _, failed := syscall.RawSyscall(number, file.Fd(), pidSpace, 0); failed != 0 {
 		return fmt.Errorf("%s: %w", space, failed)
 	}
-	command := exec.Command(arguments[1], arguments[2:]...)
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	command := exec.Command(own, arguments[1:]...)
+	command.Args[0] = child
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := command.Start(); err != nil {
 		return err
 	}
@@ -100,6 +107,20 @@ func enter(arguments []string) error {
 		}
 	}()
 	return command.Wait()
+}
+
+// follow becomes a command that ends with its parent. SysProcAttr.Pdeathsig is no way to say so: Go compares the parent's
+// number, which a child in another PID namespace sees as 0, and ends the child.
+func follow(arguments []string) error {
+	runtime.LockOSThread()
+	if _, _, failed := syscall.RawSyscall(syscall.SYS_PRCTL, parentDies, uintptr(syscall.SIGKILL), 0); failed != 0 {
+		return failed
+	}
+	path, err := exec.LookPath(arguments[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, arguments, os.Environ())
 }
 
 // fill takes memory, page by page, and keeps it until it is ended. Each worker takes all of the size.

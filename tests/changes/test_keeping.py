@@ -324,7 +324,7 @@ def test_maintain_reports_unreleased_experiment():
     lab.engine.do(experiment(), ordinal=1, group="Fault/x")
     lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": ["held"]}})
     lab.cluster.put(pod("q"))
-    with pytest.raises(LabError, match="cannot be bound to the new pods: .* is still there 30 s after its deletion"):
+    with pytest.raises(LabError, match=r"cannot be bound to the new pods: .* is still there 30 s after its deletion"):
         lab.engine.maintain(["Fault/x"])
     lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": None}})
     assert lab.start().maintain(["Fault/x"]) == 1, "another process goes on"

@@ -243,7 +243,7 @@ def test_longest_range_of_an_expression_is_found(expr, seconds):
     assert find_longest_range(expr) == seconds
 
 
-def test_the_shipped_data_is_found():
+def test_shipped_data_is_found():
     assert (find_data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml").is_file()
     assert (find_data_root() / "templates" / "apps" / "otel-demo").is_dir()
 

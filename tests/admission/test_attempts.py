@@ -38,7 +38,7 @@ def test_lint_and_operator_refuse_with_same_code_and_reason(attempt: Attempt) ->
 
 
 @pytest.mark.parametrize("attempt", attempts()[::9], ids=lambda a: a.name)
-def test_a_solution_is_judged_like_a_decoy(attempt: Attempt) -> None:
+def test_solution_is_judged_like_a_decoy(attempt: Attempt) -> None:
     refused = resolve_scenario(CATALOG, scenario(attempt.changes, "solutions"))
 
     assert attempt.code in {f.code for f in refused.errors}

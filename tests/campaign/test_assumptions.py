@@ -50,7 +50,7 @@ def test_no_two_assumptions_vary_in_lockstep(book):
     assert len(set(columns.values())) == len(NAMES)
 
 
-def test_the_values_reach_the_twin(book):
+def test_values_reach_the_twin(book):
     app = Catalog().app("otel-demo", "2.2.0")
     values = draw_assumptions(app, 1)
     changed = vary_runbook(msgspec.structs.replace(book, app=app), 1).app.twin

@@ -128,7 +128,7 @@ def test_may_fire_alerts_do_not_lower_similarity():
 
 
 @pytest.mark.parametrize(("first", "second", "codes"), [(60, 120, set()), (200, 60, {"SK407"})])
-def test_the_order_of_the_propagation(first, second, codes):
+def test_order_of_the_propagation(first, second, codes):
     repeats = [
         a_repeat(i, alert("Errors", "Deployment/db", first), alert("Errors", "Deployment/web", second))
         for i in range(3)

@@ -127,7 +127,7 @@ def build_procedure(procedure, number):
     ("steps", "least", "value", "band"),
     [((3, 2), 2, 2.0, "Medium"), ((1, 4), 1, 1.59, "Low"), ((9, 9), 9, 3.3, "High"), ((0, 0), 1, 1.59, "Low")],
 )
-def test_the_shortest_repair_counts(book, steps, least, value, band):
+def test_shortest_repair_counts(book, steps, least, value, band):
     documented = {"s": steps[0], "other": steps[1]}
     other = msgspec.structs.replace(book.procedure("Solution", "s"), name="other")
     procedures = [

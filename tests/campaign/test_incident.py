@@ -25,7 +25,7 @@ def finding(code: str, message: str = "", **more: str) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, message=message, trial="t", **more)
 
 
-def test_an_incident_is_described_with_its_answer():
+def test_incident_is_described_with_its_answer():
     incident = describe_incident(LOADED.scenario, RUNBOOK, read_titles(LOADED.scenario, CATALOG, FILE))
     assert incident.app == "otel-demo 2.2.0"
     assert incident.brief == LOADED.scenario.spec.brief

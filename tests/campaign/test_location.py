@@ -90,7 +90,7 @@ def test_finding_with_a_position_keeps_it():
     assert place("SK322", "Lag", position=Position(path="mine")) == "mine"
 
 
-def test_the_correction_names_the_place():
+def test_correction_names_the_place():
     found = Finding(code="SK322", severity=Severity.ERROR, message="Lag", fix="do")
     validation = Validation(scenario="s", plan="quick", verdict=Verdict.FAIL, headline="", findings=(found,))
     assert locate_findings(validation, SPEC, Places()).correction == "SK322: do (spec.expect.alerts.2:1:1)"

@@ -170,7 +170,7 @@ def test_remarks_on_an_alert(more, codes):
     assert brief(Statistics(n=3, broken=0, alerts=(row(**more),))) == [(code, Severity.WARNING) for code in codes]
 
 
-def test_a_remark_says_the_numbers():
+def test_remark_says_the_numbers():
     (found,) = make_remarks(Statistics(n=3, broken=0, alerts=(row(within_seconds=90, proposed_seconds=120.0),)))
     assert (found.expected, found.fix) == ("twice that, at least a minute more: 120 s", "withinSeconds: 120")
     (found,) = make_remarks(Statistics(n=3, broken=0, alerts=(row(fired=1, proposal="MayFire"),)))
@@ -196,7 +196,7 @@ def test_repeats_agree_on_the_order(n, share, reported):
     ("requests", "traces", "signs", "reported"),
     [(100, (), (), True), (0, (), (), False), (100, ("errors",), (), False), (100, (), ("event x",), False)],
 )
-def test_a_passage_without_a_trace(requests, traces, signs, reported):
+def test_passage_without_a_trace(requests, traces, signs, reported):
     passage = PassageSummary(entity="Deployment/a", n=3, requests=requests, traces=traces, signs=signs)
     assert brief(Statistics(n=3, broken=0, passages=(passage,))) == ([("SK415", Severity.WARNING)] if reported else [])
 
@@ -367,7 +367,7 @@ CUSTOM = {"name": "mine", "looks": [{"repeats": 3, "accept": 0, "reject": 1}]}
         ({"scenario": "s", "embedded": {"anything": 1}}, "quick", [1], 2),
     ],
 )
-def test_the_spec_of_a_validation(spec, name, repeats, parallel):
+def test_spec_of_a_validation(spec, name, repeats, parallel):
     found = parse_validation_spec(spec)
     assert (found.followed.name, [look.n for look in found.followed.looks], found.parallel) == (name, repeats, parallel)
     assert found.embedded is None

@@ -71,7 +71,7 @@ def test_try_plan_is_one_repeat(runbook):
     assert [p.purpose for p in plan_trials(TRY, runbook, 1)] == ["repeat-1"]
 
 
-def test_an_unknown_plan_is_a_usage_error():
+def test_unknown_plan_is_a_usage_error():
     with pytest.raises(UsageError, match="no plan"):
         get_plan("slow")
 

@@ -55,7 +55,7 @@ def test_similarity_of_alert_sets(fired, mean):
     assert compute_jaccard(sets(*fired)) == pytest.approx(mean)
 
 
-def test_the_order_of_onsets():
+def test_order_of_onsets():
     assert measure_order((60, 75, 90, 60, 120), (75, 60, 60, 75, 75), tick=30) == pytest.approx(0.8)
     assert measure_order((inf,), (60,), tick=30) == 0
     assert measure_order((inf,), (inf,), tick=30) == 1

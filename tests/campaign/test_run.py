@@ -144,7 +144,7 @@ def test_interrupted_campaign_resumes_its_trials(cluster):
         ({"repeat": "Infra", "control": "Broken"}, Verdict.FAIL, 1),
     ],
 )
-def test_the_verdict_follows_from_the_trials(cluster, outcomes, verdict, code):
+def test_verdict_follows_from_the_trials(cluster, outcomes, verdict, code):
     results = campaign(cluster, Operator(cluster, outcomes))
     validation = conclude(ValidationSubject("s", "", "d", get_plan("quick")), results, [], 1.0)
     assert validation.verdict == verdict

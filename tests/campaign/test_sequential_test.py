@@ -51,7 +51,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("p", TABLE)
-def test_the_operating_characteristics_of_the_merge_plan(p):
+def test_operating_characteristics_of_the_merge_plan(p):
     passes, fails, inconclusive, repeats = compute_characteristics(FIVE_THEN_FIVE, p)
     assert (passes, fails, inconclusive) == pytest.approx(TABLE[p][:3], abs=6e-5)
     assert repeats == pytest.approx(TABLE[p][3], abs=6e-3)

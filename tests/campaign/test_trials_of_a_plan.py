@@ -78,7 +78,7 @@ def test_incident_with_one_cause_gets_its_trials(fault, runbook_of):
     assert control.describe == "without the fault nothing fires, nor when Deployment/web restarts"
 
 
-def test_an_incident_with_two_causes_a_trigger_and_a_distractor(fault, runbook_of):
+def test_incident_with_two_causes_a_trigger_and_a_distractor(fault, runbook_of):
     faults = [fault("a"), fault("b"), fault("t", role="Trigger"), fault("x", role="Distractor")]
     runbook = runbook_of(*faults, solutions={"both": ["a", "b"], "again": []}, decoys=["d", "e"])
     assert plan_by_purpose(QUICK, runbook) == {
@@ -228,7 +228,7 @@ REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="ex
           "expectUnresolved Cheat fix-and-revert", *END]),
     ],
 )  # fmt: skip
-def test_the_steps_of_a_program(steps, expected):
+def test_steps_of_a_program(steps, expected):
     assert format_steps(steps()) == expected
 
 
@@ -303,7 +303,7 @@ def test_only_the_first_label_is_searched_before(fault, runbook_of):
 
 
 @pytest.mark.parametrize(("app", "unique", "name"), [("shop", "a", "shop-{}"), ("hotel", "b", "hotel-{}")])
-def test_a_namespace_has_four_consonants(app, unique, name):
+def test_namespace_has_four_consonants(app, unique, name):
     found = derive_namespace(app, unique)
     letters = found.rpartition("-")[2]
     assert found == name.format(letters)

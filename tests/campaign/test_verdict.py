@@ -240,7 +240,7 @@ def test_merged_findings_are_sorted_and_unique():
         (Verdict.INCONCLUSIVE, [], [], "Inconclusive"),
     ],
 )  # fmt: skip
-def test_the_headline(answer, results, findings, line):
+def test_headline(answer, results, findings, line):
     assert write_headline(answer, results, findings) == line
 
 
@@ -362,5 +362,5 @@ SEEN = {"trial": "t"}
         (Verdict.NOT_EVALUATED, "standard", [finding("SK303"), finding("SK911")], "mine", "scenario-kit explain SK911"),
     ],
 )
-def test_the_command_to_run_next(answer, plan, findings, lab, command):
+def test_command_to_run_next(answer, plan, findings, lab, command):
     assert suggest_command(answer, "p", plan, findings, lab) == command

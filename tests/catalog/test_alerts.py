@@ -41,7 +41,7 @@ def test_pack_tests_pass_and_cover_every_rule(catalog: Catalog, promtool, pack):
     assert run(["alerts", "test", pack]) == 0
 
 
-def test_the_packs_of_the_page_on_packs(promtool, tmp_path):
+def test_packs_of_the_page_on_packs(promtool, tmp_path):
     """Followed to the letter: they lint green, and their cases are true."""
     rules, cases, budget, tests = blocks((ROOT / "docs" / "add-an-alert-pack.md").read_text(), "yaml")
     folder = tmp_path / "catalog" / "alerts"

@@ -81,7 +81,7 @@ def test_arguments(name: str, need: str, argument: str | None) -> None:
     assert KNOWN[name].argument(need) == argument
 
 
-def test_a_file_of_another_shape_is_named(tmp_path: Path) -> None:
+def test_file_of_another_shape_is_named(tmp_path: Path) -> None:
     file = tmp_path / "catalog" / "capabilities" / "own.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("capabilities: [{name: gpu, meaning: A GPU, where: there, lab: false}]\n")

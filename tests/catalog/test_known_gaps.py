@@ -48,7 +48,7 @@ def test_mechanism_is_a_fault_or_has_a_reason(mechanism):
 
 
 @pytest.mark.parametrize("entry", COVERAGE.unbuilt, ids=lambda e: e.id)
-def test_the_explanation_is_a_sentence(entry):
+def test_explanation_is_a_sentence(entry):
     assert len(entry.because.split()) >= 6
     assert entry.title
 

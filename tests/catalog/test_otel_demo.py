@@ -287,7 +287,7 @@ def test_flags_match_the_chart_and_are_inactive(app, version):
 
 
 @pytest.mark.parametrize("users", [3, 5, 50, 250])
-def test_the_number_of_users_is_a_flag(catalog, users):
+def test_number_of_users_is_a_flag(catalog, users):
     flag = flags_of(render_app(catalog.app("otel-demo", "3.0.0"), {}, users, "shop"))["loadGeneratorVUs"]
     assert flag["variants"][flag["defaultVariant"]] == users
 

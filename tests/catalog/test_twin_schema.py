@@ -54,7 +54,7 @@ def test_page_has_a_row_per_field() -> None:
 
 
 @pytest.mark.parametrize("name", CATALOG.apps())
-def test_the_twins_of_the_catalogue_fit_the_schema(name: str) -> None:
+def test_twins_of_the_catalogue_fit_the_schema(name: str) -> None:
     document = read_document(CATALOG.app_path(name).with_name("twin.yaml")).data
     assert [error.message for error in VALIDATOR.iter_errors(document)] == []
 

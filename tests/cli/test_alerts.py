@@ -54,7 +54,7 @@ def test_time_since_injection_is_shown_if_injected(changed, since):
         ({"injectedAt": None, "mode": "Wall", "trial": ""}, "shop-x1y2: 13:56:40 UTC wall clock, running for 10:00"),
     ],
 )
-def test_a_world_in_a_line(changed, expected):
+def test_world_in_a_line(changed, expected):
     assert alerts.format_heading(a_world(**changed)) == expected
 
 

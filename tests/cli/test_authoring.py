@@ -95,7 +95,7 @@ def test_lint_prints_position_and_fix(bad: Path, capsys: pytest.CaptureFixture[s
     assert "fix: did you mean `Deployment/cart`" in out
 
 
-def test_a_bad_scenario_cannot_be_rendered(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_scenario_cannot_be_rendered(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["render", str(bad)]) == 1
     assert "Deployment/crt" in capsys.readouterr().err
 
@@ -131,7 +131,7 @@ def test_sarif_names_rule_and_place() -> None:
     assert run_["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 7}
 
 
-def test_the_summary_counts() -> None:
+def test_summary_counts() -> None:
     assert format_summary([FINDING, FINDING], 3) == "3 scenarios checked: 2 errors"
 
 

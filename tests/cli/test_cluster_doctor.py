@@ -96,7 +96,7 @@ def test_facts_are_read_through_the_api():
     assert facts.metrics == MetricsFacts(interval=15.0, kube_state=True, spans=False, namespaced=True)
 
 
-def test_a_silent_prometheus_is_a_fact():
+def test_silent_prometheus_is_a_fact():
     def fail(expr, at):
         raise MetricsError("no answer")
 

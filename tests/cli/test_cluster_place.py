@@ -180,7 +180,7 @@ def validation_with(finding, position):
     return Validation(scenario="s", plan="try", verdict=Verdict.FAIL, headline="", findings=(found,))
 
 
-def test_a_report_is_completed_with_places_in_the_file():
+def test_report_is_completed_with_places_in_the_file():
     finding = Finding(code="SK321", severity=Severity.ERROR, message="an alert did not fire")
     local = Finding(code="SK607", severity=Severity.WARNING, message="old evidence")
     validation = Validation(
@@ -252,7 +252,7 @@ def find_validations(cluster):
 
 
 @pytest.mark.parametrize("keep", [False, True])
-def test_a_campaign_is_named_run_reported_and_removed(cluster, capsys, keep):
+def test_campaign_is_named_run_reported_and_removed(cluster, capsys, keep):
     place = open_place(cluster, Operator(cluster), keep=keep, timeout=5)
     report = place.run(build_case())
     said = capsys.readouterr().err

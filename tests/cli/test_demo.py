@@ -22,7 +22,7 @@ def test_demo_keeps_scenario_annotations() -> None:
     assert document["metadata"] == {"name": "s", "annotations": {"scenariokit.io/canary": "c"}}
 
 
-def test_a_scenario_without_annotations_is_played_in_virtual_time() -> None:
+def test_scenario_without_annotations_is_played_in_virtual_time() -> None:
     played = _prepare_scenario({"metadata": {"name": "s", "annotations": None}})
 
     assert played["metadata"]["annotations"] == {"scenariokit.io/clock": "Virtual"}

@@ -106,7 +106,7 @@ def test_usage_errors(
     assert "fix:" in err
 
 
-def test_an_empty_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_empty_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, _, err = bring(capsys, "krkn", str(tmp_path), "--dry-run")
     assert code == 3
     assert "contains no .yaml" in err

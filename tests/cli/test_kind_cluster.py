@@ -134,7 +134,7 @@ def test_invalid_image_archive_is_refused(tmp_path):
             read_image_name(file)
 
 
-def test_the_operator_is_installed_from_the_image_and_waited_for(kind):
+def test_operator_is_installed_from_the_image_and_waited_for(kind):
     cluster = FakeCluster()
     for obj in list_objects("scenario-kit:7"):
         if obj["kind"] == "Namespace":

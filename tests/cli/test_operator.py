@@ -100,7 +100,7 @@ def test_kubeconfig_needs_an_existing_context(capsys, monkeypatch, tmp_path, opt
     assert not streams.out
 
 
-def test_the_operator_takes_the_place_of_the_command(monkeypatch):
+def test_operator_takes_the_place_of_the_command(monkeypatch):
     started = []
     monkeypatch.setattr(os, "execv", lambda program, arguments: started.append((program, arguments)))
     run(["operator", "run", "--name", "mine", "--listen", "127.0.0.1:0", "--webhook", "127.0.0.1:1"])

@@ -44,11 +44,11 @@ def answer(*names):
         ("help", None),
     ],
 )
-def test_a_line_means(line, message):
+def test_line_means(line, message):
     assert parse_input(line, "diagnosis", "shop") == message
 
 
-def test_a_mitigation_has_no_answer():
+def test_mitigation_has_no_answer():
     assert parse_input("submit", "mitigation", "shop") == SubmitMessage()
 
 
@@ -58,7 +58,7 @@ def test_unknown_input_line_is_refused(line):
         parse_input(line, "diagnosis", "shop")
 
 
-def test_a_person_at_the_prompt(monkeypatch, capsys):
+def test_person_at_the_prompt(monkeypatch, capsys):
     typed = iter(["nonsense", "help", "kubectl apply -f - <<EOF", "kind: Pod", "EOF"])
     monkeypatch.setattr("builtins.input", lambda _prompt: next(typed))
     person = PersonSolver()

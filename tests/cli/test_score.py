@@ -23,7 +23,7 @@ def score(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str
     return code, printed.out, printed.err
 
 
-def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = score(capsys, TRUTHS, OUTPUTS, "--topology", GRAPH, "--decisions")
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
@@ -74,7 +74,7 @@ def test_parameters_of_ntam(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         assert document["settings"]["ntam"]["gamma"] == gamma
 
 
-def test_the_evaluators_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluators_file(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = score(capsys, TRUTHS, OUTPUTS, "--format", "itbench")
     document = json.loads(out)
     assert code == 0
@@ -137,7 +137,7 @@ def test_any_conjunctive_cause_of_one_fault_is_accepted(capsys: pytest.CaptureFi
     assert len(two.index.roots) == 2
 
 
-def test_a_control(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_control(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     answer.write_text('{"contributing_factors": [{"name": "otel-demo/Deployment/ad"}]}')
     silent = tmp_path / "silent.json"

@@ -123,7 +123,7 @@ def test_completion(words: str, offered: str) -> None:
         ("nonsense", 3, "pass a field such as spec.expect.alerts"),
     ],
 )
-def test_a_field_is_explained(what: str, code: int, reported: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_field_is_explained(what: str, code: int, reported: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", what]) == code
     captured = capsys.readouterr()
     assert reported in captured.out + captured.err

@@ -56,7 +56,7 @@ def test_parse_marks_unlistable_kinds() -> None:
 
 
 @pytest.mark.lab
-def test_a_real_server_prefers_stable_versions(kube: KubeCluster) -> None:
+def test_real_server_prefers_stable_versions(kube: KubeCluster) -> None:
     kinds = {(k.group, k.kind): k.version for k in kube.kinds()}
     assert kinds["autoscaling", "HorizontalPodAutoscaler"] == "v2"
     assert kinds["batch", "CronJob"] == "v1"

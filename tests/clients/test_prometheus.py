@@ -20,7 +20,7 @@ def failure(kind: str, text: str) -> bytes:
     return json.dumps({"status": "error", "errorType": kind, "error": text}).encode()
 
 
-def test_a_range(scripted: Callable[..., Any]) -> None:
+def test_range(scripted: Callable[..., Any]) -> None:
     script = scripted((200, answer([{"metric": {"a": "b"}, "values": [[15, "1"], [30.5, "NaN"], [45, "+Inf"]]}])))
     (series,) = PrometheusMetrics(script.url).range("foo > 1", 15, 45, 15)
     assert series.labels == {"a": "b"}
@@ -40,7 +40,7 @@ def test_range_query_keeps_fractional_times(scripted: Callable[..., Any]) -> Non
     assert "step=0.5" in script.seen[0]
 
 
-def test_an_instant_vector_and_a_scalar(scripted: Callable[..., Any]) -> None:
+def test_instant_vector_and_a_scalar(scripted: Callable[..., Any]) -> None:
     vector = answer([{"metric": {"__name__": "up"}, "value": [15, "1"]}], "vector")
     script = scripted((200, vector), (200, answer([15, "3"], "scalar")), (200, answer([], "vector")))
     metrics = PrometheusMetrics(script.url)
@@ -100,7 +100,7 @@ def test_gateway_errors_are_retried(scripted: Callable[..., Any]) -> None:
     ("url", "proxied"),
     [("http://prometheus.example:9090", True), ("http://127.0.0.1:9090", False), ("http://inside.example", False)],
 )
-def test_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch, url: str, proxied: bool) -> None:
+def test_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch, url: str, proxied: bool) -> None:
     monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
     monkeypatch.setenv("no_proxy", "inside.example")
     pool = PrometheusMetrics(url)._pool

@@ -96,7 +96,7 @@ def test_context_sets_server_and_namespace(kubeconfig_for: KubeconfigFor) -> Non
     assert KubeCluster(file).server_url == "http://127.0.0.1:9"
 
 
-def test_the_token_is_sent(kubeconfig_for: KubeconfigFor) -> None:
+def test_token_is_sent(kubeconfig_for: KubeconfigFor) -> None:
     made = Transport(kubeconfig_for("http://127.0.0.1:9"))
     headers = made._headers("application/json", "application/json")
     assert headers["authorization"] == "Bearer secret-token"

@@ -76,7 +76,7 @@ def test_unknown_kind_is_not_found(cluster: Cluster, namespace: str) -> None:
         cluster.get(Reference("ConfigMap", "x", namespace, "unheard.io"))
 
 
-def test_a_second_create_is_refused(cluster: Cluster, namespace: str) -> None:
+def test_second_create_is_refused(cluster: Cluster, namespace: str) -> None:
     cluster.create(config(namespace, a="1"))
     with pytest.raises(AlreadyExists):
         cluster.create(config(namespace, a="2"))
@@ -178,7 +178,7 @@ def test_no_op_patch_keeps_the_version(cluster: Cluster, namespace: str) -> None
     assert patched["metadata"]["resourceVersion"] == created["metadata"]["resourceVersion"]
 
 
-def test_a_patch_from_an_old_version_conflicts(cluster: Cluster, namespace: str) -> None:
+def test_patch_from_an_old_version_conflicts(cluster: Cluster, namespace: str) -> None:
     created = cluster.create(config(namespace, a="1"))
     cluster.patch(settings(namespace), {"data": {"a": "2"}})
     version = created["metadata"]["resourceVersion"]
@@ -228,7 +228,7 @@ def test_strategic_replace_directive_on_existing_values(cluster: Cluster, namesp
     assert [e["name"] for e in template["spec"]["containers"][0]["env"]] == ["C"]
 
 
-def test_a_merge_patch_replaces_lists(cluster: Cluster, namespace: str) -> None:
+def test_merge_patch_replaces_lists(cluster: Cluster, namespace: str) -> None:
     cluster.create(deployment(namespace))
     ref = Reference("Deployment", "cart", namespace)
     containers = [{"name": "other", "image": "example.org/other:1"}]
@@ -265,7 +265,7 @@ def test_scale(cluster: Cluster, namespace: str) -> None:
     assert found["spec"]["replicas"] == 0
 
 
-def test_a_selector_cannot_change(cluster: Cluster, namespace: str) -> None:
+def test_selector_cannot_change(cluster: Cluster, namespace: str) -> None:
     cluster.create(deployment(namespace))
     patch = {"spec": {"selector": {"matchLabels": {"app": "other"}}}}
     with pytest.raises(Rejected):
@@ -314,7 +314,7 @@ def test_delete_with_uid_deletes_that_object_only(cluster: Cluster, namespace: s
     assert cluster.get(settings(namespace)) is None
 
 
-def test_a_finalizer_holds_an_object(cluster: Cluster, namespace: str) -> None:
+def test_finalizer_holds_an_object(cluster: Cluster, namespace: str) -> None:
     held = config(namespace)
     held["metadata"]["finalizers"] = ["example.org/hold"]
     cluster.create(held)
@@ -338,7 +338,7 @@ def test_terminating_namespace_rejects_new_objects(cluster: Cluster, namespace: 
         cluster.create(config(namespace, "late"))
 
 
-def test_a_new_definition_is_served(cluster: Cluster, namespace: str) -> None:
+def test_new_definition_is_served(cluster: Cluster, namespace: str) -> None:
     suffix = uuid.uuid4().hex[:6]
     group, kind = f"t{suffix}.example.org", f"Widget{suffix}"
     names = {"plural": f"{kind.lower()}s", "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
@@ -406,7 +406,7 @@ def budget(cluster: Cluster, namespace: str, name: str = "cart", **status: int) 
     return ref
 
 
-def test_an_eviction_without_a_budget_deletes(cluster: Cluster, namespace: str) -> None:
+def test_eviction_without_a_budget_deletes(cluster: Cluster, namespace: str) -> None:
     pod = running_pod(cluster, namespace)
     cluster.evict(pod)
     assert cluster.get(pod) is None
@@ -428,7 +428,7 @@ def test_unprocessed_budget_refuses_eviction(cluster: Cluster, namespace: str) -
         cluster.evict(pod)
 
 
-def test_an_eviction_is_taken_from_the_budget(cluster: Cluster, namespace: str) -> None:
+def test_eviction_is_taken_from_the_budget(cluster: Cluster, namespace: str) -> None:
     first, second = running_pod(cluster, namespace), running_pod(cluster, namespace, "cart-b")
     ref = budget(cluster, namespace, disruptionsAllowed=1, currentHealthy=2, expectedPods=2)
     cluster.evict(first)

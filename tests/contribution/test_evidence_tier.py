@@ -112,7 +112,7 @@ NEWER, OTHER_APP = put("app", "version", "9.0.0"), put("app", "name", "hotel-res
         (apply_edits(OTHER_APP, CAUSE, BRIEF), ("spec.app changed", "spec.faults changed")),
     ],
 )
-def test_the_slowest_reason_decides(edit, because):
+def test_slowest_reason_decides(edit, because):
     assert choose_lane(scenario(), scenario(edit)).because == because
 
 

@@ -60,7 +60,7 @@ def validate(root, *more):
     return code, summary.read_text() if summary.exists() else ""
 
 
-def test_a_change_of_text_needs_no_run(checkout):
+def test_change_of_text_needs_no_run(checkout):
     edit(scenario(checkout), "  title: ", "  title: Once more, ")
     commit(checkout)
     code, summary = validate(checkout)
@@ -136,7 +136,7 @@ def test_commit_without_sign_off_is_refused(checkout):
     assert validate(checkout, "--no-sign-off")[0] == 0
 
 
-def test_a_scenario_may_be_removed(checkout):
+def test_scenario_may_be_removed(checkout):
     shutil.rmtree(scenario(checkout).parent)
     commit(checkout)
     code, summary = validate(checkout)
@@ -238,7 +238,7 @@ def test_verdict_replaces_earlier_report(checkout):
     assert "FAIL" in (out / "report.html").read_text()
 
 
-def test_the_brief_is_shown_beside_the_answer(checkout, capsys):
+def test_brief_is_shown_beside_the_answer(checkout, capsys):
     edit(scenario(checkout), "  title: ", "  title: Once more, ")
     commit(checkout)
     _, summary = validate(checkout)

@@ -68,7 +68,7 @@ def test_pull_request_workflow_installs_the_base_kit():
     assert "./change" not in installed
 
 
-def test_the_oldest_and_the_newest_python_are_tested():
+def test_oldest_and_the_newest_python_are_tested():
     found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "tests.yml").read_text())
     assert found["jobs"]["tests"]["strategy"]["matrix"]["python"] == ["3.11", "3.14"]
     commands = [s.get("run") for _, s in steps(found)]

@@ -77,12 +77,12 @@ def test_write_that_differs_on_each_retry_succeeds_eventually():
     assert not is_disturbed(every, made)
 
 
-def test_the_time_of_day_is_no_content():
+def test_time_of_day_is_no_content():
     early, late = (b'{"at": "2026-01-01T00:00:0%d.5Z", "n": 1}' % n for n in (1, 2))
     assert compute_digest(early) == compute_digest(late) != compute_digest(early.replace(b"1}", b"2}"))
 
 
-def test_a_sample_has_every_operation_and_disturbance():
+def test_sample_has_every_operation_and_disturbance():
     every = build_cells({name: [PUT] * 20 for name in ("scale", "patch")})
     chosen = sample_cells(every, 4 * len(DISTURBANCES), seed=1)
     assert {(c.operation, c.disturbance) for c in chosen} == {(c.operation, c.disturbance) for c in every}

@@ -48,6 +48,6 @@ def test_page_states_the_dates_of_its_records() -> None:
     assert part(records, [TRIED]).startswith("2026-11-23 to 2026-11-25, 1 kinds over 1 scenarios.")
 
 
-def test_a_page_without_marks_is_not_written_over() -> None:
+def test_page_without_marks_is_not_written_over() -> None:
     with pytest.raises(ValueError, match="no markers for 'lint'"):
         placed("nothing", "lint", "table")

@@ -22,7 +22,7 @@ def build_record(kind: str, result: Answer, *codes: str, scenario: str = "s") ->
     ("codes", "expected"),
     [(("SK1",), "Right"), (("SK2", "SK9"), "Right"), (("SK9",), "Other"), ((), "Missed")],
 )
-def test_a_code_of_the_kind_among_the_findings_is_right(codes: tuple[str, ...], expected: str) -> None:
+def test_code_of_the_kind_among_the_findings_is_right(codes: tuple[str, ...], expected: str) -> None:
     assert answer(ONE, codes) == expected
 
 
@@ -44,7 +44,7 @@ def test_unapplied_kind_has_no_row() -> None:
     assert "Another" not in table([build_record("one", "Right")], [ONE, TWO])
 
 
-def test_a_finding_about_an_untouched_scenario_is_a_false_alarm() -> None:
+def test_finding_about_an_untouched_scenario_is_a_false_alarm() -> None:
     records = [
         build_record(UNTOUCHED, "Missed"),
         build_record(UNTOUCHED, "Other", "SK9", scenario="t"),

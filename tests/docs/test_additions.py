@@ -65,7 +65,7 @@ def scenario(folder, text):
     return file
 
 
-def test_the_app_of_the_page_is_an_app(collection, catalog):
+def test_app_of_the_page_is_an_app(collection, catalog):
     load_app(collection / "catalog" / "apps" / "little" / "app.yaml")
     app = catalog.app("little", "1.0")
     objects = render_app(app, resolve_options(app, {"replicas": 2}), 10, "ns", templates=catalog.templates("little"))
@@ -88,14 +88,14 @@ def test_catalogue_faults_apply_to_the_added_app(fault, catalog, tmp_path):
     assert [(f.code, f.message) for f in lint_file(scenario(tmp_path, made.text), catalog)] == []
 
 
-def test_the_fault_of_the_page_lints_in_a_collection(tmp_path):
+def test_fault_of_the_page_lints_in_a_collection(tmp_path):
     path = tmp_path / "catalog" / "faults" / yaml.safe_load(FAULT)["name"] / "fault.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(FAULT)
     assert [(f.code, f.message) for f in lint_file(path, Catalog([tmp_path, find_data_root()]))] == []
 
 
-def test_the_app_of_the_page_lints_in_a_collection(collection, catalog):
+def test_app_of_the_page_lints_in_a_collection(collection, catalog):
     path = collection / "catalog" / "apps" / "little" / "app.yaml"
     assert [(f.code, f.message) for f in lint_file(path, catalog)] == []
 
@@ -154,7 +154,7 @@ def test_twin_contradicting_manifests_is_reported_with_position(pair, before, af
 
 
 @pytest.mark.parametrize("fault", ["service-target-port-wrong", "env-value-wrong"])
-def test_the_faults_of_the_catalogue_fit_the_whole_app(fault, pair, tmp_path):
+def test_faults_of_the_catalogue_fit_the_whole_app(fault, pair, tmp_path):
     catalog = Catalog([pair, find_data_root()])
     found = find_first_offer(catalog.fault(fault), catalog.app("pair", "1.0"), catalog)
     assert found is not None

@@ -59,6 +59,6 @@ def test_commands_stand_in_console_blocks(page):
             assert not re.match(r"(scenario-kit|kubectl|pip|python3?|ci/\w+|export|git)$", first), block
 
 
-def test_the_two_commands_stand_at_the_top():
+def test_two_commands_stand_at_the_top():
     first = next(iter(blocks((ROOT / "README.md").read_text(), "console")))
     assert [line.split("#")[0].strip() for line in first.splitlines()] == ["$ ci/demo", "$ ci/test"]

@@ -20,7 +20,7 @@ DRAFTED: dict[tuple[str, str], str] = {}
 
 @pytest.mark.parametrize("fault", CATALOG.faults())
 @pytest.mark.parametrize(("app", "version"), APPS, ids=[f"{a}-{v}" for a, v in APPS])
-def test_a_draft_lints_green_and_renders(app, version, fault, tmp_path):
+def test_draft_lints_green_and_renders(app, version, fault, tmp_path):
     found = find_first_offer(CATALOG.fault(fault), CATALOG.app(app, version), CATALOG)
     if found is None:
         pytest.skip(f"nothing in {app} that {fault} could break with its defaults")

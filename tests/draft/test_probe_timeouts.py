@@ -87,7 +87,7 @@ def test_unaffected_probes_have_no_caution(made: Fault, probes: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("type_", ["network-delay", "http-delay"])
-def test_the_faults_of_the_catalogue_are_understood(type_: str) -> None:
+def test_faults_of_the_catalogue_are_understood(type_: str) -> None:
     catalog = Catalog()
     app = catalog.app("otel-demo", "2.2.0")
     objects = [*render_objects_for(catalog.fault(type_), app, catalog)]

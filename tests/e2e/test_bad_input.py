@@ -16,7 +16,7 @@ GOOD = "product-catalog-wrong-target-port"
     ],
     ids=["unknown field", "wrong type", "unknown fault", "unknown target"],
 )
-def test_a_wrong_file_is_an_authors_mistake(kit, copy, command, edit, text):
+def test_wrong_file_is_an_authors_mistake(kit, copy, command, edit, text):
     file = copy(GOOD, edit)
     before = file.read_text()
     done = kit(command, str(file))

@@ -44,7 +44,7 @@ def test_operator_killed_during_command_and_undo_resumes(lab, tmp_path):
     ("fault", "target"),
     [("postgres-privilege-revoked", "postgresql"), ("postgres-table-locked", "postgresql")],
 )
-def test_a_fault_inside_a_store_holds_and_is_repaired(kit, lab, tmp_path, fault, target):
+def test_fault_inside_a_store_holds_and_is_repaired(kit, lab, tmp_path, fault, target):
     done = kit("try", str(draft(tmp_path, "store", fault, target)), "--name", lab.name, "--accept")
     assert done.code == 0, done.out
     assert "PASS" in done.out

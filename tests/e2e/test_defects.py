@@ -66,7 +66,7 @@ def forbidden_fires(document):
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_a_lie_is_found_and_named(lab, kit, copy, edit, codes):
+def test_lie_is_found_and_named(lab, kit, copy, edit, codes):
     done = kit("verify", str(copy(SCENARIO, edit)), "--plan", "quick", "--name", lab.name, "--format", "json")
     assert done.code == 1, done.err
     assert done.codes & codes, done.document["findings"]

@@ -50,7 +50,7 @@ def test_prometheus_killed_in_the_middle(lab, tmp_path):
     assert "prometheus" in out.lower()
 
 
-def test_the_chaos_manager_stopped_before_injection(lab, tmp_path):
+def test_chaos_manager_stopped_before_injection(lab, tmp_path):
     process = start(lab, "payment-pod-failure", tmp_path)
     wait_for_step(lab, "payment-pod-failure", "deploy")
     kill(lab, "chaos-controller-manager")

@@ -202,7 +202,7 @@ def test_kubectl_apply_prints_refusal_reasons(lab, tmp_path):
     assert lab.cluster.get(REF) is None
 
 
-def test_a_scenario_in_a_visible_namespace_is_refused(lab, unasked):
+def test_scenario_in_a_visible_namespace_is_refused(lab, unasked):
     kubectl(lab, "create", "namespace", "elsewhere")
     try:
         assert kubectl(lab, "apply", "-n", "elsewhere", "-f", str(FILE)).returncode == 0
@@ -219,7 +219,7 @@ def test_a_scenario_in_a_visible_namespace_is_refused(lab, unasked):
         kubectl(lab, "delete", "namespace", "elsewhere", "--wait=false")
 
 
-def test_an_unknown_fault_is_not_accepted_with_a_suggestion(lab, unasked, tmp_path):
+def test_unknown_fault_is_not_accepted_with_a_suggestion(lab, unasked, tmp_path):
     file = tmp_path / "scenario.yaml"
     file.write_text(FILE.read_text().replace("type: pod-failure", "type: pod-failur"))
     assert kubectl(lab, "apply", "-f", str(file)).returncode == 0
@@ -242,7 +242,7 @@ def test_wall_clock_trial_reaches_the_fault(lab, deleted_afterwards):
     eventually(lambda: condition(lab, "FaultsInjected").get("status") == "True", 180, "the fault has no effect")
 
 
-def test_a_second_operator_waits_for_the_first(lab):
+def test_second_operator_waits_for_the_first(lab):
     """It does nothing while the lab's own operator holds the Lease, and says so; it is ready to take over."""
     command = [sys.executable, "-m", "operators.scenario", "--lab", lab.name]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as second:

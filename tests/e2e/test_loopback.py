@@ -148,7 +148,7 @@ def test_lab_listeners_reject_unauthorized_clients(lab: Lab, identities: dict[st
     assert answered == []
 
 
-def test_the_lab_itself_is_answered(lab: Lab) -> None:
+def test_lab_itself_is_answered(lab: Lab) -> None:
     """The same doors open for those who have the key: otherwise all of the attempts would fail for another reason."""
     state = lab.state
     tls = locate_prometheus_tls(Path(state.folder) / "prometheus").build_client_context()

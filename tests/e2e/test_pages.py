@@ -33,14 +33,14 @@ def scenario(folder: Path, name: str, **spec: object) -> Path:
     return folder / f"{name}.yaml"
 
 
-def test_the_incident_by_hand(home: str) -> None:
+def test_incident_by_hand(home: str) -> None:
     said = perform(commands((ROOT / "README.md").read_text()), ROOT, SCENARIO_KIT_HOME=home, BROWSER="true")
     assert "product-catalog-wrong-target-port" in said
     pods = said.partition("kubectl get pods")[2]
     assert "product-catalog-" in pods, said
 
 
-def test_the_lab(home: str, tmp_path: Path) -> None:
+def test_lab(home: str, tmp_path: Path) -> None:
     first, *others = commands((ROOT / "docs" / "lab.md").read_text())
     apply = [
         'eval "$(scenario-kit lab up)"',

@@ -110,7 +110,7 @@ REFUSED: dict[str, Object] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_operator_is_refused(name: str, operator: KubeCluster, home: str) -> None:
+def test_operator_is_refused(name: str, operator: KubeCluster, home: str) -> None:
     with pytest.raises(ClusterError) as refusal:
         operator.create(REFUSED[name])
 

@@ -15,7 +15,7 @@ SCENARIO = "product-catalog-wrong-target-port"
 REPAIR = '[{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 8080}]'
 
 
-def test_the_page_of_solvers(lab, tmp_path: Path) -> None:
+def test_page_of_solvers(lab, tmp_path: Path) -> None:
     runs = tmp_path / "solutions"
     shown = [shown.command for shown in session((ROOT / "docs" / "solve.md").read_text())]
     commands = [command for command in shown if "--snapshot" not in command]  # tests/e2e/test_snapshot.py does
@@ -42,7 +42,7 @@ def test_the_page_of_solvers(lab, tmp_path: Path) -> None:
         assert SCENARIO not in json.dumps(record["tool_calls"])
 
 
-def test_a_client_of_mcp_solves_through_the_tools(lab, tmp_path: Path) -> None:
+def test_client_of_mcp_solves_through_the_tools(lab, tmp_path: Path) -> None:
     pytest.importorskip("mcp", reason="the extra mcp is not installed")
     import anyio
     from mcp import Client, StdioServerParameters

@@ -68,7 +68,7 @@ def test_scenario_typo_has_its_position(server: Server, scenario: tuple[Path, st
     assert (at["line"], at["character"]) == place(wrong, "groundTruht")
 
 
-def test_a_field_is_explained(server: Server, scenario: tuple[Path, str]) -> None:
+def test_field_is_explained(server: Server, scenario: tuple[Path, str]) -> None:
     path, text = scenario
     server.opened(path, text)
     line, column = place(text, "groundTruth:")
@@ -90,7 +90,7 @@ def test_completion_offers_every_fault_field(server: Server, scenario: tuple[Pat
         assert plain(fields[name]["description"]) in plain(offered[name]), name
 
 
-def test_the_values_of_a_field_are_offered(server: Server, scenario: tuple[Path, str]) -> None:
+def test_values_of_a_field_are_offered(server: Server, scenario: tuple[Path, str]) -> None:
     path, text = scenario
     head = text[: text.index("  faults:")]
     opened = f"{head}  faults:\n  - name: one\n    role: \n"

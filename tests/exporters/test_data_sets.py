@@ -137,7 +137,7 @@ def test_openrca_record_answers_its_queries(snapshot: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", ["rcaeval", "openrca"])
-def test_a_control_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     control = write(play_control(2), tmp_path / "snapshots", control=True)
     assert run(["export", kind, str(control), "--out", str(tmp_path / "out")]) == 1
     assert "nothing is broken there" in capsys.readouterr().err

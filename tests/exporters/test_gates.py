@@ -29,7 +29,7 @@ def test_the_whole_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
         assert rewards["nop"] == rewards["control: nop"] == rewards["control: false alarm"] == (0.0, 0.0)
 
 
-def test_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gates", str(find_data_root() / "catalog" / "scenarios" / "busy-afternoon")]) == 0
     assert "1 incident; all gates hold" in capsys.readouterr().out
 
@@ -55,7 +55,7 @@ def test_disagreeing_verifiers_fail_a_gate(monkeypatch: pytest.MonkeyPatch) -> N
     }  # fmt: skip
 
 
-def test_the_command_fails_with_a_gate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_fails_with_a_gate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(gates, "score_text", lambda *_: 1.0)
     assert run(["gates", str(find_data_root() / "catalog" / "scenarios" / "busy-afternoon")]) == 1
     assert "gates of 1 do not hold: busy-afternoon" in capsys.readouterr().out

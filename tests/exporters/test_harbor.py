@@ -146,6 +146,6 @@ def test_unknown_export_format_is_refused(kind: str, snapshots: Path, tmp_path: 
     assert "one of: harbor" in capsys.readouterr().err
 
 
-def test_a_scenario_is_no_snapshot(tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_scenario_is_no_snapshot(tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     assert run(["export", "harbor", str(SCENARIO.parent), "--out", str(tmp_path / "out")]) == 3
     assert "scenario-kit snapshot" in capsys.readouterr().err

@@ -157,7 +157,7 @@ RIGHT = {"contributing_factors": [{"name": "otel-demo-x/Deployment/cart"}]}
         ("NoIncident", None, 0.0),
     ],
 )
-def test_a_record_is_scored_by_diagnosis_and_mitigation(outcome: Any, record: Any, reward: float) -> None:
+def test_record_is_scored_by_diagnosis_and_mitigation(outcome: Any, record: Any, reward: float) -> None:
     truth = IncidentTruth(incident="one", outcome=outcome, groups=(group("cart", "Deployment/cart", root=True),))
     rules = json.loads(build_rules(truth).render())
     text = None if record is None else json.dumps(record)

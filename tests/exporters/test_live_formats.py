@@ -178,7 +178,7 @@ def test_level_scores_its_solution(
     assert 12.0 in results.values()
 
 
-def test_a_mitigation_is_judged_by_the_operator(aiopslab: dict[str, Any], cluster: Cluster) -> None:
+def test_mitigation_is_judged_by_the_operator(aiopslab: dict[str, Any], cluster: Cluster) -> None:
     cluster.resolve()
     assert submit(aiopslab["cart_scaled_to_zero-mitigation-1"], None)["success"] is True
     assert [call.split()[2] for call in cluster.calls] == ["delete", "apply", "wait", "get", "wait", "delete", "delete"]
@@ -271,7 +271,7 @@ def test_problems_of_sregym(sregym: dict[str, Any], cluster: Cluster) -> None:
         (None, False),
     ],
 )
-def test_a_diagnosis_names_objects(diagnosis: Any, success: bool, sregym: dict[str, Any]) -> None:
+def test_diagnosis_names_objects(diagnosis: Any, success: bool, sregym: dict[str, Any]) -> None:
     verdict = sregym["cart_scaled_to_zero"]().diagnosis_oracle.evaluate(diagnosis)
     assert verdict["success"] is success
     assert success or verdict["failure_class"] == "agent_error"

@@ -154,7 +154,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("fault", "app", "target", "kind", "part"), CASES)
-def test_an_experiment_is_complete(use, fault, app, target, kind, part):
+def test_experiment_is_complete(use, fault, app, target, kind, part):
     found = use(fault, target, app=app)
     manifest = experiment(found)
     assert manifest["kind"] == kind

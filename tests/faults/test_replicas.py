@@ -64,7 +64,7 @@ def test_oldest_pod_is_bound_first(objects: list[Object]) -> None:
         assert bound["spec"]["selector"]["pods"] == {NAMESPACE: [expected]}
 
 
-def test_a_mean_rises_by_the_share_of_the_pods(objects: list[Object]) -> None:
+def test_mean_rises_by_the_share_of_the_pods(objects: list[Object]) -> None:
     def threshold(**more: Any) -> float:
         fault = render(objects, "http-delay", "Deployment/quote", parameters={"delayMilliseconds": 900}, **more)
         return next(check.query.value for check in fault.effect if check.query is not None)

@@ -65,7 +65,7 @@ def _said(text: str) -> object:
 
 @effort(25)
 @given(st.sampled_from(FAULTY), CHANCE)
-def test_a_fault_beside_a_scenario(folder: Path, seed, random: Random) -> None:
+def test_fault_beside_a_scenario(folder: Path, seed, random: Random) -> None:
     path, document = seed
     own = folder / "catalog" / "scenarios" / path.parent.name / "scenario.yaml"
     own.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def test_a_fault_beside_a_scenario(folder: Path, seed, random: Random) -> None:
 
 @effort(3)
 @given(CHANCE)
-def test_an_app_in_a_collection(folder: Path, random: Random) -> None:
+def test_app_in_a_collection(folder: Path, random: Random) -> None:
     catalog = Catalog([folder, find_data_root()])
     own, app = folder / "scenario.yaml", folder / "catalog" / "apps" / APP / "app.yaml"
     text = (find_data_root() / "catalog" / "apps" / APP / "app.yaml").read_text()

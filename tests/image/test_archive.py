@@ -113,7 +113,7 @@ def test_invalid_archive_is_refused(text, tmp_path):
         verify_archive(file)
 
 
-def test_a_difference_is_described_by_file(tmp_path):
+def test_difference_is_described_by_file(tmp_path):
     one, _ = make(tmp_path / "one")
     other, _ = make(tmp_path / "other", b"TEXT")
     assert list(describe_differences(one, other)) == ["layer 1: file differs"]

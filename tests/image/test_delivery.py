@@ -11,7 +11,7 @@ FILE = Path("/x/image.tar")
 NAME = "docker.io/library/scenario-kit:1"
 
 
-def test_a_kind_cluster_gets_the_archive():
+def test_kind_cluster_gets_the_archive():
     tool = choose_tool(LOADERS["kind"], "--load kind", {"kind"}.__contains__)
     assert tool.build(FILE, NAME, "demo") == [["kind", "load", "image-archive", "/x/image.tar", "--name", "demo"]]
 
@@ -44,7 +44,7 @@ def test_missing_tool_error_names_a_tool(kind):
 
 
 @pytest.mark.parametrize("name", ["r.example.org/team/x:1", "localhost/x:1", "127.0.0.1:5000/x:1"])
-def test_a_full_name_can_be_pushed(name):
+def test_full_name_can_be_pushed(name):
     assert check_reference(name) == name
 
 

@@ -32,7 +32,7 @@ def test_wheel_lock_round_trips():
 
 
 @pytest.mark.parametrize("line", ["kopf", "kopf==1.0", f"kopf>=1.0 --hash=sha256:{SUM}", f"kopf==1 --hash=md5:{SUM}"])
-def test_a_requirement_without_version_or_hash_is_refused(line):
+def test_requirement_without_version_or_hash_is_refused(line):
     with pytest.raises(UsageError, match="lock:1:"):
         wheels.parse_wheels(line, "lock")
 
@@ -89,7 +89,7 @@ def test_removed_project_requirement_is_reported(tmp_path):
         ("http://x|tools|Other\nhttp://a|trixie|Debian\nhttp://b|trixie-security|Debian\n", ("http://a", "http://b")),
     ],
 )
-def test_the_archive_of_the_machine_is_found(targets, expected):
+def test_archive_of_the_machine_is_found(targets, expected):
     found = debian.parse_mirrors(targets)
     assert (found.main, found.security) == expected
 
@@ -119,7 +119,7 @@ def wheel(path, *names):
     return path
 
 
-def test_a_wheel_in_the_cache_needs_no_index(tmp_path):
+def test_wheel_in_the_cache_needs_no_index(tmp_path):
     file = wheel(tmp_path / "x-1-py3-none-any.whl", "x.py")
     pinned = PinnedWheel("x", "1", frozenset({debian.digest_file(file)}))
     assert wheels.download_wheels([pinned], "3.13", "amd64", tmp_path) == [file]

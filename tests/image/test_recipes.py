@@ -45,7 +45,7 @@ def test_excluded_requirements_are_only_imported_optionally():
     assert {m for m in OPERATOR.without if names.get(m, m) in IMPORTS} == {"numpy"}
 
 
-def test_the_operator_s_image_has_the_catalogue_and_no_lab():
+def test_operator_s_image_has_the_catalogue_and_no_lab():
     assert "scenario_kit/_data/catalog/collection.yaml" in FILES
     assert any(f.startswith("scenario_kit/_data/templates/apps/") for f in FILES)
     assert [f for f in FILES if f.startswith(("scenario_kit/lab/", "scenario_kit/cli/", "tests/", "docs/"))] == []

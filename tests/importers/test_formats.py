@@ -235,7 +235,7 @@ def test_krkn_on_nodes_and_clouds_is_refused(text: str, catalog: Catalog) -> Non
     assert [each.treatment for each in result.decisions] == ["Refused"]
 
 
-def test_a_truth_is_compared_with_the_draft(catalog: Catalog) -> None:
+def test_truth_is_compared_with_the_draft(catalog: Catalog) -> None:
     result = bring("itbench", catalog)
     truth = {each.place: each for each in result.decisions if each.position.path.endswith("groundtruth.yaml")}
     assert truth["groups[0]"].result == "groundTruth.rootCauses: Deployment/shipping"
@@ -267,7 +267,7 @@ def test_code_is_read_and_never_executed(catalog: Catalog, tmp_path: Path) -> No
     assert (computed.treatment, computed.reason[:8]) == ("Refused", "computed")
 
 
-def test_a_registry_chooses_arguments(catalog: Catalog) -> None:
+def test_registry_chooses_arguments(catalog: Catalog) -> None:
     registry = (
         "class ProblemRegistry:\n    def __init__(self):\n        self.problems = {\n"
         '            "probe_hotel": lambda: FrontendProbe(app_name="hotel_reservation", faulty_service="geo"),\n'
@@ -301,7 +301,7 @@ def test_imported_rules_keep_their_fields(catalog: Catalog) -> None:
     assert case["minute"] == 7
 
 
-def test_an_app_can_be_chosen(catalog: Catalog) -> None:
+def test_app_can_be_chosen(catalog: Catalog) -> None:
     text = INPUTS["litmus"].read_text().replace("otel-demo", "shop").replace("component=checkout", "component=frontend")
     assert spec(bring("litmus", catalog, text))["app"]["name"] == "otel-demo"
     assert spec(bring("litmus", catalog, text, app="hotel-reservation"))["app"]["name"] == "hotel-reservation"

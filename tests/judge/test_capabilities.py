@@ -47,7 +47,7 @@ def test_fault_for_another_app_is_unmet() -> None:
     assert list_unmet("app:hotel-reservation") == ["app:hotel-reservation"]
 
 
-def test_an_app_without_a_model_needs_real_traffic() -> None:
+def test_app_without_a_model_needs_real_traffic() -> None:
     assert list_unmet(app=msgspec.structs.replace(APP, twin=None)) == ["real-data-plane"]
 
 

@@ -67,7 +67,7 @@ def test_values_of_the_healthy_object_are_no_increase():
     assert measure_capacity_factor([sized("Service", size=4), sized(name="ad", size=4)], [write]) == 4.0
 
 
-def test_the_greatest_of_several_writes_counts():
+def test_greatest_of_several_writes_counts():
     writes = [
         Write(sized(size=1), None),
         Write(sized(size=1), sized(size=2)),

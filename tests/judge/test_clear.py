@@ -178,7 +178,7 @@ def build_traffic(requests, errors=0.0, seconds=100.0):
     return EntryTraffic(seconds=seconds, requests=requests, errors=errors)
 
 
-def test_a_rate_needs_data():
+def test_rate_needs_data():
     assert build_traffic(500.0).rate == 5.0
     assert build_traffic(None).rate is None
 

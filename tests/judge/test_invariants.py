@@ -119,7 +119,7 @@ def test_own_autoscaler_minimum_suffices(target, minimum, problems):
 
 
 @pytest.mark.parametrize("minimum", [{"minReplicas": 1}, {}])
-def test_an_autoscaled_workload_needs_one_ready_pod(minimum):
+def test_autoscaled_workload_needs_one_ready_pod(minimum):
     scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, **minimum}}
     live = workload(replicas=1, status={"readyReplicas": 0})
     assert find_broken_invariants(workload(replicas=4), live, [scaler]) == ["Deployment/cart has 0 ready of 1 pods"]
@@ -261,7 +261,7 @@ def test_environment_counts_only_for_load_generators():
         ({}, ["the load setting USERS is gone, its baseline is 5", "the load setting RATE is gone, its baseline is 2"]),
     ],
 )
-def test_the_offered_load_stays(now, problems):
+def test_offered_load_stays(now, problems):
     found = find_broken_invariants(
         build_load_generator("locust", USERS="5", RATE="2"), build_load_generator("locust", **now)
     )

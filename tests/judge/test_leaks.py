@@ -72,7 +72,7 @@ def test_healthy_app_raises_no_alert_in_any_scenario():
         )
 
 
-def test_a_word_of_the_trade_is_no_token(wrong_port):
+def test_word_of_the_trade_is_no_token(wrong_port):
     assert all("-" in t.text or " " in t.text or t.injector for t in list_tokens(wrong_port))
 
 
@@ -98,7 +98,7 @@ def test_machinery_traces_have_a_separate_code(wrong_port):
     assert list_leak_codes(list_tokens(wrong_port), "restore-port") == ["SK441"]
 
 
-def test_a_hidden_experiment_is_no_business_of_the_solver():
+def test_hidden_experiment_is_no_business_of_the_solver():
     file = Path(__file__).parents[1] / "fixtures" / "language" / "hidden" / "scenario.yaml"
     book = resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
     kind = next(c.operation.experiment["kind"] for f in book.faults for c in f.changes if c.operation.experiment)

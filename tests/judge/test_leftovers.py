@@ -12,7 +12,7 @@ def obj(kind, name):
     return {"kind": kind, "metadata": {"name": name}}
 
 
-def test_an_empty_namespace_is_clean():
+def test_empty_namespace_is_clean():
     contents = [
         obj("ConfigMap", "kube-root-ca.crt"),
         obj("ServiceAccount", "default"),

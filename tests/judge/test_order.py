@@ -116,7 +116,7 @@ def test_objects_are_compared_with_those_of_their_kind() -> None:
     assert [f.message for f in found] == ["sorting every Service by resourceVersion finds what is broken: Service/cart"]
 
 
-def test_the_namespace_belongs_to_an_object() -> None:
+def test_namespace_belongs_to_an_object() -> None:
     elsewhere = {"what is broken": {Reference("Service", "cart", "other")}}
 
     assert check_order([service("cart", version=900), *others()], elsewhere) == []
@@ -140,7 +140,7 @@ def test_objects_without_order_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(("after", "found"), [(2, ["resourceVersion"]), (3, [])])
-def test_a_version_counts_unless_the_status_is_written_on(after: int, found: list[str]) -> None:
+def test_version_counts_unless_the_status_is_written_on(after: int, found: list[str]) -> None:
     mine = service("cart", version=900)
     mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": at(10 + after)})
 

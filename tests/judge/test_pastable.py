@@ -51,11 +51,11 @@ def test_is_pastable_rejects_invalid_yaml() -> None:
 
 
 @pytest.mark.parametrize("code", sorted(RULES))
-def test_the_fix_of_a_rule(code: str) -> None:
+def test_fix_of_a_rule(code: str) -> None:
     assert is_pastable(RULES[code].fix)
 
 
-def test_the_good_example_of_a_rule_is_yaml() -> None:
+def test_good_example_of_a_rule_is_yaml() -> None:
     wrong = [code for code, rule in RULES.items() if rule.good.startswith("{") and not is_pastable(rule.good)]
     assert wrong == []
 
@@ -79,7 +79,7 @@ def findings(entity: str) -> Iterator[Finding]:
 
 
 @pytest.mark.parametrize("entity", ["", "Deployment/cart", "Node/worker-1"])
-def test_the_fix_of_a_run(entity: str) -> None:
+def test_fix_of_a_run(entity: str) -> None:
     for finding in findings(entity):
         assert is_pastable(finding.fix), finding.fix
         assert "entity: ," not in finding.fix

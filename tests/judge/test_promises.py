@@ -237,5 +237,5 @@ def test_alert_counted_from_fault_fires_while_it_remains(after, spans, missing):
 @pytest.mark.parametrize(
     ("onset", "deadline"), [(0.0, 60), (1.0, 90), (30.0, 90), (60.0, 120), (61.0, 150), (75.0, 150), (118.0, 240)]
 )
-def test_a_deadline_is_proposed_with_room(onset, deadline):
+def test_deadline_is_proposed_with_room(onset, deadline):
     assert incident_alerts.propose_deadline(onset) == deadline

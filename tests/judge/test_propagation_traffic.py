@@ -75,7 +75,7 @@ def test_silence_counts_only_with_enough_requests():
         (3, 3, (1.0, 0.0), 1.0),
     ],
 )
-def test_the_chance_of_two_counts(one, other, exposures, expected):
+def test_chance_of_two_counts(one, other, exposures, expected):
     """Against the binomial distribution, by hand."""
     assert compute_chance(one, other, *exposures) == pytest.approx(min(1.0, expected))
 
@@ -136,7 +136,7 @@ def test_repeats_are_added_up_bound_by_bound():
     ("shares", "reported"),
     [((0.5, 0.9, 1.0), "half in 10 ms"), ((0.49, 0.5, 1.0), "half in 100 ms"), ((0.1, 0.2, 0.5), "half in 1 s")],
 )
-def test_the_middle_is_the_first_bound_with_half_of_the_requests(shares, reported):
+def test_middle_is_the_first_bound_with_half_of_the_requests(shares, reported):
     other = (1.0, 1.0, 1.0) if shares[0] < 0.5 else (0.0, 0.0, 1.0)
     (found,) = find_traces(passage(work(within=shares), work(within=other)))
     assert found.during == reported

@@ -83,7 +83,7 @@ def test_api_server_and_clients_authenticate(pki: Path, tmp_path: Path, host: st
         assert verify_handshake(tmp_path, trusted, server, host, client) == ""
 
 
-def test_the_aggregated_api_and_the_api_server(pki: Path, tmp_path: Path) -> None:
+def test_aggregated_api_and_the_api_server(pki: Path, tmp_path: Path) -> None:
     proxies = (pki / "front-proxy-ca.crt").read_bytes()
     server, client = load(pki, "metrics-server"), load(pki, "front-proxy-client")
     trusted = (pki / "ca.crt").read_bytes()
@@ -119,7 +119,7 @@ def test_certificates_have_the_rfc_5280_extensions(ca: bool) -> None:
     assert certificate.not_valid_after_utc <= authority.certificate.not_valid_after_utc
 
 
-def test_a_second_implementation_of_the_rules_agrees() -> None:
+def test_second_implementation_of_the_rules_agrees() -> None:
     authority = Authority.create("some")
     made = x509.load_pem_x509_certificate(issue(authority, "x", hosts=["host.example"], client=False).certificate)
     verifier = (

@@ -70,7 +70,7 @@ def test_kwokctl_processes_bind_loopback() -> None:
     assert "advertise-address" in arguments["kube-apiserver"]
 
 
-def test_the_packs_of_the_catalogue_become_rule_files() -> None:
+def test_packs_of_the_catalogue_become_rule_files() -> None:
     state = process_specs.plan("default", tuple(prometheus.list_packs()), addresses.LOOPBACK)
     Path(state.folder).mkdir(parents=True)
     prometheus.write(state)
@@ -167,7 +167,7 @@ def test_solver_certificate_is_signed_by_cluster_and_has_user(tmp_path: Path) ->
     assert "scenario" not in (tmp_path / "config").read_text()
 
 
-def test_the_administrator_starts_in_our_namespace(tmp_path: Path) -> None:
+def test_administrator_starts_in_our_namespace(tmp_path: Path) -> None:
     write_cluster_keys(tmp_path / "pki")
     kubeconfigs.write_admin(tmp_path / "config", "default", "https://127.0.0.1:1", tmp_path / "pki")
     document = yaml.safe_load((tmp_path / "config").read_text())

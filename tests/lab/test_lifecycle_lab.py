@@ -68,7 +68,7 @@ def test_nodes_are_ready_and_written_by_a_kubelet(lab: LabState) -> None:
         assert "kwok" not in json.dumps(node).lower()
 
 
-def test_the_solver_sees_the_cluster_but_not_us(lab: LabState) -> None:
+def test_solver_sees_the_cluster_but_not_us(lab: LabState) -> None:
     solver = KubeCluster(kubeconfig=Path(lab.solver_kubeconfig))
     assert solver.namespace == "otel-demo"
     assert len(solver.list("Node")) == 3
@@ -80,7 +80,7 @@ def test_the_solver_sees_the_cluster_but_not_us(lab: LabState) -> None:
             solver.list(kind, "", group=group)
 
 
-def test_a_bound_solver_can_change_the_app(lab: LabState) -> None:
+def test_bound_solver_can_change_the_app(lab: LabState) -> None:
     admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "otel-demo"}}
     binding = {

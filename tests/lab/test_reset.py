@@ -52,7 +52,7 @@ def test_restoration_plan_deletes_and_restores(before, found, changed, expected)
     assert bool(desired) is bool(expected.delete or expected.restore)
 
 
-def test_a_baseline_holds_no_heartbeats_and_no_events() -> None:
+def test_baseline_holds_no_heartbeats_and_no_events() -> None:
     events = b"/registry/events/default/x"
     assert baseline.select_kept({NODE: b"1", LEASE: b"2", events: b"3", b"compact_rev_key": b"4"}) == {NODE: b"1"}
 

@@ -132,7 +132,7 @@ def test_unstarted_part_is_not_dead() -> None:
     assert state(parts=(ProcessState(name="a", pid=0, log=""),)).dead_parts() == ()
 
 
-def test_the_tail_of_a_log_is_short(tmp_path: Path) -> None:
+def test_tail_of_a_log_is_short(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("\n".join(f"line {n} " + "x" * 1000 for n in range(1000)))
     tail = read_log_tail(str(log)).splitlines()
@@ -142,7 +142,7 @@ def test_the_tail_of_a_log_is_short(tmp_path: Path) -> None:
     assert read_log_tail(str(tmp_path / "none")) == ""
 
 
-def test_a_lab_of_another_version_is_not_used() -> None:
+def test_lab_of_another_version_is_not_used() -> None:
     state(complete=True, version="0.0.9").save()
     with pytest.raises(LabError, match=r"runs scenario-kit 0\.0\.9, but this is") as refused:
         lifecycle.bring_up("default")

@@ -56,7 +56,7 @@ def test_missing_checksum_makes_release_unavailable(text: str) -> None:
         find_published_sum(text, "tool")
 
 
-def test_a_verified_binary_is_returned(tmp_path: Path) -> None:
+def test_verified_binary_is_returned(tmp_path: Path) -> None:
     total = hashlib.sha256(BINARY).hexdigest()
     releases = served(
         {PLAIN.release.url: httpx.Response(200, content=BINARY), PLAIN.release.sums: httpx.Response(200, text=total)}
@@ -64,7 +64,7 @@ def test_a_verified_binary_is_returned(tmp_path: Path) -> None:
     assert releases.fetch(PLAIN, tmp_path, quiet).read_bytes() == BINARY
 
 
-def test_the_member_of_an_archive_is_returned(tmp_path: Path) -> None:
+def test_member_of_an_archive_is_returned(tmp_path: Path) -> None:
     packed = archive("folder/tool")
     release = Release(url="https://release.example/a.tar.gz", sums="https://release.example/s", member="folder/tool")
     desired = ToolchainComponent(name="tool", version="1.0", module="", package="", release=release)

@@ -51,7 +51,7 @@ def test_solvers_are_ranked_by_the_mean_over_scenarios():
     assert (recent.solver, recent.score.mean, recent.alarms.mean) == ("recent-change", 0.25, 1.0)
 
 
-def test_the_page():
+def test_page():
     page = render_leaderboard_page(OUTCOMES, ["cart", "mail", "new", "quiet"])
     assert "3 of 4 scenarios; seeds 1, 2; 2026-11-26." in page
     assert "| cart | 2/2 | 1/2 | solved by the last change |" in page
@@ -76,7 +76,7 @@ def test_the_page():
         (outcome("cart", "runbook", False), False),
     ],
 )
-def test_the_references_are_checked(one, fails):
+def test_references_are_checked(one, fails):
     assert find_failed_checks([one]) == ([one] if fails else [])
     if fails:
         assert f"**Of 1 runs of oracle and nop, 1 have a wrong result**: {one.solver} in" in (

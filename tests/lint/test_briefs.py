@@ -118,7 +118,7 @@ def test_brief_that_reveals_the_answer_is_refused(scenario: Path, brief: str, tm
 
 
 @pytest.mark.parametrize(("scenario", "brief"), _HONEST)
-def test_a_brief_of_symptoms_is_accepted(scenario: Path, brief: str, tmp_path: Path) -> None:
+def test_brief_of_symptoms_is_accepted(scenario: Path, brief: str, tmp_path: Path) -> None:
     document = base(scenario)
     document["spec"]["brief"] = brief
     assert [f.message for f in lint(document, tmp_path) if f.code == "SK211"] == []

@@ -211,7 +211,7 @@ def test_victim_that_is_a_root_cause_gets_no_edges(tmp_path):
     ]
 
 
-def test_a_cycle_is_to_be_cut(tmp_path):
+def test_cycle_is_to_be_cut(tmp_path):
     def back(spec: Spec) -> None:
         edges = [("frontend", "recommendation"), ("recommendation", "frontend")]
         spec["groundTruth"]["propagation"] += [{"from": f"Deployment/{a}", "to": f"Deployment/{b}"} for a, b in edges]

@@ -41,7 +41,7 @@ def test_collection_file_sets_the_demands(folder: str, demand: str, found: list[
     assert list_codes(incomplete(tmp_path / folder)) == found
 
 
-def test_the_nearest_collection_counts(tmp_path: Path) -> None:
+def test_nearest_collection_counts(tmp_path: Path) -> None:
     (tmp_path / "collection.yaml").write_text("scenarios: Merged\n")
     path = incomplete(tmp_path / "drafts")
     (tmp_path / "drafts" / "collection.yaml").write_text("scenarios: Draft\n")

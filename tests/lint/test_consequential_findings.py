@@ -62,7 +62,7 @@ def test_consequential_findings_are_dropped(codes: list[str], shown: list[str]) 
     assert [f.code for f in drop_consequential([LocatedFinding(finding(code)) for code in codes])] == shown
 
 
-def test_a_warning_hides_no_error() -> None:
+def test_warning_hides_no_error() -> None:
     warning = finding("SK114", severity=Severity.WARNING)
     assert [f.code for f in drop_consequential([LocatedFinding(warning), LocatedFinding(finding("SK116"))])] == [
         "SK114",
@@ -94,7 +94,7 @@ def test_marked_findings_are_those_that_fix_corrects(tmp_path: Path, capsys: pyt
     assert out.splitlines()[-1].endswith("errors, 2 fixable with --fix")
 
 
-def test_the_source_is_shown_with_a_caret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_source_is_shown_with_a_caret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_text("kind: Scenario\nmetadata: {name: ü\nspec:\n  title: x\n")
 

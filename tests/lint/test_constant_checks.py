@@ -39,7 +39,7 @@ Spec = dict[str, Any]
         ("a unless b", -inf, inf, False),
     ],
 )
-def test_the_bounds_of_an_expression(expr: str, low: float, high: float, sure: bool) -> None:
+def test_bounds_of_an_expression(expr: str, low: float, high: float, sure: bool) -> None:
     assert compute_bounds(parser.parse_expression(expr))[:3] == (low, high, sure)
 
 

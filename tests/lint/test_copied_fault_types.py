@@ -86,7 +86,7 @@ def test_different_mechanism_is_not_reported(case: str, tmp_path: Path) -> None:
     assert find(write(tmp_path / "shop", like, target, {}, edit), CATALOG) == []
 
 
-def test_the_fix_names_the_parameters(tmp_path: Path) -> None:
+def test_fix_names_the_parameters(tmp_path: Path) -> None:
     path = write(tmp_path / "shop", *RENAMED["a label and a value"][:4])
     (finding,) = [f for f in lint_file(path, CATALOG) if f.code == "SK222"]
     assert 'type: service-selector-mismatch, parameters: {"key": "tier", "value": "blue"}' in finding.fix

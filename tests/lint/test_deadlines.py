@@ -35,7 +35,7 @@ def find_short(within: int, *, recurrence: str = "", more: str = "", after: str 
         (480, {"recurrence": AGAIN, "more": OTHER, "after": ", after: store-delay"}, 1),
     ],
 )  # fmt: skip
-def test_an_alert_waits_for_the_first_occurrence(within: int, more: dict[str, str], found: int) -> None:
+def test_alert_waits_for_the_first_occurrence(within: int, more: dict[str, str], found: int) -> None:
     messages = find_short(within, **more)
     assert len(messages) == found
     assert all("needs 1140, as its fault first occurs 900 s after the injection" in m for m in messages)

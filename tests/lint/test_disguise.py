@@ -92,7 +92,7 @@ def test_encoded_answer_is_found() -> None:
         ("xzig", ["cart"]),
     ],
 )
-def test_a_name_in_disguise_is_found(text: str, names: list[str]) -> None:
+def test_name_in_disguise_is_found(text: str, names: list[str]) -> None:
     assert list(find_disguised(text, ["cart"])) == names
 
 

@@ -75,7 +75,7 @@ def codes(found: Sequence[LocatedFinding]) -> set[str]:
     return {mistake.finding.code for mistake in found}
 
 
-def test_the_file_is_clean_before() -> None:
+def test_file_is_clean_before() -> None:
     assert study(NOTED) == []
 
 
@@ -308,7 +308,7 @@ def test_fix_leaves_unreadable_files(tmp_path: Path, data: bytes) -> None:
     assert {finding.code for finding in result.left} == {"SK101"}
 
 
-def test_the_difference_names_the_file_and_the_line(wrong: Path) -> None:
+def test_difference_names_the_file_and_the_line(wrong: Path) -> None:
     lines = format_diff(fix_file(wrong, CATALOG)).splitlines()
 
     assert lines[:2] == [f"--- {wrong}", f"+++ {wrong}"]

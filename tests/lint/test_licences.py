@@ -51,7 +51,7 @@ def with_cause(when: str) -> dict[str, Any]:
         pytest.param(with_cause("{{ '' }}"), 1, id="a second cause that never is"),
     ],
 )
-def test_a_licence_is_needed(fault: dict[str, Any], reported: int, tmp_path: Path) -> None:
+def test_licence_is_needed(fault: dict[str, Any], reported: int, tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, fault)
     found = lint_file(path.parent / "faults" / "own" / "fault.yaml", CATALOG)
     assert len([f for f in found if f.code == "SK225"]) == reported, [f.message for f in found]

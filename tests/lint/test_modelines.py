@@ -102,7 +102,7 @@ def test_no_finding_without_schema_in_parent_folders(tmp_path: Path) -> None:
         ("", None),
     ],
 )
-def test_the_comment_stands_above_the_content(text: str, schema: str | None) -> None:
+def test_comment_stands_above_the_content(text: str, schema: str | None) -> None:
     found = find_modeline(text)
     assert (found.schema if found else None) == schema
     assert replace_schema(text, "b.json") == (text.replace(schema, "b.json", 1) if schema else text)

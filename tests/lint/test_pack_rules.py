@@ -48,7 +48,7 @@ def test_our_packs_have_no_findings(path: Path) -> None:
     assert lint_file(path, CATALOG) == []
 
 
-def test_a_good_pack(tmp_path: Path) -> None:
+def test_good_pack(tmp_path: Path) -> None:
     assert lint_file(pack([build_pack_rule()], tmp_path), CATALOG) == []
 
 
@@ -69,7 +69,7 @@ def test_pack_violation_gives_its_finding_only(code: str, tmp_path: Path) -> Non
         ('service_name=~"(cart*|ad)-x"', 'service_name=~"(cart.*|ad)-x"'),
     ],
 )
-def test_a_glob_in_a_matcher_becomes_an_expression(written: str, meant: str, tmp_path: Path) -> None:
+def test_glob_in_a_matcher_becomes_an_expression(written: str, meant: str, tmp_path: Path) -> None:
     expr = "sum by (service_name) (rate(calls_total{%s}[2m])) > 5"
     path = pack([build_pack_rule(expr=expr % written)], tmp_path)
     result = fix_file(path, CATALOG)
@@ -168,7 +168,7 @@ def test_same_named_alerts_may_differ_by_labels(tmp_path: Path) -> None:
     assert found(pack(rules, tmp_path)) == []
 
 
-def test_a_copy_of_a_rule_is_dropped(tmp_path: Path) -> None:
+def test_copy_of_a_rule_is_dropped(tmp_path: Path) -> None:
     result = fix_file(pack([build_pack_rule(), copy.deepcopy(build_pack_rule())], tmp_path), CATALOG)
 
     assert result.left == ()

@@ -247,7 +247,7 @@ def test_too_many_files_are_refused(tmp_path: Path) -> None:
     assert (found.code, found.observed) == ("SK219", "502 files")
 
 
-def test_a_program_beside_a_fault_is_found(tmp_path: Path) -> None:
+def test_program_beside_a_fault_is_found(tmp_path: Path) -> None:
     path = tmp_path / "faults" / "labels-lost" / "fault.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(given.FAULT)
@@ -300,7 +300,7 @@ def test_real_data_plane_fields_need_declaration(pod: dict[str, object], field: 
     assert [field in message and "'real-data-plane'" in message for message in reported] == ([True] if field else [])
 
 
-def test_a_secret_cannot_be_suppressed(tmp_path: Path) -> None:
+def test_secret_cannot_be_suppressed(tmp_path: Path) -> None:
     document = base()
     given.VIOLATIONS["SK206"](document["spec"])
     document["spec"]["suppress"] = [{"code": "SK206", "reason": "x", "until": "2999-12"}]

@@ -52,7 +52,7 @@ def read(path: Path) -> tuple[AlertRule, ...]:
     return Catalog([path.parents[2]]).alert_pack("own")
 
 
-def test_an_object_of_the_operator_is_read(tmp_path: Path) -> None:
+def test_object_of_the_operator_is_read(tmp_path: Path) -> None:
     head = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": {"name": "x"}}
     path = write_pack(tmp_path, {**head, "spec": group(alert(**{"for": "2m"}))})
 

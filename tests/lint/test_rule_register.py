@@ -10,7 +10,7 @@ from scenario_kit.load.rules import Rule, build_finding, load_rules
 from scenario_kit.model import Severity
 
 
-def test_a_check_without_an_entry_is_refused() -> None:
+def test_check_without_an_entry_is_refused() -> None:
     with pytest.raises(ValueError, match=re.escape("load/rules.yaml has no static rule SK999")):
         rule.register_check("SK999")(lambda case: iter(()))
 
@@ -25,7 +25,7 @@ def test_second_check_per_file_kind_is_refused() -> None:
         rule.register_check("SK118")(lambda case: iter(()))
 
 
-def test_an_entry_without_a_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_without_a_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule, "CHECKS", {code: rule.CHECKS[code] for code in rule.CHECKS if code != "SK118"})
     with pytest.raises(ValueError, match="rules without a check: SK118"):
         rule.require_checks()
@@ -53,6 +53,6 @@ def test_finding_defaults_come_from_its_rule() -> None:
     assert (own.severity, own.why, own.fix) == (Severity.ERROR, "", "f")
 
 
-def test_a_finding_of_a_code_without_an_entry_is_an_error() -> None:
+def test_finding_of_a_code_without_an_entry_is_an_error() -> None:
     with pytest.raises(KeyError):
         build_finding("SK999", "m")

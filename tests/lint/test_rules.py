@@ -167,7 +167,7 @@ def test_static_rules_without_check_are_applied_by_the_loader() -> None:
 
 
 @pytest.mark.parametrize("path", CATALOG.scenarios(), ids=lambda p: p.parent.name)
-def test_the_catalogue_has_no_findings(path: Path) -> None:
+def test_catalogue_has_no_findings(path: Path) -> None:
     """But for outdated evidence, which takes a lab to renew: `ci/evidence --check` is asked about that."""
     assert [f for f in lint_file(path, CATALOG) if f.code != "SK607"] == []
 

@@ -8,7 +8,7 @@ from scenario_kit.lint import lint_text
 FILE = Path(__file__).parents[1] / "fixtures" / "language" / "stage-that-ends" / "scenario.yaml"
 
 
-def test_a_cause_cannot_end_by_itself() -> None:
+def test_cause_cannot_end_by_itself() -> None:
     text = FILE.read_text().replace("    lastsSeconds: 300\n    role: Distractor\n", "    lastsSeconds: 300\n")
     found = [each.finding for each in lint_text(text, FILE, Catalog()) if each.finding.code == "SK128"]
     assert [f.message for f in found] == ["fault 'late-ads' is a cause, but is removed after 300 s"]

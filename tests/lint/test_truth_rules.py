@@ -156,7 +156,7 @@ def test_propagation_may_cross_a_broker_in_both_directions(edges: list[tuple[str
         ("accounting", "frontend", "accounting → kafka → checkout → frontend"),
     ],
 )
-def test_a_route_over_a_broker_is_offered(start: str, end: str, steps: str, tmp_path: Path) -> None:
+def test_route_over_a_broker_is_offered(start: str, end: str, steps: str, tmp_path: Path) -> None:
     reported = found(scenario(edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping"), tmp_path))
 
     assert [f.fix for f in reported if f.code == "SK125"] == [f"write an edge for each step: {steps}"]
@@ -477,7 +477,7 @@ def test_fault_ending_during_its_alerts_is_reported(
     assert ("SK128" in codes(scenario(expect, tmp_path, fault))) is ends
 
 
-def test_a_trigger_may_be_short(tmp_path: Path) -> None:
+def test_trigger_may_be_short(tmp_path: Path) -> None:
     path = scenario(lambda s: s["faults"][0].update(role="Trigger"), tmp_path, build_local_fault(duration="55s"))
 
     assert "SK128" not in codes(path)

@@ -93,7 +93,7 @@ def test_hyphenated_name_is_not_split(tmp_path: Path) -> None:
         ("a bc d", "b c", 1, ""),
     ],
 )
-def test_the_longest_run_of_words_is_found(text: str, source: str, least: int, expected: str) -> None:
+def test_longest_run_of_words_is_found(text: str, source: str, least: int, expected: str) -> None:
     assert find_repeated(text, source, least) == expected
 
 

@@ -141,7 +141,7 @@ def test_world_writable_cache_folder_is_not_used(mode: int, folder: Path, comput
     assert list(folder.iterdir()) == []
 
 
-def test_a_folder_or_an_entry_of_another_user_is_not_used(
+def test_folder_or_an_entry_of_another_user_is_not_used(
     folder: Path, compute_cached: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compute_cached()

@@ -107,7 +107,7 @@ def test_too_large(tmp_path: Path) -> None:
         read_document(path)
 
 
-def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+def test_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: 1\n")
 

@@ -22,7 +22,7 @@ ODD = st.one_of(st.none(), st.booleans(), st.integers(-5, 99999), st.text(max_si
 
 
 @pytest.mark.parametrize("data", GOOD, ids=lambda d: d["metadata"]["name"])
-def test_the_catalogue_fits_without_the_library(data: Any) -> None:
+def test_catalogue_fits_without_the_library(data: Any) -> None:
     assert fits(data, SCHEMA)
 
 

@@ -95,6 +95,6 @@ def test_renamed_fields_table_maps_to_current_fields(kind: str, old: str) -> Non
     assert old not in fields
 
 
-def test_the_catalogue_has_no_former_names() -> None:
+def test_catalogue_has_no_former_names() -> None:
     for path in (find_data_root() / "catalog" / "apps").glob("*/twin.yaml"):
         assert not list_former_names(yaml.safe_load(path.read_text()))

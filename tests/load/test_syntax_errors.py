@@ -42,7 +42,7 @@ from scenario_kit.load.yaml.document import parse
         ("a: 1\nfoo\nb: 2\n", (2, 1), "`foo` is neither a field nor part", "name: value"),
     ],
 )  # fmt: skip
-def test_the_cause_is_named(text: str, place: tuple[int, int], message: str, fix: str) -> None:
+def test_cause_is_named(text: str, place: tuple[int, int], message: str, fix: str) -> None:
     with pytest.raises(AuthoringError) as caught:
         parse(text, "f.yaml")
     (finding,) = caught.value.findings

@@ -93,7 +93,7 @@ def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("old", ["on", "true"])
-def test_a_stored_object_with_a_former_name_is_refused(old: str) -> None:
+def test_stored_object_with_a_former_name_is_refused(old: str) -> None:
     path = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
     stored = read_document(path).data
     alert = stored["spec"]["expect"]["alerts"][0]
@@ -117,7 +117,7 @@ def test_free_form_object_keeps_a_field_named_true() -> None:
     assert parse_scenario_object({"metadata": {"name": "x"}, "spec": spec}).spec.app.options == {"true": 1}
 
 
-def test_the_catalogue_loads() -> None:
+def test_catalogue_loads() -> None:
     root = find_data_root() / "catalog"
     for path in root.glob("faults/*/fault.yaml"):
         assert load_fault(path).fault.name == path.parent.name

@@ -54,7 +54,7 @@ def test_pairs_can_be_narrowed_down(catalog: Catalog) -> None:
     assert not bites(catalog, some[0]._replace(target=Reference("Service", "nobody")))
 
 
-def test_the_beginning_of_a_sample_is_spread_wide() -> None:
+def test_beginning_of_a_sample_is_spread_wide() -> None:
     some = [
         Pair(app, "1", fault, 1, family, Reference("Deployment", str(n)))
         for family, faults in (("A", ["a"]), ("B", ["b1", "b2"]), ("C", ["c1", "c2", "c3"]))
@@ -218,7 +218,7 @@ def test_recorded_reasons_match_existing_pairs(known: list[Pair]) -> None:
         assert any(written.holds(row(pair, "Ran")) for pair in known), written
 
 
-def test_the_pages() -> None:
+def test_pages() -> None:
     alerts = tuple(
         Fired(name=f"A{n}", entity=Reference("Deployment", "x") if n else None, seconds=60.0 + n) for n in range(6)
     )

@@ -88,7 +88,7 @@ def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
         ({"pods": {}, "labelSelectors": {"app": "ad"}}, False),
     ],
 )
-def test_a_field_of_a_selector(selector: dict[str, Any], selected: bool) -> None:
+def test_field_of_a_selector(selector: dict[str, Any], selected: bool) -> None:
     assert parse_selector(selector, "shop").selects(POD, NODES) is selected
 
 

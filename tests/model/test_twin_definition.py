@@ -33,7 +33,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize(("name", "version"), TWINS)
-def test_a_definition_survives_being_sent(name: str, version: str) -> None:
+def test_definition_survives_being_sent(name: str, version: str) -> None:
     twin = CATALOG.app(name, version).twin
     assert twin is not None
     received = TwinDefinition.from_json(msgspec.json.decode(msgspec.json.encode(twin)))

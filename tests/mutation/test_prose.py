@@ -44,5 +44,5 @@ def test_decision_mutant_is_kept(original, mutant):
     assert not only_prose(parsed(original), parsed(mutant))
 
 
-def test_a_default_of_an_argument_is_no_text():
+def test_default_of_an_argument_is_no_text():
     assert not only_prose(parsed("return a"), ast.parse("def f(a, b=2):\n    return a").body[0])

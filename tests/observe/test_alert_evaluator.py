@@ -102,7 +102,7 @@ def test_times_between_ticks_wait_for_the_next() -> None:
     assert subject.advance(START + 45).end == START + 45
 
 
-def test_an_unaligned_start_begins_at_the_next_tick() -> None:
+def test_unaligned_start_begins_at_the_next_tick() -> None:
     subject = AlertEvaluator(FakeMetrics(World().respond), (), AlertScope(APP, "s"), lambda _: None, start=START + 1)
     assert subject.advance(START + 14).start == START + 15
     assert subject.advance(START + 30).end == START + 30

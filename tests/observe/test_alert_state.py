@@ -63,7 +63,7 @@ def test_label_sets_are_apart() -> None:
 
 
 @pytest.mark.parametrize("cut", range(9))
-def test_the_state_carries_on_anywhere(cut: int) -> None:
+def test_state_carries_on_anywhere(cut: int) -> None:
     pattern = "xx.xxx!x"
     whole = fire({}, ticks(pattern), 30)
     parts = fire(fire({}, ticks(pattern[:cut]), 30), ticks(pattern[cut:], 15 * cut), 30)

@@ -52,7 +52,7 @@ def test_entities(label: str, kind: str, labels: dict[str, str], entity: str | N
     assert find_entity(rule(label, kind), labels, APP, owners.get) == entity
 
 
-def test_a_rule_without_an_entity() -> None:
+def test_rule_without_an_entity() -> None:
     plain = AlertRule(name="A", expr="x", for_seconds=0, range_seconds=0)
     assert find_entity(plain, {"pod": "x"}, APP, lambda _: None) is None
 

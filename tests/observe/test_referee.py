@@ -107,7 +107,7 @@ def random_values(source: random.Random, ticks: int) -> Values:
     return values
 
 
-def test_the_for_clause(tmp_path: Path, binary: Callable[[str], Path]) -> None:
+def test_for_clause(tmp_path: Path, binary: Callable[[str], Path]) -> None:
     """200 random histories under nine rules each: `for` and `keep_firing_for`."""
     source, ticks = random.Random(7), 40
     data: Data = {(("__name__", "x"), ("case", str(case))): random_values(source, ticks) for case in range(200)}
@@ -127,7 +127,7 @@ def test_the_for_clause(tmp_path: Path, binary: Callable[[str], Path]) -> None:
     assert referee(tmp_path, binary("promtool"), THRESHOLDS, [group("wrong", data, THRESHOLDS, wrong, ticks)])
 
 
-def test_a_longer_interval_evaluates_less_often() -> None:
+def test_longer_interval_evaluates_less_often() -> None:
     """A rule of 45 s sees the series at 0, 45, 90, ... and nothing between."""
     seen: list[int] = []
 
@@ -221,7 +221,7 @@ def complete(data: Data) -> Data:
 
 
 @pytest.mark.lab
-def test_the_engine(tmp_path: Path, binary: Callable[[str], Path], prometheus: str, epoch: int) -> None:
+def test_engine(tmp_path: Path, binary: Callable[[str], Path], prometheus: str, epoch: int) -> None:
     """Eight incidents in one Prometheus, each seen through its namespace alone; promtool sees them one by one."""
     ticks, groups, fired = 60, [], set()
     for seed in range(8):

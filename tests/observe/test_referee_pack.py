@@ -112,7 +112,7 @@ def world(seed: int) -> Data:
 
 
 @pytest.mark.lab
-def test_the_default_pack(tmp_path: Path, binary: Callable[[str], Path], prometheus: str, epoch: int) -> None:
+def test_default_pack(tmp_path: Path, binary: Callable[[str], Path], prometheus: str, epoch: int) -> None:
     """Four worlds in one Prometheus, each seen through its namespace alone; promtool sees them one by one."""
     rules = Catalog().alert_pack("default")
     worlds = {f"w{seed}": world(seed) for seed in range(WORLDS)}

@@ -29,7 +29,7 @@ def test_traffic(requests: float | None, errors: float | None, expected: Traffic
     assert all("[300s]" in e and 'namespace="shop-1"' in e and 'service_name="web"' in e for e in metrics.queries)
 
 
-def test_a_dead_server() -> None:
+def test_dead_server() -> None:
     metrics = FakeMetrics.matching({})
     metrics.down = True
     with pytest.raises(MetricsError):

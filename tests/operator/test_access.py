@@ -214,7 +214,7 @@ def test_role_binding_is_not_created_outside_trial_namespaces(world: World, name
     assert world.fake.get(Reference("RoleBinding", APP_ROLE, namespace, RBAC)) is None
 
 
-def test_a_binding_takes_a_moment_and_is_waited_for(world: World) -> None:
+def test_binding_takes_a_moment_and_is_waited_for(world: World) -> None:
     pauses: list[float] = []
     world.authorized.late_reviews = 3
     BoundCluster(world.authorized, pause=pauses.append).create(

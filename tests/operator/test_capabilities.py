@@ -59,7 +59,7 @@ def environment(*objects: Object, scrapes: float = SCRAPES, kube_state: bool = T
     )
 
 
-def test_a_missing_capability_is_the_reason() -> None:
+def test_missing_capability_is_the_reason() -> None:
     refusal, desired, _ = accept(environment(), scenario())
 
     assert desired is None
@@ -175,5 +175,5 @@ def test_evidence_names_the_data_plane_and_the_versions(spec, data_plane) -> Non
     assert platform.versions == ("v1.33.1", "chaos-mesh v2.8.0")
 
 
-def test_a_cluster_without_chaos_mesh_has_no_engine() -> None:
+def test_cluster_without_chaos_mesh_has_no_engine() -> None:
     assert RealCluster(FakeCluster(), FakeMetrics(lambda expr, at: [])).versions == ("", "")

@@ -74,7 +74,7 @@ def test_retried_step_is_counted_when_it_ends():
 @pytest.mark.parametrize(
     ("text", "address"), [("127.0.0.1:8080", ("127.0.0.1", 8080)), ("[::]:1", ("::", 1)), ("0.0.0.0:0", ("0.0.0.0", 0))]
 )
-def test_an_address(text, address):
+def test_address(text, address):
     assert parse_address(text) == address
 
 
@@ -84,7 +84,7 @@ def test_invalid_address_is_refused(text):
         parse_address(text)
 
 
-def test_the_paths_are_served():
+def test_paths_are_served():
     server = serve(("127.0.0.1", 0), probes())
     try:
         base = f"http://127.0.0.1:{server.server_address[1]}"

@@ -82,7 +82,7 @@ def test_ready_follows_the_trial():
     assert of(build_conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentResolved"
 
 
-def test_a_broken_step_shows_in_the_summary():
+def test_broken_step_shows_in_the_summary():
     status = TrialStatus().with_condition("AppReady", "False", "SK301", "not available")
     ready = of(build_conditions((), 1, None, WANTED, status), "Ready")
     assert (ready.status, ready.reason, ready.message) == ("False", "SK301", "not available")
@@ -154,7 +154,7 @@ def test_infra_trial_restarts_after_delay(outcome, attempt, codes, pause):
 
 
 @pytest.mark.parametrize(("tried", "name"), [(0, "s-g3"), (1, "s-g3-2"), (7, "s-g3-8")])
-def test_the_next_attempt_has_a_number(tried, name):
+def test_next_attempt_has_a_number(tried, name):
     assert plan("s", 3, WANTED, [], ended=tried) == CreateTrial(name, tried + 1)
 
 

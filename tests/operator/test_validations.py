@@ -135,7 +135,7 @@ class World:
         return Report.from_json(json.loads(found["data"][REPORT_KEY])).validation
 
 
-def test_a_stored_scenario_passes():
+def test_stored_scenario_passes():
     world = World(scenario=NAME, plan="Quick")
     world.step()
     assert world.trials() == [], "what it is about comes first"
@@ -306,7 +306,7 @@ def test_cluster_scoped_trials_run_alone():
     assert len(world.trials()) == 3
 
 
-def test_an_edited_scenario_is_not_judged_by_half():
+def test_edited_scenario_is_not_judged_by_half():
     world = World(scenario=NAME, plan="Quick")
     world.step(2)
     edited = json.loads(json.dumps(SCENARIO)) | {"metadata": {"name": NAME, "namespace": HERE}}

@@ -61,7 +61,7 @@ def test_due_object_is_reconciled_on_time():
     assert Following(140.0, None).run()[:2] == [1.0, 39.0]
 
 
-def test_a_change_ends_the_wait():
+def test_change_ends_the_wait():
     assert len(Following(None, None, ring_at=(2,)).run()) == 3
 
 

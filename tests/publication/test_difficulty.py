@@ -59,7 +59,7 @@ def test_facts_are_counted_from_the_file_and_the_evidence():
     assert count_facts(spec, None, None) == StructuralFacts(decoys=facts.decoys)
 
 
-def test_the_correlation_is_spearmans():
+def test_correlation_is_spearmans():
     pairs = [(1.0, 0.9), (2.0, 0.9), (2.0, 0.5), (3.0, 0.6), (5.0, 0.1), (5.0, 0.2)]
     expected = stats.spearmanr([a for a, _ in pairs], [b for _, b in pairs]).statistic
     assert correlate_ranks(pairs) == pytest.approx(expected)

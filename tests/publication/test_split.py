@@ -138,7 +138,7 @@ def test_leaks_are_found_in_every_spelling(path, text, leaks):
     assert len(find_published_secrets({path: text}, [held_out()])) == leaks
 
 
-def test_a_finding_names_hash_text_and_file():
+def test_finding_names_hash_text_and_file():
     (found,) = find_published_secrets({"a.html": "secret-cause"}, [held_out()])
     assert (found.code, found.observed) == ("SK441", "a.html")
     assert HASHED in found.message
@@ -289,7 +289,7 @@ def test_invalid_previous_split_is_reported(tmp_path, folder, capsys):
     assert "not a valid split record" in capsys.readouterr().err
 
 
-def test_a_snapshot_bears_the_hash_and_no_name():
+def test_snapshot_bears_the_hash_and_no_name():
     assert build_name(HASHED, 7) == f"{HASHED}-7"
     assert build_name("cart-scaled-to-zero", 7) == "Scenario-7"
 

@@ -128,7 +128,7 @@ def test_messages_are_normalised(text: str, expected: str) -> None:
     assert normal(text, "shop") == expected
 
 
-def test_the_view_of_a_status() -> None:
+def test_view_of_a_status() -> None:
     ended = {"exitCode": 1, "reason": "Error"}
     entry = {"name": "main", "state": {"terminated": ended}, "restartCount": 2, "ready": False, "started": False}
     pod = {
@@ -148,7 +148,7 @@ def test_the_view_of_a_status() -> None:
     assert without_repeats([seen, view(pod, 4), view({**pod, "status": {}}, 5)])[1].at == 5
 
 
-def test_an_event_object() -> None:
+def test_event_object() -> None:
     obj = {
         "type": "Warning", "reason": "BackOff", "message": "m", "count": 3,
         "firstTimestamp": "2026-01-01T00:00:10Z", "lastTimestamp": "2026-01-01T00:00:40Z",
@@ -158,5 +158,5 @@ def test_an_event_object() -> None:
     assert event(obj, 1_767_225_600.0) == expected
 
 
-def test_a_difference_without_a_cause() -> None:
+def test_difference_without_a_cause() -> None:
     assert known.cause(Difference(case="no-such-case", aspect="phases", real="", simulated="")) == ""

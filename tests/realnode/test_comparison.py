@@ -92,7 +92,7 @@ def test_differences_beyond_the_band_are_listed(real, twin, differs):
         (None, build_measurement(), True, False),
     ],
 )
-def test_a_busy_machine_explains_late_onsets_only(real, twin, overbooked, explained):
+def test_busy_machine_explains_late_onsets_only(real, twin, overbooked, explained):
     unexplained = list_unexplained([build_comparison(real, twin)], overbooked=overbooked)
     assert (unexplained == []) == explained
 

@@ -85,7 +85,7 @@ def test_bundle_is_valid_yaml_and_json(folder: Path, capsys: pytest.CaptureFixtu
     assert read_scenario(text, "bundle.yaml").scenario.spec.fault_types
 
 
-def test_a_type_of_a_collection_travels_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_type_of_a_collection_travels_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A cluster has the kit's own catalogue, and not the collection in which somebody works."""
     source = FOLDERS["of the catalogue"]
     scenario = tmp_path / "catalog" / "scenarios" / source.name

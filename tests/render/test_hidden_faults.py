@@ -54,7 +54,7 @@ def test_parallel_trials_have_distinct_experiment_names() -> None:
     assert first["metadata"]["name"] != second["metadata"]["name"]
 
 
-def test_the_target_is_the_cause_and_the_object_an_artefact() -> None:
+def test_target_is_the_cause_and_the_object_an_artefact() -> None:
     found = rendered("network-partition", parameters={"peer": "Deployment/frontend"})
 
     assert [(e.role, e.ref) for e in found.entities if e.role != "Artefact"] == [

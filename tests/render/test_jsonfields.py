@@ -20,7 +20,7 @@ def test_non_json_object_has_no_fields(text: object) -> None:
     assert list_fields(text) == {}
 
 
-def test_the_documents_of_a_config_map() -> None:
+def test_documents_of_a_config_map() -> None:
     assert list_documents({"data": {"a.json": '{"x": 1}', "b.yaml": "x: 1"}}) == {"a.json": {"x": 1}}
     assert list_documents({}) == {}
 

@@ -32,7 +32,7 @@ def refused(text: str, /, **variables: Any) -> BaseException:
     return caught.value
 
 
-def test_an_empty_template_pays_for_its_frame() -> None:
+def test_empty_template_pays_for_its_frame() -> None:
     assert cost("") == EMPTY
 
 
@@ -85,7 +85,7 @@ def test_macro_call_has_a_cost() -> None:
     assert calls(3) - calls(2) == calls(2) - calls(1) == loop + call + body
 
 
-def test_a_function_costs_50_and_a_built_in_10() -> None:
+def test_function_costs_50_and_a_built_in_10() -> None:
     plain = cost("{{ f }}", f=1)
     own = cost("{{ f() }}", f=lambda: 1)
     assert own - plain == 6 + 50
@@ -220,7 +220,7 @@ def test_format_is_refused_with_an_alternative() -> None:
     assert create_sandbox().wrap_str_format(len) is None
 
 
-def test_an_environment_has_two_functions_and_is_strict() -> None:
+def test_environment_has_two_functions_and_is_strict() -> None:
     made = create_sandbox()
     assert isinstance(made, Sandbox)
     assert set(made.globals) == {"range", "dict"}

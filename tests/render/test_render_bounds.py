@@ -92,7 +92,7 @@ def test_weighing_costs_half_a_unit_per_entry_and_a_unit_per_100_characters(valu
     ("value", "units"),
     [("a" * 250, 2), ([0] * 7, 7), ((0,) * 7, 7), ({"a": 1}, 1), ({1, 2}, 2), (range(9), 9), (5, 0), ([[0] * 9], 1)],
 )
-def test_a_pass_over_a_value_costs_its_own_size(value: Any, units: int) -> None:
+def test_pass_over_a_value_costs_its_own_size(value: Any, units: int) -> None:
     assert measure_work(lambda: spend_size(value)) == units
 
 

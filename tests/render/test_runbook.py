@@ -56,7 +56,7 @@ def test_runbook_is_complete_and_round_trips(runbook):
     assert Runbook.from_json(result.to_json()) == result
 
 
-def test_the_fault_supplies_procedures_while_drafting(runbook):
+def test_fault_supplies_procedures_while_drafting(runbook):
     result = runbook()
     assert names(result, "Solution") == ["restore-port"]
     assert names(result, "Decoy") == ["restart-it"]
@@ -121,7 +121,7 @@ def test_repairs_restart_components_that_do_not_recover(runbook):
     assert result.fault("no-kafka").entities[0].fix == result.procedure("Fix", "no-kafka:0").solution.changes[:-1]
 
 
-def test_a_distractor_is_not_repaired(runbook):
+def test_distractor_is_not_repaired(runbook):
     for role in ("Distractor", "Trigger"):
         faults = [TWO[0], {**TWO[1], "role": role}]
         assert names(runbook(faults=faults), "Solution") == ["restore-port"]
@@ -141,11 +141,11 @@ def test_a_distractor_is_not_repaired(runbook):
         (False, {"groundTruth": {}}),
     ],
 )
-def test_the_digest_is_of_the_incident(runbook, same, changes):
+def test_digest_is_of_the_incident(runbook, same, changes):
     assert (runbook(**changes).digest == runbook().digest) is same
 
 
-def test_the_load_reaches_the_objects(runbook):
+def test_load_reaches_the_objects(runbook):
     generator = next(
         o for o in runbook(users=77).objects if o["metadata"]["name"] == "load-generator" and o["kind"] == "Deployment"
     )

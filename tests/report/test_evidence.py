@@ -149,7 +149,7 @@ def test_changed_or_missing_scenario_is_refused(run):
 @pytest.mark.parametrize(
     ("data_plane", "tier"), [("Twin", "simulated"), ("RealNode", "reproduced"), ("Kind", "reproduced")]
 )
-def test_the_tier_follows_from_the_data_plane(data_plane, tier):
+def test_tier_follows_from_the_data_plane(data_plane, tier):
     assert build_evidence(report(data_plane=data_plane), "d1", KEY).tier == tier
 
 

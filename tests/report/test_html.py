@@ -162,7 +162,7 @@ def test_missing_history_gives_no_chart():
     assert timeline.build_chart([msgspec.structs.replace(a_trial(), history=None)], EXPECT) is None
 
 
-def test_the_graph_is_layered_by_the_longest_way():
+def test_graph_is_layered_by_the_longest_way():
     drawn = propagation.draw_graph(TRUTH, {"Deployment/web": "alerts after 60 s"})
     x = {b.name: b.x for b in drawn.boxes}
     assert x["Service/db"] < x["Deployment/api"] < x["Deployment/web"]
@@ -171,7 +171,7 @@ def test_the_graph_is_layered_by_the_longest_way():
     assert propagation.draw_graph(GroundTruth(), {}) is None
 
 
-def test_a_circle_ends():
+def test_circle_ends():
     edges = (
         PropagationEdge(from_=Reference("Deployment", "a"), to=Reference("Deployment", "b")),
         PropagationEdge(from_=Reference("Deployment", "b"), to=Reference("Deployment", "a")),
@@ -196,7 +196,7 @@ def test_missing_expected_alert_is_drawn_until_deadline():
     assert timeline.build_chart([control], msgspec.structs.replace(EXPECT, alerts=(silent,))).rows[0].name != "Silent"
 
 
-def test_the_page_opens_with_the_incident(report):
+def test_page_opens_with_the_incident(report):
     incident = Incident(
         title="Carts fail", brief="Customers cannot buy.", app="otel-demo 2.2.0", causes=("Deployment/cart",),
         faults=(BrokenTarget(name="f", type="t", target="Deployment/cart", parameters={"replicas": 0}),),

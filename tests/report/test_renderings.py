@@ -78,7 +78,7 @@ def test_sarif_paths_are_relative_to_the_repository(tmp_path):
         assert place["region"] == {"startLine": 7, "startColumn": 3}
 
 
-def test_a_broken_trial_is_a_failure_for_junit():
+def test_broken_trial_is_a_failure_for_junit():
     suite = ET.fromstring(junit.render(report_of(2))).find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
 

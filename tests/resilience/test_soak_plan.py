@@ -75,7 +75,7 @@ def test_unheld_trials_and_leftovers_are_defects():
     ]  # fmt: skip
 
 
-def test_the_table_has_five_moments():
+def test_table_has_five_moments():
     lines = format_memory([sample(10 * n, 100, 300 + n) for n in range(9)]).splitlines()
     assert lines[0].split() == ["MB", "after", "trials", "0", "20", "40", "60", "80"]
     assert lines[2].split() == ["lab-server", "300", "302", "304", "306", "308"]

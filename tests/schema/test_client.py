@@ -38,7 +38,7 @@ CLIENT = Client.from_json(
         (["ALTER ROLE {x} LOGIN"], ["ALTER ROLE a; DROP TABLE b; ALTER ROLE c LOGIN"], None),
     ],
 )
-def test_a_command_is_an_instance_of_a_pattern(pattern, words, expected):
+def test_command_is_an_instance_of_a_pattern(pattern, words, expected):
     assert match_command(pattern, words) == expected
 
 

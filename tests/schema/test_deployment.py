@@ -36,7 +36,7 @@ def test_options_become_arguments(options, expected):
     assert " ".join(expected) in " ".join(arguments)
 
 
-def test_a_claim_is_mounted_read_only_and_named_to_the_program():
+def test_claim_is_mounted_read_only_and_named_to_the_program():
     assert CATALOG_VARIABLE == VARIABLE
     spec = pod(catalog_claim="ours")
     (container,) = spec["containers"]
@@ -45,7 +45,7 @@ def test_a_claim_is_mounted_read_only_and_named_to_the_program():
     assert spec["volumes"][-1]["persistentVolumeClaim"] == {"claimName": "ours", "readOnly": True}
 
 
-def test_the_ports_of_probes_policy_and_scraping_agree():
+def test_ports_of_probes_policy_and_scraping_agree():
     deployment, budget, policy = build_deployment(Installation(image="a:1"))
     template = deployment["spec"]["template"]
     (container,) = template["spec"]["containers"]

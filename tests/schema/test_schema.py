@@ -144,7 +144,7 @@ def test_generated_files_are_up_to_date() -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_the_catalogue_covers_the_six_faults() -> None:
+def test_catalogue_covers_the_six_faults() -> None:
     assert {
         "service-target-port-wrong", "container-image-not-found", "deployment-scaled-to-zero", "network-delay",
         "pod-failure", "env-value-wrong",

@@ -63,14 +63,14 @@ def placed(document: dict[str, Any], namespace: str, name: str = "") -> dict[str
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.parent.name)
-def test_the_catalogue_survives_the_server(path: Path, server: KubeCluster, kube_namespace: str) -> None:
+def test_catalogue_survives_the_server(path: Path, server: KubeCluster, kube_namespace: str) -> None:
     stored = server.create(placed(read_document(path).data, kube_namespace))
 
     assert parse_scenario_object(stored) == load_scenario(path).scenario
 
 
 @pytest.mark.parametrize("old", ["on", "true"])
-def test_a_former_name_is_refused_and_not_pruned(old: str, server: KubeCluster, kube_namespace: str) -> None:
+def test_former_name_is_refused_and_not_pruned(old: str, server: KubeCluster, kube_namespace: str) -> None:
     sent = placed(read_document(GOOD).data, kube_namespace)
     checks = [{"event": {old: "Deployment/cart", "reason": "BackOff"}}]
     for changed in ({"alerts": [{"name": "A", old: "Deployment/cart"}]}, {"checks": checks}):

@@ -42,7 +42,7 @@ def parse(data: object) -> Any:
     return parse_source(json.dumps(data), "answer.json")
 
 
-def test_the_answer_of_itbench() -> None:
+def test_answer_of_itbench() -> None:
     answer = read_answer(parse(ITBENCH))
     assert (answer.claims, answer.chain) == ((CART,), (CART, AD))
     assert answer.edges == (AnswerEdge(source=CART, target=AD),)
@@ -100,7 +100,7 @@ def test_malformed_answer_is_refused_with_position(data: Any, message: str) -> N
     assert str(found.position).startswith("answer.json:1:")
 
 
-def test_a_record() -> None:
+def test_record() -> None:
     record = read_run_record(parse(RECORD))
     assert (record.incident, record.trial, record.model, record.state) == ("shop-down", "r1", "m", "Answered")
     assert (record.times.wall, record.times.diagnosis, record.times.mitigation) == (120, 120, 120)
@@ -136,7 +136,7 @@ def test_missing_and_empty_answers_are_distinguished() -> None:
         ({"optimum": {"cpu": {"observed": 1, "optimal": 0}}}, "`optimum.cpu.optimal` is 0"),
     ],
 )
-def test_a_record_with_a_mistake_is_an_error_of_the_harness(change: dict[str, Any], message: str) -> None:
+def test_record_with_a_mistake_is_an_error_of_the_harness(change: dict[str, Any], message: str) -> None:
     with pytest.raises(AuthoringError) as caught:
         read_run_record(parse({**RECORD, **change}))
     assert any(message in finding.message for finding in caught.value.findings)
@@ -148,7 +148,7 @@ def write(path: Path, data: object) -> Path:
     return path
 
 
-def test_a_tree_of_outputs(tmp_path: Path) -> None:
+def test_tree_of_outputs(tmp_path: Path) -> None:
     write(tmp_path / "Scenario-1/1/outputs/agent_output.json", ITBENCH)
     write(tmp_path / "Scenario-1/2/agent_response.json", ITBENCH)
     write(tmp_path / "Scenario-1/10/agent_output.json", "{not json")

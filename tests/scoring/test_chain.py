@@ -59,7 +59,7 @@ def test_paths_of_the_truth_are_contracted() -> None:
     assert order_truth(INDEX) == ["cart", "cart-pod", "cart-svc", "checkout", "frontend"]
 
 
-def test_the_best_of_several_paths_counts() -> None:
+def test_best_of_several_paths_counts() -> None:
     assert match_chain(["cart", "frontend"], list_truth_paths(INDEX)).f1 == 1.0
 
 
@@ -76,7 +76,7 @@ def test_answer_path_is_contracted_and_ordered() -> None:
     ]  # fmt: skip
 
 
-def test_an_app_of_another_namespace_is_another_component() -> None:
+def test_app_of_another_namespace_is_another_component() -> None:
     assert list_model_path(INDEX, answer("other/Deployment/cart > shop/Deployment/frontend")) == [
         "other/cart", "frontend"
     ]  # fmt: skip
@@ -90,7 +90,7 @@ def test_edge_coverage() -> None:
     assert measure_edge_coverage(build_truth_index(alone), ["a"]) is None
 
 
-def test_a_circle_ends() -> None:
+def test_circle_ends() -> None:
     assert order_nodes([("a", "b"), ("b", "a"), ("b", "c")]) == ["a", "b", "c"]
     truth = IncidentTruth(
         incident="i",

@@ -52,13 +52,13 @@ def test_claim_gets_its_verdict(truth: IncidentTruth, claim: str, expected: tupl
     assert verdict(truth, claim) == expected
 
 
-def test_a_pattern_matches_the_whole_name() -> None:
+def test_pattern_matches_the_whole_name() -> None:
     truth = IncidentTruth(incident="i", groups=(group("cart", "Service", r"cart\b", root=True),))
     assert verdict(truth, "shop/Service/valkey-cart")[0] == "Unmatched"
     assert verdict(truth, "shop/Service/cart")[0] == "RootCause"
 
 
-def test_a_bare_name_is_unreadable() -> None:
+def test_bare_name_is_unreadable() -> None:
     from scenario_kit.scoring.matching.matcher import build_truth_index, match_claims
 
     assert match_claims(build_truth_index(OPTIONAL), ["cart"], MatchPolicy())[0].verdict == "Unreadable"
@@ -95,7 +95,7 @@ def test_claim_without_namespace_is_ambiguous() -> None:
         (("Service/x", "Service/y"), "Unmatched"),
     ],
 )
-def test_a_second_claim(claims: tuple[str, ...], expected: str) -> None:
+def test_second_claim(claims: tuple[str, ...], expected: str) -> None:
     assert verdict(ALIASED, *claims)[0] == expected
 
 

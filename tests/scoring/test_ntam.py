@@ -61,7 +61,7 @@ def test_ntam_of_one_root_matches_worked_numbers(prediction: str, expected: floa
         ("ad cart recommendation", 0.7362, 0.4873),
     ],
 )
-def test_a_chain(prediction: str, public: float, corrected: float) -> None:
+def test_chain(prediction: str, public: float, corrected: float) -> None:
     names = prediction.split()
     assert round(compute_public(SHOP, CHAIN, names), 4) == public
     assert round(compute_corrected(SHOP, CHAIN, names), 4) == corrected
@@ -97,7 +97,7 @@ def test_lengths_of_relations() -> None:
 
 
 @pytest.mark.parametrize("compute", [compute_public, compute_corrected])
-def test_an_empty_truth_is_an_error(compute: object) -> None:
+def test_empty_truth_is_an_error(compute: object) -> None:
     with pytest.raises(ValueError, match="at least one"):
         compute(SHOP, [], ["payment"])  # type: ignore[operator]
 

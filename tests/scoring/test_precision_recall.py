@@ -64,7 +64,7 @@ def test_hits_at_k_and_average_match_worked_numbers() -> None:
     assert average_hits(decisions, 5) == pytest.approx(0.6)
 
 
-def test_a_truth_without_a_root_is_no_incident_to_recall() -> None:
+def test_truth_without_a_root_is_no_incident_to_recall() -> None:
     with pytest.raises(ValueError, match="control"):
         count_claims((), 0, STRICT)
     with pytest.raises(ValueError, match="at least 1"):

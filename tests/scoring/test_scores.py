@@ -111,7 +111,7 @@ def test_failed_runs_stay_in_every_denominator() -> None:
     assert (found.mean, found.successes, found.restricted) == (60, 1, (60 + 3 * 600) / 4)
 
 
-def test_a_wrong_diagnosis_has_no_time() -> None:
+def test_wrong_diagnosis_has_no_time() -> None:
     found = score(run(WRONG, times=RunTimes(diagnosis=5), resolved=False)).times
     assert (found["time_to_diagnosis"].mean, found["time_to_mitigation"].successes) == (None, 0)
     assert "time_to_detection" not in found
@@ -139,7 +139,7 @@ def test_missing_topology_gives_no_ntam() -> None:
     assert "detour" not in report.metrics
 
 
-def test_the_file_of_the_evaluator() -> None:
+def test_file_of_the_evaluator() -> None:
     report = score(FULL, run(WRONG, trial="2"), run(None, trial="3"))
     result = json.loads(json.dumps(build_evaluator_result(report, "truth", "outputs")))
     assert set(result) == {"raw_results", "statistics", "config"}
@@ -160,6 +160,6 @@ def test_the_file_of_the_evaluator() -> None:
     assert again[1].matched == {"shop/Deployment/ad": False}
 
 
-def test_a_report_can_be_written_and_read() -> None:
+def test_report_can_be_written_and_read() -> None:
     report = score(FULL, run(None))
     assert ScoreReport.from_json(json.loads(json.dumps(report.to_json()))) == report

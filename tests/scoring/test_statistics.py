@@ -71,7 +71,7 @@ def test_three_repeats() -> None:
     assert (found.mean, found.runs, found.incidents) == (0.5, 3, 1)
 
 
-def test_the_mean_is_over_incidents_not_over_runs() -> None:
+def test_mean_is_over_incidents_not_over_runs() -> None:
     found = estimate_mean({"a": [1.0, 1.0, 1.0], "b": [0.0]})
     assert found is not None
     assert (found.mean, found.method) == (0.5, "Wilson")
@@ -91,7 +91,7 @@ def test_estimate_needs_two_values_for_an_interval() -> None:
     assert (one.mean, one.standard_error, one.low, one.method) == (0.4, None, None, "None")
 
 
-def test_the_error_within_tasks() -> None:
+def test_error_within_tasks() -> None:
     assert compute_task_error([[0.0, 1.0], [1.0, 1.0]]) == pytest.approx((0.5 / 2) ** 0.5 / 2)
     assert compute_task_error([[1.0]]) is None
 

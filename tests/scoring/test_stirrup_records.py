@@ -33,7 +33,7 @@ def change(tmp_path):
     return build
 
 
-def test_a_record_of_stirrup_itself():
+def test_record_of_stirrup_itself():
     assert is_stirrup_record(json.loads(RECORD.read_text()))
     run = read(RECORD)
     assert (run.incident, run.trial, run.model, run.stop, run.state) == ("7", "a1", "scripted", "finish", "Answered")
@@ -74,7 +74,7 @@ def test_summarised_turns_are_counted_once(change):
     assert (run.turns, run.tokens.input, len(run.tool_calls)) == (3, 600, 3)
 
 
-def test_a_flat_history_and_the_fields_of_older_versions(change):
+def test_flat_history_and_the_fields_of_older_versions(change):
     message = {"role": "assistant", "id": "x", "token_usage": {"input": 5, "output": 2},
                "tool_calls": [{"name": "code_exec", "arguments": "{}", "tool_call_id": "c"}]}  # fmt: skip
     run = change(history=[message], metadata="gone")

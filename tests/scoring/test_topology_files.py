@@ -37,14 +37,14 @@ def write(path: Path, data: Any) -> Path:
     return path
 
 
-def test_the_operational_graph(tmp_path: Path) -> None:
+def test_operational_graph(tmp_path: Path) -> None:
     topology = read_topology(write(tmp_path / "graph.json", {"nodes": NODES, "edges": EDGES}))
     assert (len(topology.nodes), topology.edges) == (3, 2)
     assert topology.measure_distances("Deployment/cart") == {"Deployment/cart": 0, "Pod/cart-1": 1, "Node/one": 2}
     assert topology.measure_distances("Deployment/cart", {"RUNS_ON": 0.5})["Node/one"] == 1.5
 
 
-def test_a_recording(tmp_path: Path) -> None:
+def test_recording(tmp_path: Path) -> None:
     for prefix, nodes in (("init__", NODES[:1]), ("post_fault_injection__", NODES)):
         write(tmp_path / f"{prefix}nodes__2026-11-25T10-00-00.0.json", nodes)
         write(tmp_path / f"{prefix}edges__2026-11-25T10-00-00.0.json", EDGES if len(nodes) > 1 else [])
@@ -53,7 +53,7 @@ def test_a_recording(tmp_path: Path) -> None:
         read_topology(tmp_path.parent)
 
 
-def test_the_static_graph(tmp_path: Path) -> None:
+def test_static_graph(tmp_path: Path) -> None:
     topology = read_topology(write(tmp_path / "app.json", STATIC))
     assert (sorted(topology.nodes), topology.edges) == (["cart", "valkey"], 1)
     assert topology.list_dependents(["valkey"]) == {"valkey", "cart"}
@@ -74,7 +74,7 @@ def test_the_static_graph(tmp_path: Path) -> None:
         ({**STATIC, "dependencies": [{"source": "cart", "target": "gone"}]}, "the edge refers to 'gone'"),
     ],
 )
-def test_a_topology_with_a_mistake(tmp_path: Path, data: Any, message: str) -> None:
+def test_topology_with_a_mistake(tmp_path: Path, data: Any, message: str) -> None:
     with pytest.raises(AuthoringError) as caught:
         read_topology(write(tmp_path / "graph.json", data))
     found = next(f for f in caught.value.findings if message in f.message)
@@ -82,7 +82,7 @@ def test_a_topology_with_a_mistake(tmp_path: Path, data: Any, message: str) -> N
     assert found.fix
 
 
-def test_a_price_list(tmp_path: Path) -> None:
+def test_price_list(tmp_path: Path) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text("id: p1\ndate: 2026-11-25\nmodels: {m: {input: 2.0, cached: 0.2, output: 10}}\n")
     prices = read_price_list(path)
@@ -98,7 +98,7 @@ def test_a_price_list(tmp_path: Path) -> None:
         ("id: p\ndate: 2026-01-01\nmodels: {m: {input: 1}}", "`models.m.output` is missing"),
     ],
 )
-def test_a_price_list_with_a_mistake(tmp_path: Path, text: str, message: str) -> None:
+def test_price_list_with_a_mistake(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text(text)
     with pytest.raises(AuthoringError) as caught:

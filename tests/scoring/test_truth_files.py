@@ -104,7 +104,7 @@ def test_numeric_ids_are_accepted(tmp_path: Path) -> None:
     assert (loaded.truth.aliases, loaded.warnings) == ((("1", "2"),), ())
 
 
-def test_a_table_of_rows(tmp_path: Path) -> None:
+def test_table_of_rows(tmp_path: Path) -> None:
     row = {"id_aa": "x", "scenario_id": "Scenario-12", "category": "sre", "ground_truth_yaml": WRAPPED}
     (loaded,) = read(tmp_path, json.dumps(row) + "\n\n", "data.jsonl")
     assert loaded.truth.incident == "12"
@@ -178,7 +178,7 @@ def test_written_truth_round_trips(tmp_path: Path) -> None:
     assert reread(build_truth_v1(two)).groups == two.groups
 
 
-def test_a_scenario_of_ours(tmp_path: Path) -> None:
+def test_scenario_of_ours(tmp_path: Path) -> None:
     path = Path(__file__).parents[2] / "catalog/scenarios/ads-tuned-to-death/scenario.yaml"
     scenario = load_scenario(path).scenario
     truth = build_scenario_truth(scenario.name, scenario.spec, scenario.spec.ground_truth, ())

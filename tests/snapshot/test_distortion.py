@@ -63,7 +63,7 @@ def test_gap_is_limited_to_its_declaration():
     assert len(lines(shown, "frontend")) == len(spans(shown, "frontend")) == 200
 
 
-def test_a_stuck_exporter_repeats_itself():
+def test_stuck_exporter_repeats_itself():
     points = samples(Distortion([policy("stuck", after=30, seconds=60)], 1, START))
     assert [value for _, value in points[:8]] == [100, 101, 102, 102, 102, 102, 106, 107]
 
@@ -76,7 +76,7 @@ def test_noise_does_not_change_counters():
     assert samples(noise, "container_cpu_usage_seconds_total") == samples(Distortion([], 1, START))
 
 
-def test_a_late_sample_is_missing_in_time_and_stored_later():
+def test_late_sample_is_missing_in_time_and_stored_later():
     late = Distortion([policy("late", share=0.2, seconds=40)], 1, START)
     assert 20 <= 200 - len(samples(late)) <= 60
     stored = samples(late, stored=True)
@@ -92,7 +92,7 @@ def test_duplicates_match_their_share():
     assert 205 <= len(lines(distort(twice), "cart")) <= 240
 
 
-def test_a_clock_is_wrong_in_lines_and_spans_only():
+def test_clock_is_wrong_in_lines_and_spans_only():
     shown = distort(policy("skew", seconds=-90))
     assert {line.at for line in lines(shown, "cart")} == {START + n - 90 for n in range(200)}
     assert {span.start for span in spans(shown, "cart")} == {START + n - 90 for n in range(200)}
@@ -147,7 +147,7 @@ def test_mistakes_are_reported_with_position(tmp_path, text, problem):
     assert finding.position.line == text.count("\n") + 1
 
 
-def test_a_file_of_policies_is_read(tmp_path):
+def test_file_of_policies_is_read(tmp_path):
     file = tmp_path / "faults.yaml"
     file.write_text('- {kind: duplicate, source: "*", share: 0.02}\n- {kind: skew, source: cart, seconds: -90}\n')
     found = read_policies(file, COMPONENTS)

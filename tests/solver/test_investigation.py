@@ -43,7 +43,7 @@ def test_turn_and_wait_cost_their_seconds(investigate, clock):
     assert clock.at - run.began == 105, "a call that cannot be used takes its time, too"
 
 
-def test_the_wall_clock_is_not_pushed(investigate, clock):
+def test_wall_clock_is_not_pushed(investigate, clock):
     clock.mode = "wall"
     run = investigate()
     run.handle(CallMessage(tool="get_alerts"))
@@ -82,7 +82,7 @@ def test_lab_error_does_not_end_the_run(investigate, clock):
     assert not run.over
 
 
-def test_the_record_of_a_run_is_scored(investigate, clock, tmp_path):
+def test_record_of_a_run_is_scored(investigate, clock, tmp_path):
     run = investigate()
     run.start()
     run.handle(UsageMessage(tokens=TokenCounts(input=10, output=5), model="m"))
@@ -146,7 +146,7 @@ def test_baseline_always_ends_its_run(investigate, name):
     assert run.state.end == "finish"
 
 
-def test_a_baseline_stops_at_the_cap(investigate):
+def test_baseline_stops_at_the_cap(investigate):
     run = investigate(SessionLimits(turns=1))
     drive(run, ScriptedSolver(BASELINES["spectrum"].script))
     assert (run.state.end, run.state.answered) == ("cap", False)

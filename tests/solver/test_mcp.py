@@ -52,7 +52,7 @@ def use(server, *calls):
     return anyio.run(work)
 
 
-def test_a_client_solves(serving):
+def test_client_solves(serving):
     bridge, run = serving()
     tools, replied = use(
         build_server(bridge, "It is slow."),

@@ -150,7 +150,7 @@ def test_untagged_samples_use_columns_as_labels():
         ("/api/v1/events", "fieldSelector=involvedObject.name%3Dcart-5d9c-x1", ["cart.1"]),
     ],
 )
-def test_the_api_lists(api, path, query, names):
+def test_api_lists(api, path, query, names):
     status, document = ask(api, path, query)
     assert (status, [each["metadata"]["name"] for each in document["items"]]) == (200, names)
 
@@ -174,7 +174,7 @@ def test_the_api_lists(api, path, query, names):
         ("GET", "/api/v1/namespaces/shop/pods/web-5d9c-x1/log", "previous=true", 400, "previous container instances"),
     ],
 )
-def test_the_api_refuses(api, method, path, query, status, says):
+def test_api_refuses(api, method, path, query, status, says):
     observed, document = ask(api, path, query, method=method)
     assert (observed, document["kind"]) == (status, "Status")
     assert says in document["message"]
@@ -184,7 +184,7 @@ def test_the_api_refuses(api, method, path, query, status, says):
     ("query", "lines"),
     [("", 2), ("tailLines=1", 1), ("tailLines=0", 0), ("sinceSeconds=300", 1), ("sinceTime=2025-01-06T00:05:00Z", 1)],
 )
-def test_the_api_answers_lines(api, query, lines):
+def test_api_answers_lines(api, query, lines):
     status, text = ask(api, "/api/v1/namespaces/shop/pods/web-5d9c-x1/log", query)
     assert (status, len(text.splitlines())) == (200, lines)
 
@@ -219,7 +219,7 @@ def test_age_is_formatted_as_kubectl_does(seconds, text):
         ({"initContainerStatuses": [{"state": {"terminated": {"exitCode": 0}}}], "phase": "Running"}, "Running"),
     ],
 )
-def test_the_status_of_a_pod(status, text):
+def test_status_of_a_pod(status, text):
     assert find_pod_status({"metadata": {}, "spec": {"initContainers": [{}]}, "status": status}) == text
 
 
@@ -254,7 +254,7 @@ def kubectl(evidence, tmp_path, binary):
         ("top pods", False, "get_metrics"),
     ],
 )
-def test_the_real_kubectl_reads_a_snapshot(kubectl, cmd, ok, says):
+def test_real_kubectl_reads_a_snapshot(kubectl, cmd, ok, says):
     from scenario_kit.solver.gateway.kubectl_command import parse_kubectl
 
     answer = kubectl.run(parse_kubectl(cmd))

@@ -67,7 +67,7 @@ def test_folder_of_snapshots_is_solved_and_scored(snapshot, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["oracle"]["metrics"]["recall_gated_precision"]["mean"] == 1.0
 
 
-def test_a_program_reads_the_snapshot_and_no_truth(snapshot, tmp_path, capsys):
+def test_program_reads_the_snapshot_and_no_truth(snapshot, tmp_path, capsys):
     if not can_isolate():
         pytest.skip("this machine does not allow namespaces (unshare)")
     (snapshot / "ground_truth.yaml").write_text(recorded.TRUTH)
@@ -132,7 +132,7 @@ def test_missing_truth_is_a_usage_error(snapshot, tmp_path, capsys):
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_damaged_snapshot_is_not_solved(snapshot, tmp_path, capsys):
+def test_damaged_snapshot_is_not_solved(snapshot, tmp_path, capsys):
     (snapshot / "otel_logs_raw.tsv").write_text("x\n")
     assert solve(snapshot, tmp_path, "--baseline", "nop", "--repeats", "1") == 1
     assert "otel_logs_raw.tsv was changed" in capsys.readouterr().err

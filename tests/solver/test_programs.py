@@ -48,7 +48,7 @@ def run(investigate, tmp_path):
     return solve
 
 
-def test_a_program_solves(run):
+def test_program_solves(run):
     state = run(GOOD)
     assert (state.end, state.turns, state.answered) == ("finish", 3, True)
 

@@ -50,11 +50,11 @@ def test_onset_ranking_includes_pending_alerts():
         ({}, ""),
     ],
 )
-def test_an_alert_is_about(labels, workload):
+def test_alert_is_about(labels, workload):
     assert Observation(objects=OBJECTS).find_workload(labels) == workload
 
 
-def test_the_newest_change_is_blamed_and_equals_are_in_order():
+def test_newest_change_is_blamed_and_equals_are_in_order():
     newer = SeenObject(kind="Service", name="cart", written="2026-11-25T11:00:00Z")
     assert rank_by_change(Observation(objects=(*OBJECTS, newer)))[:2] == ["Service/cart", "Deployment/cart"]
 
@@ -79,7 +79,7 @@ def span(trace, service, failed=False):
     return SeenSpan(trace=trace, service=service, failed=failed, milliseconds=1.0)
 
 
-def test_the_spectrum_by_hand():
+def test_spectrum_by_hand():
     """Payment is in 2 failing traces and no other: 2/sqrt(2·2) = 1; frontend in 2 passing, too: 2/sqrt(2·4) = .71."""
     spans = [span(t, s, failed=True) for t in ("f1", "f2") for s in ("frontend", "payment")]
     spans += [span(t, s) for t in ("p1", "p2") for s in ("frontend", "cart")]

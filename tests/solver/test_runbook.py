@@ -123,7 +123,7 @@ def test_findings_about_the_alert_come_first():
     assert ranked[:3] == ["Deployment/db", "Deployment/cart", "Deployment/other"]
 
 
-def test_an_alert_about_an_object_names_the_first_suspect():
+def test_alert_about_an_object_names_the_first_suspect():
     about = SeenAlert(name="KubePodNotReady", firing=True, since=LAST, labels={"pod": "db-5d9c-x1"})
     seen = Observation(alerts=(ALERT, about), objects=OBJECTS, calls=CALLS)
     assert list_suspects(seen) == ["Deployment/db", "Deployment/web", "Deployment/cart"]

@@ -68,7 +68,7 @@ def say(message, state=BEGUN, limits=LIMITS, elapsed=NOW):
         (CALL, SessionState(end="cap", reason="spent"), SessionLimits(), EndRun(reason="cap", message="spent")),
     ],
 )  # fmt: skip
-def test_a_message_leads_to(message, state, limits, action):
+def test_message_leads_to(message, state, limits, action):
     assert say(message, state, limits)[1] == action
 
 

@@ -125,7 +125,7 @@ def test_logs() -> None:
     assert [line.text for line in cluster.logs(pod("p"), since=15.0)] == ["second"]
 
 
-def test_a_clock_strides() -> None:
+def test_clock_strides() -> None:
     reached: list[float] = []
     clock = FakeClock(100.0, stride=10.0, on_advance=reached.append)
     assert clock.wait(115.0) == 110.0

@@ -174,7 +174,7 @@ def test_followup_check_has_deadline_of_its_change():
     assert stage.clock.now() == 1045.0
 
 
-def test_an_answer_is_of_the_app_of_the_trial():
+def test_answer_is_of_the_app_of_the_trial():
     stage = TrialHarness(fault("a"))
     stage.runbook = msgspec.structs.replace(stage.runbook, namespaces={"stores": "shop-stores"})
     stage.cluster.put({**config("x"), "metadata": {"name": "x", "namespace": "shop-stores"}})

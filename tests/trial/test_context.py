@@ -155,7 +155,7 @@ def test_wait_continues_until_a_coarse_clock_arrives():
 
 
 @pytest.mark.parametrize("clock", ["Virtual", "Wall"])
-def test_an_experiment_expires_in_the_time_of_the_trial(clock):
+def test_experiment_expires_in_the_time_of_the_trial(clock):
     spec = {"mode": "all", "duration": "90s", "selector": {}, "action": "pod-failure"}
     experiment = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "x"}, "spec": spec}
     trial = Trial()
@@ -244,7 +244,7 @@ def test_undo_step_restores_a_single_object():
     ("clears", "virtual", "raised", "end"),
     [(0, True, False, 0), (40, True, False, 45), (40, False, False, 41), (301, True, True, 300)],
 )
-def test_a_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
+def test_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
     stage, context = run_procedure("Decoy", build_patch("x"))
     context.spec = msgspec.structs.replace(context.spec, clock="Virtual" if virtual else "Wall")
     asked, start = [], stage.clock.now()
@@ -287,7 +287,7 @@ def deployment(name, available):
 
 
 @pytest.mark.parametrize(("ready", "left", "end"), [(0, [], 0), (20, [], 30), (60, [], 60), (61, ["a"], 60)])
-def test_a_rollout_is_waited_for(ready, left, end):
+def test_rollout_is_waited_for(ready, left, end):
     trial = Trial()
     for name in ("a", "other"):
         trial.cluster.put(deployment(name, 0))

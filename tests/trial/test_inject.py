@@ -150,7 +150,7 @@ def test_start_alert_deadline_is_configurable():
     assert stage.clock.now() == 1060
 
 
-def test_a_fault_without_effect_ends_the_step():
+def test_fault_without_effect_ends_the_step():
     stage = TrialHarness(fault("a", desired="worse"), fault("b", FaultStart(after_fault="a")))
     assert [f.code for f in stage.run()[0]] == ["SK304"]
     assert stage.state()["b"] == "good"

@@ -68,7 +68,7 @@ def config(name, namespace="shop", **data):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data}
 
 
-def test_an_innocent_namespace_holds():
+def test_innocent_namespace_holds():
     assert expect_no_leaks(TrialHarness(config("settings", key="value"))) == []
 
 

@@ -130,7 +130,7 @@ def test_measure_served_counts_entry_requests():
 
 
 @pytest.mark.parametrize(("seconds", "window"), [(None, 60), (200, 200), (600, 300)])
-def test_the_traffic_before_the_fault_is_remembered(seconds, window):
+def test_traffic_before_the_fault_is_remembered(seconds, window):
     trial = Trial()
     trial.context.metrics = requests(2.0, 0.5)
     trial.context.save_baseline(Baseline(namespace_uid="u"))

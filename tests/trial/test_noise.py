@@ -190,7 +190,7 @@ def test_teardown_undoes_events_and_stops_noise() -> None:
     assert len(context.engine.list_receipts(noise.GROUP)) == 1
 
 
-def test_a_swing_of_the_load_is_no_broken_guard() -> None:
+def test_swing_of_the_load_is_no_broken_guard() -> None:
     stage = TrialHarness(LOAD)
     context = stage.context()
     event = list_events([LOAD], 4, START, START + 6000)[0]

@@ -141,7 +141,7 @@ def scaler(kind="Deployment", name="web", minimum=1):
         ([web(2), scaler(name="other")], "False"),
     ],
 )
-def test_the_guards_hold(objects, answer):
+def test_guards_hold(objects, answer):
     trial = build_repaired_trial(guards=(Guarded(kind="Deployment", name="web", replicas=3),))
     for obj in objects:
         trial.cluster.put(obj)
@@ -300,7 +300,7 @@ def test_only_a_solution_has_to_last(monkeypatch, use, lasts):
     assert seen == ([(trial.context, step, 5, REPAIRED)] if lasts else [])
 
 
-def test_a_live_scenario_has_no_deadline():
+def test_live_scenario_has_no_deadline():
     trial = build_repaired_trial(firing=FIRING)
     looks = []
     trial.context.idle = lambda seconds: looks.append(seconds) or trial.clock.wait(trial.clock.now() + 900)

@@ -35,7 +35,7 @@ def test_benign_scenario_holds_without_alerts():
     assert [each.answer for each in answers] == ["True", "True"]
 
 
-def test_an_alert_is_a_finding():
+def test_alert_is_a_finding():
     findings, _ = hold(build_silent_trial(ALWAYS).context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == ["SK327"]
     assert "silent" in findings[0].expected

@@ -5,7 +5,7 @@ import msgspec
 from scenario_kit.trial.status import TrialStatus, set_condition
 
 
-def test_the_transition_time_moves_only_with_the_status():
+def test_transition_time_moves_only_with_the_status():
     first = set_condition((), "AppReady", "False", "Waiting", "", 1)
     old = tuple(msgspec.structs.replace(c, last_transition_time="2020-01-01T00:00:00Z") for c in first)
     same = set_condition(old, "AppReady", "False", "StillWaiting", "x", 2)

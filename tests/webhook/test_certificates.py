@@ -186,7 +186,7 @@ def shake_hands(port: int, trusted: bytes) -> bytes:
         return tls.getpeercert(binary_form=True) or b""
 
 
-def test_a_renewed_certificate_is_shown_without_a_restart(
+def test_renewed_certificate_is_shown_without_a_restart(
     server: tuple[int, CertificateKeeper, list[datetime]], cluster: FakeCluster
 ) -> None:
     port, keeper, clock = server

@@ -28,7 +28,7 @@ def judge(obj: dict[str, Any]) -> tuple[str, ...]:
     return judge_object(CATALOG, SETTINGS, obj).refusal
 
 
-def test_a_good_scenario_is_not_refused() -> None:
+def test_good_scenario_is_not_refused() -> None:
     assert judge(spoil(lambda spec: None)) == ()
 
 

@@ -282,7 +282,7 @@ class TestKnobs:
             running.call("SetTcs", container_id=container, tcs=[DELAY])
         assert [effect.pod_uid for effect in list_effects(running).network] == ["pod-1"]
 
-    def test_a_hang_ends_with_reset(self, running: Any) -> None:
+    def test_hang_ends_with_reset(self, running: Any) -> None:
         running.daemon.knobs.activate(Misbehaviour("Hang", "SetTcs", seconds=60))
         outcome: list[grpc.StatusCode] = []
 
@@ -353,7 +353,7 @@ class TestTls:
             _require_tls13(Context())
 
 
-def test_a_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:
+def test_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:
     server = issue(authority, SERVER_NAME, hosts=[SERVER_NAME])
     second = ChaosDaemonServer(
         running.call.messages,

@@ -103,7 +103,7 @@ def test_line_numbers_count_comments() -> None:
 
 
 @pytest.mark.lab
-def test_the_installed_file(messages: object) -> None:
+def test_installed_file(messages: object) -> None:
     assert messages.service == "pb.ChaosDaemon"  # type: ignore[attr-defined]
     assert len(messages.calls) == 16  # type: ignore[attr-defined]
 

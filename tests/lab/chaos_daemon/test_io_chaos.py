@@ -11,7 +11,7 @@ _FAILED = "toda startup takes too long or an error occurs: "
 
 
 @pytest.mark.parametrize(("volume", "mount"), [("/data/db", "/data/db"), ("/data/db/", "/data/db"), ("/logs", "/logs")])
-def test_a_mount_point_can_be_moved_aside(volume: str, mount: str) -> None:
+def test_mount_point_can_be_moved_aside(volume: str, mount: str) -> None:
     assert io_chaos.require_mount(volume, ["/data/db", "/logs/"]) == mount
 
 

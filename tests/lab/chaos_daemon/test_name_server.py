@@ -83,7 +83,7 @@ def test_unknown_pod_is_refused(manager: Manager, effect_store: EffectStore) -> 
     assert _held(effect_store) == {}
 
 
-def test_the_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, effect_store: EffectStore) -> None:
+def test_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, effect_store: EffectStore) -> None:
     manager.set("one", "cart-1")
     effect_store.forget_container("u1", "containerd://a")
     assert set(_held(effect_store)) == {"u1"}

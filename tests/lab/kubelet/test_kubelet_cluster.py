@@ -268,7 +268,7 @@ def test_unknown_image_backs_off_until_corrected(site: Site, space: str) -> None
     site.until(available(site, space, "web", 1))
 
 
-def test_a_crash_loop(site: Site, space: str) -> None:
+def test_crash_loop(site: Site, space: str) -> None:
     site.user.create(deployment(space, "web", "app:crash"))
     site.until(lambda: site.entry(space, "web")["state"].get("waiting", {}).get("reason") == "CrashLoopBackOff")
     entry = site.entry(space, "web")
@@ -276,7 +276,7 @@ def test_a_crash_loop(site: Site, space: str) -> None:
     assert entry["lastState"]["terminated"]["exitCode"] == 3
 
 
-def test_a_job_finishes(site: Site, space: str) -> None:
+def test_job_finishes(site: Site, space: str) -> None:
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -293,7 +293,7 @@ def test_a_job_finishes(site: Site, space: str) -> None:
     site.until(lambda: (site.user.get(ref) or {}).get("status", {}).get("succeeded") == 1)
 
 
-def test_an_image_changed_in_place(site: Site, space: str) -> None:
+def test_image_changed_in_place(site: Site, space: str) -> None:
     site.user.create(deployment(space, "web", "app:1"))
     site.until(available(site, space, "web", 1))
     pod = site.pod(space, "web")

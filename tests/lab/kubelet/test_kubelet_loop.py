@@ -224,7 +224,7 @@ def test_deletion(lab: Lab, started: Callable[..., str]) -> None:
     assert lab.kubelet.next_wakeup("app") is None
 
 
-def test_a_killed_container_restarts(lab: Lab, started: Callable[..., str]) -> None:
+def test_killed_container_restarts(lab: Lab, started: Callable[..., str]) -> None:
     uid = started()
     first = lab.api.pods[uid]["status"]["containerStatuses"][0]["containerID"]
     assert not lab.kubelet.container_killed(uid, "containerd://unknown", lab.now["app"])
@@ -245,7 +245,7 @@ def test_reported_exit_restarts_the_container(lab: Lab, started: Callable[..., s
     assert (ended["exitCode"], ended["reason"]) == (137, "OOMKilled")
 
 
-def test_a_crash_loop_is_driven_by_the_clock(lab: Lab, started: Callable[..., str]) -> None:
+def test_crash_loop_is_driven_by_the_clock(lab: Lab, started: Callable[..., str]) -> None:
     lab.processes.exit = Exit("", "main", 1, "Error")
     uid = started()
     for _ in range(8):
@@ -280,7 +280,7 @@ def test_deleted_pod_is_no_error(lab: Lab) -> None:
     assert lab.kubelet.next_wakeup("app") is None
 
 
-def test_a_restarted_kubelet_takes_over(lab: Lab, started: Callable[..., str], tmp_path: Path) -> None:
+def test_restarted_kubelet_takes_over(lab: Lab, started: Callable[..., str], tmp_path: Path) -> None:
     uid = started()
     before = copy.deepcopy(lab.api.pods[uid])
     successor = Lab(Processes(), tmp_path / "next")

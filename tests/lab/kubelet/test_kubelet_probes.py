@@ -87,7 +87,7 @@ class TestStartup:
         assert b.container()["ready"] is True
         assert "/live" in asked
 
-    def test_a_budget_below_the_start_time_kills(self, bench: Any, make_container: Any) -> None:
+    def test_budget_below_the_start_time_kills(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(startupProbe=self.PROBE))
         b.processes.answering = lambda *_: False
         b.to(0)
@@ -149,7 +149,7 @@ def test_late_probe_response_is_a_failure(bench: Any, make_container: Any, probe
     assert b.container()["ready"] is not bool(message)
 
 
-def test_the_initial_delay_and_the_question(bench: Any, make_container: Any) -> None:
+def test_initial_delay_and_the_question(bench: Any, make_container: Any) -> None:
     asked: list[tuple[int, str | None, float]] = []
     probe = {"grpc": {"port": 8080, "service": "cart"}, "initialDelaySeconds": 7, "periodSeconds": 10}
     b = bench(make_container(readinessProbe=probe))

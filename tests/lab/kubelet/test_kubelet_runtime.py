@@ -135,7 +135,7 @@ class TestContainers:
         assert "memory limit too low" in b.container()["lastState"]["terminated"]["message"]
         assert b.processes.asked == []
 
-    def test_a_foreign_image_cannot_be_executed(self, bench: Any, make_container: Any) -> None:
+    def test_foreign_image_cannot_be_executed(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(image="arm64v8/busybox:1.37.0"), nodeSelector={"kubernetes.io/arch": "amd64"})
         b.node = AMD
         b.to(0)
@@ -151,7 +151,7 @@ class TestContainers:
         assert b.waiting() == "RunContainerError"
         assert "/bin/quote: no such file or directory" in b.container()["state"]["waiting"]["message"]
 
-    def test_the_second_container_on_a_port_ends(self, bench: Any, make_container: Any) -> None:
+    def test_second_container_on_a_port_ends(self, bench: Any, make_container: Any) -> None:
         ports = [{"containerPort": 8080}]
         b = bench(make_container("status", ports=ports), make_container("main", ports=ports))
         b.to(0)

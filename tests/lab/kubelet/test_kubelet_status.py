@@ -43,7 +43,7 @@ class TestStart:
         assert b.reasons() == ["Pulled", "Created", "Started"]
         assert b.last.next_wakeup is None
 
-    def test_an_absent_image_is_pulled_first(self, bench: Any) -> None:
+    def test_absent_image_is_pulled_first(self, bench: Any) -> None:
         b = bench(cached=False)
         b.to(0)
         assert b.waiting() == "ContainerCreating"
@@ -83,7 +83,7 @@ class TestStart:
 
 
 class TestImages:
-    def test_a_missing_image_alternates_and_backs_off(self, bench: Any) -> None:
+    def test_missing_image_alternates_and_backs_off(self, bench: Any) -> None:
         b = bench(cached=False)
         b.processes.absent.add("ghcr.io/demo/app:1.0")
         b.to(0)
@@ -211,7 +211,7 @@ class TestCrashes:
         assert (ended["exitCode"], ended["reason"]) == (code, reason)
         assert b.waiting() == "CrashLoopBackOff"
 
-    def test_a_missing_command(self, bench: Any, make_container: Any) -> None:
+    def test_missing_command(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(command=["/no/such"]))
         b.processes.starts["main"] = lambda _: ProcessStart(0.0, Exit("u-1", "main", 128, START_ERROR))
         b.to(0)
@@ -306,7 +306,7 @@ class TestConfiguration:
         b.to(64)
         assert b.pod["status"]["phase"] == "Running"
 
-    def test_a_missing_claim(self, bench: Any) -> None:
+    def test_missing_claim(self, bench: Any) -> None:
         b = bench(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
         b.to(0)
         assert 'persistentvolumeclaims "data" not found' in b.events[0].message
@@ -426,7 +426,7 @@ class TestImageChange:
         assert b.container()["lastState"]["terminated"]["exitCode"] == 0
         assert b.container()["state"] == {"running": {"startedAt": "2026-01-01T00:01:00Z"}}
 
-    def test_the_pause_image_answers_no_probe(self, bench: Any, make_container: Any) -> None:
+    def test_pause_image_answers_no_probe(self, bench: Any, make_container: Any) -> None:
         probe = {"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 1}
         b = bench(make_container(readinessProbe=probe))
         b.processes.absent.add(self.PAUSE)
@@ -479,7 +479,7 @@ class TestDeletion:
         assert b.events[-1].message == "Stopping container main"
         assert b.container()["restartCount"] == 0
 
-    def test_a_pre_stop_sleep_is_waited_for(self, bench: Any, make_container: Any) -> None:
+    def test_pre_stop_sleep_is_waited_for(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(lifecycle={"preStop": {"sleep": {"seconds": 5}}}))
         b.to(0)
         b.pod["metadata"].update(deletionTimestamp="2026-01-01T00:01:00Z", deletionGracePeriodSeconds=30)

@@ -114,7 +114,7 @@ def test_invalid_image_name_is_explained(image: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(("stop", "ends", "code"), [(Stop(), 8, 143), (DEAF, 14, 137)])
-def test_the_deadline_of_a_pod(bench: Any, stop: Stop, ends: int, code: int) -> None:
+def test_deadline_of_a_pod(bench: Any, stop: Stop, ends: int, code: int) -> None:
     b = bench(activeDeadlineSeconds=8, terminationGracePeriodSeconds=6)
     b.processes = Stoppable(stop)
     b.to(0)

@@ -67,7 +67,7 @@ def test_boxes_do_not_overlap_and_fit_the_page(name: str) -> None:
         assert graph.draw_graph(app) == drawn
 
 
-def test_an_app_without_components_is_an_empty_drawing() -> None:
+def test_app_without_components_is_an_empty_drawing() -> None:
     empty = App(name="x", version="1", namespace="x", entry="a", components=())
     assert graph.draw_graph(empty).places == ()
 

@@ -123,7 +123,7 @@ def test_pods_are_counted_per_workload_name(shop) -> None:
     assert found == {"Deployment/cart": Pods(2, 1, 4, "CrashLoopBackOff"), "Deployment/ad": Pods(0, 0, 0, "")}
 
 
-def test_a_component_with_a_firing_alert_is_not_well(shop) -> None:
+def test_component_with_a_firing_alert_is_not_well(shop) -> None:
     pods = {c.workload: Pods(1, 1, 0, "") for c in shop.components}
     timelines = [
         AlertTimeline(name="A", entity=Reference("Deployment", "cart"), firing=(Interval(start=1.0),)),

@@ -98,7 +98,7 @@ def test_health_needs_no_token_and_lists_problems(url: str, problems: list[str])
     assert response.json()["error"] == "thread ticks: ValueError: x"
 
 
-def test_the_life_of_a_world(client: httpx.Client) -> None:
+def test_life_of_a_world(client: httpx.Client) -> None:
     shown = {"trial": "t1", "namespace": "shop", "mode": "Virtual", "seed": 1, "now": EPOCH, "stored": EPOCH}
     assert client.put("/worlds/t1", json=BODY).json() == shown
     assert client.put("/worlds/t1", json=BODY).json() == shown
@@ -215,7 +215,7 @@ def open_test_world(url: str, token: str = TOKEN, mode: Any = "Virtual", **more:
     return open_world(url, token, spec("t1", mode=mode, **more))
 
 
-def test_a_world_clock(url: str) -> None:
+def test_world_clock(url: str) -> None:
     world = open_test_world(url)
     assert isinstance(world, WorldClock)
     assert world.now() == EPOCH

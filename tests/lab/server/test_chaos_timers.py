@@ -171,7 +171,7 @@ def test_pending_manager_action_is_requested_again() -> None:
     assert not timers.expire(75.0, WALL)
 
 
-def test_a_deleted_object_is_forgotten() -> None:
+def test_deleted_object_is_forgotten() -> None:
     often = schedule("@every 60s")
     manager = Manager(often)
     manager.tick(0.0)

@@ -102,7 +102,7 @@ def test_schedule_targets_are_resolved_in_its_experiment(store: ObjectStore) -> 
     assert review_targets(store, "cart.shop", kind="Schedule") == (["10.96.0.7"], "")
 
 
-def test_the_configuration_of_the_name_server_counts(store: ObjectStore) -> None:
+def test_configuration_of_the_name_server_counts(store: ObjectStore) -> None:
     corefile = (
         ".:53 {\n  template ANY A shop.svc.cluster.local {\n    rcode SERVFAIL\n  }\n  kubernetes cluster.local\n}\n"
     )

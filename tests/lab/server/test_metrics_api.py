@@ -139,7 +139,7 @@ def dial(port: int, pki: Path, certificate: str) -> httpx.Response:
         )
 
 
-def test_the_api_server_is_answered(port: int, pki: Path) -> None:
+def test_api_server_is_answered(port: int, pki: Path) -> None:
     assert names(dial(port, pki, "front-proxy-client").json()) == ["cart", "web"]
 
 

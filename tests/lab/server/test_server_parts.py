@@ -50,7 +50,7 @@ def rollout(reason: str = "ReplicaSetUpdated", updated: int = 1, status: str = "
         ([(0, rollout()), (50, rollout("NewReplicaSetAvailable")), (999, rollout())], False),
     ],
 )
-def test_a_rollout_is_overdue_without_progress(history: list[tuple[float, Object]], overdue: bool) -> None:
+def test_rollout_is_overdue_without_progress(history: list[tuple[float, Object]], overdue: bool) -> None:
     deadlines = ProgressDeadlines()
     found: list[Object] = []
     for at, made in history:

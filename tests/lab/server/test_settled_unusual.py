@@ -68,7 +68,7 @@ def test_deletion_blocked_by_a_finalizer_is_settled() -> None:
         ("batch/v1", "Job", ["Orphaned"]),
     ],
 )
-def test_an_owner_of_another_group(version: str, kind: str, expected: list[str]) -> None:
+def test_owner_of_another_group(version: str, kind: str, expected: list[str]) -> None:
     kinds = world()
     owner = {"apiVersion": version, "kind": kind, "name": "x", "uid": "somewhere"}
     kinds["ConfigMap"]["owned"] = {"kind": "ConfigMap", "metadata": meta("owned", ownerReferences=[owner])}

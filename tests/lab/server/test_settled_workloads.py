@@ -25,7 +25,7 @@ def codes(kinds: dict[str, dict[str, Any]], **more: Any) -> set[str]:
     return {reason.code for reason in list_unsettled(facts(kinds, **more))}
 
 
-def test_a_finished_world_is_settled() -> None:
+def test_finished_world_is_settled() -> None:
     assert list_unsettled(facts(world())) == []
 
 
@@ -106,7 +106,7 @@ def test_terminating_pod_in_grace_period_is_not_counted() -> None:
     assert codes(kinds, stopping={"uid-cart-1"}) == set()
 
 
-def test_an_unschedulable_pod_is_refused_and_settled() -> None:
+def test_unschedulable_pod_is_refused_and_settled() -> None:
     kinds = world()
     put(kinds, "Pod/cart-1/spec/nodeName", None)
     put(kinds, "Pod/cart-1/status", {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False"}]})

@@ -86,7 +86,7 @@ def test_namespace_object_changes_its_own_version() -> None:
     assert list(view["Namespace"]) == ["shop"]
 
 
-def test_the_twin_sees_no_chaos_and_no_bookkeeping() -> None:
+def test_twin_sees_no_chaos_and_no_bookkeeping() -> None:
     store = ObjectStore()
     for kind in ("Pod", "NetworkChaos", "PodNetworkChaos", "ServiceAccount", "Job"):
         store.put(kind, obj("x", 1, metadata_of=kind))
@@ -124,7 +124,7 @@ def test_revision_is_seen_after_listeners_ran() -> None:
     assert store.saw_all(0, 5)
 
 
-def test_a_listener_hears_of_the_end_of_a_replaced_object() -> None:
+def test_listener_hears_of_the_end_of_a_replaced_object() -> None:
     store = ObjectStore()
     heard: list[tuple[str, str]] = []
     store.listen(lambda type_, _, o: heard.append((type_, o["metadata"]["uid"])))

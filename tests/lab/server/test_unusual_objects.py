@@ -102,7 +102,7 @@ def flow(simulated: TwinCluster, *objects: Object) -> None:
 
 
 @pytest.mark.parametrize("obj", OBJECTS, ids=lambda o: o["metadata"]["name"])
-def test_an_object_stops_no_reader(simulated: TwinCluster, obj: Object) -> None:
+def test_object_stops_no_reader(simulated: TwinCluster, obj: Object) -> None:
     obj = stored(obj)
     judge(obj)
     KubeState().collect({obj["kind"]: {obj["metadata"]["name"]: obj}})
@@ -110,7 +110,7 @@ def test_an_object_stops_no_reader(simulated: TwinCluster, obj: Object) -> None:
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_a_pod_stops_no_reader(simulated: TwinCluster, name: str) -> None:
+def test_pod_stops_no_reader(simulated: TwinCluster, name: str) -> None:
     one = run(pod(name))
     judge(one)
     KubeState().collect({"Pod": {name: one}})
@@ -122,7 +122,7 @@ STATUSES: dict[str, Object] = yaml.safe_load((FOLDER / "statuses.yaml").read_tex
 
 
 @pytest.mark.parametrize("what", STATUSES)
-def test_a_status_stops_no_reader(simulated: TwinCluster, what: str) -> None:
+def test_status_stops_no_reader(simulated: TwinCluster, what: str) -> None:
     one = pod("bare")
     one["status"] = copy.deepcopy(STATUSES[what])
     judge(one)

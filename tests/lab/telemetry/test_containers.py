@@ -58,7 +58,7 @@ def test_no_quota_without_a_limit() -> None:
     assert names["container_spec_memory_limit_bytes"] == 0
 
 
-def test_a_new_container_counts_from_zero() -> None:
+def test_new_container_counts_from_zero() -> None:
     metrics = ContainerMetrics()
     used = {("u", "c"): Usage(1, 1)}
     metrics.advance([pod("c1")], used, 15)

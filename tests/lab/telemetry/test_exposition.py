@@ -37,7 +37,7 @@ queue_count +Inf
 """
 
 
-def test_the_text() -> None:
+def test_text() -> None:
     assert format_exposition(SAMPLES) == TEXT
     assert format_exposition({}) == ""
     assert format_exposition({make_series_id("x", {}): -math.inf}) == "x -Inf\n"

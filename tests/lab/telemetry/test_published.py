@@ -168,7 +168,7 @@ def served() -> Families:
     return families(series)
 
 
-def test_the_collector(served: Families) -> None:
+def test_collector(served: Families) -> None:
     published = receivers()
     clients = {"kafka_consumer_connection_close_rate", "jvm_gc_duration_seconds"}  # of the Java agent in a program
     ours = {name: found for name, found in served.items() if name not in clients}
@@ -178,7 +178,7 @@ def test_the_collector(served: Families) -> None:
     assert kafka <= ours.keys()
 
 
-def test_the_buckets() -> None:
+def test_buckets() -> None:
     assert list(BOUNDS) == read("collector")["spanmetrics"]["buckets"]
 
 

@@ -231,7 +231,7 @@ class TestPrometheus:
         for name, (_, start) in worlds.items():
             assert query(f'rate(ooo_total{{namespace="{name}"}}[2m])', start + 39 * 15) == pytest.approx({name: 2.0})
 
-    def test_a_replay_is_harmless(self, prometheus: str, query: Any) -> None:
+    def test_replay_is_harmless(self, prometheus: str, query: Any) -> None:
         series = make_series_id("replay_total", {"namespace": "n", "pod": "p"})
         batch = [(EPOCH + 15 * i, {series: float(i)}) for i in range(20)]
         writer = SeriesWriter(prometheus)

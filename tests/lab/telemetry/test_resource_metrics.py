@@ -105,7 +105,7 @@ def test_node_usage_is_pods_plus_system() -> None:
     assert found["usage"] == format_usage(Usage(0.75 + NODE_ITSELF.cpu_cores, 192 * 2.0**20 + NODE_ITSELF.memory_bytes))
 
 
-def test_a_list_has_no_version() -> None:
+def test_list_has_no_version() -> None:
     assert build_list("PodMetrics", []) == {
         "kind": "PodMetricsList",
         "apiVersion": "metrics.k8s.io/v1beta1",

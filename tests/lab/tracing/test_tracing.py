@@ -78,7 +78,7 @@ def ids(query: str) -> list[int]:
     return [int(trace["traceID"], 16) for trace in document["data"]]
 
 
-def test_a_trace_has_the_documented_shape() -> None:
+def test_trace_has_the_documented_shape() -> None:
     status, document = ask(f"traces/{1:x}")
     assert (status, document["errors"]) == (200, None)
     (trace,) = document["data"]

@@ -84,7 +84,7 @@ def logs(little):
     return "\n".join(line.text for line in little.logs)
 
 
-def test_a_changed_password_is_met_by_new_connections_only(shop):
+def test_changed_password_is_met_by_new_connections_only(shop):
     ended = client(shop, fill_pattern(SET, user="me", password="other"))
     assert (ended.exit.code, ended.exit.reason) == (0, "Completed")
     assert shop.run(120).share("api", kind="SERVER") == 0, "whoever is connected stays so"
@@ -162,7 +162,7 @@ def test_client_session_ends_with_its_store(shop):
     assert [(e.container, e.code) for e in shop.last.exits] == [("psql", 2)]
 
 
-def test_a_full_store_refuses_new_connections_only(shop):
+def test_full_store_refuses_new_connections_only(shop):
     client(shop, fill_pattern(HOLD, connections="10"))
     assert shop.run(60).share("api", kind="SERVER") == 0
     shop.restart("api")
@@ -229,7 +229,7 @@ def test_unreachable_store_fails_the_command(shop, harm, text):
     assert (ended.exit.code, text in ended.exit.text) == (2, True)
 
 
-def test_a_client_is_no_store(shop):
+def test_client_is_no_store(shop):
     client(shop, fill_pattern(LOCK, table="others"))
     shop.run(30)
     assert len(shop.twin._process_table.of("box")) == 1

@@ -61,7 +61,7 @@ def test_link_has_edge_and_address_target(fields: Any) -> None:
     ("port", "outcome"), [(PORT, ConnectionOutcome.OK), (PORT + 1, ConnectionOutcome.CONNECTION_TIMEOUT)]
 )
 @pytest.mark.parametrize("fields", [{"protocol": "sql", "reuse_connection": False}, {"protocol": "sql"}])
-def test_a_policy_is_about_the_port_of_the_connection(fields: Any, port: int, outcome: ConnectionOutcome) -> None:
+def test_policy_is_about_the_port_of_the_connection(fields: Any, port: int, outcome: ConnectionOutcome) -> None:
     around, _ = between(**fields)
     assert around.lane(0.0).outcome == ConnectionOutcome.OK
     around.more = (policy("a", "there", policyTypes=["Ingress"], ingress=[{"ports": [{"port": port}]}]),)
@@ -312,7 +312,7 @@ def test_only_listening_backends_are_chosen() -> None:
         ("other", "tcp", False),
     ],
 )
-def test_a_foreign_program_on_the_port(component: str, protocol: str, stays: bool) -> None:
+def test_foreign_program_on_the_port(component: str, protocol: str, stays: bool) -> None:
     """A connection with it comes about where it speaks the protocol, and then stays (docs/fidelity.md)."""
     there = process("there", IP, component, protocol)
     around = Surroundings(edge(), there)

@@ -80,7 +80,7 @@ def test_refused_database_write_fails_all_later_orders(cluster: Callable[..., Tw
     assert shop.run(120.0).calls("accounting", span="postgresql", error=True) == 0
 
 
-def test_an_empty_database_refuses_no_order(cluster: Callable[..., TwinCluster]) -> None:
+def test_empty_database_refuses_no_order(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     while not shop.run(60.0).share("accounting", span="postgresql"):
         shop.restart("accounting")

@@ -25,7 +25,7 @@ HOTEL = CATALOG.app("hotel-reservation", "6ecb097")
 
 
 @pytest.mark.parametrize("name", CATALOG.apps())
-def test_the_twins_of_the_catalogue_fit(name: str) -> None:
+def test_twins_of_the_catalogue_fit(name: str) -> None:
     for version in CATALOG.versions(name):
         assert find_mistakes(CATALOG.app(name, version)) == ()
 

@@ -79,7 +79,7 @@ def test_new_connections_fail_unless_caller_has_cached_addresses(remembers: bool
     assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0
 
 
-def test_a_standing_connection_needs_no_name() -> None:
+def test_standing_connection_needs_no_name() -> None:
     cluster = tiny.started()
     _mislead(cluster, "gate", "error")
     cluster.run(90.0)
@@ -119,7 +119,7 @@ def test_hosts_file_precedes_name_servers_for_the_exact_name(names, failing) -> 
     assert cluster.run(60.0).share("gate", kind="CLIENT") == failing
 
 
-def test_an_entry_of_the_hosts_file_needs_no_name_server() -> None:
+def test_entry_of_the_hosts_file_needs_no_name_server() -> None:
     cluster = tiny.started()
     _aliased(cluster, cluster.get("Service", "api")["spec"]["clusterIP"], "api")
     _mislead(cluster, "gate", "error")

@@ -137,7 +137,7 @@ def test_every_form_of_a_service_name_resolves(little: TwinCluster, address: str
     assert little.run(60.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_a_changed_environment_waits_for_a_restart(little: TwinCluster) -> None:
+def test_changed_environment_waits_for_a_restart(little: TwinCluster) -> None:
     little.env("gate", "API_ADDR", "nobody:9000", restart=False)
     assert little.run(120.0).share("gate", kind="SERVER") == 0.0
 
@@ -192,7 +192,7 @@ def test_policy_allows_named_peers(little: TwinCluster) -> None:
     assert little.run(60.0).share("gate", kind="SERVER") == 0.0
 
 
-def test_a_partition_is_felt_on_live_connections(little: TwinCluster) -> None:
+def test_partition_is_felt_on_live_connections(little: TwinCluster) -> None:
     gate = little.pods("gate")[0]["status"]["podIP"]
     little.chaos("api", drop=True, direction="INPUT", peers=(f"{gate}/32",))
     little.run(30.0)
@@ -238,19 +238,19 @@ def test_total_loss_hangs(little: TwinCluster) -> None:
     assert after.quantile(0.5, "api") >= 1000
 
 
-def test_a_narrow_pipe_slows_messages(little: TwinCluster) -> None:
+def test_narrow_pipe_slows_messages(little: TwinCluster) -> None:
     little.chaos("box", rate=10_000.0)
     assert little.run(60.0).quantile(0.5, "api") > 100
 
 
-def test_a_wrong_password_is_refused_by_the_store(little: TwinCluster) -> None:
+def test_wrong_password_is_refused_by_the_store(little: TwinCluster) -> None:
     little.env("api", "BOX_DSN", "sql://me:guess@box/x")
     status = little.pods("api")[0]["status"]["containerStatuses"][0]["state"]
     assert "waiting" in status, "it does not come up without a working login"
     assert any("password authentication failed" in line.text for line in [*little.logs, *little.twin._startup.lines])
 
 
-def test_a_rotated_password_acts_on_new_connections_only(little: TwinCluster) -> None:
+def test_rotated_password_acts_on_new_connections_only(little: TwinCluster) -> None:
     little.env("box", "BOX_PASSWORD", "new", restart=False)
     assert little.run(60.0).share("gate") == 0.0
     little.env("box", "BOX_PASSWORD", "new", restart=True)

@@ -75,7 +75,7 @@ def test_nested_file_has_listen_and_call_addresses() -> None:
 
 
 @pytest.mark.parametrize("config", [{**CONFIG, "box": {"addr": "bax", "port": 7000}}, {**CONFIG, "main": {"port": 1}}])
-def test_a_wrong_value_in_a_nested_file_breaks_requests(config: Any) -> None:
+def test_wrong_value_in_a_nested_file_breaks_requests(config: Any) -> None:
     span = started(config, start={}).run(120.0)
     assert span.share("gate", kind="SERVER") > 0.9
 

@@ -21,7 +21,7 @@ DIGITS = "9" * 5_000
         f"grep -q a /etc/x || exit {DIGITS}", "grep -q '((a+)+)+$' /etc/x", "until [ -f " * 20_000,
     ],
 )  # fmt: skip
-def test_a_command_is_read_soon(command: str) -> None:
+def test_command_is_read_soon(command: str) -> None:
     before = time.process_time()
 
     waits(Script(command, "wait"))

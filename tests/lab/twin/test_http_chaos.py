@@ -62,7 +62,7 @@ def test_http_rules_select_calls_and_change_outcomes(rule: dict[str, Any], serve
 
 
 @pytest.mark.parametrize("target", ["Request", "Response"])
-def test_a_delay_is_the_callers_and_not_the_callees(target: str) -> None:
+def test_delay_is_the_callers_and_not_the_callees(target: str) -> None:
     cluster = tiny.started()
     _intercept(cluster, _rule(target, delay="2s"))
     cluster.run(90.0)

@@ -34,7 +34,7 @@ def test_load_surge_rises_and_falls(cluster: Callable[..., TwinCluster], version
     assert found[-1] == pytest.approx(usual, rel=0.15)
 
 
-def test_a_ramp_rises_and_falls(cluster: Callable[..., TwinCluster]) -> None:
+def test_ramp_rises_and_falls(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(profile="ramp")
     started = shop.now - 90.0  # of the restarts
     shop.run(60.0)

@@ -17,7 +17,7 @@ from tests.lab.twin.net import policy
 IP = "10.0.0.2"
 
 
-def test_a_pool_of_http_meets_the_new_state_within_a_minute() -> None:
+def test_pool_of_http_meets_the_new_state_within_a_minute() -> None:
     around, there = between("http")
     link = around.link(0.0)
     assert (link.old, [lane.target for lane in link.lanes]) == ((), [there])
@@ -112,7 +112,7 @@ def test_connections_through_a_proxy_end_with_the_proxy() -> None:
     assert (link.lanes, link.old) == ((ConnectionLane(ConnectionOutcome.OK, there, Wire(False), 0.0, port=PORT),), ())
 
 
-def test_a_policy_is_about_the_port_of_a_connection_of_a_pool() -> None:
+def test_policy_is_about_the_port_of_a_connection_of_a_pool() -> None:
     around, _ = between("http")
     around.link(0.0)
     around.behind.clear()

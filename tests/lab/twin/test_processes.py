@@ -117,7 +117,7 @@ def test_process_starts_failing_without_its_store(cluster: Callable[..., TwinClu
     assert any("connection refused" in line.text for line in shop.logs if line.pod == "product-catalog-another")
 
 
-def test_a_limit_below_the_working_set_kills_at_start(cluster: Callable[..., TwinCluster]) -> None:
+def test_limit_below_the_working_set_kills_at_start(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(warm=60.0)
     pod = copy.deepcopy(shop.pods("ad")[0])
     pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "10Mi"

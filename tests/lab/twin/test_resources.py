@@ -27,7 +27,7 @@ def test_usage_is_reported_for_every_running_container() -> None:
     assert api.throttled_ratio == 0.0
 
 
-def test_a_tight_cpu_limit_slows_and_throttles() -> None:
+def test_tight_cpu_limit_slows_and_throttles() -> None:
     cluster = tiny.started()
     before = cluster.run(60.0).quantile(0.5, "api")
     _limit(cluster, "api", cpu="14m")

@@ -57,7 +57,7 @@ def test_orders_stay_late_after_broker_outage_until_checkout_restarts(cluster: C
     assert after.share("frontend-proxy", kind="SERVER") == 0.0
 
 
-def test_a_short_outage_costs_a_little(cluster: Callable[..., TwinCluster]) -> None:
+def test_short_outage_costs_a_little(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.restart("kafka")
     shop.run(120.0)

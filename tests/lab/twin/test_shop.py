@@ -91,7 +91,7 @@ def test_loss_of_a_component(cluster: Callable[..., TwinCluster], component: str
         assert {service for service in everybody if after.silent(service)} == SILENT_AFTER[component]
 
 
-def test_a_slow_cart_store_shows_at_the_edge(cluster: Callable[..., TwinCluster]) -> None:
+def test_slow_cart_store_shows_at_the_edge(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("valkey-cart", delay=2.0)
     shop.run(30.0)
@@ -163,7 +163,7 @@ def test_users_are_spawned_gradually(cluster: Callable[..., TwinCluster]) -> Non
     assert early.rate("load-generator") < 0.3 * late.rate("load-generator")
 
 
-def test_a_new_collector_counts_from_zero(cluster: Callable[..., TwinCluster]) -> None:
+def test_new_collector_counts_from_zero(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     before = sum(v for (n, _), v in shop.samples.items() if n == "traces_span_metrics_calls_total")
     shop.restart("otel-collector")

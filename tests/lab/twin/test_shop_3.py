@@ -50,7 +50,7 @@ def test_loss_of_a_component(cluster: Callable[..., TwinCluster], component: str
     assert {s for s in after.services() - {"load-generator"} if after.silent(s)} == silent
 
 
-def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., TwinCluster]) -> None:
+def test_share_of_the_carts_is_not_emptied(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=200)
     flag(shop, "cartFailure", "25%")
     shop.run(30.0)
@@ -66,7 +66,7 @@ def test_failed_charge_drops_all_payment_spans(cluster: Callable[..., TwinCluste
     assert shop.run(120.0).silent("payment")
 
 
-def test_the_number_of_users_is_a_flag(cluster: Callable[..., TwinCluster]) -> None:
+def test_number_of_users_is_a_flag(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster(users=50)
     flag(shop, "loadGeneratorVUs", "10")
     shop.run(30.0)
@@ -74,7 +74,7 @@ def test_the_number_of_users_is_a_flag(cluster: Callable[..., TwinCluster]) -> N
 
 
 @pytest.mark.parametrize("gone", ["flagd", "flag"])
-def test_the_load_generator_takes_no_answer_for_a_no(cluster: Callable[..., TwinCluster], gone: str) -> None:
+def test_load_generator_takes_no_answer_for_a_no(cluster: Callable[..., TwinCluster], gone: str) -> None:
     shop = cluster()
     if gone == "flagd":
         shop.scale("flagd", 0)

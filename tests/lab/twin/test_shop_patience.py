@@ -64,7 +64,7 @@ def test_quote_calls_fail_immediately_on_a_changed_service(cluster: Callable[...
     assert shop.run(15.0).share("shipping", span="POST /get-quote") == 1.0
 
 
-def test_a_statement_without_an_answer_fails_after_half_a_minute(cluster: Callable[..., TwinCluster]) -> None:
+def test_statement_without_an_answer_fails_after_half_a_minute(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("accounting", drop=True, direction="OUTPUT", peers=(shop.pods("postgresql")[0]["status"]["podIP"],))
     after = shop.run(300.0)

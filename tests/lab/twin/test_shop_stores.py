@@ -106,7 +106,7 @@ def test_store_password_must_match_the_client(cluster: Callable[..., TwinCluster
         ("valkey-memory-flood", "valkey-cart", "cart", False, ""),
     ],
 )
-def test_a_fault_inside_a_store(
+def test_fault_inside_a_store(
     cluster: Callable[..., TwinCluster], shop, shop_objects, name, target, who, silent, words
 ):
     little = cluster(warm=60.0)

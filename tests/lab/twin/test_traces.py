@@ -170,7 +170,7 @@ def test_missing_callee_has_no_span_and_caller_reports_error(cluster: Callable[.
         assert proxy.attributes["http.response.status_code"] == 500
 
 
-def test_a_rare_failure_is_found(cluster: Callable[..., TwinCluster]) -> None:
+def test_rare_failure_is_found(cluster: Callable[..., TwinCluster]) -> None:
     """Swallowed failures too: e-mails are sent for one request in twenty, and the order succeeds without."""
     shop = cluster()
     shop.scale("email", 0)
@@ -180,7 +180,7 @@ def test_a_rare_failure_is_found(cluster: Callable[..., TwinCluster]) -> None:
     assert {s.name for t in found for s in t.spans if s.error} == {"POST /send_order_confirmation"}
 
 
-def test_a_slow_store_shows_in_durations(cluster: Callable[..., TwinCluster]) -> None:
+def test_slow_store_shows_in_durations(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
     shop.chaos("valkey-cart", delay=2.0)
     shop.run(60.0)

@@ -136,7 +136,7 @@ def test_service_address_effects_apply_to_its_pods() -> None:
         assert network(*objects, effects=(rule,)).wire(HERE, THERE, 8080).cut is cut
 
 
-def test_a_pod_always_reaches_itself() -> None:
+def test_pod_always_reaches_itself() -> None:
     drop = effect("here", direction="OUTPUT", drop=True)
     deny = policy("deny", policyTypes=["Ingress", "Egress"])
     assert network(HERE, deny, effects=(drop,)).wire(HERE, HERE, 80) == OPEN
@@ -245,7 +245,7 @@ def test_process_uses_the_network_of_its_pod() -> None:
     assert net.wire(caller, THERE, 80) == net.wire(HERE, THERE, 80) == Wire(False, TrafficShape(delay=1.0))
 
 
-def test_the_pod_at_an_address() -> None:
+def test_pod_at_an_address() -> None:
     waiting = {"kind": "Pod", "metadata": {"name": "w", "uid": "w"}, "spec": {}, "status": {}}
     net: Network = network(HERE, THERE, waiting, {**waiting, "metadata": {"name": "v", "uid": "v"}, "status": None})
     assert net.pod_at("10.0.0.2") == THERE

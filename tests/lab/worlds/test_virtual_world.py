@@ -44,7 +44,7 @@ def test_virtual_world_starts_at_epoch_and_stands_still(lab: FakeLab, world: Lab
     ("until", "stride", "reached"),
     [(0, None, 0), (-60, None, 0), (15, None, 15), (40, None, 45), (60, 15, 15), (60, 20, 30), (10, 60, 15)],
 )
-def test_a_wait_ends_on_the_grid(
+def test_wait_ends_on_the_grid(
     until: float, stride: float | None, reached: float, lab: FakeLab, world: LabWorld
 ) -> None:
     assert wait(world, until, stride=stride) == WaitResult(EPOCH + reached, True)
@@ -204,7 +204,7 @@ def test_chaos_timers_follow_virtual_time(lab: FakeLab, world: LabWorld) -> None
     assert told == [(75, "often"), (135, "often")]
 
 
-def test_the_wall_clock_starts_no_chaos(lab: FakeLab, world: LabWorld) -> None:
+def test_wall_clock_starts_no_chaos(lab: FakeLab, world: LabWorld) -> None:
     created = {"creationTimestamp": format_timestamp(time.time() - 50)}
     lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"})
     assert isinstance(world, VirtualWorld)

@@ -154,7 +154,7 @@ def run_until(lab: FakeLab, calls: int) -> list[float]:
     return lab.nodes.ran
 
 
-def test_the_kubelet_runs_for_wall_worlds_and_for_pods_of_no_world(lab: FakeLab) -> None:
+def test_kubelet_runs_for_wall_worlds_and_for_pods_of_no_world(lab: FakeLab) -> None:
     lab.put("Pod", "p", spec={}, status={})
     before = time.time()
     assert before <= run_until(lab, 1)[-1] <= time.time()
@@ -171,7 +171,7 @@ def test_kubelet_thread_skips_virtual_worlds(lab: FakeLab) -> None:
     assert all(now > EPOCH + 1e6 for now in run_until(lab, 2))
 
 
-def test_a_short_outage_of_the_api_server_is_survived(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_outage_of_the_api_server_is_survived(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_RETRY_SECONDS", 0.0)
     lab.put("Pod", "p", spec={}, status={})
     stop = threading.Event()

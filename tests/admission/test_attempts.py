@@ -30,10 +30,10 @@ def test_page_lists_every_attempt() -> None:
 @EVERY
 def test_lint_and_operator_refuse_with_same_code_and_reason(attempt: Attempt) -> None:
     document = scenario(attempt.changes)
-    said = by_lint(document, CATALOG)
+    message = by_lint(document, CATALOG)
 
-    assert attempt.code in said
-    assert by_operator(document, CATALOG) == said
+    assert attempt.code in message
+    assert by_operator(document, CATALOG) == message
     assert resolve_scenario(CATALOG, document).runbook is None
 
 

@@ -72,8 +72,8 @@ def test_declared_scope_in_a_runbook_is_bounded(runbook: Runbook) -> None:
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "app-x1"}],
     }  # fmt: skip
-    said = [{"allow": name, "because": "It says so"} for name in ("ClusterRights", "SystemComponent")]
-    document = fault.to_json() | {"scope": "Cluster", "exceptions": said}
+    exceptions = [{"allow": name, "because": "It says so"} for name in ("ClusterRights", "SystemComponent")]
+    document = fault.to_json() | {"scope": "Cluster", "exceptions": exceptions}
     document["changes"] = [*document["changes"], {"create": binding}]
     wrong = msgspec.structs.replace(runbook, faults=(Fault.from_json(document),))
 

@@ -9,7 +9,7 @@ from scenario_kit.model.authored.scenario import Expect, GroundTruth, Propagatio
 WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
 
 
-def a_fault(name, *, causes=1, join="Independent", role="Cause", mitigation="Native"):
+def build_fault(name, *, causes=1, join="Independent", role="Cause", mitigation="Native"):
     refs = [f"ConfigMap/{name}" if causes == 1 else f"ConfigMap/{name}-{i}" for i in range(causes)]
     return Fault(
         name=name, type="t", version=1, target=Reference.parse(refs[0]), role=role, causes_join=join,
@@ -18,7 +18,7 @@ def a_fault(name, *, causes=1, join="Independent", role="Cause", mitigation="Nat
     )  # fmt: skip
 
 
-def a_runbook(
+def build_runbook(
     *faults, labels=None, outcome="Incident", join="Independent", solutions=(), decoys=(), alerts=(), edges=()
 ):
     """``labels`` are entities, by default every cause of the faults that a ground truth labels; ``solutions`` maps
@@ -55,9 +55,9 @@ def a_runbook(
 
 @pytest.fixture
 def fault():
-    return a_fault
+    return build_fault
 
 
 @pytest.fixture
 def runbook_of():
-    return a_runbook
+    return build_runbook

@@ -20,7 +20,7 @@ from tests.lab.twin import tiny
 NAMES = [f"a{i:02d}" for i in range(17)]
 
 
-def an_app(app, names=NAMES):
+def build_app(app, names=NAMES):
     assumption = Assumption(value=2.0, low=1.0, high=3.0, why="nobody has measured it")
     twin = msgspec.structs.replace(tiny.DEFINITION, assumptions=dict.fromkeys(names, assumption))
     return msgspec.structs.replace(app, twin=twin)
@@ -29,7 +29,7 @@ def an_app(app, names=NAMES):
 @pytest.fixture
 def book(fault, runbook_of):
     found = runbook_of(fault("f"), solutions={"s": ["f"]})
-    return msgspec.structs.replace(found, app=an_app(found.app))
+    return msgspec.structs.replace(found, app=build_app(found.app))
 
 
 def test_first_repeat_is_not_varied(book):

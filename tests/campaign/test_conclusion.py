@@ -20,7 +20,7 @@ def alert(name, entity, *onsets):
     return AlertTimeline(name=name, entity=Reference.parse(entity) if entity else None, firing=firing)
 
 
-def a_repeat(number, *timelines, outcome="Held", findings=()):
+def build_repeat(number, *timelines, outcome="Held", findings=()):
     steps = [
         StepStatus(index=0, step="expectAlerts", outcome=outcome, started_at=INJECTED, finished_at=INJECTED + 300),
         StepStatus(index=1, step="hold", outcome="Held", started_at=INJECTED + 300, finished_at=INJECTED + 600),
@@ -40,7 +40,7 @@ def numbers(*repeats, edges=(), expect=EXPECT):
 
 
 def test_onsets_of_must_fire_alerts_are_summarised():
-    repeats = [a_repeat(i, alert("Errors", "Deployment/web", t)) for i, t in enumerate((94, 101, 118))]
+    repeats = [build_repeat(i, alert("Errors", "Deployment/web", t)) for i, t in enumerate((94, 101, 118))]
     (row,) = numbers(*repeats).alerts
     assert (row.declared, row.fired, row.n) == ("MustFire", 3, 3)
     assert (row.median_seconds, row.p95_seconds, row.proposed_seconds) == (101, 118, 240)
@@ -75,7 +75,7 @@ def test_onset_counts_from_the_after_fault(after, injections, median):
         name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=200
     )
     repeats = [
-        msgspec.structs.replace(a_repeat(i, alert("Errors", "Deployment/web", 101)), injections=injections)
+        msgspec.structs.replace(build_repeat(i, alert("Errors", "Deployment/web", 101)), injections=injections)
         for i in range(3)
     ]
     (row,) = numbers(*repeats, expect=Expect(alerts=(expectation,))).alerts
@@ -84,23 +84,25 @@ def test_onset_counts_from_the_after_fault(after, injections, median):
 
 def test_distinct_placements_are_counted():
     repeats = [
-        msgspec.structs.replace(a_repeat(i), placement={"Deployment/web": nodes})
+        msgspec.structs.replace(build_repeat(i), placement={"Deployment/web": nodes})
         for i, nodes in enumerate((("n0", "n1"), ("n0", "n2"), ("n0", "n1")))
     ]
     assert numbers(*repeats).placements == 2
-    assert numbers(*repeats, a_repeat(4), msgspec.structs.replace(repeats[1], outcome="Infra")).placements == 2
-    assert numbers(a_repeat(1)).placements == 0
+    assert numbers(*repeats, build_repeat(4), msgspec.structs.replace(repeats[1], outcome="Infra")).placements == 2
+    assert numbers(build_repeat(1)).placements == 0
 
 
 def test_intermittent_alert_is_proposed_as_may_fire():
-    repeats = [a_repeat(1, alert("Errors", "Deployment/web", 50)), a_repeat(2)]
+    repeats = [build_repeat(1, alert("Errors", "Deployment/web", 50)), build_repeat(2)]
     row = numbers(*repeats).alerts[0]
     assert (row.fired, row.n, row.p95_seconds, row.proposal) == (1, 2, None, "MayFire")
     assert [r.code for r in make_remarks(numbers(*repeats))] == ["SK322"]
 
 
 def test_undeclared_alerts_are_marked_and_late_ones_left_out():
-    seen = numbers(a_repeat(1, alert("Errors", "Deployment/web", 50), alert("Late", "", 700), alert("Other", "", 60)))
+    seen = numbers(
+        build_repeat(1, alert("Errors", "Deployment/web", 50), alert("Late", "", 700), alert("Other", "", 60))
+    )
     assert [(a.alert, a.declared) for a in seen.alerts] == [
         ("Errors on Deployment/web", "MustFire"),
         ("Other", "undeclared"),
@@ -108,14 +110,14 @@ def test_undeclared_alerts_are_marked_and_late_ones_left_out():
 
 
 def test_repeats_with_disjoint_alerts_have_no_similarity():
-    repeats = [a_repeat(i, alert(name, "", 50)) for i, name in enumerate("ABC")]
+    repeats = [build_repeat(i, alert(name, "", 50)) for i, name in enumerate("ABC")]
     assert numbers(*repeats).similarity == 0
     assert "SK509" in {r.code for r in make_remarks(numbers(*repeats))}
 
 
 def test_may_fire_alerts_do_not_lower_similarity():
     repeats = [
-        a_repeat(i, alert("Errors", "Deployment/web", 50), *([alert("Late", "Deployment/web", 90)] if i else []))
+        build_repeat(i, alert("Errors", "Deployment/web", 50), *([alert("Late", "Deployment/web", 90)] if i else []))
         for i in range(4)
     ]
     assert numbers(*repeats).similarity == 0.75
@@ -124,13 +126,13 @@ def test_may_fire_alerts_do_not_lower_similarity():
                         AlertExpectation(name="Errors", alert_class="MayFire")),
     )  # fmt: skip
     assert numbers(*repeats, expect=known).similarity == 1
-    assert numbers(*repeats, a_repeat(4), expect=known).similarity == 0.6
+    assert numbers(*repeats, build_repeat(4), expect=known).similarity == 0.6
 
 
 @pytest.mark.parametrize(("first", "second", "codes"), [(60, 120, set()), (200, 60, {"SK407"})])
 def test_order_of_the_propagation(first, second, codes):
     repeats = [
-        a_repeat(i, alert("Errors", "Deployment/db", first), alert("Errors", "Deployment/web", second))
+        build_repeat(i, alert("Errors", "Deployment/db", first), alert("Errors", "Deployment/web", second))
         for i in range(3)
     ]
     seen = numbers(
@@ -141,7 +143,7 @@ def test_order_of_the_propagation(first, second, codes):
 
 def test_rules_with_different_delays_do_not_order_causes():
     repeats = [
-        a_repeat(i, alert("Silent", "Deployment/db", 585), alert("Errors", "Deployment/web", 210)) for i in range(3)
+        build_repeat(i, alert("Silent", "Deployment/db", 585), alert("Errors", "Deployment/web", 210)) for i in range(3)
     ]
     seen = numbers(
         *repeats, edges=[PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "web"))]
@@ -187,17 +189,17 @@ def test_entity_with_alert_in_one_repeat_needs_no_other_trace():
 
 
 def test_invalid_repeats_give_no_statistics():
-    assert numbers(a_repeat(1, outcome="Infra")).infra == 1
+    assert numbers(build_repeat(1, outcome="Infra")).infra == 1
     assert numbers().n == 0
 
 
 def build_broken_repeat(number):
     finding = Finding(code="SK322", severity=Severity.ERROR, message="'Errors' did not fire", observed="nothing")
-    return a_repeat(number, outcome="Broken", findings=(finding,))
+    return build_repeat(number, outcome="Broken", findings=(finding,))
 
 
 def build_held_repeat(number):
-    return a_repeat(number, alert("Errors", "Deployment/web", 20))
+    return build_repeat(number, alert("Errors", "Deployment/web", 20))
 
 
 @pytest.mark.parametrize(
@@ -233,5 +235,10 @@ def build_promising_runbook(runbook_of, fault):
 
 def test_headline_counts_held_trials():
     other = alert("Errors", "Deployment/web", 50)
-    results = [a_repeat(1, other), a_repeat(2, outcome="Infra"), a_repeat(3, outcome="Broken"), a_repeat(4, other)]
+    results = [
+        build_repeat(1, other),
+        build_repeat(2, outcome="Infra"),
+        build_repeat(3, outcome="Broken"),
+        build_repeat(4, other),
+    ]
     assert write_headline(Verdict.PASS, results, []).startswith("2 of 3 trials held: it reproduces 2 times")

@@ -110,8 +110,8 @@ def trial(name, alone=False, outcome="", leaving=False):
     ],
 )
 def test_blocking_trial_is_named(runbook_of, fault, scope, others, named):
-    said = find_blocking_trial(runbook_of(with_changes(fault("f"), scope=scope)), others)
-    assert said.partition(": ")[2] == named
+    message = find_blocking_trial(runbook_of(with_changes(fault("f"), scope=scope)), others)
+    assert message.partition(": ")[2] == named
 
 
 def test_exclusive_trial_is_labelled(runbook_of, fault):

@@ -48,7 +48,7 @@ def alert(name, entity, *onsets):
     )
 
 
-def a_repeat(number, *timelines, outcome="Held", hold=600.0, **more):
+def build_repeat(number, *timelines, outcome="Held", hold=600.0, **more):
     steps = (
         [StepStatus(index=0, step="hold", outcome="Held", started_at=1000.0, finished_at=1000.0 + hold)] if hold else []
     )
@@ -66,7 +66,7 @@ def numbers(*repeats, expect=None, edges=()):
 
 def test_alerts_are_counted_until_the_first_action():
     seen = numbers(
-        a_repeat(1, alert("Errors", "Deployment/web", 600)), a_repeat(2, alert("Errors", "Deployment/web", 601))
+        build_repeat(1, alert("Errors", "Deployment/web", 600)), build_repeat(2, alert("Errors", "Deployment/web", 601))
     )
     (row,) = seen.alerts
     assert row == AlertSummary(
@@ -76,14 +76,14 @@ def test_alerts_are_counted_until_the_first_action():
 
 
 def test_alert_firing_earlier_counts_from_injection():
-    (row,) = numbers(a_repeat(1, alert("Errors", "Deployment/web", -20))).alerts
+    (row,) = numbers(build_repeat(1, alert("Errors", "Deployment/web", -20))).alerts
     assert (row.median_seconds, row.p95_seconds, row.proposed_seconds, row.proposal) == (0.0, 0.0, 60.0, "")
 
 
 def test_expectation_on_any_entity_uses_the_earliest_alert():
     anywhere = AlertExpectation(name="Errors")
     lines = (alert("Errors", "Deployment/web", 90), alert("Errors", "Deployment/ad", 30), alert("Slow", "", 10))
-    rows = numbers(a_repeat(1, *lines), expect=Expect(alerts=(anywhere,))).alerts
+    rows = numbers(build_repeat(1, *lines), expect=Expect(alerts=(anywhere,))).alerts
     assert [(r.alert, r.declared, r.median_seconds) for r in rows] == [
         ("Errors", "MustFire", 30.0),
         ("Slow", "undeclared", 10.0),
@@ -96,7 +96,7 @@ def test_may_fire_and_background_alerts_count_as_declared():
         background=(BackgroundAlert(name="Old", reason="x"),),
     )
     rows = numbers(
-        a_repeat(1, alert("Slow", "", 9), alert("Old", "", 9), alert("New", "", 9)), a_repeat(2), expect=expect
+        build_repeat(1, alert("Slow", "", 9), alert("Old", "", 9), alert("New", "", 9)), build_repeat(2), expect=expect
     ).alerts
     assert [(r.alert, r.declared, r.fired, r.n, r.proposal, r.within_seconds) for r in rows] == [
         ("New", "undeclared", 1, 2, "", None), ("Old", "MayFire", 1, 2, "", None), ("Slow", "MayFire", 1, 2, "", None),
@@ -105,7 +105,9 @@ def test_may_fire_and_background_alerts_count_as_declared():
 
 def test_repeats_without_evidence_count_without_alerts():
     seen = numbers(
-        a_repeat(1, history=None), a_repeat(2, injected_at=None, outcome="Broken"), a_repeat(3, outcome="Infra")
+        build_repeat(1, history=None),
+        build_repeat(2, injected_at=None, outcome="Broken"),
+        build_repeat(3, outcome="Infra"),
     )
     assert (seen.n, seen.broken, seen.infra, seen.similarity) == (2, 1, 1, None)
     assert seen.alerts == (
@@ -114,18 +116,18 @@ def test_repeats_without_evidence_count_without_alerts():
 
 
 def test_only_repeats_are_counted():
-    seen = numbers(a_repeat(1), msgspec.structs.replace(a_repeat(2), purpose="control"))
+    seen = numbers(build_repeat(1), msgspec.structs.replace(build_repeat(2), purpose="control"))
     assert (seen.n, seen.infra) == (1, 0)
-    nothing = numbers(msgspec.structs.replace(a_repeat(2), purpose="control"), a_repeat(1, outcome="Infra"))
+    nothing = numbers(msgspec.structs.replace(build_repeat(2), purpose="control"), build_repeat(1, outcome="Infra"))
     assert nothing == Statistics(n=0, broken=0, infra=1, claims=nothing.claims)
-    assert nothing.claims == pytest.approx(numbers(a_repeat(1)).claims)
+    assert nothing.claims == pytest.approx(numbers(build_repeat(1)).claims)
     assert 0.4 < nothing.claims < 0.7
 
 
 def test_hold_rate_bounds_match_the_formula():
-    assert numbers(a_repeat(1)).at_least == pytest.approx(0.05)
-    assert numbers(*(a_repeat(i) for i in range(5))).at_least == pytest.approx(0.05 ** (1 / 5))
-    assert numbers(*(a_repeat(i) for i in range(5))).effective == pytest.approx(5 / 2.2)
+    assert numbers(build_repeat(1)).at_least == pytest.approx(0.05)
+    assert numbers(*(build_repeat(i) for i in range(5))).at_least == pytest.approx(0.05 ** (1 / 5))
+    assert numbers(*(build_repeat(i) for i in range(5))).effective == pytest.approx(5 / 2.2)
 
 
 def test_edge_order_compares_one_rule_on_both_ends():
@@ -133,13 +135,13 @@ def test_edge_order_compares_one_rule_on_both_ends():
         PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "web")),
         PropagationEdge(from_=Reference("Deployment", "x"), to=Reference("Deployment", "web")),
     ]
-    early = a_repeat(1, alert("Errors", "Deployment/db", 10), alert("Errors", "Deployment/web", 90))
-    tick = a_repeat(2, alert("Errors", "Deployment/db", 120), alert("Errors", "Deployment/web", 90))
-    late = a_repeat(3, alert("Errors", "Deployment/db", 121), alert("Errors", "Deployment/web", 90))
+    early = build_repeat(1, alert("Errors", "Deployment/db", 10), alert("Errors", "Deployment/web", 90))
+    tick = build_repeat(2, alert("Errors", "Deployment/db", 120), alert("Errors", "Deployment/web", 90))
+    late = build_repeat(3, alert("Errors", "Deployment/db", 121), alert("Errors", "Deployment/web", 90))
     assert numbers(early, tick, late, edges=edges).order == (
         OrderSummary(from_="Deployment/db", to="Deployment/web", share=pytest.approx(2 / 3)),
     )
-    after = a_repeat(1, alert("Errors", "Deployment/db", 700), alert("Errors", "Deployment/web", 90))
+    after = build_repeat(1, alert("Errors", "Deployment/db", 700), alert("Errors", "Deployment/web", 90))
     assert numbers(after, edges=edges).order == ()
 
 
@@ -202,8 +204,8 @@ def test_passage_without_a_trace(requests, traces, signs, reported):
 
 
 def test_the_end_of_a_hold():
-    assert end_of_hold(a_repeat(1)) == 1600.0
-    assert end_of_hold(a_repeat(1, hold=0)) == 3000.0
+    assert end_of_hold(build_repeat(1)) == 1600.0
+    assert end_of_hold(build_repeat(1, hold=0)) == 3000.0
 
 
 @pytest.mark.parametrize(
@@ -217,11 +219,11 @@ def test_the_end_of_a_hold():
     ],
 )
 def test_the_first_onset_on_an_entity(entity, until, rule, onset):
-    seen = a_repeat(
+    seen = build_repeat(
         1, alert("Errors", "Deployment/web", 90), alert("Slow", "Deployment/web", 30), alert("Slow", "", 10)
     )
     assert find_first_onset(seen, Reference.parse(entity), until, rule) == onset
-    assert find_first_onset(a_repeat(1, history=None), Reference.parse(entity)) == float("inf")
+    assert find_first_onset(build_repeat(1, history=None), Reference.parse(entity)) == float("inf")
     assert find_first_onset(msgspec.structs.replace(seen, injected_at=None), Reference.parse(entity)) == float("inf")
 
 
@@ -235,14 +237,14 @@ def test_fingerprint_has_frequent_signs_and_fields(fault, runbook_of):
     book = runbook_of(msgspec.structs.replace(fault("f"), entities=entities), solutions={"s": ["f"]})
     signs = [("x", "y", "y"), ("x",), ("z", "y"), ()]
     seen = [
-        a_repeat(i, alert("E", "Deployment/b", 9), alert("A", "", 9), alert("Late", "", 601), signs=s)
+        build_repeat(i, alert("E", "Deployment/b", 9), alert("A", "", 9), alert("Late", "", 601), signs=s)
         for i, s in enumerate(signs)
     ]
     assert take_fingerprint(book, seen) == Fingerprint(
         app="shop", answer=("ConfigMap/f",), symptoms=(("A", "E on Deployment/b"),) * 4,
         signs=("field data.k on ConfigMap/f", "field of on Service/a", "x", "y"),
     )  # fmt: skip
-    broken = [a_repeat(i, outcome="Broken") for i in range(3)]
+    broken = [build_repeat(i, outcome="Broken") for i in range(3)]
     control = [msgspec.structs.replace(r, purpose="control") for r in seen]
     assert [take_fingerprint(book, r) for r in (broken, control, seen[:2])] == [None] * 3
     assert take_fingerprint(runbook_of(fault("f"), outcome="Benign"), seen) is None
@@ -285,13 +287,13 @@ def build_result(outcome, **assumed):
     return SimpleNamespace(outcome=outcome, assumed=assumed)
 
 
-def of(app, **why):
+def build_runbook(app, **why):
     known = {n: Assumption(value=2.0, low=1.0, high=3.0, why=w) for n, w in why.items()}
     return msgspec.structs.replace(app, twin=msgspec.structs.replace(tiny.DEFINITION, assumptions=known))
 
 
 def test_common_factor_of_broken_repeats_is_a_warning(fault, runbook_of):
-    app = of(runbook_of(fault("f")).app, a="guess", b="", c="x", d="y", e="z")
+    app = build_runbook(runbook_of(fault("f")).app, a="guess", b="", c="x", d="y", e="z")
     low, high = dict.fromkeys("abcde", 1.0), dict.fromkeys("abcde", 3.0)
     (found,) = find_decisive_assumptions([build_result("Held", **low), build_result("Broken", **high)], app)
     assert (found.code, found.severity) == ("SK512", Severity.WARNING)
@@ -307,7 +309,7 @@ def test_common_factor_of_broken_repeats_is_a_warning(fault, runbook_of):
 
 def test_variations_of_the_assumptions(fault, runbook_of):
     book = runbook_of(fault("f"))
-    app = of(book.app, a="", b="", c="")
+    app = build_runbook(book.app, a="", b="", c="")
     assert [draw_assumptions(app, v) for v in range(1, 5)] == [
         {"a": 3.0, "b": 1.0, "c": 3.0}, {"a": 3.0, "b": 1.0, "c": 1.0},
         {"a": 1.0, "b": 3.0, "c": 3.0}, {"a": 1.0, "b": 3.0, "c": 1.0},

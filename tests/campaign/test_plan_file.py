@@ -56,7 +56,7 @@ class Ended:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "place", "message"),
     [
         ("name: mine\n", ":1:1", "looks"),
         (GOOD.replace("accept: 0", "acept: 0"), ":3:", "accept"),
@@ -73,12 +73,12 @@ class Ended:
         ("", "", ""),
     ],
 )
-def test_plan_file_error_has_a_position(load_plan, text, place, said):
+def test_plan_file_error_has_a_position(load_plan, text, place, message):
     with pytest.raises(UsageError) as refused:
         load_plan(text)
     reported = f"{refused.value.message} {refused.value.fix}"
     assert f"plan.yaml{place}" in reported
-    assert said in reported
+    assert message in reported
 
 
 def test_unknown_plan_file_or_name_is_refused():

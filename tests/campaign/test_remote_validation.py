@@ -166,11 +166,11 @@ def test_brief_api_server_restart_has_no_effect():
             world.show(PASSED)
 
     world.cluster.before = fail
-    said = []
+    messages = []
     listener = ValidationListener()
-    listener.show_waiting = said.append
+    listener.show_waiting = messages.append
     assert world.run(listener=listener).verdict == "Pass"
-    assert said == ["no answer", ""]
+    assert messages == ["no answer", ""]
 
 
 def test_unreachable_api_server_ends_the_wait():

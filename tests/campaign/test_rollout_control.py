@@ -12,7 +12,7 @@ from scenario_kit.model.authored.scenario import Rollout
 TEMPLATE = {"spec": {"template": {"spec": {"containers": []}}}}
 
 
-def a_fault(*changes, drop_old=False, reconnect=None, callers=()):
+def make_fault(*changes, drop_old=False, reconnect=None, callers=()):
     rollout = Rollout(drop_old=drop_old, reconnect=reconnect) if reconnect else Rollout(drop_old=drop_old)
     return Fault(
         name="f", type="t", version=1, target=Reference("Service", "cart"),
@@ -28,21 +28,23 @@ def patch(target, body, type="Strategic"):
 @pytest.mark.parametrize(
     ("fault", "restarts"),
     [
-        (a_fault(patch("Deployment/cart", TEMPLATE)), [("Deployment/cart", False)]),
-        (a_fault(patch("Deployment/cart", TEMPLATE), drop_old=True), [("Deployment/cart", True)]),
+        (make_fault(patch("Deployment/cart", TEMPLATE)), [("Deployment/cart", False)]),
+        (make_fault(patch("Deployment/cart", TEMPLATE), drop_old=True), [("Deployment/cart", True)]),
         (
-            a_fault(patch("Deployment/cart", [{"op": "add", "path": "/spec/template/spec/x", "value": 1}], "Json")),
+            make_fault(patch("Deployment/cart", [{"op": "add", "path": "/spec/template/spec/x", "value": 1}], "Json")),
             [("Deployment/cart", False)],
         ),
-        (a_fault(patch("Deployment/cart", [{"op": "replace", "path": "/spec/replicas", "value": 1}], "Json")), []),
-        (a_fault(patch("Deployment/cart", {"spec": {"replicas": 0}})), []),
-        (a_fault(patch("Service/cart", [{"op": "remove", "path": "/spec/template"}], "Json")), []),
-        (a_fault({"restart": {"target": "Deployment/cart"}}), [("Deployment/cart", False)]),
+        (make_fault(patch("Deployment/cart", [{"op": "replace", "path": "/spec/replicas", "value": 1}], "Json")), []),
+        (make_fault(patch("Deployment/cart", {"spec": {"replicas": 0}})), []),
+        (make_fault(patch("Service/cart", [{"op": "remove", "path": "/spec/template"}], "Json")), []),
+        (make_fault({"restart": {"target": "Deployment/cart"}}), [("Deployment/cart", False)]),
         (
-            a_fault(patch("Service/cart", {"spec": {}}), reconnect="Callers", callers=("Deployment/a", "Deployment/b")),
+            make_fault(
+                patch("Service/cart", {"spec": {}}), reconnect="Callers", callers=("Deployment/a", "Deployment/b")
+            ),
             [("Deployment/a", True), ("Deployment/b", True)],
         ),
-        (a_fault({"scale": {"target": "Deployment/cart", "replicas": 0}}), []),
+        (make_fault({"scale": {"target": "Deployment/cart", "replicas": 0}}), []),
     ],
 )  # fmt: skip
 def test_rollout_control_restarts_workloads_rolled_by_faults(runbook_of, fault, restarts):
@@ -51,7 +53,7 @@ def test_rollout_control_restarts_workloads_rolled_by_faults(runbook_of, fault, 
 
 
 def test_sham_control_follows_control_and_is_executable(runbook_of):
-    book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
+    book = runbook_of(make_fault({"restart": {"target": "Deployment/cart"}}))
     (quick,) = [t for t in plan_trials(QUICK, book, 1) if t.purpose == "control"]
     assert [s.kind for s in quick.steps] == ["deploy", "expectQuiet", "teardown", "expectClean"]
     (planned,) = [t for t in plan_trials(STANDARD, book, 1) if t.purpose == "control"]
@@ -65,7 +67,7 @@ def test_sham_control_follows_control_and_is_executable(runbook_of):
 
 
 def test_plan_without_control_may_request_rollout_control(runbook_of):
-    book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
+    book = runbook_of(make_fault({"restart": {"target": "Deployment/cart"}}))
     plan = msgspec.structs.replace(STANDARD, control=False)
     (planned,) = [t for t in plan_trials(plan, book, 1) if t.purpose == "control"]
     assert "Sham" in {s.use for s in planned.steps}

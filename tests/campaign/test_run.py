@@ -180,17 +180,17 @@ def test_infra_trial_is_repeated_once_unless_still_broken(cluster):
 
 
 def test_repeats_are_rendered_with_their_load(cluster):
-    asked = []
+    requests = []
 
     def rendered(namespace, load_percent):
-        asked.append(load_percent)
+        requests.append(load_percent)
         return runbook(namespace)
 
     planned = [repeat(STANDARD_TRIALS[0], n) for n in range(1, 6)]
     campaign(cluster, Operator(cluster), plan=STANDARD, planned=planned, render=rendered)
-    assert asked[0] == 100
-    assert min(asked) == 80
-    assert max(asked) == 120
+    assert requests[0] == 100
+    assert min(requests) == 80
+    assert max(requests) == 120
 
 
 class Broken:

@@ -136,7 +136,7 @@ def test_effective_size_discounts_shared_clusters(sizes, worth):
 
 
 @pytest.mark.parametrize(
-    ("looks", "repeats", "said"),
+    ("looks", "repeats", "message"),
     [
         ((), None, "no looks"),
         ((Look(n=5, accept=0, reject=1), Look(n=5, accept=0, reject=1)), None, "5 repeats after 5"),
@@ -144,8 +144,8 @@ def test_effective_size_discounts_shared_clusters(sizes, worth):
         (FIVE_THEN_FIVE, 4, "SK503.*needs 5 repeats, the budget is 4"),
     ],
 )
-def test_unreachable_plan_is_refused(looks, repeats, said):
-    with pytest.raises(UsageError, match=said):
+def test_unreachable_plan_is_refused(looks, repeats, message):
+    with pytest.raises(UsageError, match=message):
         check_reachable("mine", looks, repeats)
 
 
@@ -204,7 +204,7 @@ def test_wilson_interval_matches_reference(n, broken, interval):
 
 
 @pytest.mark.parametrize(
-    ("looks", "repeats", "said"),
+    ("looks", "repeats", "message"),
     [
         ((Look(n=0, accept=0, reject=1),), None, "0 repeats after 0"),
         ((Look(n=3, accept=-1, reject=1),), None, "accepts -1 broken ones and rejects 1"),
@@ -214,8 +214,8 @@ def test_wilson_interval_matches_reference(n, broken, interval):
         ((Look(n=3, accept=0, reject=1), Look(n=4, accept=1, reject=1)), None, "decided after 4"),
     ],
 )
-def test_inconsistent_looks_are_refused(looks, repeats, said):
-    with pytest.raises(UsageError, match=said):
+def test_inconsistent_looks_are_refused(looks, repeats, message):
+    with pytest.raises(UsageError, match=message):
         check_reachable("mine", looks, repeats)
 
 

@@ -68,10 +68,10 @@ def book(fault, runbook_of):
     return msgspec.structs.replace(found, app=msgspec.structs.replace(found.app, twin=twin))
 
 
-def build_campaign(cluster, book, asked=None, **more):
+def build_campaign(cluster, book, requests=None, **more):
     def resolve(namespace, load):
-        if asked is not None:
-            asked.append((namespace, load))
+        if requests is not None:
+            requests.append((namespace, load))
         return msgspec.structs.replace(book, namespace=namespace, users=load)
 
     made = {"plan": STANDARD, "scenario": "s", "digest": "d", "app": "shop", "resolve": resolve} | more
@@ -79,11 +79,11 @@ def build_campaign(cluster, book, asked=None, **more):
 
 
 def test_created_trial_is_self_contained(cluster, book):
-    asked = []
-    campaign = build_campaign(cluster, book, asked, labels={"mine": "yes"})
+    requests = []
+    campaign = build_campaign(cluster, book, requests, labels={"mine": "yes"})
     campaign.begin(PLANNED)
     made = cluster.get(make_trial_reference(campaign.name(PLANNED)))
-    ((namespace, load),) = asked
+    ((namespace, load),) = requests
     assert (namespace[:5], len(namespace), load) == ("shop-", 9, 80)
     assert made["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
     labels = made["metadata"]["labels"]

@@ -182,11 +182,11 @@ def test_names_in_a_sentence(names, reported):
     assert join_names(list(names), "or") == reported.replace(" and ", " or ")
 
 
-def a_procedure(name, use="Fix"):
+def build_procedure(name, use="Fix"):
     return Procedure(use=use, name=name, solution=Solution(name=name))
 
 
-A, B = (CauseRepair(f, f"ConfigMap/{f}", a_procedure(f"{f}:0")) for f in "ab")
+A, B = (CauseRepair(f, f"ConfigMap/{f}", build_procedure(f"{f}:0")) for f in "ab")
 REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="expectCleared", use="Solution", name="s"))
 
 
@@ -203,7 +203,7 @@ REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="ex
         (lambda: programs.fix_only([A, B]),
          [*BROKEN, "change Fix a:0", "change Fix b:0", "expectCleared Fix a:0, b:0", *END]),
         (lambda: programs.fix_others([A]), [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0", *END]),
-        (lambda: programs.fix_beside(SideEffect(A, a_procedure("a:0:beside"), (B,))),
+        (lambda: programs.fix_beside(SideEffect(A, build_procedure("a:0:beside"), (B,))),
          [*BROKEN, "change Fix b:0", "change Fix a:0:beside", "expectStillFiring Fix a:0:beside", *END]),
         (lambda: programs.undo_artefact(Artefact("a", "Service/x", ())),
          [*BROKEN, "change Undo Service/x of a", "expectStillFiring Undo Service/x", *END]),
@@ -213,12 +213,12 @@ REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="ex
          [*BROKEN, "change Fix b:0", "expectCleared Wait a 3600s", *END]),
         (lambda: programs.end(Ending("a", "Pod", "Restart", ())),
          [*BROKEN, "change Cheat restart-everything", "expectCleared Cheat restart-everything", *END]),
-        (lambda: programs.leave_out(LeftOut((A,), B), [a_procedure("d")], REPAIR),
+        (lambda: programs.leave_out(LeftOut((A,), B), [build_procedure("d")], REPAIR),
          [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0 of b", *decoy("d"), "change Solution s",
           "expectCleared Solution s", *END]),
-        (lambda: programs.build_cheated([a_procedure("c", "Cheat")], ()),
+        (lambda: programs.build_cheated([build_procedure("c", "Cheat")], ()),
          [*BROKEN, "change Cheat c", "expectUnresolved Cheat c", "undoChange Cheat c", *END]),
-        (lambda: programs.build_cheated([], REPAIR, [a_procedure("start-again", "Cheat")]),
+        (lambda: programs.build_cheated([], REPAIR, [build_procedure("start-again", "Cheat")]),
          [*BROKEN, "change Solution s", "undoChange Solution s", "change Cheat start-again",
           "expectUnresolved Cheat fix-and-revert", *END]),
         (lambda: programs.build_cheated([], [TrialStep(kind="change", use="RemoveFault", name="a"), *REPAIR]), [*BROKEN,
@@ -233,7 +233,7 @@ def test_steps_of_a_program(steps, expected):
 
 
 def test_name_of_many_repairs_is_truncated():
-    many = [CauseRepair(f"f{i}", f"ConfigMap/f{i}", a_procedure(f"f{i:02}:0")) for i in range(30)]
+    many = [CauseRepair(f"f{i}", f"ConfigMap/f{i}", build_procedure(f"f{i:02}:0")) for i in range(30)]
     assert len(programs.fix_only(many)[-3].name) == 128
 
 

@@ -255,7 +255,7 @@ DECOY, OTHER = "undoChange Decoy a", "undoChange Decoy b"
 
 
 @pytest.mark.parametrize(
-    ("results", "said"),
+    ("results", "message"),
     [
         ([], []),
         ([trial("repeat-1", "Held", *STEPS)], ["it reproduces"]),
@@ -297,8 +297,8 @@ DECOY, OTHER = "undoChange Decoy a", "undoChange Decoy b"
         ([trial("control"), trial("repeat-1", "Held", *STEPS)], ["it reproduces", "without the fault nothing fires"]),
     ],
 )
-def test_list_shown_describes_held_trials(results, said):
-    assert list_shown(results) == said
+def test_list_shown_describes_held_trials(results, message):
+    assert list_shown(results) == message
 
 
 def test_correction_is_the_first_findings_fix_with_position():

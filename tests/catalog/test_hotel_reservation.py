@@ -106,12 +106,12 @@ def test_autoscalers_are_named_like_their_deployments(app):
         assert scaler["spec"]["maxReplicas"] == 3 * replicas
 
 
-@pytest.mark.parametrize(("autoscaling", "asked"), [(False, {}), (True, {"requests": {"cpu": "100m"}})])
-def test_without_resources_only_an_autoscaler_needs_a_request(app, autoscaling, asked):
+@pytest.mark.parametrize(("autoscaling", "requests"), [(False, {}), (True, {"requests": {"cpu": "100m"}})])
+def test_without_resources_only_an_autoscaler_needs_a_request(app, autoscaling, requests):
     deployments = by_kind(render_app(app, {"resources": "None", "autoscaling": autoscaling}, 50, "hotel"), "Deployment")
     for name in ("frontend", "memcached-rate", "mongodb-rate"):
         (container,) = deployments[name]["spec"]["template"]["spec"]["containers"]
-        assert container["resources"] == (asked if name == "frontend" else {})
+        assert container["resources"] == (requests if name == "frontend" else {})
 
 
 @pytest.mark.parametrize("profile", ["steady", "surge", "ramp"])

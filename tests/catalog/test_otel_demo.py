@@ -233,9 +233,9 @@ def test_tight_resources_limit_every_component(app):
     objects = render_app(app, {"resources": "Tight"}, 50, "shop")
     for component in app.components:
         if component.role not in ("Platform", "Load"):
-            asked = resources(objects, Reference.parse(component.workload).name)
-            assert set(asked["limits"]) == {"cpu", "memory"}, component.name
-            assert asked["requests"] == asked["limits"]
+            resource_spec = resources(objects, Reference.parse(component.workload).name)
+            assert set(resource_spec["limits"]) == {"cpu", "memory"}, component.name
+            assert resource_spec["requests"] == resource_spec["limits"]
 
 
 def test_default_resources_limit_platform_components_only(app):

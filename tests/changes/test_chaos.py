@@ -178,7 +178,7 @@ def test_malformed_experiment_has_empty_spec(obj, kind):
     assert get_experiment(obj)[:2] == (kind, {})
 
 
-def aimed(**selector):
+def build_pod_chaos(**selector):
     """An experiment on pods of the app that fit the whole selector."""
     spec = {"action": "pod-failure", "mode": "all", "selector": {"namespaces": [NS], **selector}}
     return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "pod-1"}, "spec": spec}
@@ -199,7 +199,7 @@ POD_CHAOS = Reference("PodChaos", "pod-1", NS, "chaos-mesh.org")
     ],
 )
 def test_selection_evaluates_all_selector_fields(engine, cluster, selector, bound):
-    do(engine, aimed(**selector))
+    do(engine, build_pod_chaos(**selector))
     assert sorted(cluster.get(POD_CHAOS)["spec"]["selector"]["pods"][NS]) == bound
 
 
@@ -215,19 +215,19 @@ def test_selection_evaluates_all_selector_fields(engine, cluster, selector, boun
 )
 def test_selector_without_pods_reports_sk111(engine, cluster, selector):
     with pytest.raises(AuthoringError) as refused:
-        do(engine, aimed(**selector))
+        do(engine, build_pod_chaos(**selector))
     assert [finding.code for finding in refused.value.findings] == ["SK111"]
     assert cluster.get(POD_CHAOS) is None
 
 
 def test_selector_with_unknown_node_is_refused(engine):
     with pytest.raises(AuthoringError, match="worker-7"):
-        do(engine, aimed(nodes=["worker-7"]))
+        do(engine, build_pod_chaos(nodes=["worker-7"]))
 
 
 @pytest.mark.parametrize(("mode", "value", "bound"), [("one", "", 1), ("fixed", "1", 1), ("fixed-percent", "51", 2)])
 def test_mode_limits_selection_to_oldest_pods(engine, cluster, mode, value, bound):
-    manifest = aimed()
+    manifest = build_pod_chaos()
     manifest["spec"] |= {"mode": mode, "value": value}
     do(engine, manifest)
     spec = cluster.get(POD_CHAOS)["spec"]

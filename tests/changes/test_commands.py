@@ -162,7 +162,7 @@ def test_start_twice_returns_same_job():
 SILENT, FAILED = condition("Failed"), condition("Failed", message="x")
 
 
-def terminated(code, **more):
+def terminate(code, **more):
     return {"containerStatuses": [{"state": {"terminated": {"exitCode": code, **more}}}]}
 
 
@@ -170,18 +170,18 @@ def terminated(code, **more):
     ("conditions", "pods", "ended"),
     [
         ([condition("Complete")], [], JobResult(True)),
-        ([condition("SuccessCriteriaMet"), condition("Complete")], [pod(terminated(0))], JobResult(True)),
+        ([condition("SuccessCriteriaMet"), condition("Complete")], [pod(terminate(0))], JobResult(True)),
         ([condition("Failed", message="too often")], [], JobResult(False, "too often")),
         ([SILENT], [], JobResult(False, "")),
-        ([FAILED], [pod(terminated(3, message=" no \n"))], JobResult(False, "exit code 3: no")),
-        ([FAILED], [pod(terminated(1, reason="Error"))], JobResult(False, "exit code 1: Error")),
-        ([SILENT], [pod(terminated(1, message="", reason="OOMKilled"))], JobResult(False, "exit code 1: OOMKilled")),
-        ([SILENT], [pod(terminated(1))], JobResult(False, "exit code 1: ")),
-        ([FAILED], [pod(terminated(1, message="y"), "other", "task-2")], JobResult(False, "x")),
+        ([FAILED], [pod(terminate(3, message=" no \n"))], JobResult(False, "exit code 3: no")),
+        ([FAILED], [pod(terminate(1, reason="Error"))], JobResult(False, "exit code 1: Error")),
+        ([SILENT], [pod(terminate(1, message="", reason="OOMKilled"))], JobResult(False, "exit code 1: OOMKilled")),
+        ([SILENT], [pod(terminate(1))], JobResult(False, "exit code 1: ")),
+        ([FAILED], [pod(terminate(1, message="y"), "other", "task-2")], JobResult(False, "x")),
         ([FAILED], [pod({"containerStatuses": [{"state": {"waiting": {}}}]})], JobResult(False, "x")),
-        ([SILENT], [pod(terminated(1, message="a" * 700 + "end"))],
+        ([SILENT], [pod(terminate(1, message="a" * 700 + "end"))],
          JobResult(False, "exit code 1: " + "a" * 597 + "end")),
-        ([FAILED], [pod(), pod(terminated(2, message="y"), "task-1-y")],
+        ([FAILED], [pod(), pod(terminate(2, message="y"), "task-1-y")],
          JobResult(False, "exit code 2: y")),
     ],
 )  # fmt: skip
@@ -207,7 +207,7 @@ def test_await_end_polls_every_tick_until_deadline(after, deadline, at):
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         ({}, "pod task-1-x is Pending"),
         ({"phase": "Running"}, "pod task-1-x is Running"),
@@ -223,11 +223,11 @@ def test_await_end_polls_every_tick_until_deadline(after, deadline, at):
         ({"conditions": [condition("Ready", "False")], "phase": "Pending"}, "pod task-1-x is Pending"),
     ],
 )  # fmt: skip
-def test_await_end_timeout_reports_waiting_reason(status, said):
+def test_await_end_timeout_reports_waiting_reason(status, message):
     world = World(job(), pod(status))
     with pytest.raises(InfrastructureError) as reported:
         jobs.await_end(world.context, world.clock, JOB, "u", 1000.0)
-    assert reported.value.message.endswith(f"180 s: {said}")
+    assert reported.value.message.endswith(f"180 s: {message}")
 
 
 @pytest.mark.parametrize(

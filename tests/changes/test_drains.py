@@ -153,14 +153,14 @@ def pod(name, on="n1", namespace="shop", **meta):
             "spec": {"nodeName": on} if on else {}}  # fmt: skip
 
 
-def owned(*kinds):
+def own_by(*kinds):
     return {"ownerReferences": [{"kind": kind, "name": "x", "uid": "u"} for kind in kinds]}
 
 
 PODS = (
     pod("a"), pod("b", "n2"), pod("c", "n3"), pod("d", None), pod("e", namespace="shop-s"), pod("f", namespace="kube"),
-    pod("g", **owned("DaemonSet")), pod("h", **owned("Node")), pod("i", **owned("ReplicaSet")),
-    pod("j", **owned("X", "Node")),
+    pod("g", **own_by("DaemonSet")), pod("h", **own_by("Node")), pod("i", **own_by("ReplicaSet")),
+    pod("j", **own_by("X", "Node")),
     pod("k", annotations={"kubernetes.io/config.mirror": "x"}), pod("l", annotations={"other": "x"}),
 )  # fmt: skip
 
@@ -176,17 +176,17 @@ def test_drain_lists_pods_to_evict(target, names):
 
 def test_evict_tries_all_pods_and_returns_refusals():
     where = context(*PODS, pod("z", deletionTimestamp="2026-01-01T00:00:00Z"))
-    asked = []
+    evicted = []
 
     def evict(ref):
-        asked.append(ref)
+        evicted.append(ref)
         if ref.name in ("i", "e"):
             raise EvictionRefused(f"a budget holds {ref.name}", status=429)
 
     where.cluster.evict = evict
     reported = change("drain").operation.evict(where)
     assert reported == "Pod/i: a budget holds i; Pod/e: a budget holds e"
-    assert asked == [Reference("Pod", n, "shop") for n in "ail"] + [Reference("Pod", "e", "shop-s")]
+    assert evicted == [Reference("Pod", n, "shop") for n in "ail"] + [Reference("Pod", "e", "shop-s")]
     where.cluster.evict = lambda ref: None
     assert change("drain").operation.evict(where) == ""
 

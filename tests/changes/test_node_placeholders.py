@@ -131,7 +131,7 @@ def test_resolve_room_placeholder(beside, replicas, millis, mebis):
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "replicas"),
+    ("name", "requests", "replicas"),
     [
         (CPU, build_requests(memory="1Gi"), 1),
         (MEMORY, build_requests(cpu="1"), 1),
@@ -140,9 +140,9 @@ def test_resolve_room_placeholder(beside, replicas, millis, mebis):
         (MEMORY, build_requests(memory="2Gi"), 3),
     ],
 )
-def test_room_without_request_is_refused(name, asked, replicas):
+def test_room_without_request_is_refused(name, requests, replicas):
     with pytest.raises(AuthoringError, match="no request fits in place of Deployment/web on node n1") as refused:
-        answer(name, node("n1"), workload(replicas=replicas, resources=asked), pod("a", "n1"))
+        answer(name, node("n1"), workload(replicas=replicas, resources=requests), pod("a", "n1"))
     assert f"requests {name.split(':')[1]} and" in refused.value.fix
 
 

@@ -218,8 +218,10 @@ def test_crash_between_nodes_resumes(place):
 
 def test_drain_evicts_pods_of_the_app(place):
     place.do(drain={"target": HOST})
-    leaving = [p["metadata"]["name"] for p in place.cluster.list("Pod") if "deletionTimestamp" in p["metadata"]]
-    there = {p["metadata"]["name"] for p in place.cluster.list("Pod")} - {*leaving}
+    list_terminating = [
+        p["metadata"]["name"] for p in place.cluster.list("Pod") if "deletionTimestamp" in p["metadata"]
+    ]
+    there = {p["metadata"]["name"] for p in place.cluster.list("Pod")} - {*list_terminating}
     assert there == {"other", "web-a"}
     assert place.engine.undo_all() == []
     assert "unschedulable" not in place.spec("n2")
@@ -235,14 +237,14 @@ def protect(place, allowed=0):
     place.cluster.patch(Reference("Pod", "web-b", NS), {"status": running}, subresource="status")
 
 
-def leaving(place):
+def list_terminating(place):
     return [p["metadata"]["name"] for p in place.cluster.list("Pod") if "deletionTimestamp" in p["metadata"]]
 
 
 def test_drain_of_cordoned_node_evicts(place):
     place.do(cordon={"target": HOST})
     place.do(2, drain={"target": HOST})
-    assert leaving(place) == ["web-b"]
+    assert list_terminating(place) == ["web-b"]
     assert place.engine.undo_all() == []
     assert "unschedulable" not in place.spec("n2")
 
@@ -266,15 +268,15 @@ def test_budget_blocks_drain_until_it_permits_eviction(place):
     receipt = place.do(drain={"target": HOST})
     assert receipt.state == "Done"
     assert "Pod/web-b: Cannot evict pod as it would violate" in receipt.blocked
-    assert leaving(place) == []
+    assert list_terminating(place) == []
     assert place.spec("n2")["unschedulable"] is True
     place.engine = place.start()
     assert place.engine.needs_maintenance([])
     place.engine.maintain([])
-    assert leaving(place) == []
+    assert list_terminating(place) == []
     protect(place, allowed=1)
     place.engine.maintain([])
-    assert leaving(place) == ["web-b"]
+    assert list_terminating(place) == ["web-b"]
     assert not place.engine.needs_maintenance([])
 
 
@@ -289,7 +291,7 @@ def test_uncordoned_drain_evicts_nothing(place, ends):
         place.do(2, "Solution/s", uncordon={"target": HOST})
     protect(place, allowed=1)
     place.engine.maintain([])
-    assert leaving(place) == []
+    assert list_terminating(place) == []
     assert not place.engine.needs_maintenance([])
 
 
@@ -298,7 +300,7 @@ def test_drain_keeps_mirror_pods(place):
     static["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "abc"}
     place.cluster.create(static)
     place.do(drain={"target": HOST})
-    assert leaving(place) == ["web-b"]
+    assert list_terminating(place) == ["web-b"]
 
 
 def test_checks_use_recorded_nodes(place):

@@ -82,9 +82,9 @@ def test_token_is_requested_once_per_repository() -> None:
             return httpx.Response(401, headers={"WWW-Authenticate": challenge})
         return everything(request)
 
-    asked = registries(handler)
-    assert asked.digest("registry.example/a/b:1") == digest_of("/v2/a/b/manifests/1")
-    assert asked.digest("registry.example/a/b:2") == digest_of("/v2/a/b/manifests/2")
+    clients = registries(handler)
+    assert clients.digest("registry.example/a/b:1") == digest_of("/v2/a/b/manifests/1")
+    assert clients.digest("registry.example/a/b:2") == digest_of("/v2/a/b/manifests/2")
     assert seen == [
         "HEAD registry.example/v2/a/b/manifests/1",
         "GET auth.example/token",
@@ -102,8 +102,8 @@ def test_without_the_header_the_manifest_is_hashed() -> None:
 
 def test_registry_host_can_be_overridden() -> None:
     found = []
-    asked = registries(lambda r: found.append(r.url.host) or everything(r), **{"docker.io": "mirror.example"})
-    asked.digest("busybox:1")
+    clients = registries(lambda r: found.append(r.url.host) or everything(r), **{"docker.io": "mirror.example"})
+    clients.digest("busybox:1")
     assert found == ["mirror.example"]
 
 

@@ -19,7 +19,7 @@ def step(name, outcome="Held", finished=900.0):
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "message"),
     [
         ({}, "the trial ended before the injection"),
         ({"injected_at": 300.0}, "the trial ended before the injection"),
@@ -29,11 +29,11 @@ def step(name, outcome="Held", finished=900.0):
     ],
     ids=["nothing", "no history", "a fault without effect", "infrastructure", "silence"],
 )
-def test_unusable_trial_changes_no_file(known, said, tmp_path, capsys):
+def test_unusable_trial_changes_no_file(known, message, tmp_path, capsys):
     file = tmp_path / "scenario.yaml"
     file.write_text("spec: {}\n")
     trial = TrialResult(name="t", purpose="repeat-1", describe="", seed=1, outcome="Broken", **known)
     validation = Validation(scenario="s", plan="try", verdict=Verdict.FAIL, headline="", trials=(trial,))
     accept(file, validation, Catalog())
-    assert said in capsys.readouterr().out
+    assert message in capsys.readouterr().out
     assert file.read_text() == "spec: {}\n"

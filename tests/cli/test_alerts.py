@@ -6,7 +6,7 @@ from scenario_kit.cli.lab import alerts
 from scenario_kit.cli.lab.alerts import AlertLine
 
 
-def a_world(**changed):
+def build_world(**changed):
     return {
         "namespace": "shop-x1y2", "namespaces": ["shop-x1y2", "shop-x1y2-stores"], "trial": "cart-repeat-1",
         "mode": "Virtual", "now": 1_000_600.0, "startedAt": 1_000_000.0, "injectedAt": 1_000_300.0,
@@ -18,7 +18,7 @@ def a_world(**changed):
     }  # fmt: skip
 
 
-def reported(namespace="default", state="firing"):
+def build_alert(namespace="default", state="firing"):
     labels = {"alertname": "KubeNodeNotReady", "node": "worker-1", "severity": "critical"}
     labels |= {"namespace": namespace} if namespace else {}
     return {"labels": labels, "state": state, "activeAt": "2001-09-09T01:46:40.123Z"}
@@ -29,7 +29,7 @@ NOW = 1_000_000_060.0
 
 def test_trial_alerts_use_virtual_time_and_others_wall_time():
     found = alerts.build_rows(
-        [a_world()], [reported(""), reported("shop-x1y2"), reported("shop-x1y2-stores", "pending")], NOW
+        [build_world()], [build_alert(""), build_alert("shop-x1y2"), build_alert("shop-x1y2-stores", "pending")], NOW
     )
     assert [row.cells() for row in found] == [
         ("", "KubeNodeNotReady", "Firing", "node=worker-1", "1:00", "01:46:40", "wall"),
@@ -43,7 +43,7 @@ def test_trial_alerts_use_virtual_time_and_others_wall_time():
     [({"injectedAt": None}, "13:53:40"), ({"injectedAt": 1_000_430.0}, "13:53:40 (−0:10)")],
 )
 def test_time_since_injection_is_shown_if_injected(changed, since):
-    row = next(r for r in alerts.build_rows([a_world(**changed)], [], NOW) if r.state == "Pending")
+    row = next(r for r in alerts.build_rows([build_world(**changed)], [], NOW) if r.state == "Pending")
     assert row.cells()[5] == since
 
 
@@ -55,7 +55,7 @@ def test_time_since_injection_is_shown_if_injected(changed, since):
     ],
 )
 def test_world_in_a_line(changed, expected):
-    assert alerts.format_heading(a_world(**changed)) == expected
+    assert alerts.format_heading(build_world(**changed)) == expected
 
 
 def test_only_changed_alerts_are_listed():

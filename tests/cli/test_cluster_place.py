@@ -86,17 +86,17 @@ def test_kubeconfig_without_current_context_is_an_error(kubeconfig, capsys):
 @pytest.mark.parametrize("answer", [True, False])
 def test_terminal_user_must_confirm_the_context(kubeconfig, monkeypatch, answer, capsys):
     kubeconfig()
-    asked = []
+    requests = []
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
 
     def confirm(text, **more):
-        asked.append(text)
+        requests.append(text)
         if not answer:
             raise typer.Abort
 
     monkeypatch.setattr(typer, "confirm", confirm)
     assert verify("--cluster", "current") == (2 if answer else 130)  # nobody listens at that address
-    assert asked == ["Inject faults into the cluster of the context 'staging'?"]
+    assert requests == ["Inject faults into the cluster of the context 'staging'?"]
 
 
 @pytest.mark.parametrize(
@@ -255,11 +255,11 @@ def find_validations(cluster):
 def test_campaign_is_named_run_reported_and_removed(cluster, capsys, keep):
     place = open_place(cluster, Operator(cluster), keep=keep, timeout=5)
     report = place.run(build_case())
-    said = capsys.readouterr().err
-    assert "context staging, https://127.0.0.1:1" in said
-    assert "Validation hotel-all-errors-" in said
-    assert "5 min are less than it takes" in said
-    assert "resolves the scenario to another incident" in said
+    message = capsys.readouterr().err
+    assert "context staging, https://127.0.0.1:1" in message
+    assert "Validation hotel-all-errors-" in message
+    assert "5 min are less than it takes" in message
+    assert "resolves the scenario to another incident" in message
     assert (report.validation.data_plane, report.left_out) == ("Kind", ("much",))
     assert len(find_validations(cluster)) == 1, "the report is not kept yet"
     place.release()
@@ -274,9 +274,9 @@ def test_interrupted_campaign_continues_and_is_resumed(cluster, capsys):
     assert stored["metadata"]["name"] in str(raised.value)
     assert "kubectl --context staging" in str(raised.value)
     open_place(cluster, Operator(cluster), timeout=9).run(build_case())
-    said = capsys.readouterr().err
-    assert "taken up where it stands: begun 2026-01-01T00:00:00Z" in said
-    assert "its budget stays" in said
+    message = capsys.readouterr().err
+    assert "taken up where it stands: begun 2026-01-01T00:00:00Z" in message
+    assert "its budget stays" in message
     assert find_validations(cluster)[0]["metadata"]["uid"] == stored["metadata"]["uid"]
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(ROOT / "docs/examples/import/chaos-mesh.yaml")
 
 
-def bring(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def run_import_command(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = run(["import", *arguments])
     shown = capsys.readouterr()
     return code, shown.out, shown.err
@@ -26,7 +26,7 @@ def list_files(folder: Path) -> list[str]:
 
 def test_drafts_and_the_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "drafts"
-    code, shown, _ = bring(capsys, "chaos-mesh", EXAMPLE, "--out", str(out))
+    code, shown, _ = run_import_command(capsys, "chaos-mesh", EXAMPLE, "--out", str(out))
     assert code == 0
     assert list_files(out) == [
         ".schema/scenario.schema.json", "kill-carts/scenario.yaml", "late-then-lossy/scenario.yaml",
@@ -42,7 +42,7 @@ def test_drafts_and_the_report(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 
 def test_import_overwrites_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "kill-carts").mkdir()
-    code, _, err = bring(capsys, "chaos-mesh", EXAMPLE, "--out", str(tmp_path))
+    code, _, err = run_import_command(capsys, "chaos-mesh", EXAMPLE, "--out", str(tmp_path))
     assert code == 3
     assert "kill-carts already exists; nothing was written" in err
     assert list_files(tmp_path) == []
@@ -62,7 +62,7 @@ def test_partial_failure_leaves_no_files(
         target.write_bytes(source.read_bytes())
 
     monkeypatch.setattr(draft_files.os, "link", link)
-    code, _, _ = bring(capsys, "chaos-mesh", EXAMPLE, "--out", str(tmp_path))
+    code, _, _ = run_import_command(capsys, "chaos-mesh", EXAMPLE, "--out", str(tmp_path))
     assert code != 0
     assert made
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
@@ -70,7 +70,7 @@ def test_partial_failure_leaves_no_files(
 
 
 def test_json_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, shown, _ = bring(capsys, "chaos-mesh", EXAMPLE, "--dry-run", "--format", "json")
+    code, shown, _ = run_import_command(capsys, "chaos-mesh", EXAMPLE, "--dry-run", "--format", "json")
     assert code == 0
     document = json.loads(shown)
     assert document["counts"] == {"Taken": 21, "Mapped": 16, "Guessed": 3, "Refused": 2}
@@ -100,13 +100,13 @@ def test_json_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
 def test_usage_errors(
     arguments: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    found, _, err = bring(capsys, *arguments)
+    found, _, err = run_import_command(capsys, *arguments)
     assert found == code
     assert message in err
     assert "fix:" in err
 
 
 def test_empty_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, _, err = bring(capsys, "krkn", str(tmp_path), "--dry-run")
+    code, _, err = run_import_command(capsys, "krkn", str(tmp_path), "--dry-run")
     assert code == 3
     assert "contains no .yaml" in err

@@ -49,8 +49,8 @@ class FakeMachine:
 
 @pytest.fixture
 def kind(tmp_path):
-    said = []
-    return KindCluster("scenario-kit", tmp_path / "state" / "config", say=said.append)
+    messages = []
+    return KindCluster("scenario-kit", tmp_path / "state" / "config", say=messages.append)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_new_overwrites_nothing(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--app", "otel-dmeo"], "did you mean"),
         (["--app", "otel-demo"], "no target given; possible:"),
@@ -67,9 +67,9 @@ def test_new_overwrites_nothing(folder, capsys):
         (["Bad_Name", "--app", "otel-demo", "--target", "cart", "--fault", "pod-failure"], "cannot be the name"),
     ],
 )  # fmt: skip
-def test_invalid_answer_is_an_error_listing_valid_ones(folder, capsys, arguments, said):
+def test_invalid_answer_is_an_error_listing_valid_ones(folder, capsys, arguments, message):
     assert run(["new", *arguments]) == 3
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(folder.iterdir()) == []
 
 
@@ -88,7 +88,7 @@ def test_objects_of_options_required_by_a_fault_can_be_targets(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("target", "fault", "pair", "said"),
+    ("target", "fault", "pair", "message"),
     [
         ("Service/cart", "service-selector-captures-foreign-pods", "foreign=[Deployment/ad, Deployment/quote]", ""),
         ("Service/cart", "service-selector-captures-foreign-pods", "foreign=[Deployment/ad, Deployment/kafka]",
@@ -97,12 +97,12 @@ def test_objects_of_options_required_by_a_fault_can_be_targets(folder, capsys):
          "only the load generator reaches its pods through this Service"),
     ],
 )  # fmt: skip
-def test_list_entries_are_validated_one_by_one(folder, capsys, target, fault, pair, said):
+def test_list_entries_are_validated_one_by_one(folder, capsys, target, fault, pair, message):
     arguments = ["new", "--app", "otel-demo", "--target", target, "--fault", fault, "--parameter", pair, "--dry-run"]
-    assert run(arguments) == (3 if said else 0)
+    assert run(arguments) == (3 if message else 0)
     streams = capsys.readouterr()
-    assert said in streams.err
-    assert said or "foreign: [Deployment/ad, Deployment/quote]" in streams.out
+    assert message in streams.err
+    assert message or "foreign: [Deployment/ad, Deployment/quote]" in streams.out
 
 
 def test_preemption_requires_a_resource_request(folder, capsys):
@@ -216,7 +216,7 @@ def test_several_faults_load_and_packs_by_flag(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["--also", "network-dely@cart"], "did you mean `network-delay`"),
         (["--also", "network-delay@crat"], "unknown target 'crat'"),
@@ -226,9 +226,9 @@ def test_several_faults_load_and_packs_by_flag(folder, capsys):
         (["--pack", "defalt"], "did you mean `default`"),
     ],
 )
-def test_inapplicable_flag_is_an_error(folder, capsys, more, said):
+def test_inapplicable_flag_is_an_error(folder, capsys, more, message):
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "deployment-scaled-to-zero", *more]) == 3
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(folder.iterdir()) == []
 
 
@@ -295,6 +295,6 @@ def test_ineffective_fault_error_has_a_fix(folder, capsys, monkeypatch):
 
     monkeypatch.setattr("scenario_kit.changes.operations.chaos.Chaos.simulate", stays)
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
-    said = capsys.readouterr().err
-    assert "limitMillicores 100" in said
-    assert "--parameter NAME=VALUE (valid targets: none in otel-demo), or another fault:" in said
+    message = capsys.readouterr().err
+    assert "limitMillicores 100" in message
+    assert "--parameter NAME=VALUE (valid targets: none in otel-demo), or another fault:" in message

@@ -69,10 +69,10 @@ def test_person_at_the_prompt(monkeypatch, capsys):
     ))  # fmt: skip
     command = "apply -f - <<EOF\nkind: Pod\nEOF"
     assert person.ask(None) == CallMessage(tool="exec_kubectl_cmd_safely", arguments={"cmd": command})
-    said = capsys.readouterr().out
-    assert "It is slow." in said
-    assert "unknown command 'nonsense'" in said
-    assert said.count("escalate NAME REASON") == 2
+    message = capsys.readouterr().out
+    assert "It is slow." in message
+    assert "unknown command 'nonsense'" in message
+    assert message.count("escalate NAME REASON") == 2
 
     def close(_prompt):
         raise EOFError

@@ -67,11 +67,11 @@ def pod(name: str, version: int) -> Object:
     return {"metadata": {"name": name, "uid": name, "resourceVersion": str(version)}}
 
 
-def listed(version: int, *pods: Object) -> Answer:
+def reply_list(version: int, *pods: Object) -> Answer:
     return 200, json.dumps({"metadata": {"resourceVersion": str(version)}, "items": pods}).encode()
 
 
-def watched(*events: tuple[str, Object]) -> Answer:
+def reply_watch(*events: tuple[str, Object]) -> Answer:
     return 200, "".join(json.dumps({"type": t, "object": o}) + "\n" for t, o in events).encode()
 
 
@@ -80,25 +80,25 @@ BROKEN = (0, b"")
 
 
 @pytest.mark.parametrize(
-    ("answers", "expected", "asked"),
+    ("answers", "expected", "requests"),
     [
         pytest.param(
-            [listed(5), watched(("ADDED", pod("a", 6))), watched(("MODIFIED", pod("a", 7)))],
+            [reply_list(5), reply_watch(("ADDED", pod("a", 6))), reply_watch(("MODIFIED", pod("a", 7)))],
             [("SYNCED", ""), ("ADDED", "a"), ("MODIFIED", "a")],
             ["", "5", "6"],
             id="a watch that ends goes on where it was",
         ),
         pytest.param(
-            [listed(5), watched(("BOOKMARK", pod("", 9))), watched(("ADDED", pod("a", 10)))],
+            [reply_list(5), reply_watch(("BOOKMARK", pod("", 9))), reply_watch(("ADDED", pod("a", 10)))],
             [("SYNCED", ""), ("ADDED", "a")],
             ["", "5", "9"],
             id="a bookmark moves on without a word",
         ),
         pytest.param(
             [
-                listed(5, pod("stays", 1), pod("goes", 2), pod("changes", 3)),
-                watched(GONE),
-                listed(20, pod("stays", 1), pod("changes", 18), pod("comes", 19)),
+                reply_list(5, pod("stays", 1), pod("goes", 2), pod("changes", 3)),
+                reply_watch(GONE),
+                reply_list(20, pod("stays", 1), pod("changes", 18), pod("comes", 19)),
             ],
             [
                 ("ADDED", "stays"), ("ADDED", "goes"), ("ADDED", "changes"), ("SYNCED", ""),
@@ -108,25 +108,25 @@ BROKEN = (0, b"")
             id="a forgotten version is listed again, and only differences are told",
         ),
         pytest.param(
-            [listed(5), (410, b"{}"), listed(8, pod("a", 7))],
+            [reply_list(5), (410, b"{}"), reply_list(8, pod("a", 7))],
             [("SYNCED", ""), ("ADDED", "a"), ("SYNCED", "")],
             ["", "5", ""],
             id="a version refused at once",
         ),
         pytest.param(
-            [listed(5), watched(GONE), (503, b"{}"), listed(8, pod("a", 7))],
+            [reply_list(5), reply_watch(GONE), (503, b"{}"), reply_list(8, pod("a", 7))],
             [("SYNCED", ""), ("ADDED", "a"), ("SYNCED", "")],
             ["", "5", "", ""],
             id="an empty kind is listed again while the server is away",
         ),
         pytest.param(
-            [listed(5), (503, b"{}"), watched(("ADDED", pod("a", 6)))],
+            [reply_list(5), (503, b"{}"), reply_watch(("ADDED", pod("a", 6)))],
             [("SYNCED", ""), ("ADDED", "a")],
             ["", "5", "5"],
             id="a server that is away for a moment",
         ),
         pytest.param(
-            [listed(5), (200, b'{"type": "ADDED", "obj'), watched(("ADDED", pod("a", 6)))],
+            [reply_list(5), (200, b'{"type": "ADDED", "obj'), reply_watch(("ADDED", pod("a", 6)))],
             [("SYNCED", ""), ("ADDED", "a")],
             ["", "5", "5"],
             id="half an event",
@@ -139,7 +139,7 @@ def test_watch_recovers_from_errors(
     kubeconfig_for: Callable[[str], Path],
     answers: list[Answer],
     expected: list[tuple[str, str]],
-    asked: list[str],
+    requests: list[str],
 ) -> None:
     stop = threading.Event()
     script = scripted(*answers, (503, b"{}"))
@@ -147,7 +147,7 @@ def test_watch_recovers_from_errors(
     assert take(events, len(expected)) == expected
     stop.set()
     versions = [path.partition("resourceVersion=")[2].partition("&")[0] for path in script.seen]
-    assert versions[: len(asked)] == asked
+    assert versions[: len(requests)] == requests
 
 
 @pytest.mark.parametrize(("answer", "error"), [((503, b"{}"), Unreachable), ((401, b"{}"), Forbidden)])

@@ -173,8 +173,8 @@ def play(shown, folder, *, extra=""):
         ["bash", "-c", shown.command + extra],
         cwd=folder, capture_output=True, text=True, env=environment(), timeout=300, check=False,
     )  # fmt: skip
-    said = done.stdout + done.stderr
+    message = done.stdout + done.stderr
     fails = any(" error " in line for line in shown.output)
-    assert done.returncode == (1 if fails else 0), f"{shown.command}: {said}"
+    assert done.returncode == (1 if fails else 0), f"{shown.command}: {message}"
     for line in shown.output:
-        assert line in said, f"{shown.command} does not print {line!r}: {said}"
+        assert line in message, f"{shown.command} does not print {line!r}: {message}"

@@ -15,7 +15,7 @@ SPEC = load_scenario(FILE).scenario.spec
 TEXT = FILE.read_text()
 
 
-def fired(name, on, start, end=None):
+def build_timeline(name, on, start, end=None):
     return AlertTimeline(
         name=name, entity=Reference.parse(on) if on else None, firing=(Interval(start=start, end=end),)
     )
@@ -24,10 +24,10 @@ def fired(name, on, start, end=None):
 @pytest.mark.parametrize(
     ("timeline", "expected"),
     [
-        (fired("A", "Deployment/x", 150), [("A", "Deployment/x", "MustFire")]),
-        (fired("A", "Deployment/x", 150, 180), [("A", "Deployment/x", "MayFire")]),
-        (fired("A", "Deployment/x", 50), []),  # before the injection
-        (fired("A", "Deployment/x", 250), []),  # when somebody acted already
+        (build_timeline("A", "Deployment/x", 150), [("A", "Deployment/x", "MustFire")]),
+        (build_timeline("A", "Deployment/x", 150, 180), [("A", "Deployment/x", "MayFire")]),
+        (build_timeline("A", "Deployment/x", 50), []),  # before the injection
+        (build_timeline("A", "Deployment/x", 250), []),  # when somebody acted already
     ],
 )
 def test_alerts_between_injection_and_judgement_count(timeline, expected):
@@ -202,6 +202,6 @@ def test_lowered_alert_class_keeps_other_fields():
 
 
 def test_alert_beginning_at_hold_end_is_recorded():
-    timeline = fired("A", "Deployment/x", 200)
+    timeline = build_timeline("A", "Deployment/x", 200)
     (seen,) = select_observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
     assert (seen.name, seen.within_seconds) == ("A", 100)

@@ -28,24 +28,24 @@ def quiet():
     return with_component(SHOP, "cart", telemetry=None)
 
 
-def offered(app, fault="network-delay", target="Deployment/valkey-cart"):
+def find_offer(app, fault="network-delay", target="Deployment/valkey-cart"):
     return offer(CATALOG.fault(fault), app, OBJECTS, Reference.parse(target))
 
 
-def aimed(app, fault="network-delay", target="Deployment/valkey-cart"):
-    return offered(app, fault, target).fault
+def render_offer(app, fault="network-delay", target="Deployment/valkey-cart"):
+    return find_offer(app, fault, target).fault
 
 
 def alerts(app, fault, target, component):
     rules = {rule.name: rule for rule in CATALOG.alert_pack("default")}
-    made = offered(app, fault, target)
+    made = find_offer(app, fault, target)
     return predict_alerts(made.symptoms, made.fault, app, app.component(component), rules)
 
 
 def test_effect_is_measured_at_callers_of_uninstrumented_components(quiet):
-    (reported,) = {c.query.expr for c in aimed(quiet).effect if c.query}
+    (reported,) = {c.query.expr for c in render_offer(quiet).effect if c.query}
     assert "valkey-cart|cart|frontend|checkout" in reported
-    (direct,) = {c.query.expr for c in aimed(SHOP).effect if c.query}
+    (direct,) = {c.query.expr for c in render_offer(SHOP).effect if c.query}
     assert "valkey-cart|cart|" not in direct
 
 
@@ -66,7 +66,7 @@ def numb():
 
 
 def test_errors_behind_silent_caller_show_at_its_callers(numb):
-    reported = [c.query.expr for c in aimed(numb, "deployment-scaled-to-zero").effect if c.query]
+    reported = [c.query.expr for c in render_offer(numb, "deployment-scaled-to-zero").effect if c.query]
     assert any("cart|frontend|checkout" in expr for expr in reported)
     found = alerts(numb, "deployment-scaled-to-zero", "Deployment/valkey-cart", "valkey-cart")
     assert [a.entity for a in found if a.name == "HighRequestErrorRate"] == [
@@ -77,36 +77,36 @@ def test_errors_behind_silent_caller_show_at_its_callers(numb):
     assert [a.entity for a in late] == ["Deployment/cart"], "how long requests take, it shows"
 
 
-def drawn(place: str, **alerting: str) -> set[tuple[str, str]]:
+def predict_edges(place: str, **alerting: str) -> set[tuple[str, str]]:
     """The propagation from a Service that leads nowhere, when these alerts fire, each about one Deployment."""
-    fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
+    fault = render_offer(SHOP, "service-target-port-wrong", f"Service/{place}")
     seen = [AlertExpectation(name=name, entity=Reference("Deployment", about)) for name, about in alerting.items()]
     return {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component(place), seen)}
 
 
 def test_reduced_traffic_propagates_through_silent_component():
-    edges = drawn("valkey-cart", HighRequestErrorRate="checkout", NoRequestsReceived="quote")
+    edges = predict_edges("valkey-cart", HighRequestErrorRate="checkout", NoRequestsReceived="quote")
     assert ("Deployment/shipping", "Deployment/quote") in edges
     assert ("Service/valkey-cart", "Deployment/quote") not in edges
 
 
 def test_caller_nearest_to_the_cause_explains_reduced_traffic():
-    edges = drawn("payment", HighRequestErrorRate="frontend", NoRequestsReceived="email")
+    edges = predict_edges("payment", HighRequestErrorRate="frontend", NoRequestsReceived="email")
     assert ("Deployment/checkout", "Deployment/email") in edges
-    edges = drawn("payment", HighRequestErrorRate="frontend", NoRequestsReceived="quote")
+    edges = predict_edges("payment", HighRequestErrorRate="frontend", NoRequestsReceived="quote")
     assert ("Deployment/checkout", "Deployment/shipping") in edges
     assert ("Deployment/frontend", "Deployment/shipping") not in edges
 
 
 def test_only_actual_callers_propagate_silence():
     """The frontend asks for currencies only when browsers come, so silence there is that of orders."""
-    edges = drawn("cart", HighRequestErrorRate="frontend", NoRequestsReceived="currency")
+    edges = predict_edges("cart", HighRequestErrorRate="frontend", NoRequestsReceived="currency")
     assert ("Deployment/checkout", "Deployment/currency") in edges
     assert ("Deployment/frontend", "Deployment/currency") not in edges
 
 
 def test_queue_reader_traffic_drops_with_its_writer():
-    edges = drawn("cart", HighRequestErrorRate="checkout", NoRequestsReceived="accounting")
+    edges = predict_edges("cart", HighRequestErrorRate="checkout", NoRequestsReceived="accounting")
     assert {("Deployment/checkout", "Deployment/kafka"), ("Deployment/kafka", "Deployment/accounting")} <= edges
     assert not any(end == "Deployment/accounting" and start != "Deployment/kafka" for start, end in edges)
 
@@ -115,7 +115,7 @@ def test_queue_reader_traffic_drops_with_its_writer():
 @pytest.mark.parametrize("place", ["cart", "payment"])
 def test_proposed_edges_have_no_findings(place, silent, tmp_path):
     """Whoever accepts what a trial showed is not told that it follows no call (SK125)."""
-    fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
+    fault = render_offer(SHOP, "service-target-port-wrong", f"Service/{place}")
     on = [("HighRequestErrorRate", "Deployment/checkout"), ("NoRequestsReceived", f"Deployment/{silent}")]
     seen = [AlertExpectation(name=name, entity=Reference.parse(about) if about else None) for name, about in on]
     text = draft(Answers("otel-demo", "2.2.0", Reference.parse(f"Service/{place}"), fault.type, name="x"), CATALOG).text
@@ -144,7 +144,7 @@ def test_fault_without_change_is_not_offered():
 
 
 def test_reduced_traffic_propagates_through_caller():
-    fault = aimed(SHOP, "service-target-port-wrong", "Service/currency")
+    fault = render_offer(SHOP, "service-target-port-wrong", "Service/currency")
     seen = [
         AlertExpectation(name="NoRequestsReceived", entity=Reference("Deployment", name))
         for name in ("checkout", "payment")
@@ -156,7 +156,7 @@ def test_reduced_traffic_propagates_through_caller():
 
 
 def test_unread_messages_affect_broker_and_producers():
-    fault = aimed(SHOP, "deployment-scaled-to-zero", "Deployment/accounting")
+    fault = render_offer(SHOP, "deployment-scaled-to-zero", "Deployment/accounting")
     fired = [
         AlertExpectation(name="HighRequestErrorRate", entity=Reference("Deployment", n)) for n in ("kafka", "checkout")
     ]

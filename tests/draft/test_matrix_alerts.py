@@ -35,7 +35,7 @@ SLOW, ERRORS = ("Slow", "Deployment/ad"), ("Errors", "Deployment/frontend")
 
 
 @pytest.mark.parametrize(
-    ("predicted", "came", "expected"),
+    ("predicted", "outcome", "expected"),
     [
         ([must(*SLOW)], [(*SLOW, 195.0)], [must(*SLOW)]),
         ([must(*SLOW), may(*ERRORS)], [(*ERRORS, 90.0), (*SLOW, 195.0)], [must(*SLOW), may(*ERRORS)]),
@@ -46,8 +46,8 @@ SLOW, ERRORS = ("Slow", "Deployment/ad"), ("Errors", "Deployment/frontend")
     ],
     ids=["as predicted", "the most direct one", "only an indirect one", "another one", "unpredicted", "silent"],
 )
-def test_promise_has_one_must_fire_alert(predicted, came, expected):
-    assert list(promise_alerts(predicted, row(*came))) == expected
+def test_promise_has_one_must_fire_alert(predicted, outcome, expected):
+    assert list(promise_alerts(predicted, row(*outcome))) == expected
 
 
 def test_only_judged_rows_are_used():

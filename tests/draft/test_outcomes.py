@@ -15,7 +15,7 @@ PORT = ("Service/product-catalog", "service-target-port-wrong")
 
 
 @pytest.mark.parametrize(
-    ("target", "fault", "asked", "outcome", "steps"),
+    ("target", "fault", "requests", "outcome", "steps"),
     [
         (*PORT, "", "Incident", ["inject", "expectAlerts", "hold", "change", "expectStillFiring"]),
         (*PORT, "Incident", "Incident", ["inject", "expectAlerts", "hold", "change", "expectStillFiring"]),
@@ -25,9 +25,9 @@ PORT = ("Service/product-catalog", "service-target-port-wrong")
         ("", "", "NoIncident", "NoIncident", ["inject", "hold", "teardown"]),
     ],
 )
-def test_draft_of_each_outcome_plans_its_steps(tmp_path, target, fault, asked, outcome, steps):
+def test_draft_of_each_outcome_plans_its_steps(tmp_path, target, fault, requests, outcome, steps):
     entity = Reference.parse(target) if target else None
-    made = draft(Answers("otel-demo", "2.2.0", entity, fault, author="Ada", outcome=asked), CATALOG)
+    made = draft(Answers("otel-demo", "2.2.0", entity, fault, author="Ada", outcome=requests), CATALOG)
     file = tmp_path / made.name / "scenario.yaml"
     file.parent.mkdir()
     file.write_text(made.text)

@@ -42,7 +42,7 @@ def http(delay: str = "3s", **spec: Any) -> Fault:
 
 
 @pytest.mark.parametrize(
-    ("made", "probes", "said"),
+    ("made", "probes", "message"),
     [
         (net(), {"livenessProbe": HTTP},
          "livenessProbe of Deployment/web waits 1 s, less than an answer takes: its containers are started again, and "
@@ -58,9 +58,9 @@ def http(delay: str = "3s", **spec: Any) -> Fault:
          "callers see errors, in a real cluster: the proxy of the lab lets probes pass; a delay below 1 s leaves it"),
     ],
 )  # fmt: skip
-def test_delay_beyond_probe_timeout_is_reported(made: Fault, probes: dict[str, Any], said: str) -> None:
+def test_delay_beyond_probe_timeout_is_reported(made: Fault, probes: dict[str, Any], message: str) -> None:
     (reported,) = list_cautions(made, [workload(**probes)])
-    assert said in reported
+    assert message in reported
 
 
 @pytest.mark.parametrize(

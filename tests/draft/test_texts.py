@@ -24,9 +24,9 @@ def test_solver_texts_name_no_component() -> None:
     catalog = Catalog()
     names = {c.name for app in catalog.apps() for v in catalog.versions(app) for c in catalog.app(app, v).components}
     alerts = ("HighRequestErrorRate", "HighRequestLatency", "NoRequestsReceived", "KubePodNotReady")
-    said = [
+    messages = [
         texts.write_question(),
         *(texts.write_brief([AlertExpectation(name=a, alert_class="MustFire")]) for a in alerts),
     ]
-    assert len(set(said)) == 5
-    assert [name for text in said for name in sorted(names & set(re.findall(r"[\w-]+", text.lower())))] == []
+    assert len(set(messages)) == 5
+    assert [name for text in messages for name in sorted(names & set(re.findall(r"[\w-]+", text.lower())))] == []

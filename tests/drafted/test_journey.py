@@ -30,11 +30,11 @@ def test_journey_stops_at_the_first_failing_command(tmp_path, answers, ran, stop
         seen.append(arguments)
         return answers.get(arguments[0], (0, "fine"))
 
-    came = travel((PAIR, ("a=1", "b=two")), tmp_path, run, ("--name", "lab"))
+    journey = travel((PAIR, ("a=1", "b=two")), tmp_path, run, ("--name", "lab"))
     assert [step[0] for step in seen] == ran
-    assert (came.stopped, came.corrected) == (stopped, corrected)
-    assert bool(came.said) == bool(stopped)
-    assert came.draft == (PAIR, ("a=1", "b=two"))
+    assert (journey.stopped, journey.corrected) == (stopped, corrected)
+    assert bool(journey.said) == bool(stopped)
+    assert journey.draft == (PAIR, ("a=1", "b=two"))
     assert seen[0][-6:-2] == ("--parameter", "a=1", "--parameter", "b=two")
     assert all(("--name" in step) == (step[0] in ("try", "verify")) for step in seen)
 

@@ -38,9 +38,9 @@ class Journey:
             cwd=self.folder, capture_output=True, text=True, env=self.environment, timeout=1800, check=False,
         )  # fmt: skip
         self.took[what] = round(time.monotonic() - began, 2)
-        said = done.stdout + done.stderr
-        assert done.returncode == 0, f"{what}: {said}"
-        return said
+        message = done.stdout + done.stderr
+        assert done.returncode == 0, f"{what}: {message}"
+        return message
 
 
 def test_contributor_commands_from_draft_to_pull_request(lab, tmp_path):
@@ -58,17 +58,17 @@ def test_contributor_commands_from_draft_to_pull_request(lab, tmp_path):
     )  # fmt: skip
     file = clone / there / "scenario.yaml"
     assert "no findings" in journey.run("lint", "lint", there)
-    said = journey.run("try --accept", "try", there, "--accept", *at)
-    assert "PASS" in said
-    assert "accepted" in said  # into the file, or what a draft foretold is what was seen
+    message = journey.run("try --accept", "try", there, "--accept", *at)
+    assert "PASS" in message
+    assert "accepted" in message  # into the file, or what a draft foretold is what was seen
     assert "class: MustFire" in file.read_text()
     journey.run("lint again", "lint", there)
     assert "PASS" in journey.run("verify", "verify", there, *at)
     journey.git("add", there)
     journey.git("commit", "-q", "--signoff", "-m", "An incident: quotes are out of order")
     more = () if full else ("--static-only",)
-    said = journey.run("validate-pr", "validate-pr", "--base", "main", "--out", str(tmp_path / "pr"), *at, *more)
-    assert "lane L3" in said
+    message = journey.run("validate-pr", "validate-pr", "--base", "main", "--out", str(tmp_path / "pr"), *at, *more)
+    assert "lane L3" in message
     assert "PASS" in (tmp_path / "pr" / "summary.md").read_text()
     assert f"# PASS: {NAME}" in journey.run("report", "report", f"runs/{NAME}")
 

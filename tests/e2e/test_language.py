@@ -8,7 +8,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "language"
 
 
 @pytest.mark.parametrize(
-    ("name", "purposes", "said"),
+    ("name", "purposes", "message"),
     [
         (
             "trigger-and-sustaining",
@@ -22,12 +22,12 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "language"
         ),
     ],
 )
-def test_feature_scenario_passes_with_its_trials(lab, kit, name, purposes, said):
+def test_feature_scenario_passes_with_its_trials(lab, kit, name, purposes, message):
     done = kit("verify", str(FIXTURES / name), "--plan", "quick", "--name", lab.name, "--format", "json")
     assert done.code == 0, done.out
     assert [t["purpose"] for t in done.document["trials"]] == purposes
     assert {t["outcome"] for t in done.document["trials"]} == {"Held"}
-    for words in said:
+    for words in message:
         assert words in done.document["headline"]
 
 

@@ -143,8 +143,8 @@ def test_lab_listeners_reject_unauthorized_clients(lab: Lab, identities: dict[st
             for purpose, attempts in ATTEMPTS.items():
                 for attempt in attempts:
                     for scheme in ("https", "http"):
-                        if said := describe_answer(client, scheme, state.ports[purpose], attempt):
-                            answered.append(f"{identity}: {scheme} {purpose} {attempt[1]}: {said}")
+                        if message := describe_answer(client, scheme, state.ports[purpose], attempt):
+                            answered.append(f"{identity}: {scheme} {purpose} {attempt[1]}: {message}")
     assert answered == []
 
 
@@ -156,8 +156,8 @@ def test_lab_itself_is_answered(lab: Lab) -> None:
         assert client.get(f"{state.prometheus_url}/api/v1/query?query=1").status_code == 200
     pki = Path(state.folder) / "kwok" / "clusters" / state.name / "pki"
     with httpx.Client(verify=locate_kubelet_tls(pki).build_client_context(), trust_env=False) as client:
-        said = client.get(f"https://localhost:{state.ports['kubelet']}/containerLogs/kube-system/nobody/main")
-        assert (said.status_code, said.text) == (404, 'pod "nobody" does not exist')
+        response = client.get(f"https://localhost:{state.ports['kubelet']}/containerLogs/kube-system/nobody/main")
+        assert (response.status_code, response.text) == (404, 'pod "nobody" does not exist')
 
 
 def test_name_server_accepts_the_chaos_manager_only(lab: Lab) -> None:

@@ -99,7 +99,7 @@ def program(number: int, middle: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     return (*START, TrialStep(kind="inject", faults=(name,)), *middle, fix if number % 2 else remove, *END)
 
 
-def tried(lab, pairs: Sequence[Pair], middle: Sequence[TrialStep] = (), alert: str = "") -> list:
+def run_trials(lab, pairs: Sequence[Pair], middle: Sequence[TrialStep] = (), alert: str = "") -> list:
     """One trial per pair, two at a time; their results."""
     catalog, value = Catalog(), scenario(pairs, alert)
     digest = resolve(value, catalog, "otel-demo").digest
@@ -120,13 +120,13 @@ def tried(lab, pairs: Sequence[Pair], middle: Sequence[TrialStep] = (), alert: s
 
 
 def test_fault_has_effect_and_is_undone(lab):
-    results = tried(lab, BITING, [TrialStep(kind="hold", seconds=60)])
+    results = run_trials(lab, BITING, [TrialStep(kind="hold", seconds=60)])
     broken = [r for r in results if r.outcome != "Held"]
     assert [(r.describe, r.message, [(f.code, f.message, f.observed) for f in r.findings]) for r in broken] == []
 
 
 def test_fault_without_traffic_has_no_effect(lab):
-    for result in tried(lab, TOOTHLESS):
+    for result in run_trials(lab, TOOTHLESS):
         assert result.outcome == "Broken", (result.describe, result.message)
         assert {f.code for f in result.findings} == {"SK304"}, result.describe
 
@@ -138,5 +138,5 @@ def test_chaos_applies_to_new_pods(lab, pair, alert):
         TrialStep(kind="change", use="Decoy", name="restart-0"),
         TrialStep(kind="expectStillFiring", use="Decoy", name="restart-0"),
     ]
-    (result,) = tried(lab, [pair], middle, alert)
+    (result,) = run_trials(lab, [pair], middle, alert)
     assert result.outcome == "Held", (result.findings, result.message)

@@ -34,10 +34,10 @@ def scenario(folder: Path, name: str, **spec: object) -> Path:
 
 
 def test_incident_by_hand(home: str) -> None:
-    said = perform(commands((ROOT / "README.md").read_text()), ROOT, SCENARIO_KIT_HOME=home, BROWSER="true")
-    assert "product-catalog-wrong-target-port" in said
-    pods = said.partition("kubectl get pods")[2]
-    assert "product-catalog-" in pods, said
+    message = perform(commands((ROOT / "README.md").read_text()), ROOT, SCENARIO_KIT_HOME=home, BROWSER="true")
+    assert "product-catalog-wrong-target-port" in message
+    pods = message.partition("kubectl get pods")[2]
+    assert "product-catalog-" in pods, message
 
 
 def test_lab(home: str, tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_lab(home: str, tmp_path: Path) -> None:
 
 def test_plans(lab, tmp_path: Path) -> None:
     for each in commands((ROOT / "docs" / "plans.md").read_text()):
-        said = perform([f"{each} --name {lab.name} --runs {tmp_path / 'runs'}"], ROOT)
-        assert "PASS cart-scaled-to-zero" in said
+        message = perform([f"{each} --name {lab.name} --runs {tmp_path / 'runs'}"], ROOT)
+        assert "PASS cart-scaled-to-zero" in message
 
 
 def test_status(lab, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_status(lab, tmp_path: Path) -> None:
     stored = scenario(tmp_path, "stored", suspend=True)
     waited, looked, cleared = (commands(f"```console\n{block}```") for block in blocks(text, "console"))
     variables = {"KUBECONFIG": lab.state.kubeconfig}
-    said = perform(
+    message = perform(
         [
             f"kubectl apply -f {stored}",
             "kubectl apply -f validation.yaml",
@@ -75,7 +75,7 @@ def test_status(lab, tmp_path: Path) -> None:
         tmp_path,
         **variables,
     )
-    assert "PASS" in said
+    assert "PASS" in message
 
     left = scenario(tmp_path, "left")
     named = [

@@ -16,6 +16,6 @@ STRUCK = (
 
 @pytest.mark.parametrize("cell", STRUCK, ids=str)
 def test_infrastructure_failure_is_not_an_authoring_error(lab, cell):
-    came = strike(lab.name, cell, 1, Catalog())
-    print(came.word, came.struck, came.message, f"{came.seconds} s")
-    assert not came.wrong, came
+    outcome = strike(lab.name, cell, 1, Catalog())
+    print(outcome.word, outcome.struck, outcome.message, f"{outcome.seconds} s")
+    assert not outcome.wrong, outcome

@@ -106,8 +106,8 @@ def test_solvers_run_on_snapshots(snapshots, tmp_path):
         each.command for each in session((ROOT / "docs" / "solve.md").read_text()) if "--snap" in each.command
     ]
     runs = tmp_path / "solutions"
-    said = perform([f"{command.replace('snapshots', str(folder.parent), 1)} --runs {runs}"], ROOT)
-    assert "recall_gated_precision" in said
+    message = perform([f"{command.replace('snapshots', str(folder.parent), 1)} --runs {runs}"], ROOT)
+    assert "recall_gated_precision" in message
     blamed = {
         path.parts[-3]: [each["name"] for each in json.loads(path.read_text())["answer"]["entities"]]
         for path in runs.rglob("record.json")

@@ -20,8 +20,8 @@ def test_page_of_solvers(lab, tmp_path: Path) -> None:
     shown = [shown.command for shown in session((ROOT / "docs" / "solve.md").read_text())]
     commands = [command for command in shown if "--snapshot" not in command]  # tests/e2e/test_snapshot.py does
     solving = [f"{each} --name {lab.name} --runs {runs}" for each in commands[:-1]]
-    said = perform([*solving, commands[-1].replace("solutions/", f"{runs}/")], ROOT)
-    assert "recall_gated_precision" in said
+    message = perform([*solving, commands[-1].replace("solutions/", f"{runs}/")], ROOT)
+    assert "recall_gated_precision" in message
 
     oracle, loudest, program = (
         json.loads((runs / SCENARIO / name / "1" / "record.json").read_text())
@@ -62,27 +62,27 @@ def test_client_of_mcp_solves_through_the_tools(lab, tmp_path: Path) -> None:
                 return replied.content[0].text
 
             home = json.loads(await use("get_incident"))["namespaces"][0]
-            said = [
+            messages = [
                 await use("get_alerts"),
                 await use("exec_kubectl_cmd_safely", cmd="get svc product-catalog -o yaml"),
             ]
             query = 'kube_deployment_status_replicas_available{deployment="product-catalog"}'
-            said += [await use("get_metrics", query=query), await use("get_logs", query='{app="frontend"}')]
-            said += [await use("get_traces", service="frontend", errors=True)]
+            messages += [await use("get_metrics", query=query), await use("get_logs", query='{app="frontend"}')]
+            messages += [await use("get_traces", service="frontend", errors=True)]
             cause = {"name": f"{home}/Service/product-catalog", "contributing_factor": True}
-            said += [await use("submit", ans={"entities": [cause], "propagations": [], "alerts_explained": []})]
+            messages += [await use("submit", ans={"entities": [cause], "propagations": [], "alerts_explained": []})]
             await use("exec_kubectl_cmd_safely", cmd=f"patch svc product-catalog --type=json -p '{REPAIR}'")
             await use("wait", seconds=600)
-            said += [await use("submit")]
+            messages += [await use("submit")]
             with anyio.fail_after(200):
                 while not record.exists():  # it is judged once everything is said
                     await anyio.sleep(0.2)
-            return said
+            return messages
 
-    said = anyio.run(solve)
-    assert "HighRequestErrorRate" in said[0]
-    assert "targetPort: 9999" in said[1]
-    assert all(home.count("items") for home in (said[2], said[4]))
+    messages = anyio.run(solve)
+    assert "HighRequestErrorRate" in messages[0]
+    assert "targetPort: 9999" in messages[1]
+    assert all(home.count("items") for home in (messages[2], messages[4]))
     kept = json.loads(record.read_text())
     assert (kept["stop_reason"], kept["resolved"], kept["turns"]) == ("finish", True, 9)
     assert all(call["ok"] for call in kept["tool_calls"])

@@ -109,12 +109,12 @@ def test_verify_in_a_named_cluster_is_interrupted_and_taken_up(lab, tmp_path):
     with subprocess.Popen(command, **pipes, preexec_fn=obey) as first:
         eventually(lambda: lab.cluster.list("Trial", HERE, group=GROUP), 90, "no trial")
         first.send_signal(signal.SIGINT)
-        _, said = first.communicate(timeout=60)
-    assert first.returncode == 130, said
-    assert f"context {context}, https://127.0.0.1" in said
+        _, message = first.communicate(timeout=60)
+    assert first.returncode == 130, message
+    assert f"context {context}, https://127.0.0.1" in message
     (name,) = [v["metadata"]["name"] for v in lab.cluster.list("Validation", HERE, group=GROUP)]
-    assert f"delete validation {name}" in said
-    assert f"running: {trials(lab, name)[0]['metadata']['name']}" in said
+    assert f"delete validation {name}" in message
+    assert f"running: {trials(lab, name)[0]['metadata']['name']}" in message
     second = subprocess.run(command, capture_output=True, timeout=300, text=True, cwd=tmp_path, env=environment)
     assert second.returncode == 0, second.stderr
     assert "taken up where it stands" in second.stderr

@@ -131,9 +131,9 @@ def test_hover_of_a_twin_field_has_its_unit(server: Server, twin: tuple[Path, st
     path, text = twin
     server.opened(path, text)
     line, column = place(text, "readySeconds:")
-    said = plain(server.hover(path, line, column + 2))
-    assert "From its start until it serves" in said
-    assert "Unit: s." in said
+    message = plain(server.hover(path, line, column + 2))
+    assert "From its start until it serves" in message
+    assert "Unit: s." in message
 
 
 def test_completion_offers_every_component_field(server: Server, twin: tuple[Path, str]) -> None:

@@ -68,10 +68,10 @@ def test_service_metrics_combine_pods_and_spans(tmp_path: Path) -> None:
         write_series(tmp_path / "metrics" / f"pod_{pod}_raw.tsv", series)
     served = {"span_kind": "SPAN_KIND_SERVER", "span_name": "GET /", "status_code": "STATUS_CODE_UNSET"}
     failed = {**served, "status_code": "STATUS_CODE_ERROR"}
-    asked = {**served, "span_kind": "SPAN_KIND_CLIENT"}
+    client_calls = {**served, "span_kind": "SPAN_KIND_CLIENT"}
     count, bucket = (f"traces_span_metrics_duration_milliseconds_{part}" for part in ("count", "bucket"))
     series = [
-        *((count, s, 30.0 * (s > 0), tags) for tags in (served, failed, asked) for s in (0, 15)),
+        *((count, s, 30.0 * (s > 0), tags) for tags in (served, failed, client_calls) for s in (0, 15)),
         *((bucket, s, 30.0 * (s > 0), {**served, "le": le}) for le in ("10", "+Inf") for s in (0, 15)),
     ]
     write_series(tmp_path / "metrics" / "service_cart_raw.tsv", series)

@@ -117,7 +117,7 @@ def test_export_overwrites_nothing(snapshots: Path, tasks: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("spoil", "code", "told"),
+    ("spoil", "code", "messages"),
     [
         (lambda s: (s / "Scenario-1" / "otel_logs_raw.tsv").write_text("x"), 1, "otel_logs_raw.tsv was changed"),
         (lambda s: (s / "Scenario-1" / "answer.txt").write_text("cart"), 1, "answer.txt is not in the manifest"),
@@ -126,11 +126,11 @@ def test_export_overwrites_nothing(snapshots: Path, tasks: Path, capsys: pytest.
         (lambda s: (s / "truths").rename(s / "hidden"), 3, "keep `truths` beside its snapshots"),
     ],
 )
-def test_modified_snapshot_is_refused(spoil, code, told, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_modified_snapshot_is_refused(spoil, code, messages, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     write(play(3)[0], tmp_path / "s")
     spoil(tmp_path / "s")
     assert run(["export", "harbor", str(tmp_path / "s"), "--out", str(tmp_path / "out")]) == code
-    assert told in capsys.readouterr().err
+    assert messages in capsys.readouterr().err
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
 

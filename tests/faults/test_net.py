@@ -25,10 +25,10 @@ APP = CATALOG.app("otel-demo", "2.2.0")
 def objects() -> tuple[Object, ...]:
     made_up = [copy.deepcopy(o) for o in EXTRA]
     app = render_app(APP, {}, 50, NAMESPACE)
-    cart = at(app, "Deployment/cart")
+    cart = find_object(app, "Deployment/cart")
     cart["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100m"
     closed = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-    at(app, "Deployment/quote")["spec"]["template"]["spec"]["containers"][0]["securityContext"] = closed
+    find_object(app, "Deployment/quote")["spec"]["template"]["spec"]["containers"][0]["securityContext"] = closed
     return (*app, *made_up)
 
 
@@ -85,27 +85,27 @@ EXTRA: tuple[Object, ...] = (
 )
 
 
-def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: object) -> Fault:
+def render(objects: tuple[Object, ...], name: str, target: str, **parameters: object) -> Fault:
     use = FaultUse(name="main", type=name, target=Reference.parse(target), parameters=parameters)
     return render_fault(CATALOG.fault(name), use, APP, objects, NAMESPACE, "scenario")
 
 
-def made(objects: tuple[Object, ...], changes: tuple[Change, ...], app: App = APP) -> tuple[Object, ...]:
+def simulate(objects: tuple[Object, ...], changes: tuple[Change, ...], app: App = APP) -> tuple[Object, ...]:
     for change in changes:
         objects = change.operation.simulate(objects, app, NAMESPACE)
     return objects
 
 
-def at(objects: tuple[Object, ...], ref: str) -> Object | None:
+def find_object(objects: tuple[Object, ...], ref: str) -> Object | None:
     index = find_position(objects, Reference.parse(ref), NAMESPACE)
     return None if index is None else objects[index]
 
 
-def stored(value):
+def normalise(value):
     """As an API server keeps it: a list of a pod that lost its last item is left out."""
     if isinstance(value, dict):
-        return {k: stored(v) for k, v in value.items() if v != []}
-    return [stored(v) for v in value] if isinstance(value, list) else value
+        return {k: normalise(v) for k, v in value.items() if v != []}
+    return [normalise(v) for v in value] if isinstance(value, list) else value
 
 
 #: Where a variable of the first container stands.
@@ -191,12 +191,12 @@ BITES = [
 
 @pytest.mark.parametrize(("name", "target", "parameters", "values"), BITES)
 def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters, values):
-    result = rendered(objects, name, target, **parameters)
-    broken = made(objects, result.changes)
+    result = render(objects, name, target, **parameters)
+    broken = simulate(objects, result.changes)
     for ref, path, value in values:
         if value is not None:
             desired = _filled(value, result)
-            assert find(at(broken, ref), path) == [desired]
+            assert find(find_object(broken, ref), path) == [desired]
     for check in (*result.effect, *result.undone):
         if check.query:
             scoped = scope(check.query.expr, NAMESPACE)
@@ -204,14 +204,14 @@ def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters
     assert result.effect[0].query is None
     assert any(c.query for c in result.effect), "an effect is more than the object that was written"
     for cause in result.causes:
-        repaired = made(broken, tuple(c for c in cause.fix if not c.operation.fault))
-        before = at(objects, cause.ref)
+        repaired = simulate(broken, tuple(c for c in cause.fix if not c.operation.fault))
+        before = find_object(objects, cause.ref)
         if before is not None and all(not c.operation.fault for c in cause.fix):
-            assert stored(at(repaired, cause.ref)) == stored(before)
+            assert normalise(find_object(repaired, cause.ref)) == normalise(before)
         elif before is None and any(c.operation.deletes for c in cause.fix):
-            assert at(repaired, cause.ref) is None
+            assert find_object(repaired, cause.ref) is None
     for decoy in result.decoys:
-        made(broken, decoy.changes)
+        simulate(broken, decoy.changes)
 
 
 def _filled(value, result: Fault):
@@ -276,7 +276,7 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "target", "parameters", "code", "part"), REFUSED)
 def test_ineffective_network_fault_is_refused(objects, name, target, parameters, code, part):
     with pytest.raises(AuthoringError) as caught:
-        rendered(objects, name, target, **parameters)
+        render(objects, name, target, **parameters)
     assert [f.code for f in caught.value.findings] == [code]
     assert part in caught.value.message + "".join(f.message for f in caught.value.findings)
 
@@ -302,7 +302,7 @@ def test_open_load_surge_multiplies_its_rate():
     )
     changes = render_fault(CATALOG.fault("traffic-surge"), use, HOTEL, objects, NAMESPACE, "scenario").changes
     before = {e["name"]: e["value"] for e in _env(objects)}
-    after_ = {e["name"]: e["value"] for e in _env(made(objects, changes))}
+    after_ = {e["name"]: e["value"] for e in _env(simulate(objects, changes))}
     assert int(after_["REQUESTS_PER_SECOND"]) == 4 * int(before["REQUESTS_PER_SECOND"])
 
 
@@ -318,10 +318,10 @@ def test_surge_changes_user_flag_variant_and_names_its_store():
     assert change.to_json() == {"setFlag": {"flag": "loadGeneratorVUs", "variant": "200", "value": 200.0}}
     assert (cause.ref, cause.field) == ("ConfigMap/flagd-config", "data")
     assert [s.name for s in surge.solutions] == ["end-surge"]
-    usual = made(made(objects, surge.changes, app), cause.fix, app)
+    usual = simulate(simulate(objects, surge.changes, app), cause.fix, app)
     document = next(o for o in usual if o["metadata"]["name"] == "flagd-config")["data"]["demo.flagd.json"]
     assert json.loads(document)["flags"]["loadGeneratorVUs"]["defaultVariant"] == "50"
 
 
 def _env(objects):
-    return at(objects, "Deployment/load-generator")["spec"]["template"]["spec"]["containers"][0]["env"]
+    return find_object(objects, "Deployment/load-generator")["spec"]["template"]["spec"]["containers"][0]["env"]

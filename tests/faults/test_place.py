@@ -16,7 +16,7 @@ NOT_SHIPPED = ("secret-data-corrupted", "secret-rotated-stale-env")
 
 
 @cache
-def prepared(name, app_name):
+def prepare(name, app_name):
     """The fault, the app, and its objects; the shop also with a Secret that two of its workloads read."""
     fault_type = CATALOG.fault(name)
     app = CATALOG.app(app_name, CATALOG.versions(app_name)[0])
@@ -58,15 +58,15 @@ def _reads(obj):
             }
         }
     )
-    return change.operation.simulate((obj,), prepared("node-cordoned", SHOP)[1], "otel-demo")[0]
+    return change.operation.simulate((obj,), prepare("node-cordoned", SHOP)[1], "otel-demo")[0]
 
 
-def rendered(name, app_name, target, /, **parameters):
-    fault_type, app, objects = prepared(name, app_name)
+def render(name, app_name, target, /, **parameters):
+    fault_type, app, objects = prepare(name, app_name)
     return offer(fault_type, app, objects, Reference.parse(target), parameters).fault
 
 
-def made(changes, objects, app):
+def simulate(changes, objects, app):
     for change in changes:
         objects = change.operation.simulate(objects, app, app.namespace)
     return objects
@@ -124,19 +124,19 @@ USES = [
 
 @pytest.mark.parametrize(("name", "use", "parameters"), USES, ids=[f"{n}-{u[1]}" for n, u, _ in USES])
 def test_fault_changes_objects_and_is_repairable(name, use, parameters):
-    fault = rendered(name, *use, **parameters)
-    _, app, objects = prepared(name, use[0])
-    broken = made(fault.changes, objects, app)
+    fault = render(name, *use, **parameters)
+    _, app, objects = prepare(name, use[0])
+    broken = simulate(fault.changes, objects, app)
     assert fault.effect
     assert fault.undone
     assert fault.causes
     assert fault.decoys
     for repair in (*(e.fix for e in fault.causes), *(s.changes for s in fault.solutions)):
         assert repair
-        made(repair, broken, app)
+        simulate(repair, broken, app)
     for decoy in fault.decoys:
         assert decoy.changes not in [s.changes for s in fault.solutions]
-        made(decoy.changes, broken, app)
+        simulate(decoy.changes, broken, app)
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def test_fault_changes_objects_and_is_repairable(name, use, parameters):
     ],
 )
 def test_fix_restores_the_original_objects(name, target):
-    fault = rendered(name, SHOP, target)
-    _, app, objects = prepared(name, SHOP)
+    fault = render(name, SHOP, target)
+    _, app, objects = prepare(name, SHOP)
     key = lambda o: (o["kind"], o["metadata"]["name"])  # noqa: E731
-    fixed = made(fault.causes[0].fix, made(fault.changes, objects, app), app)
+    fixed = simulate(fault.causes[0].fix, simulate(fault.changes, objects, app), app)
     for before, now in zip(sorted(objects, key=key), sorted(fixed, key=key), strict=True):
         assert _lean(now) == _lean(before)
 
@@ -171,21 +171,21 @@ def _lean(value):
 
 
 def test_fix_restores_variable_position():
-    fault = rendered("env-var-missing", SHOP, "Deployment/checkout")
+    fault = render("env-var-missing", SHOP, "Deployment/checkout")
     restore = fault.causes[0].fix[0].operation
     assert restore.patch[0]["path"].startswith("/spec/template/spec/containers/0/env/")
     assert restore.patch[0]["value"]["name"] == "CART_ADDR"
 
 
 def test_volume_full_uses_existing_claim():
-    fault = rendered("volume-full", HOTEL, "Deployment/mongodb-geo")
+    fault = render("volume-full", HOTEL, "Deployment/mongodb-geo")
     assert fault.changes[0].operation.manifest["spec"]["template"]["spec"]["volumes"][0]["persistentVolumeClaim"] == {
         "claimName": "geo-pvc"
     }
 
 
 def test_all_readers_but_one_are_restarted():
-    fault = rendered("secret-rotated-stale-env", SHOP, "Secret/store")
+    fault = render("secret-rotated-stale-env", SHOP, "Secret/store")
     assert [c.operation.target for c in fault.changes if c.operation.restarts] == [
         "Deployment/valkey-cart",
         "Deployment/checkout",
@@ -221,7 +221,7 @@ def test_all_readers_but_one_are_restarted():
 )  # fmt: skip
 def test_ineffective_placement_fault_is_refused(name, use, parameters, part):
     with pytest.raises(AuthoringError) as caught:
-        rendered(name, *use, **parameters)
+        render(name, *use, **parameters)
     reported = caught.value.message + "".join(f.message for f in caught.value.findings)
     assert part in reported
 
@@ -235,12 +235,12 @@ def test_ineffective_placement_fault_is_refused(name, use, parameters, part):
     ],
 )
 def test_wrong_field_affects_workload_that_reads_it(field, workload):
-    made = rendered("configmap-field-wrong", *SETTINGS, field=field)
-    assert made.changes[-1].operation.target == workload
+    simulate = render("configmap-field-wrong", *SETTINGS, field=field)
+    assert simulate.changes[-1].operation.target == workload
 
 
 def test_tolerated_taint_is_refused():
-    fault_type, app, objects = prepared("taint-without-toleration", SHOP)
+    fault_type, app, objects = prepare("taint-without-toleration", SHOP)
     tolerant = Change.from_json(
         {
             "patch": {

@@ -129,12 +129,12 @@ def worlds(catalog):
     return {OTEL: world(OTEL, {}), HOTEL: world(HOTEL, {}), HOTEL_CLAIMS: world(HOTEL, {"storage": "Claim"})}
 
 
-def aimed(catalog, name, app, objects, target, parameters):
+def render(catalog, name, app, objects, target, parameters):
     use = FaultUse(name="main", type=name, target=Reference.parse(target), parameters=parameters)
     return render_fault(catalog.fault(name), use, app, objects, NAMESPACE, "s")
 
 
-def changed(objects, changes, app):
+def simulate(objects, changes, app):
     for change in changes:
         objects = change.operation.simulate(objects, app, NAMESPACE)
     return objects
@@ -147,7 +147,7 @@ def tidy(obj):
     return [tidy(v) for v in obj] if isinstance(obj, list) else obj
 
 
-def found(objects, target):
+def find_object(objects, target):
     kind, _, name = target.partition("/")
     return tidy(next(o for o in objects if (o["kind"], o["metadata"]["name"]) == (kind, name)))
 
@@ -155,22 +155,22 @@ def found(objects, target):
 @pytest.mark.parametrize(("name", "app", "target", "parameters"), RENDERED)
 def test_fault_breaks_target_and_fix_restores_it(catalog, worlds, name, app, target, parameters):
     app, objects = worlds[app]
-    result = aimed(catalog, name, app, objects, target, parameters)
-    broken = changed(objects, result.changes, app)
+    result = render(catalog, name, app, objects, target, parameters)
+    broken = simulate(objects, result.changes, app)
     assert broken != objects
     fixes = [change for entity in result.entities for change in entity.fix]
-    assert found(changed(broken, fixes, app), target) == found(objects, target) or name in (
+    assert find_object(simulate(broken, fixes, app), target) == find_object(objects, target) or name in (
         "init-container-crash",  # what it carries stays, and passes
     )
     for procedure in (*result.solutions, *result.decoys):
         assert procedure.changes
-        changed(broken, procedure.changes, app)
+        simulate(broken, procedure.changes, app)
 
 
 @pytest.mark.parametrize(("name", "app", "target", "parameters"), RENDERED)
 def test_effect_has_object_and_query_checks(catalog, worlds, name, app, target, parameters):
     app, objects = worlds[app]
-    result = aimed(catalog, name, app, objects, target, parameters)
+    result = render(catalog, name, app, objects, target, parameters)
     assert any(check.object for check in result.effect)
     assert any(check.query for check in result.effect)
     assert result.undone
@@ -184,7 +184,7 @@ def test_effect_has_object_and_query_checks(catalog, worlds, name, app, target, 
 def test_ineffective_fault_is_refused(catalog, worlds, name, app, target, parameters):
     app, objects = worlds[app]
     with pytest.raises(AuthoringError) as caught:
-        aimed(catalog, name, app, objects, target, parameters)
+        render(catalog, name, app, objects, target, parameters)
     assert {f.code for f in caught.value.findings} <= {"SK304", "SK110"}
 
 
@@ -209,12 +209,12 @@ def with_probes(objects, target):
 def test_existing_probe_is_replaced_and_restored(catalog, worlds, name, key, parameters):
     app, objects = worlds[OTEL]
     objects = with_probes(objects, "Deployment/cart")
-    result = aimed(catalog, name, app, objects, "Deployment/cart", parameters)
-    broken = changed(objects, result.changes, app)
-    probe = found(broken, "Deployment/cart")["spec"]["template"]["spec"]["containers"][0][key]
+    result = render(catalog, name, app, objects, "Deployment/cart", parameters)
+    broken = simulate(objects, result.changes, app)
+    probe = find_object(broken, "Deployment/cart")["spec"]["template"]["spec"]["containers"][0][key]
     assert len({"httpGet", "exec", "tcpSocket"} & set(probe)) == 1
     assert probe != PROBED[key]
-    fixed = found(changed(broken, result.causes[0].fix, app), "Deployment/cart")["spec"]["template"]["spec"]
+    fixed = find_object(simulate(broken, result.causes[0].fix, app), "Deployment/cart")["spec"]["template"]["spec"]
     assert {k: fixed["containers"][0][k] for k in PROBED} == PROBED
 
 
@@ -228,7 +228,7 @@ def test_equal_probe_is_refused(catalog, worlds, name, parameters):
     cart = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "cart")
     cart["spec"]["template"]["spec"]["containers"][0]["livenessProbe"] = {"httpGet": {"port": 81}}
     with pytest.raises(AuthoringError) as caught:
-        aimed(catalog, name, app, objects, "Deployment/cart", parameters)
+        render(catalog, name, app, objects, "Deployment/cart", parameters)
     assert [f.code for f in caught.value.findings] == ["SK304"]
 
 
@@ -236,6 +236,8 @@ def test_equal_probe_is_refused(catalog, worlds, name, parameters):
 def test_object_names_do_not_reveal_the_fault(catalog, worlds, name):
     target, parameters, world = next((t, p, w) for n, w, t, p in RENDERED if n == name)
     app, objects = worlds[world]
-    reported = json.dumps([c.to_json() for c in aimed(catalog, name, app, objects, target, parameters).changes]).lower()
+    reported = json.dumps(
+        [c.to_json() for c in render(catalog, name, app, objects, target, parameters).changes]
+    ).lower()
     for word in ("chaos", "fault", "inject", "noisy", "break", "broken", "conflict", "wrong", "exhaust"):
         assert not re.search(rf"\b{word}", reported)

@@ -12,7 +12,7 @@ CATALOG = Catalog()
 DATABASE, CACHE = "Deployment/postgresql", "Deployment/valkey-cart"
 
 
-def rendered(name, target, /, app="otel-demo", version="2.2.0", **parameters):
+def render(name, target, /, app="otel-demo", version="2.2.0", **parameters):
     fault_type = CATALOG.fault(name)
     shop = CATALOG.app(app, version)
     found = offer(fault_type, shop, render_objects_for(fault_type, shop, CATALOG), Reference.parse(target), parameters)
@@ -41,7 +41,7 @@ def rendered(name, target, /, app="otel-demo", version="2.2.0", **parameters):
     ],
 )
 def test_store_command_has_an_undo(name, target, parameters, does, undo):
-    fault = rendered(name, target, **parameters)
+    fault = render(name, target, **parameters)
     (change,), (inverse,) = fault.changes, fault.undo
     assert " ".join(change.operation.command).endswith(does)
     assert " ".join(inverse.operation.command).endswith(undo)
@@ -61,7 +61,7 @@ def test_store_command_has_an_undo(name, target, parameters, does, undo):
     ],
 )
 def test_long_running_clients_are_created(name, target, parameters, word):
-    fault = rendered(name, target, **parameters)
+    fault = render(name, target, **parameters)
     (change,) = fault.changes
     shop = CATALOG.app("otel-demo", "2.2.0")
     container = change.operation.manifest["spec"]["template"]["spec"]["containers"][0]
@@ -85,7 +85,7 @@ def test_long_running_clients_are_created(name, target, parameters, word):
     ],
 )
 def test_newer_version_has_the_same_clients(name, target, word):
-    fault = rendered(name, target, version="3.0.0")
+    fault = render(name, target, version="3.0.0")
     assert word in " ".join(fault.changes[0].operation.command)
 
 
@@ -100,13 +100,13 @@ def test_newer_version_has_the_same_clients(name, target, word):
 )
 def test_stores_without_such_a_client_are_refused(name, target, app, version, text):
     with pytest.raises(AuthoringError, match=text):
-        rendered(name, target, app=app, version=version)
+        render(name, target, app=app, version=version)
 
 
 @pytest.mark.parametrize("parameters", [{"user": "somebody"}, {"table": "accounting.shipping"}])
 def test_unsupported_store_commands_are_refused(parameters):
     with pytest.raises(AuthoringError, match="does not list this command of client 'psql'"):
-        rendered("postgres-privilege-revoked", DATABASE, **parameters)
+        render("postgres-privilege-revoked", DATABASE, **parameters)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_unsupported_store_commands_are_refused(parameters):
     ],
 )
 def test_login_fault_changes_store_arguments(target, app, version, args):
-    fault = rendered("store-login-required", target, app=app, version=version)
+    fault = render("store-login-required", target, app=app, version=version)
     (change,), (fix,) = fault.changes, fault.causes[0].fix
     (container,) = change.operation.patch["spec"]["template"]["spec"]["containers"]
     assert tuple(container["args"]) == args
@@ -130,4 +130,4 @@ def test_login_fault_changes_store_arguments(target, app, version, args):
 @pytest.mark.parametrize("target", [DATABASE, "Deployment/cart"])
 def test_stores_without_a_known_argument_are_refused(target):
     with pytest.raises(AuthoringError, match="its image is none of MongoDB, Valkey and Redis"):
-        rendered("store-login-required", target)
+        render("store-login-required", target)

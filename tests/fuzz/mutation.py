@@ -20,7 +20,7 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def mutated(document: Any, random: Random, most: int = 4) -> Any:
+def mutate(document: Any, random: Random, most: int = 4) -> Any:
     """A copy with one to ``most`` places changed."""
     document = copy.deepcopy(document)
     for _ in range(random.randint(1, most)):
@@ -91,7 +91,7 @@ def _misspell(around: Any, key: Any, random: Random, whole: Any) -> None:
 _KINDS = (_delete, _duplicate, _retype, _reorder, _deepen, _transplant, _misspell)
 
 
-def written(document: Any, random: Random) -> str:
+def dump_yaml(document: Any, random: Random) -> str:
     """The document as YAML, in a style of chance."""
     return yaml.safe_dump(
         document,
@@ -102,7 +102,7 @@ def written(document: Any, random: Random) -> str:
     )
 
 
-def damaged(text: str, random: Random) -> str:
+def damage(text: str, random: Random) -> str:
     """The text with some lines or characters lost, doubled, moved or new."""
     for _ in range(random.randint(1, 5)):
         lines = text.split("\n")
@@ -129,7 +129,7 @@ _PIECES = (
 )  # fmt: skip
 
 
-def noted(text: str, random: Random, same: Any) -> tuple[str, list[str]]:
+def add_comments(text: str, random: Random, same: Any) -> tuple[str, list[str]]:
     """The text with comments that do not change what it says (``same`` tells), and the comments."""
     notes: list[str] = []
     for number in range(random.randint(0, 6)):

@@ -17,7 +17,7 @@ from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
 from scenario_kit.load.yaml.document import parse
 from tests.fuzz.effort import effort
-from tests.fuzz.mutation import LANGUAGE, damaged, mutated, noted, written
+from tests.fuzz.mutation import LANGUAGE, add_comments, damage, dump_yaml, mutate
 
 CATALOG = Catalog()
 #: The app that is damaged.
@@ -47,16 +47,16 @@ def assert_judged(path: Path, catalog: Catalog, notes: Sequence[str] = ()) -> No
         assert [note for note in notes if note not in result.new.decode()] == []
 
 
-def wrong(text: str, random: Random) -> tuple[str, list[str]]:
+def spoil(text: str, random: Random) -> tuple[str, list[str]]:
     """The text with damage, or with changed values and comments, and the comments."""
     if random.random() < 0.3:
-        return damaged(text, random), []
-    changed = written(mutated(parse(text, "").data, random), random)
-    said = _said(changed)
-    return noted(changed, random, lambda tried: said is not None and _said(tried) == said)
+        return damage(text, random), []
+    changed = dump_yaml(mutate(parse(text, "").data, random), random)
+    document = _parse_or_none(changed)
+    return add_comments(changed, random, lambda tried: document is not None and _parse_or_none(tried) == document)
 
 
-def _said(text: str) -> object:
+def _parse_or_none(text: str) -> object:
     try:
         return parse(text, "").data
     except AuthoringError:
@@ -72,7 +72,7 @@ def test_fault_beside_a_scenario(folder: Path, seed, random: Random) -> None:
     shutil.copy(path, own)
     name = document["spec"]["faults"][0]["type"]
     text = CATALOG.fault_path(name, path).read_text()
-    broken, notes = wrong(text, random)
+    broken, notes = spoil(text, random)
     fault = own.parent / "faults" / name / "fault.yaml"
     fault.parent.mkdir(parents=True, exist_ok=True)
     fault.write_text(broken, encoding="utf-8", newline="")
@@ -87,7 +87,7 @@ def test_app_in_a_collection(folder: Path, random: Random) -> None:
     catalog = Catalog([folder, find_data_root()])
     own, app = folder / "scenario.yaml", folder / "catalog" / "apps" / APP / "app.yaml"
     text = (find_data_root() / "catalog" / "apps" / APP / "app.yaml").read_text()
-    broken, notes = wrong(text, random)
+    broken, notes = spoil(text, random)
     app.write_text(broken, encoding="utf-8", newline="")
     seed, _ = next(each for each in SEEDS if each[1]["spec"]["app"]["name"] == APP)
     shutil.copy(seed, own)

@@ -14,7 +14,7 @@ from scenario_kit.lint.fix import fix_text
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.document import parse
 from tests.fuzz.effort import effort
-from tests.fuzz.mutation import LANGUAGE, damaged, mutated, noted, written
+from tests.fuzz.mutation import LANGUAGE, add_comments, damage, dump_yaml, mutate
 
 CATALOG = Catalog()
 #: The catalogue's, and those that between them use every feature of the language.
@@ -54,25 +54,27 @@ def test_lint_survives_any_bytes(content: bytes) -> None:
 @effort(40)
 @given(st.sampled_from(SEEDS), CHANCE)
 def test_damaged_text(seed, random: Random) -> None:
-    assert_unharmed(damaged(seed.read_text(), random), [])
+    assert_unharmed(damage(seed.read_text(), random), [])
 
 
 @effort(60)
 @given(st.sampled_from(SEEDS), CHANCE)
 def test_changed_values(seed, random: Random) -> None:
-    document = mutated(parse(seed.read_text(), "").data, random)
-    study(written(document, random))
+    document = mutate(parse(seed.read_text(), "").data, random)
+    study(dump_yaml(document, random))
 
 
 @effort(25)
 @given(st.sampled_from(SEEDS), CHANCE)
 def test_fixing_changed_values_keeps_comments(seed, random: Random) -> None:
-    text = written(mutated(parse(seed.read_text(), "").data, random, 2), random)
-    said = _said(text)
-    assert_unharmed(*noted(text, random, lambda tried: said is not None and _said(tried) == said))
+    text = dump_yaml(mutate(parse(seed.read_text(), "").data, random, 2), random)
+    document = _parse_or_none(text)
+    assert_unharmed(
+        *add_comments(text, random, lambda tried: document is not None and _parse_or_none(tried) == document)
+    )
 
 
-def _said(text: str) -> object:
+def _parse_or_none(text: str) -> object:
     try:
         return parse(text, "").data
     except AuthoringError:

@@ -59,8 +59,8 @@ def image(containerd, archive):
 
 def run(containerd, image, name, *arguments, **more):
     process = containerd.start(image, name, arguments, more.get("environment", {}), more.get("mounts", {}))
-    said, _ = process.communicate(timeout=60)
-    return process.returncode, said
+    message, _ = process.communicate(timeout=60)
+    return process.returncode, message
 
 
 def test_container_filesystem_is_read_only(containerd, image):
@@ -76,24 +76,24 @@ for folder in ("/", "/tmp", "/usr", "/etc"):
         pass
 print([shutil.which(name) for name in ("sh", "bash", "pip", "apt-get", "go")])
 """
-    code, said = run(containerd, image, "hardened", "/usr/bin/python3", "-c", program)
-    assert (code, said.split("\n")[:2]) == (0, ["65532 65532 0000000000000000 1 2", str([None] * 5)]), said
+    code, message = run(containerd, image, "hardened", "/usr/bin/python3", "-c", program)
+    assert (code, message.split("\n")[:2]) == (0, ["65532 65532 0000000000000000 1 2", str([None] * 5)]), message
 
 
 def test_operator_image_without_lab_is_a_usage_error(containerd, image):
-    code, said = run(containerd, image, "lab", "/usr/bin/python3", "-m", "operators.scenario", "--lab", "default")
+    code, message = run(containerd, image, "lab", "/usr/bin/python3", "-m", "operators.scenario", "--lab", "default")
     assert code == 3
-    assert "has no lab" in said
-    assert "fix: --in-cluster" in said
+    assert "has no lab" in message
+    assert "fix: --in-cluster" in message
 
 
 def test_start_uses_precompiled_modules(containerd, image):
-    code, said = run(
+    code, message = run(
         containerd, image, "compiled", "/usr/bin/python3", "-v", "-c", "import operators.scenario.__main__"
     )
     assert code == 0
-    assert len(re.findall(r"^# code object from .*\.pyc", said, re.MULTILINE)) > 500
-    assert not re.findall(r"^# code object from .*\.py$", said, re.MULTILINE)
+    assert len(re.findall(r"^# code object from .*\.pyc", message, re.MULTILINE)) > 500
+    assert not re.findall(r"^# code object from .*\.py$", message, re.MULTILINE)
 
 
 def eventually(what, within, message):

@@ -57,7 +57,7 @@ def test_invalid_reference_is_refused(name):
 
 
 def test_failed_command_stops_delivery():
-    said = []
+    messages = []
     with pytest.raises(ToolchainError, match="false exited with code 1"):
-        run_commands([["true"], ["false"], ["true"]], said.append)
-    assert said == ["$ true", "$ false"]
+        run_commands([["true"], ["false"], ["true"]], messages.append)
+    assert messages == ["$ true", "$ false"]

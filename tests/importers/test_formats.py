@@ -34,7 +34,7 @@ def catalog() -> Catalog:
     return Catalog()
 
 
-def bring(format: str, catalog: Catalog, text: str = "", path: str = "input.yaml", **more: str) -> ImportResult:
+def import_text(format: str, catalog: Catalog, text: str = "", path: str = "input.yaml", **more: str) -> ImportResult:
     files = [InputFile(path, text)] if text else read_inputs(INPUTS[format], FORMATS[format].endings)
     return run_import(format, files, catalog, **more)
 
@@ -54,7 +54,7 @@ def test_every_format_has_an_example() -> None:
 
 @pytest.mark.parametrize("format", INPUTS)
 def test_drafts_pass_lint(format: str, catalog: Catalog, tmp_path: Path) -> None:
-    result = bring(format, catalog)
+    result = import_text(format, catalog)
     assert result.drafts
     for draft in result.drafts:
         file = tmp_path / draft.path
@@ -65,13 +65,13 @@ def test_drafts_pass_lint(format: str, catalog: Catalog, tmp_path: Path) -> None
             continue
         findings = lint_file(tmp_path / draft.path, catalog)
         assert not [f for f in findings if f.severity is Severity.ERROR]
-        asked = [f.message.removeprefix("to decide: ") for f in findings if f.code == "SK611"]
-        assert asked == [" ".join(question.split()) for question in draft.questions]
+        questions = [f.message.removeprefix("to decide: ") for f in findings if f.code == "SK611"]
+        assert questions == [" ".join(question.split()) for question in draft.questions]
 
 
 @pytest.mark.parametrize("format", INPUTS)
 def test_every_decision_has_its_line_and_its_reason(format: str, catalog: Catalog) -> None:
-    for each in bring(format, catalog).decisions:
+    for each in import_text(format, catalog).decisions:
         line = Path(each.position.path).read_text().splitlines()[each.position.line - 1]
         assert 1 <= each.position.column <= len(line)
         last = re.sub(r"\[\d+\]$", "", each.place).rpartition(".")[2]
@@ -83,7 +83,7 @@ def test_every_decision_has_its_line_and_its_reason(format: str, catalog: Catalo
 
 
 def test_workflow_becomes_staged_faults(catalog: Catalog) -> None:
-    result = bring("chaos-mesh", catalog)
+    result = import_text("chaos-mesh", catalog)
     late, lossy = spec(result)["faults"]
     assert (late["type"], late["target"], "start" in late) == ("network-delay", "Deployment/search", False)
     assert late["parameters"]["latencyMilliseconds"] == 900
@@ -117,7 +117,7 @@ def test_experiment_mode_maps_to_replicas(
         "  loss: {loss: '40'}\n  selector: {namespaces: [otel-demo], labelSelectors: {app: cart}}\n"
         f"  {mode.replace(', ', chr(10) + '  ')}\n"
     )
-    result = bring("chaos-mesh", catalog, text)
+    result = import_text("chaos-mesh", catalog, text)
     assert spec(result)["faults"][0].get("replicas") == expected
     assert decision(result, "spec.mode").treatment == treatment
 
@@ -136,7 +136,7 @@ def test_stages_of_a_workflow(catalog: Catalog) -> None:
         "  - {name: task, templateType: Task, task: {container: {image: x}}}\n"
         + stage("cart") + stage("payment") + stage("quote")
     )  # fmt: skip
-    result = bring("chaos-mesh", catalog, text)
+    result = import_text("chaos-mesh", catalog, text)
     starts = {fault["target"]: fault.get("start") for fault in spec(result)["faults"]}
     assert starts == {
         "Deployment/cart": None, "Deployment/payment": None, "Deployment/quote": {"afterSeconds": 120},
@@ -169,14 +169,14 @@ def test_experiments_keep_their_parameters(chaos: str, fault: str, parameters: d
         "apiVersion": "chaos-mesh.org/v1alpha1", "kind": body.pop("kind"), "metadata": {"name": "x"},
         "spec": {"mode": "all", "selector": selector, **body},
     }  # fmt: skip
-    (use,) = spec(bring("chaos-mesh", catalog, yaml.safe_dump(document)))["faults"]
+    (use,) = spec(import_text("chaos-mesh", catalog, yaml.safe_dump(document)))["faults"]
     assert use["type"] == fault
     assert parameters.items() <= use["parameters"].items()
 
 
 def test_unsupported_kind_is_refused_with_reason(catalog: Catalog) -> None:
     text = "apiVersion: chaos-mesh.org/v1alpha1\nkind: KernelChaos\nmetadata: {name: k}\nspec: {mode: all}\n"
-    result = bring("chaos-mesh", catalog, text)
+    result = import_text("chaos-mesh", catalog, text)
     assert not result.drafts
     assert "kernel errors" in decision(result, "spec").reason
 
@@ -198,7 +198,7 @@ spec:
         "      artifacts:\n      - raw:\n          data: |\n"
         + "".join(f"            {line}\n" for line in engine.splitlines())
     )
-    result = bring("litmus", catalog, text)
+    result = import_text("litmus", catalog, text)
     assert spec(result)["faults"][0]["parameters"]["lossPercent"] == 40
     label = decision(result, "spec.appinfo.applabel")
     assert "applabel" in text.splitlines()[label.position.line - 1]
@@ -206,7 +206,7 @@ spec:
 
 def test_experiments_of_engine_run_in_sequence(catalog: Catalog) -> None:
     text = (INPUTS["litmus"].read_text()).replace("pod-dns-spoof", "pod-cpu-hog")
-    first, second = spec(bring("litmus", catalog, text))["faults"]
+    first, second = spec(import_text("litmus", catalog, text))["faults"]
     assert "start" not in first
     assert second["start"] == {"afterSeconds": 120}
 
@@ -225,18 +225,18 @@ def test_experiments_of_engine_run_in_sequence(catalog: Catalog) -> None:
     ],
 )  # fmt: skip
 def test_forms_of_krkn(text: str, types: list[str], catalog: Catalog) -> None:
-    assert [use["type"] for use in spec(bring("krkn", catalog, text))["faults"]] == types
+    assert [use["type"] for use in spec(import_text("krkn", catalog, text))["faults"]] == types
 
 
 @pytest.mark.parametrize("text", ["hog-type: cpu\nduration: 60", "kraken: {a: []}", "zone_outage: {zone: a}"])
 def test_krkn_on_nodes_and_clouds_is_refused(text: str, catalog: Catalog) -> None:
-    result = bring("krkn", catalog, text)
+    result = import_text("krkn", catalog, text)
     assert not result.drafts
     assert [each.treatment for each in result.decisions] == ["Refused"]
 
 
 def test_truth_is_compared_with_the_draft(catalog: Catalog) -> None:
-    result = bring("itbench", catalog)
+    result = import_text("itbench", catalog)
     truth = {each.place: each for each in result.decisions if each.position.path.endswith("groundtruth.yaml")}
     assert truth["groups[0]"].result == "groundTruth.rootCauses: Deployment/shipping"
     assert truth["recommended_actions"].treatment == "Refused"
@@ -252,7 +252,7 @@ def test_truth_is_compared_with_the_draft(catalog: Catalog) -> None:
 
 def test_ground_truth_alone_is_refused(catalog: Catalog) -> None:
     text = (INPUTS["itbench"] / "groundtruth.yaml").read_text()
-    result = bring("itbench", catalog, text)
+    result = import_text("itbench", catalog, text)
     assert not result.drafts
     assert "does not describe the injection" in decision(result, ".").reason
 
@@ -260,7 +260,7 @@ def test_ground_truth_alone_is_refused(catalog: Catalog) -> None:
 def test_code_is_read_and_never_executed(catalog: Catalog, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     text = INPUTS["sregym"].read_text() + f"\nopen({str(mark)!r}, 'w').close()\n"
-    result = bring("sregym", catalog, text, "p.py")
+    result = import_text("sregym", catalog, text, "p.py")
     assert not mark.exists()
     assert decision(result, "module").reason == "code is not executed"
     computed = decision(result, "FrontendProbe.__init__.self.attempts")
@@ -284,13 +284,13 @@ def test_registry_chooses_arguments(catalog: Catalog) -> None:
 
 
 def test_problem_levels_share_one_draft(catalog: Catalog) -> None:
-    result = bring("aiopslab", catalog)
+    result = import_text("aiopslab", catalog)
     assert [draft.name for draft in result.drafts] == ["user-delay"]
     assert decision(result, "UserDelayDetection.eval").treatment == "Refused"
 
 
 def test_imported_rules_keep_their_fields(catalog: Catalog) -> None:
-    result = bring("promrules", catalog)
+    result = import_text("promrules", catalog)
     (group,) = yaml.safe_load(result.drafts[0].text)["groups"]
     (rule,) = group["rules"]
     assert rule["entity"] == {"label": "service_name", "kind": "Component"}
@@ -303,8 +303,8 @@ def test_imported_rules_keep_their_fields(catalog: Catalog) -> None:
 
 def test_app_can_be_chosen(catalog: Catalog) -> None:
     text = INPUTS["litmus"].read_text().replace("otel-demo", "shop").replace("component=checkout", "component=frontend")
-    assert spec(bring("litmus", catalog, text))["app"]["name"] == "otel-demo"
-    assert spec(bring("litmus", catalog, text, app="hotel-reservation"))["app"]["name"] == "hotel-reservation"
+    assert spec(import_text("litmus", catalog, text))["app"]["name"] == "otel-demo"
+    assert spec(import_text("litmus", catalog, text, app="hotel-reservation"))["app"]["name"] == "hotel-reservation"
 
 
 def test_mechanisms_refer_to_existing_faults_and_parameters(catalog: Catalog) -> None:

@@ -35,20 +35,20 @@ def flags(**variants):
         name: {"state": "ENABLED", "variants": {"on": True, "off": False}, "defaultVariant": variants.get(name, "off")}
         for name in ("slow", "flood")
     }
-    return of("ConfigMap", "flags", data={"f.json": json.dumps({"flags": entries})})
+    return build_object("ConfigMap", "flags", data={"f.json": json.dumps({"flags": entries})})
 
 
-def of(kind, name, **parts):
+def build_object(kind, name, **parts):
     return {"kind": kind, "metadata": {"name": name, "namespace": "shop"}, **parts}
 
 
 BEFORE = [
     workload("web"), workload("ad"), workload("users"), flags(),
-    of("Service", "web", spec={"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]}),
-    of("ConfigMap", "files", data={"a": "1"}),
-    of("Secret", "key", data={"k": "djE="}),
-    of("Ingress", "door", spec={"rules": [{"host": "shop", "http": {"paths": [{"path": "/"}]}}]}),
-    of("Role", "reader", rules=[{"verbs": ["get"]}]),
+    build_object("Service", "web", spec={"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]}),
+    build_object("ConfigMap", "files", data={"a": "1"}),
+    build_object("Secret", "key", data={"k": "djE="}),
+    build_object("Ingress", "door", spec={"rules": [{"host": "shop", "http": {"paths": [{"path": "/"}]}}]}),
+    build_object("Role", "reader", rules=[{"verbs": ["get"]}]),
 ]  # fmt: skip
 
 
@@ -143,14 +143,14 @@ def test_secret_values_are_not_reported():
 
 @pytest.mark.parametrize("kind", ["Job", "Pod", "Namespace"])
 def test_transient_and_controller_fields_may_differ(kind):
-    was, is_ = of(kind, "x", spec={"a": 1}), of(kind, "x", spec={"a": 2})
+    was, is_ = build_object(kind, "x", spec={"a": 1}), build_object(kind, "x", spec={"a": 2})
     assert find_alterations(APP, [was], [is_], []) == []
     assert find_alterations(APP, [{**was, "kind": "Ingress"}], [{**is_, "kind": "Ingress"}], []) != []
 
 
 @pytest.mark.parametrize("part", ["status", "metadata", "apiVersion", "stringData"])
 def test_status_and_metadata_differences_are_ignored(part):
-    was = of("Ingress", "x", **({} if part == "metadata" else {part: {"a": 1}}))
+    was = build_object("Ingress", "x", **({} if part == "metadata" else {part: {"a": 1}}))
     is_ = copy.deepcopy(was)
     is_[part] = {**was["metadata"], "labels": {"a": 2}} if part == "metadata" else {"a": 2}
     assert find_alterations(APP, [was], [is_], []) == []
@@ -158,7 +158,7 @@ def test_status_and_metadata_differences_are_ignored(part):
 
 @pytest.mark.parametrize(("kind", "reported"), [("ServiceAccount", 0), ("Other", 1)])
 def test_service_account_token_references_may_differ(kind, reported):
-    was, is_ = of(kind, "x", secrets=[{"name": "a"}]), of(kind, "x", secrets=[{"name": "b"}])
+    was, is_ = build_object(kind, "x", secrets=[{"name": "a"}]), build_object(kind, "x", secrets=[{"name": "b"}])
     assert bool(find_alterations(APP, [was], [is_], [])) == bool(reported)
 
 
@@ -182,14 +182,18 @@ def test_only_workloads_may_change_as_workaround():
 
 
 def test_only_fields_written_by_a_fault_are_exempt():
-    was = of("ConfigMap", "files", data={"a": "1", "b": "1"})
-    is_ = of("ConfigMap", "files", data={"a": "2", "b": "2"})
-    wrote = Write(was, of("ConfigMap", "files", data={"a": "9", "b": "1"}))
-    other = Write(of("ConfigMap", "other", data={"b": "1"}), of("ConfigMap", "other", data={"b": "2"}))
+    was = build_object("ConfigMap", "files", data={"a": "1", "b": "1"})
+    is_ = build_object("ConfigMap", "files", data={"a": "2", "b": "2"})
+    wrote = Write(was, build_object("ConfigMap", "files", data={"a": "9", "b": "1"}))
+    other = Write(
+        build_object("ConfigMap", "other", data={"b": "1"}), build_object("ConfigMap", "other", data={"b": "2"})
+    )
     assert find_alterations(APP, [was], [is_], [wrote]) == ["ConfigMap/files: data.b is 2, its baseline is 1"]
     assert len(find_alterations(APP, [was], [is_], [other])) == 2
     assert (
-        find_alterations(APP, [was], [is_], [wrote, Write(was, of("ConfigMap", "files", data={"a": "1", "b": "9"}))])
+        find_alterations(
+            APP, [was], [is_], [wrote, Write(was, build_object("ConfigMap", "files", data={"a": "1", "b": "9"}))]
+        )
         == []
     )
     assert find_alterations(APP, [was], [is_], [Write(None, is_)]) == []
@@ -208,13 +212,13 @@ def test_flag_set_by_a_fault_is_exempt(before, after, spared):
 
 
 def test_writes_to_other_objects_exempt_no_flag():
-    write = Write(of("ConfigMap", "x", data={"f.json": flags()["data"]["f.json"]}), None)
+    write = Write(build_object("ConfigMap", "x", data={"f.json": flags()["data"]["f.json"]}), None)
     assert find_alterations(APP, [flags()], [flags(slow="on")], [write]) != []
 
 
 @pytest.mark.parametrize("data", [{"f.json": "{"}, {}, {"f.json": "{}"}])
 def test_missing_flag_is_reported(data):
-    found = find_alterations(APP, [flags()], [of("ConfigMap", "flags", data=data)], [])
+    found = find_alterations(APP, [flags()], [build_object("ConfigMap", "flags", data=data)], [])
     assert "ConfigMap/flags: flag slow is gone, its baseline is false" in found
     assert not any("flood" in problem for problem in found)
 

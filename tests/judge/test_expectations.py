@@ -38,7 +38,7 @@ def test_named_entity_must_match_the_alert(desired, observed, same):
     )
 
 
-def a_fault(name, entity, role="Cause", part="Cause"):
+def build_fault(name, entity, role="Cause", part="Cause"):
     return Fault(
         name=name, type="t", version=1, target=Reference.parse(entity), role=role, changes=(), effect=(),
         entities=(Entity(ref=Reference.parse(entity), role=part),),
@@ -56,14 +56,18 @@ EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
 @pytest.mark.parametrize(
     ("faults", "edges", "explained"),
     [
-        ([a_fault("f", WEB)], [], [ON_WEB]),
-        ([a_fault("f", "ConfigMap/c")], [("ConfigMap/c", WEB)], [ON_WEB]),
-        ([a_fault("f", "ConfigMap/c")], [("Deployment/ad", WEB), ("ConfigMap/c", "Deployment/ad")], [ON_WEB, ON_AD]),
-        ([a_fault("f", "ConfigMap/c")], [(WEB, "ConfigMap/c")], list(EVERY.alerts)),
-        ([a_fault("f", WEB, part="Victim")], [], [ON_WEB]),
-        ([a_fault("f", WEB, part="Artefact")], [], list(EVERY.alerts)),
-        ([a_fault("one", "ConfigMap/c")], [], [AFTER]),
-        ([a_fault("one", "Deployment/ad")], [], [ON_AD, AFTER]),
+        ([build_fault("f", WEB)], [], [ON_WEB]),
+        ([build_fault("f", "ConfigMap/c")], [("ConfigMap/c", WEB)], [ON_WEB]),
+        (
+            [build_fault("f", "ConfigMap/c")],
+            [("Deployment/ad", WEB), ("ConfigMap/c", "Deployment/ad")],
+            [ON_WEB, ON_AD],
+        ),
+        ([build_fault("f", "ConfigMap/c")], [(WEB, "ConfigMap/c")], list(EVERY.alerts)),
+        ([build_fault("f", WEB, part="Victim")], [], [ON_WEB]),
+        ([build_fault("f", WEB, part="Artefact")], [], list(EVERY.alerts)),
+        ([build_fault("one", "ConfigMap/c")], [], [AFTER]),
+        ([build_fault("one", "Deployment/ad")], [], [ON_AD, AFTER]),
         ([], [], list(EVERY.alerts)),
     ],
 )
@@ -76,7 +80,7 @@ def test_expectations_are_restricted_to_explained_alerts(faults, edges, explaine
 
 def test_restriction_keeps_background_alerts():
     expect = Expect(alerts=EVERY.alerts, background=(BackgroundAlert(name="Old", reason="always"),))
-    assert expectations.restrict_to_faults(expect, [a_fault("f", WEB)], []).background == expect.background
+    assert expectations.restrict_to_faults(expect, [build_fault("f", WEB)], []).background == expect.background
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_restriction_keeps_background_alerts():
 )
 def test_distractor_alerts_follow_their_declaration(wish, role, own):
     expect = Expect(alerts=(wish,))
-    assert expectations.list_distractor_alerts(expect, [a_fault("one", WEB, role)]) == ([wish] if own else [])
+    assert expectations.list_distractor_alerts(expect, [build_fault("one", WEB, role)]) == ([wish] if own else [])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.model import App
 
 
-def an_app(**more):
+def build_app(**more):
     components = [
         {"name": "locust", "workload": "Deployment/locust", "role": "Load"},
         {"name": "cart", "workload": "Deployment/cart"},
@@ -19,7 +19,7 @@ def an_app(**more):
     )
 
 
-APP = an_app()
+APP = build_app()
 
 
 def container(name="main", **more):
@@ -350,7 +350,7 @@ STORE = {
     "key": "flags.json",
     "effects": {"users": {"component": "locust", "effect": "Surge"}, "mail": {"component": "cart", "effect": "Errors"}},
 }
-FLAGGED = an_app(flags=STORE)
+FLAGGED = build_app(flags=STORE)
 
 
 def flags(name="flags", **written):

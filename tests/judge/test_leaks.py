@@ -57,11 +57,11 @@ def test_names_are_found_with_any_separator(word, text, read):
 
 
 def test_leak_tokens_are_names_and_author_sentences(wrong_port):
-    said = {t.text: t.what for t in list_tokens(wrong_port)}
-    assert said["product-catalog-wrong-target-port"] == "the name of the scenario"
-    assert said["service-target-port-wrong"] == "the type of a fault"
-    assert said["restore-port"] == "the name of a solution"
-    assert "new connections to the catalogue are refused" in said
+    tokens = {t.text: t.what for t in list_tokens(wrong_port)}
+    assert tokens["product-catalog-wrong-target-port"] == "the name of the scenario"
+    assert tokens["service-target-port-wrong"] == "the type of a fault"
+    assert tokens["restore-port"] == "the name of a solution"
+    assert "new connections to the catalogue are refused" in tokens
 
 
 def test_healthy_app_raises_no_alert_in_any_scenario():

@@ -12,14 +12,14 @@ from scenario_kit.model import Object, Reference, Severity
 MINE = Reference("Service", "cart", "shop")
 
 
-def at(seconds: float) -> str:
+def stamp(seconds: float) -> str:
     return datetime.fromtimestamp(1_700_000_000 + seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def service(name: str, *, written: float = 10, version: int = 100, generation: int = 1, created: float = 0) -> Object:
     metadata = {
         "name": name, "namespace": "shop", "resourceVersion": str(version), "generation": generation,
-        "creationTimestamp": at(created), "managedFields": [{"manager": "platform", "time": at(written)}],
+        "creationTimestamp": stamp(created), "managedFields": [{"manager": "platform", "time": stamp(written)}],
     }  # fmt: skip
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata}
 
@@ -72,7 +72,7 @@ def test_two_other_objects_are_too_few() -> None:
 
 def test_repeated_status_writes_are_a_symptom() -> None:
     mine = service("cart", version=900)
-    mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": at(60)})
+    mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": stamp(60)})
 
     assert codes(mine, others()) == []
 
@@ -142,6 +142,6 @@ def test_objects_without_order_are_ignored() -> None:
 @pytest.mark.parametrize(("after", "found"), [(2, ["resourceVersion"]), (3, [])])
 def test_version_counts_unless_the_status_is_written_on(after: int, found: list[str]) -> None:
     mine = service("cart", version=900)
-    mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": at(10 + after)})
+    mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": stamp(10 + after)})
 
     assert codes(mine, others()) == found

@@ -60,7 +60,7 @@ def test_good_example_of_a_rule_is_yaml() -> None:
     assert wrong == []
 
 
-def of(entity: str) -> AlertHistory:
+def build_history(entity: str) -> AlertHistory:
     fired = AlertTimeline(
         name="NoData", entity=Reference.parse(entity) if entity else None, firing=(Interval(start=1200.0),)
     )
@@ -72,10 +72,10 @@ def findings(entity: str) -> Iterator[Finding]:
     expect = Expect(
         alerts=(AlertExpectation(name="NoData", entity=Reference("Deployment", "web"), within_seconds=480),)
     )
-    yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0)
-    yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
-    yield from control_runs.check_quiet(of(entity), Expect(), 1000.0, 2000.0)
-    yield from incident_alerts.check_fired(of(entity), expect, 1000.0, {expect.alerts[0]: 480.0})
+    yield from incident_alerts.check_forbidden(build_history(entity), Expect(), 1000.0, 2000.0)
+    yield from incident_alerts.check_forbidden(build_history(entity), Expect(), 1000.0, 2000.0, closed=True)
+    yield from control_runs.check_quiet(build_history(entity), Expect(), 1000.0, 2000.0)
+    yield from incident_alerts.check_fired(build_history(entity), expect, 1000.0, {expect.alerts[0]: 480.0})
 
 
 @pytest.mark.parametrize("entity", ["", "Deployment/cart", "Node/worker-1"])

@@ -251,7 +251,7 @@ def flags(users="50", **variants):
     return {"kind": "ConfigMap", "metadata": {"name": "flags"}, "data": {"flags.json": json.dumps(document)}}
 
 
-def disabled():
+def build_disabled_flags():
     obj = flags()
     obj["data"]["flags.json"] = obj["data"]["flags.json"].replace("ENABLED", "DISABLED")
     return obj
@@ -264,7 +264,7 @@ def disabled():
         (flags("usual", usual=50), None),
         (flags("5"), "load setting users is 5, its baseline is 50"),
         (flags("50", **{"50": 5}), "load setting users is 5"),
-        (disabled(), "load setting users is disabled"),
+        (build_disabled_flags(), "load setting users is disabled"),
         ({**flags(), "data": {"flags.json": "{"}}, "load setting users is gone"),
         ({**flags(), "data": {}}, "load setting users is gone"),
         (None, "ConfigMap/flags is gone"),

@@ -24,7 +24,7 @@ def disk(monkeypatch: pytest.MonkeyPatch, free: int = 1 << 40, inodes: int = 1_0
 
 
 @pytest.mark.parametrize(
-    ("given", "desired", "said"),
+    ("given", "desired", "message"),
     [
         ({}, disk_space.TO_START, ""),
         ({"free": 100 * MIB}, disk_space.TO_START, "is full: 100 MiB free, a lab needs 512 MiB"),
@@ -36,11 +36,11 @@ def disk(monkeypatch: pytest.MonkeyPatch, free: int = 1 << 40, inodes: int = 1_0
     ],
 )
 def test_insufficient_disk_is_described(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, int], desired: int, said: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, int], desired: int, message: str
 ) -> None:
     disk(monkeypatch, **given)
     found = disk_space.find_problem(tmp_path / "not" / "there" / "yet", desired)
-    assert (said in found) if said else found == ""
+    assert (message in found) if message else found == ""
     assert "\n" not in found
 
 

@@ -16,21 +16,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_app_scoped_commands_share_a_lab() -> None:
-    said: list[str] = []
-    with occupy("a", said.append, alone=False), occupy("a", said.append, alone=False):
+    messages: list[str] = []
+    with occupy("a", messages.append, alone=False), occupy("a", messages.append, alone=False):
         pass
-    with occupy("a", said.append, alone=True), occupy("b", said.append, alone=True):
+    with occupy("a", messages.append, alone=True), occupy("b", messages.append, alone=True):
         pass
-    assert said == []
+    assert messages == []
 
 
 @pytest.mark.parametrize(("first", "second"), [(False, True), (True, False), (True, True)])
 def test_exclusive_command_waits_with_a_message(first: bool, second: bool) -> None:
     waits, inside = threading.Event(), threading.Event()
-    said: list[str] = []
+    messages: list[str] = []
 
     def say(text: str) -> None:
-        said.append(text)
+        messages.append(text)
         waits.set()
 
     def other() -> None:
@@ -44,4 +44,4 @@ def test_exclusive_command_waits_with_a_message(first: bool, second: bool) -> No
         assert not inside.is_set()
     thread.join(10)
     assert inside.is_set()
-    assert said == ["another command runs trials in lab 'a', and one of the two reaches beyond its app; waiting"]
+    assert messages == ["another command runs trials in lab 'a', and one of the two reaches beyond its app; waiting"]

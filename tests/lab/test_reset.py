@@ -169,10 +169,10 @@ def test_etcd_requires_its_client_certificate(lab: LabState, store: Etcd, tmp_pa
                          (trusting, f"http://127.0.0.1:{port}")):  # fmt: skip
         with loopback.create_client(tls) as client:
             try:
-                said = client.post(f"{address}/v3/kv/range", json={"key": "AA==", "range_end": "AA=="}).status_code
+                status = client.post(f"{address}/v3/kv/range", json={"key": "AA==", "range_end": "AA=="}).status_code
             except httpx.TransportError:
-                said = 0
-        assert said in (0, 400), "it is refused before it is read"
+                status = 0
+        assert status in (0, 400), "it is refused before it is read"
     assert store.revisions() == {}, "its own client is answered"
 
 

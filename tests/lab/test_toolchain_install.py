@@ -141,9 +141,9 @@ def test_builds_stamp_versions_and_verify_sums(go: Path) -> None:
 def test_parts_of_one_module_share_a_build(go: Path) -> None:
     toolchain.install(Told(), unreachable())
     cluster, prometheus = [line for line in (go / "calls").read_text().splitlines() if line.startswith("build")]
-    asked = [p.package for p in PARTS if p.module == "cluster"]
-    assert cluster.split("/bin/ ")[1].split() == asked
-    assert asked[0].endswith("chaos-controller-manager"), "what takes longest begins first"
+    packages = [p.package for p in PARTS if p.module == "cluster"]
+    assert cluster.split("/bin/ ")[1].split() == packages
+    assert packages[0].endswith("chaos-controller-manager"), "what takes longest begins first"
     assert "-tags remove_all_sd" in prometheus
     assert "-tags" not in cluster
     assert "promtool" not in cluster + prometheus

@@ -30,7 +30,7 @@ def archive(member: str) -> bytes:
     return buffer.getvalue()
 
 
-def served(answers: dict[str, httpx.Response]) -> Releases:
+def build_releases(answers: dict[str, httpx.Response]) -> Releases:
     return Releases(httpx.MockTransport(lambda request: answers[str(request.url)]))
 
 
@@ -58,7 +58,7 @@ def test_missing_checksum_makes_release_unavailable(text: str) -> None:
 
 def test_verified_binary_is_returned(tmp_path: Path) -> None:
     total = hashlib.sha256(BINARY).hexdigest()
-    releases = served(
+    releases = build_releases(
         {PLAIN.release.url: httpx.Response(200, content=BINARY), PLAIN.release.sums: httpx.Response(200, text=total)}
     )
     assert releases.fetch(PLAIN, tmp_path, quiet).read_bytes() == BINARY
@@ -69,7 +69,9 @@ def test_member_of_an_archive_is_returned(tmp_path: Path) -> None:
     release = Release(url="https://release.example/a.tar.gz", sums="https://release.example/s", member="folder/tool")
     desired = ToolchainComponent(name="tool", version="1.0", module="", package="", release=release)
     sums = f"{hashlib.sha256(packed).hexdigest()}  a.tar.gz"
-    releases = served({release.url: httpx.Response(200, content=packed), release.sums: httpx.Response(200, text=sums)})
+    releases = build_releases(
+        {release.url: httpx.Response(200, content=packed), release.sums: httpx.Response(200, text=sums)}
+    )
     assert releases.fetch(desired, tmp_path, quiet).read_bytes() == BINARY
 
 
@@ -91,21 +93,21 @@ def test_unverifiable_release_is_refused(tmp_path: Path, answers: dict, reason: 
         "http://plain.example/s": httpx.Response(200, text=answers.get("plain", "")),
     }
     with pytest.raises(Unavailable, match=reason):
-        served(table).fetch(PLAIN, tmp_path, quiet)
+        build_releases(table).fetch(PLAIN, tmp_path, quiet)
 
 
 def test_unreachable_host_is_contacted_once(tmp_path: Path) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def refuse(request: httpx.Request) -> httpx.Response:
-        asked.append(str(request.url))
+        requests.append(str(request.url))
         raise httpx.ConnectError("no route")
 
     releases = Releases(httpx.MockTransport(refuse))
     for _ in range(3):
         with pytest.raises(Unavailable, match=r"release\.example cannot be reached"):
             releases.fetch(PLAIN, tmp_path, quiet)
-    assert asked == [PLAIN.release.sums]
+    assert requests == [PLAIN.release.sums]
     assert releases.known_problem(PLAIN)
 
 

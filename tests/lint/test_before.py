@@ -50,9 +50,9 @@ def fixed(old: Path) -> Catalog:
     """The collection after it was fixed."""
     code, found = _lint(old, "--format", "json")
     assert code == 1
-    told = {Path(f["position"]["path"]).relative_to(old) for f in json.loads(found)["findings"]}
+    reported = {Path(f["position"]["path"]).relative_to(old) for f in json.loads(found)["findings"]}
     written = {path for path in FILES if path.name != "app.yaml"}
-    assert written <= told, "each file with former names has a finding"
+    assert written <= reported, "each file with former names has a finding"
     before = {path: (old / path).read_text() for path in FILES}
 
     assert _lint(old, "--diff")[0] == 1

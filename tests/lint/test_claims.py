@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.lint.test_rules import second_fault
-from tests.lint.test_truth_rules import found, scenario
+from tests.lint.test_truth_rules import lint_scenario, scenario
 from tests.lint.truth_violations import build_local_fault, build_query, distractor
 
 Spec = dict[str, Any]
 
 
 def list_messages(path: Path, code: str) -> list[str]:
-    return [f.message for f in found(path) if f.code == code]
+    return [f.message for f in lint_scenario(path) if f.code == code]
 
 
 def checks(expr: str) -> Callable[[Spec], Any]:
@@ -41,7 +41,7 @@ def alert(**more: Any) -> Callable[[Spec], Any]:
     return lambda spec: spec["expect"]["alerts"].append({**spec["expect"]["alerts"][0], **more})
 
 
-def sustaining(*more: str) -> Callable[[Spec], Any]:
+def add_sustaining_fault(*more: str) -> Callable[[Spec], Any]:
     def change(spec: Spec) -> None:
         second_fault(spec)
         spec["faults"][1]["role"] = "Sustaining"
@@ -70,8 +70,8 @@ def sustaining(*more: str) -> Callable[[Spec], Any]:
         (decoys({"drain": {"target": "Node/node:all"}}), "SK202", ["the whole cluster"]),
         (alert(withinSeconds=900), "SK325", ["two different deadlines"]),
         (alert(withinSeconds=900, entity="Deployment/ad"), "SK325", []),
-        (sustaining(), "SK404", ["no fault is the Trigger"]),
-        (sustaining("Trigger"), "SK404", []),
+        (add_sustaining_fault(), "SK404", ["no fault is the Trigger"]),
+        (add_sustaining_fault("Trigger"), "SK404", []),
         (distractor, "SK124", []),
         (lambda spec: spec.update(title="Broken"), "SK602", ["too short"]),
         (lambda spec: spec.update(brief="Help!"), "SK602", ["too short"]),
@@ -177,7 +177,7 @@ def test_missing_solution_describes_its_fault(tmp_path):
         spec["faults"].append({"name": "cap", "type": "resource-quota-exceeded", "target": "Deployment/quote"})
         spec["groundTruth"]["rootCauses"].append({"fault": "cap"})
 
-    (reported,) = [f.fix for f in found(scenario(quota, tmp_path)) if f.code == "SK416"]
+    (reported,) = [f.fix for f in lint_scenario(scenario(quota, tmp_path)) if f.code == "SK416"]
     assert reported.startswith(
         "add a solution with `fixes: [cap]`; the fault's own is 'remove-quota' (delete ResourceQuota/"
     )
@@ -190,7 +190,7 @@ def test_root_cause_edges_are_reported_once_and_other_cycles_cut(tmp_path):
         one, other = (f"Fault/{use['name']}" for use in spec["faults"])
         spec["groundTruth"]["propagation"] += [{"from": one, "to": other}, {"from": other, "to": one}]
 
-    reported = [f.fix for f in found(scenario(both_ways, tmp_path)) if f.code == "SK116"]
+    reported = [f.fix for f in lint_scenario(scenario(both_ways, tmp_path)) if f.code == "SK116"]
     assert reported == ["remove the edge: both are root causes"] * 2
 
 
@@ -203,7 +203,7 @@ def test_victim_that_is_a_root_cause_gets_no_edges(tmp_path):
         ]
 
     reported = [
-        f.fix for f in found(scenario(meet, tmp_path)) if f.code == "SK116" and "leads to the root" in f.message
+        f.fix for f in lint_scenario(scenario(meet, tmp_path)) if f.code == "SK116" and "leads to the root" in f.message
     ]
     assert reported == [
         "remove the edge: fault 'cart-down' is a root cause",
@@ -216,5 +216,5 @@ def test_cycle_is_to_be_cut(tmp_path):
         edges = [("frontend", "recommendation"), ("recommendation", "frontend")]
         spec["groundTruth"]["propagation"] += [{"from": f"Deployment/{a}", "to": f"Deployment/{b}"} for a, b in edges]
 
-    reported = [f.fix for f in found(scenario(back, tmp_path)) if f.code == "SK116" and "cycle" in f.message]
+    reported = [f.fix for f in lint_scenario(scenario(back, tmp_path)) if f.code == "SK116" and "cycle" in f.message]
     assert "remove this edge, or another one of the cycle" in reported

@@ -34,11 +34,11 @@ def put(document: dict[str, Any], folder: Path, name: str, **spec: Any) -> Path:
     return path
 
 
-def loaded(path: Path) -> Scenario:
+def load(path: Path) -> Scenario:
     return load_scenario(path).scenario
 
 
-def reported(found: list[Finding]) -> list[tuple[str, str]]:
+def list_findings(found: list[Finding]) -> list[tuple[str, str]]:
     return [(finding.code, str(finding.severity)) for finding in found]
 
 
@@ -47,7 +47,7 @@ def test_only_renamed_copies_are_duplicates(tmp_path: Path) -> None:
 
     found = lint_file(path, CATALOG)
 
-    assert reported(found) == [("SK216", "Error")]
+    assert list_findings(found) == [("SK216", "Error")]
     assert f"'{SHIPPED}'" in found[0].message
     assert found[0].fix == f"extend '{SHIPPED}', or break something else"
 
@@ -60,7 +60,7 @@ def own_type(path: Path, name: str, **parts: Any) -> None:
     file.write_text(yaml.safe_dump({**fault, "name": name}, sort_keys=False))
 
 
-def renamed(name: str) -> dict[str, Any]:
+def rename_fault(name: str) -> dict[str, Any]:
     document = base()
     document["spec"]["faults"][0]["type"] = name
     return document
@@ -68,22 +68,24 @@ def renamed(name: str) -> dict[str, Any]:
 
 def test_renamed_fault_type_copy_is_the_same_incident(tmp_path: Path) -> None:
     path = put(
-        renamed("door-moved"), tmp_path, "shop-pages-broken", title="Shop pages", description="A port is closed."
+        rename_fault("door-moved"), tmp_path, "shop-pages-broken", title="Shop pages", description="A port is closed."
     )
     own_type(path, "door-moved", title="A door has moved", description="The way in is elsewhere.", references=[])
 
-    assert ("SK216", "Error") in reported(lint_file(path, CATALOG))
+    assert ("SK216", "Error") in list_findings(lint_file(path, CATALOG))
 
 
 def test_different_fault_type_is_another_incident(tmp_path: Path) -> None:
-    path = put(renamed("door-moved"), tmp_path, "shop-pages-broken")
+    path = put(rename_fault("door-moved"), tmp_path, "shop-pages-broken")
     own_type(path, "door-moved", rollout={"reconnect": "None"})
 
-    assert "SK216" not in {code for code, _ in reported(lint_file(path, CATALOG))}
+    assert "SK216" not in {code for code, _ in list_findings(lint_file(path, CATALOG))}
 
 
 def test_scenarios_with_equal_own_fault_type_are_duplicates(tmp_path: Path) -> None:
-    paths = [put(renamed(f"door-{name}"), tmp_path, name, title=f"{name} and only {name}") for name in ("one", "two")]
+    paths = [
+        put(rename_fault(f"door-{name}"), tmp_path, name, title=f"{name} and only {name}") for name in ("one", "two")
+    ]
     for path in paths:
         own_type(path, f"door-{path.parent.name}", rollout={"reconnect": "None"})
 
@@ -114,7 +116,7 @@ MERGE = {"type": "Merge", "patch": {"spec": {"type": "ClusterIP", "sessionAffini
 def test_fault_types_are_compared_by_their_writes(
     target: str, patch: dict[str, Any], codes: list[str], tmp_path: Path
 ) -> None:
-    document = renamed("door-moved")
+    document = rename_fault("door-moved")
     spec = document["spec"]
     spec["title"], spec["description"], spec["brief"] = "A door", "It has been moved.", "Nobody finds the way in."
     for edge in spec["groundTruth"]["propagation"]:
@@ -126,7 +128,7 @@ def test_fault_types_are_compared_by_their_writes(
 
 
 def test_local_fault_type_matches_catalogue_type(tmp_path: Path) -> None:
-    own = put(renamed("door-moved"), tmp_path, "one", title="One")
+    own = put(rename_fault("door-moved"), tmp_path, "one", title="One")
     own_type(own, "door-moved", changes=[{"patch": {"target": "{{ target }}", **JSON}}])
     plain = put(base(), tmp_path, "two", title="Two")
 
@@ -151,7 +153,7 @@ def test_same_cause_in_different_context_is_near_duplicate(more: dict[str, Any],
     path = put(base(), tmp_path, "shop", title="Shop", description="Pages.", brief="Nothing works.", **more)
 
     found = [f for f in lint_file(path, CATALOG) if f.code in ("SK216", "SK217")]
-    assert reported(found) == [("SK217", "Warning")]
+    assert list_findings(found) == [("SK217", "Warning")]
     assert found[0].message.startswith(f"it has the same root causes as '{SHIPPED}'")
     assert "cosine" not in found[0].message, "the texts have nothing in common"
 
@@ -163,7 +165,7 @@ def test_copied_texts_with_one_changed_number_are_near_duplicates(tmp_path: Path
 
     found = lint_file(path, CATALOG)
 
-    assert reported(found) == [("SK217", "Error")]
+    assert list_findings(found) == [("SK217", "Error")]
     assert f"'{SHIPPED}'" in found[0].message
     assert found[0].observed == "only values and texts differ"
 
@@ -180,7 +182,7 @@ def test_duplicate_draft_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "draft.yaml"
     path.write_text(yaml.safe_dump(document, sort_keys=False))
 
-    assert reported(lint_file(path, Catalog())) == [("SK216", "Warning")]
+    assert list_findings(lint_file(path, Catalog())) == [("SK216", "Warning")]
 
 
 def test_given_files_are_compared_with_each_other(tmp_path: Path) -> None:
@@ -221,11 +223,11 @@ def test_given_files_are_compared_with_each_other(tmp_path: Path) -> None:
     ],
 )
 def test_fingerprint_covers_the_incident_only(change: dict[str, Any], same: bool, tmp_path: Path) -> None:
-    before = take_fingerprint(loaded(put(base(), tmp_path / "a", "x")), CATALOG)
+    before = take_fingerprint(load(put(base(), tmp_path / "a", "x")), CATALOG)
     document = base()
     document["spec"]["faults"][0] |= change.pop("fault", {})
 
-    after = take_fingerprint(loaded(put(document, tmp_path / "b", "x", **change)), CATALOG)
+    after = take_fingerprint(load(put(document, tmp_path / "b", "x", **change)), CATALOG)
 
     assert (before == after) is same
 
@@ -233,10 +235,10 @@ def test_fingerprint_covers_the_incident_only(change: dict[str, Any], same: bool
 def test_default_parameters_make_no_difference(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"] = [{"name": "x", "type": "host-port-conflict", "target": "Deployment/cart"}]
-    plain = build_entry(tmp_path, loaded(put(document, tmp_path / "a", "x")), CATALOG)
+    plain = build_entry(tmp_path, load(put(document, tmp_path / "a", "x")), CATALOG)
     document["spec"]["faults"][0]["parameters"] = {"hostPort": 19100}
 
-    assert build_entry(tmp_path, loaded(put(document, tmp_path / "b", "x")), CATALOG).fingerprint == plain.fingerprint
+    assert build_entry(tmp_path, load(put(document, tmp_path / "b", "x")), CATALOG).fingerprint == plain.fingerprint
 
 
 def entries(count: int) -> list[IndexEntry]:
@@ -291,7 +293,7 @@ def drafts(fault_names: list[str], folder: Path) -> list[IndexEntry]:
                 path = folder / app / written.name / "scenario.yaml"
                 path.parent.mkdir(parents=True)
                 path.write_text(written.text)
-                made.append(build_entry(path, loaded(path), CATALOG))
+                made.append(build_entry(path, load(path), CATALOG))
     return made
 
 
@@ -340,7 +342,7 @@ def test_copied_texts_are_near_duplicates_for_the_same_fault(fault: dict[str, An
     document["spec"]["faults"][0] |= fault
     other = put(document, tmp_path, "other")
 
-    shelf = ScenarioIndex([build_entry(path, loaded(path), CATALOG) for path in (one, other)])
+    shelf = ScenarioIndex([build_entry(path, load(path), CATALOG) for path in (one, other)])
 
     assert bool(shelf.near(shelf.entries[0])) is near
 

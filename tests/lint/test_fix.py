@@ -71,8 +71,8 @@ def study(text: str, folder: str = NAME) -> list[LocatedFinding]:
     return lint_text(text, Path("/nowhere/scenarios") / folder / "scenario.yaml", MERGING)
 
 
-def codes(found: Sequence[LocatedFinding]) -> set[str]:
-    return {mistake.finding.code for mistake in found}
+def codes(build_finding: Sequence[LocatedFinding]) -> set[str]:
+    return {mistake.finding.code for mistake in build_finding}
 
 
 def test_file_is_clean_before() -> None:
@@ -100,7 +100,7 @@ def comments(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("spelled", "said", "right"),
+    ("spelled", "message", "right"),
     [
         ("{canary: on}", "kubectl reads `on` as true", '{canary: "on"}'),
         ("{canary: 0x1F, b: 'y'}", "kubectl reads `0x1F` as 31", "{canary: \"0x1F\", b: 'y'}"),
@@ -108,10 +108,10 @@ def comments(text: str) -> list[str]:
         ("{No: a, yes: b}", "kubectl reads the name `No` as false", '{"No": a, "yes": b}'),
     ],
 )
-def test_yaml11_ambiguous_text_is_quoted(spelled: str, said: str, right: str) -> None:
+def test_yaml11_ambiguous_text_is_quoted(spelled: str, message: str, right: str) -> None:
     """The field `on` of alerts stays: the schema in the cluster knows how kubectl spells it."""
     text = NOTED.replace("\nspec:", f"\n  labels: {spelled}\nspec:", 1)
-    assert said in [m.finding.message for m in study(text) if m.finding.code == "SK140"]
+    assert message in [m.finding.message for m in study(text) if m.finding.code == "SK140"]
     result = fix_text(text, study)
     assert result.left == ()
     assert result.text == NOTED.replace("\nspec:", f"\n  labels: {right}\nspec:", 1)
@@ -197,8 +197,8 @@ def test_fix_leaves_ambiguous_findings() -> None:
 
 def test_fix_drops_edits_that_add_findings() -> None:
     def worse(text: str) -> list[LocatedFinding]:
-        one = [] if "a: 2" in text else [LocatedFinding(found("SK110"), (Put(("a",), 2),))]
-        return [*one, *([LocatedFinding(found("SK405"))] if "a: 2" in text else [])]
+        one = [] if "a: 2" in text else [LocatedFinding(build_finding("SK110"), (Put(("a",), 2),))]
+        return [*one, *([LocatedFinding(build_finding("SK405"))] if "a: 2" in text else [])]
 
     assert fix_text("a: 1\n", worse).text == "a: 1\n"
 
@@ -206,12 +206,12 @@ def test_fix_drops_edits_that_add_findings() -> None:
 def test_fix_terminates_on_circular_edits() -> None:
     def circular(text: str) -> list[LocatedFinding]:
         code, value = ("SK110", 2) if "a: 1" in text else ("SK112", 1)
-        return [LocatedFinding(found(code), (Put(("a",), value),))]
+        return [LocatedFinding(build_finding(code), (Put(("a",), value),))]
 
     assert fix_text("a: 1\n", circular).text == "a: 1\n"
 
 
-def found(code: str) -> Finding:
+def build_finding(code: str) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, message="x")
 
 

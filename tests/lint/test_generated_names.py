@@ -14,7 +14,7 @@ from scenario_kit.model import Reference
 CATALOG = Catalog(merging=True)
 
 
-def renamed(fault: str, target: str) -> str:
+def draft_renamed(fault: str, target: str) -> str:
     text = draft(
         Answers("otel-demo", "2.2.0", Reference.parse(f"Deployment/{target}"), fault, name="former"), CATALOG
     ).text
@@ -35,7 +35,7 @@ def study(text: str, folder: str = "later") -> list[LocatedFinding]:
     ],
 )
 def test_generated_name_of_other_scenario_is_fixed(fault, target, code, prefix):
-    text = renamed(fault, target)
+    text = draft_renamed(fault, target)
     reported = study(text)
     assert {mistake.finding.code for mistake in reported} == {code}
     assert all(f"write `{prefix}-" in mistake.finding.fix for mistake in reported)

@@ -57,14 +57,14 @@ BEFORE = (workload(), SERVICE, SETTINGS)
 
 def list_hints(obj: Object, *others: Object) -> list[str]:
     """The reasons for what is needless in an object; one that the app has is as it was before."""
-    was = next((o for o in BEFORE if _name(o) == _name(obj)), None)
-    now = (*(o for o in BEFORE if _name(o) != _name(obj)), obj, *others)
+    was = next((o for o in BEFORE if _identify(o) == _identify(obj)), None)
+    now = (*(o for o in BEFORE if _identify(o) != _identify(obj)), obj, *others)
     return [
         found.reason for found in find_needless(obj, was, ObjectSurroundings(APP, BEFORE, now), created=was is None)
     ]
 
 
-def _name(obj: Object) -> tuple[str, str]:
+def _identify(obj: Object) -> tuple[str, str]:
     return obj["kind"], obj["metadata"]["name"]
 
 

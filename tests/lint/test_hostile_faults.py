@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from scenario_kit.load.yaml.document import read_document
-from tests.load.test_hostile import MEGABYTES, confined
+from tests.load.test_hostile import MEGABYTES, run_confined
 
 #: One fixture lints them all; each has bounds of its own on processor and wall time.
 pytestmark = pytest.mark.timeout(600)
@@ -80,7 +80,7 @@ SERVICE = {"service": {"name": "a", "namespace": "b"}}
 HOME = {"matchLabels": {"kubernetes.io/metadata.name": "otel-demo"}}
 
 
-def repeated(text: str, times: int) -> str:
+def repeat(text: str, times: int) -> str:
     """A template that repeats a text so many times."""
     return f"{{% for a in range({times}) %}}{text}{{% endfor %}}"
 
@@ -93,10 +93,10 @@ TRIED: dict[str, tuple[str, Change]] = {
     "many values": ("SK109", parameter(["a"] * 10_000, items={"anyOf": [{"const": i} for i in range(100)]})),
     "a reference": ("SK104", parameter(1, **{"$ref": "file:///etc/passwd"})),
     "another dialect": ("SK104", parameter(1, **{"$schema": "http://json-schema.org/draft-04/schema#"})),
-    "a default of 900,000 letters": ("SK109", parameter(1, type="string", default=repeated("a" * 900, 900))),
+    "a default of 900,000 letters": ("SK109", parameter(1, type="string", default=repeat("a" * 900, 900))),
     "a query of brackets": ("SK117", query("(" * 2_000 + "up" + ")" * 2_000)),
     "a query of signs": ("SK117", query("-" * 4_000 + "up")),
-    "a query that a template nests": ("SK117", query(repeated("abs(" * 20, 900) + "up" + repeated(")" * 20, 900))),
+    "a query that a template nests": ("SK117", query(repeat("abs(" * 20, 900) + "up" + repeat(")" * 20, 900))),
     "a query of a hundred years": ("SK208", query("max_over_time(up[100y:1s])")),
     "a trial of its own": ("SK220", create("Trial", "scenariokit.io/v1alpha1", spec={})),
     "the operator": ("SK220", delete("scenario-kit/Deployment/scenario-kit-operator")),
@@ -140,7 +140,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         (paths[-1] / "faults/port-closed").mkdir(parents=True)
         (paths[-1] / "scenario.yaml").write_text(yaml.safe_dump(scenario))
         (paths[-1] / "faults/port-closed/fault.yaml").write_text(yaml.safe_dump(fault))
-    return dict(zip(TRIED, confined([["lint", str(path)] for path in paths]), strict=True))
+    return dict(zip(TRIED, run_confined([["lint", str(path)] for path in paths]), strict=True))
 
 
 @pytest.mark.parametrize("name", TRIED)

@@ -29,7 +29,9 @@ def scale(target: str, name: str = "n", seconds: int = 180, **more: Any) -> dict
 LOAD: dict[str, Any] = {"name": "users", "load": {"percent": 10, "forSeconds": 120}, "everySeconds": 600}
 
 
-def found(tmp_path: Path, noise: list[dict[str, Any]], fault: dict[str, Any] | None = None, **spec: Any) -> list[str]:
+def lint_noise(
+    tmp_path: Path, noise: list[dict[str, Any]], fault: dict[str, Any] | None = None, **spec: Any
+) -> list[str]:
     document = copy.deepcopy(BASE)
     document["spec"] |= {"noise": noise, **spec}
     if fault is not None:
@@ -54,7 +56,7 @@ def found(tmp_path: Path, noise: list[dict[str, Any]], fault: dict[str, Any] | N
     ],
 )
 def test_invalid_or_interfering_noise_is_refused(noise: list[dict[str, Any]], finding: str, tmp_path: Path) -> None:
-    (message,) = found(tmp_path, noise)
+    (message,) = lint_noise(tmp_path, noise)
 
     assert finding in message
 
@@ -82,7 +84,7 @@ def test_invalid_or_interfering_noise_is_refused(noise: list[dict[str, Any]], fi
 def test_noise_may_not_overlap_far_reaching_faults(
     fault: dict[str, Any], noise: list[dict[str, Any]], finding: str, tmp_path: Path
 ) -> None:
-    (message,) = found(tmp_path, noise, fault, solutions=[])
+    (message,) = lint_noise(tmp_path, noise, fault, solutions=[])
 
     assert finding in message
 
@@ -96,7 +98,7 @@ def test_noise_may_not_overlap_far_reaching_faults(
     ids=["another flag", "the flag service"],
 )
 def test_flag_controlled_load_is_constant_while_flags_are_broken(fault: dict[str, Any], tmp_path: Path) -> None:
-    (message,) = found(tmp_path, [LOAD], fault, solutions=[], app={"name": "otel-demo", "version": "3.0.0"})
+    (message,) = lint_noise(tmp_path, [LOAD], fault, solutions=[], app={"name": "otel-demo", "version": "3.0.0"})
 
     assert "both change feature flags: otel-demo 3.0.0 sets the number of users by a flag" in message
 
@@ -104,10 +106,10 @@ def test_flag_controlled_load_is_constant_while_flags_are_broken(fault: dict[str
 def test_noise_may_not_change_decoy_fields(tmp_path: Path) -> None:
     decoys = [{"name": "more", "changes": [{"scale": {"target": "Deployment/ad", "replicas": 3}}]}]
 
-    assert found(tmp_path, [scale("Deployment/ad")], decoys=decoys) == [
+    assert lint_noise(tmp_path, [scale("Deployment/ad")], decoys=decoys) == [
         "SK137 noise 'n' scales what decoy 'more' changes"
     ]
-    assert found(tmp_path / "x", [restart("Deployment/ad")], decoys=decoys) == []
+    assert lint_noise(tmp_path / "x", [restart("Deployment/ad")], decoys=decoys) == []
 
 
 @pytest.mark.parametrize(
@@ -115,4 +117,4 @@ def test_noise_may_not_change_decoy_fields(tmp_path: Path) -> None:
     [[restart("Deployment/ad")], [scale("Deployment/currency"), restart("Deployment/currency", name="m")], [LOAD]],
 )
 def test_noise_on_unrelated_objects_is_accepted(noise: list[dict[str, Any]], tmp_path: Path) -> None:
-    assert found(tmp_path, noise) == []
+    assert lint_noise(tmp_path, noise) == []

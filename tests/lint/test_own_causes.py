@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.lint.test_truth_rules import found, scenario
+from tests.lint.test_truth_rules import lint_scenario, scenario
 from tests.lint.truth_violations import build_local_fault
 
 NOTE = {"patch": {"target": "Deployment/ad", "type": "Merge", "patch": {"metadata": {"annotations": {"note": "x"}}}}}
@@ -57,7 +57,7 @@ def test_local_fault_causes_must_match_its_changes(fault: dict[str, Any], codes:
             spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/ad"
 
     path = scenario(label, tmp_path, fault)
-    assert {f.code for f in found(path)} & {"SK405", "SK406", "SK414"} == codes
+    assert {f.code for f in lint_scenario(path)} & {"SK405", "SK406", "SK414"} == codes
 
 
 @pytest.mark.parametrize(("caller", "codes"), [("checkout", set()), ("frontnd", {"SK119"}), ("geo", {"SK119"})])
@@ -67,4 +67,4 @@ def test_scenarios_own_fault_is_checked_for_its_app(caller: str, codes: set[str]
     fault["effect"] = [{"query": {"expr": errors, "is": "AtLeast", "value": 1}, "describe": "calls fail"}]
     path = scenario(lambda spec: None, tmp_path, fault)
 
-    assert {f.code for f in found(path.parent / "faults" / "own" / "fault.yaml")} & {"SK119"} == codes
+    assert {f.code for f in lint_scenario(path.parent / "faults" / "own" / "fault.yaml")} & {"SK119"} == codes

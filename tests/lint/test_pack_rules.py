@@ -38,7 +38,7 @@ def pack(rules: list[dict[str, Any]], folder: Path, tested: bool = True, **more:
     return path
 
 
-def found(path: Path) -> list[Finding]:
+def lint_pack(path: Path) -> list[Finding]:
     """Without SK315: most expressions here are over series that nobody exports (`test_unseen_series.py`)."""
     return [f for f in lint_file(path, CATALOG) if f.code != "SK315"]
 
@@ -82,20 +82,20 @@ def test_glob_in_a_matcher_becomes_an_expression(written: str, meant: str, tmp_p
 def test_regular_expressions_are_no_globs(right: str, tmp_path: Path) -> None:
     expr = f'sum by (service_name) (rate(calls_total{{service_name=~"{right}"}}[2m])) > 5'
 
-    assert found(pack([build_pack_rule(expr=expr)], tmp_path)) == []
+    assert lint_pack(pack([build_pack_rule(expr=expr)], tmp_path)) == []
 
 
 def test_globs_in_queries_of_scenarios_and_faults(tmp_path: Path) -> None:
     glob = {"query": {"expr": 'sum(rate(x{service_name=~"front*"}[1m]))', "is": "Equal", "value": 0}}
     path = scenario(lambda s: None, tmp_path, {**build_local_fault(), "effect": [glob]})
     own = path.parent / "faults" / "own" / "fault.yaml"
-    (finding,) = [f for f in found(own) if f.code == "SK309"]
+    (finding,) = [f for f in lint_pack(own) if f.code == "SK309"]
     assert finding.position is not None
     assert "expr:" in own.read_text().splitlines()[finding.position.line - 1]
 
     checks = [{**glob, "withinSeconds": 60}]
     path = scenario(lambda s: s["expect"].update(checks=checks), tmp_path / "other")
-    assert "SK309" in {f.code for f in found(path)}
+    assert "SK309" in {f.code for f in lint_pack(path)}
 
 
 LATENCY = "histogram_quantile(0.95, sum by (le) (rate(duration_milliseconds_bucket[2m]))) > 1500"
@@ -121,7 +121,7 @@ RATIO = "sum(rate(failed[5m])) / sum(rate(calls[5m])) > 0.05"
     ],
 )
 def test_numbers_in_texts(expr: str, text: str, wrong: str, tmp_path: Path) -> None:
-    findings = found(
+    findings = lint_pack(
         pack([build_pack_rule(expr=expr, annotations={"summary": "it fails", "description": text})], tmp_path)
     )
 
@@ -153,19 +153,19 @@ def test_fix_writes_the_unambiguous_threshold(tmp_path: Path) -> None:
     ],
 )
 def test_thresholds_of_zero(expr: str, wrong: bool, tmp_path: Path) -> None:
-    assert ("SK312" in {f.code for f in found(pack([build_pack_rule(expr=expr)], tmp_path))}) is wrong
+    assert ("SK312" in {f.code for f in lint_pack(pack([build_pack_rule(expr=expr)], tmp_path))}) is wrong
 
 
 def test_zero_threshold_is_allowed_without_background_errors(tmp_path: Path) -> None:
     rule = build_pack_rule(expr="sum(increase(http_errors_total[2m])) > 0")
 
-    assert found(pack([rule], tmp_path, assumes=["NoBackgroundErrors"])) == []
+    assert lint_pack(pack([rule], tmp_path, assumes=["NoBackgroundErrors"])) == []
 
 
 def test_same_named_alerts_may_differ_by_labels(tmp_path: Path) -> None:
     rules = [build_pack_rule(labels={"severity": "critical", "tier": tier}) for tier in ("edge", "backend")]
 
-    assert found(pack(rules, tmp_path)) == []
+    assert lint_pack(pack(rules, tmp_path)) == []
 
 
 def test_copy_of_a_rule_is_dropped(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_copy_of_a_rule_is_dropped(tmp_path: Path) -> None:
 def test_packs_with_equal_alerts_are_reported(tmp_path: Path) -> None:
     path = scenario(lambda s: s["app"].update(alertPacks=["default", "itbench"]), tmp_path)
 
-    assert "SK313" in {f.code for f in found(path)}
+    assert "SK313" in {f.code for f in lint_pack(path)}
 
 
 def test_test_of_unknown_alert_is_reported(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_test_of_unknown_alert_is_reported(tmp_path: Path) -> None:
     cases = path.parent / "tests" / "own.yaml"
     cases.write_text(cases.read_text() + "- {alert: CartFial, case: typo, series: [], minute: 1}\n")
 
-    (finding,) = found(path)
+    (finding,) = lint_pack(path)
 
     assert (finding.code, finding.observed) == ("SK310", "CartFial")
     assert "CartFails" in finding.fix
@@ -209,7 +209,7 @@ def query(expr: str) -> Callable[[Spec], Any]:
 def test_overly_broad_filter_is_fixed(expr: str, meant: str, tmp_path: Path) -> None:
     path = scenario(query(expr), tmp_path)
 
-    assert [f.code for f in found(path)] == ["SK118"]
+    assert [f.code for f in lint_pack(path)] == ["SK118"]
     result = fix_file(path, CATALOG)
     assert result.left == ()
     assert yaml.safe_load(result.new)["spec"]["expect"]["checks"][0]["query"]["expr"] == meant
@@ -231,7 +231,7 @@ def test_overly_broad_filter_is_fixed(expr: str, meant: str, tmp_path: Path) -> 
     ],
 )
 def test_precise_filters_are_accepted(expr: str, tmp_path: Path) -> None:
-    assert [f.code for f in found(scenario(query(expr), tmp_path))] == []
+    assert [f.code for f in lint_pack(scenario(query(expr), tmp_path))] == []
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_precise_filters_are_accepted(expr: str, tmp_path: Path) -> None:
 def test_filter_without_match_is_fixed(expr: str, meant: str, tmp_path: Path) -> None:
     path = scenario(query(expr), tmp_path)
 
-    assert [f.code for f in found(path)] == ["SK119"]
+    assert [f.code for f in lint_pack(path)] == ["SK119"]
     result = fix_file(path, CATALOG)
     assert result.left == ()
     assert yaml.safe_load(result.new)["spec"]["expect"]["checks"][0]["query"]["expr"] == meant
@@ -265,7 +265,7 @@ def test_filter_without_match_is_fixed(expr: str, meant: str, tmp_path: Path) ->
 def test_checks_of_unknown_objects_are_reported(check: dict[str, Any], code: str, tmp_path: Path) -> None:
     path = scenario(lambda s: s["expect"].update(checks=[{**check, "withinSeconds": 60}]), tmp_path)
 
-    assert [f.code for f in found(path)] == ([code] if code else [])
+    assert [f.code for f in lint_pack(path)] == ([code] if code else [])
 
 
 @pytest.mark.parametrize("service", ["Service/product-catalog", "Service/product-catalogue"])
@@ -273,7 +273,7 @@ def test_until_check_of_unknown_service_is_fixed(service: str, tmp_path: Path) -
     until = {"check": {"endpoints": {"service": service, "atLeast": 1}}}
     path = scenario(lambda s: s["solutions"][0]["changes"][0].update(until=until), tmp_path)
 
-    assert [f.code for f in found(path)] == (["SK119"] if service.endswith("ue") else [])
+    assert [f.code for f in lint_pack(path)] == (["SK119"] if service.endswith("ue") else [])
     assert fix_file(path, CATALOG).left == ()
 
 
@@ -293,7 +293,7 @@ def test_queries_of_a_fault_type(expr: str, code: str, tmp_path: Path) -> None:
     fault["changes"].append({"patch": {"target": "{{ target }}", "type": "Strategic", "patch": more}})
     path = scenario(lambda s: None, tmp_path, fault)
 
-    codes = {f.code for f in found(path.parent / "faults" / "own" / "fault.yaml")}
+    codes = {f.code for f in lint_pack(path.parent / "faults" / "own" / "fault.yaml")}
 
     assert codes & {"SK118", "SK119"} == ({code} if code else set())
 

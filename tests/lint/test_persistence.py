@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.lint.test_truth_rules import found, scenario
+from tests.lint.test_truth_rules import lint_scenario, scenario
 from tests.lint.truth_violations import build_local_fault, experiment
 
 PATCH = {"patch": {"target": "{{ target }}", "type": "Merge", "patch": {"metadata": {"annotations": {"note": "x"}}}}}
@@ -34,7 +34,7 @@ def test_distractor_may_raise_its_declared_alerts(on: str | None, expected: list
         alert = {"name": "KubePodCrashLooping", "class": "MayFire", "after": "old"}
         spec["expect"]["alerts"].append(alert if on is None else {**alert, "entity": on})
 
-    assert [f.code for f in found(scenario(trouble, tmp_path)) if f.code == "SK410"] == expected
+    assert [f.code for f in lint_scenario(scenario(trouble, tmp_path)) if f.code == "SK410"] == expected
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_declared_persistence_must_be_possible(
     path = scenario(lambda s: None, tmp_path, fault)
     beside = path.parent / "faults" / "own" / "fault.yaml"
     for file in (path, beside):
-        assert ("SK435" not in {f.code for f in found(file)}) is true
+        assert ("SK435" not in {f.code for f in lint_scenario(file)}) is true

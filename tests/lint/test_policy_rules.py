@@ -126,7 +126,7 @@ def test_fix_corrects_unknown_component(own: Path, place: Place, value: object) 
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "said"),
+    ("place", "value", "message"),
     [
         (("alertPacks",), ["defalt"], "little has no alert pack 'defalt'"),
         (("components", 0, "workload"), "Deployment/webb", "little has no object 'Deployment/webb'"),
@@ -144,11 +144,11 @@ def test_fix_corrects_unknown_component(own: Path, place: Place, value: object) 
     ],
     ids=["pack", "workload", "Service", "variable", "without a load generator"],
 )
-def test_app_references_exist_in_manifests(own: Path, place: Place, value: object, said: str | None) -> None:
+def test_app_references_exist_in_manifests(own: Path, place: Place, value: object, message: str | None) -> None:
     whole = place if place[0] == "alertPacks" else ("versions", "1.0", *place)
     found = lint_text(apply_edits(given.APP, [Put(whole, value)]), own / "catalog/apps/little/app.yaml", CATALOG)
 
-    assert [(m.finding.code, m.finding.message) for m in found] == ([("SK139", said)] if said else [])
+    assert [(m.finding.code, m.finding.message) for m in found] == ([("SK139", message)] if message else [])
 
 
 @pytest.mark.parametrize("code", sorted(given.PACKS))

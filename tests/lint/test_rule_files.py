@@ -40,7 +40,7 @@ def group(*rules: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"groups": [{"name": "own", **more, "rules": list(rules)}]}
 
 
-def found(path: Path) -> list[tuple[str, int]]:
+def lint_rules(path: Path) -> list[tuple[str, int]]:
     return [(f.code, f.position.line if f.position else 0) for f in lint_file(path, CATALOG)]
 
 
@@ -56,7 +56,7 @@ def test_object_of_the_operator_is_read(tmp_path: Path) -> None:
     head = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": {"name": "x"}}
     path = write_pack(tmp_path, {**head, "spec": group(alert(**{"for": "2m"}))})
 
-    assert found(path) == []
+    assert lint_rules(path) == []
     assert [(r.name, r.for_seconds) for r in read(path)] == [("Few", 120)]
 
 
@@ -64,7 +64,7 @@ def test_recording_rules_are_written_out(tmp_path: Path) -> None:
     record = {"record": "own:few", "expr": ERRORS, "labels": {"team": "shop"}}
     path = write_pack(tmp_path, group(record, alert(expr="own:few > 5")))
 
-    assert found(path) == []
+    assert lint_rules(path) == []
     (rule,) = read(path)
     assert rule.expr == f'(label_replace({ERRORS}, "team", "shop", "", "")) > 5'
     assert rule.range_seconds == 120
@@ -77,7 +77,7 @@ def test_recording_rules_are_written_out(tmp_path: Path) -> None:
 def test_intervals_labels_and_keep_firing_for_are_read(tmp_path: Path) -> None:
     path = write_pack(tmp_path, group(alert(keep_firing_for="5m"), interval="30s", labels={"team": "shop"}))
 
-    assert found(path) == []
+    assert lint_rules(path) == []
     (rule,) = read(path)
     assert (rule.for_seconds, rule.keep_firing_seconds, rule.interval_seconds) == (0, 300, 30)
     assert rule.labels == {"team": "shop"}
@@ -116,7 +116,7 @@ def test_intervals_labels_and_keep_firing_for_are_read(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_refused_at_its_line(document: Any, expected: list[tuple[str, int]], tmp_path: Path) -> None:
     path = write_pack(tmp_path, document)
-    lines = [(code, line) for code, line in found(path)]
+    lines = [(code, line) for code, line in lint_rules(path)]
     assert [code for code, _ in lines] == [code for code, _ in expected], lines
     if not isinstance(document, str):  # the dump decides about lines; a refused field is on the one that names it
         return
@@ -177,7 +177,7 @@ def test_tests_are_read_in_both_formats(tests: Any, expected: list[str], tmp_pat
     path = write_pack(tmp_path, group(alert()), tests)
     if isinstance(tests, str):
         (path.parent / "tests" / "own.yaml").write_text(tests)
-    assert sorted(code for code, _ in found(path)) == sorted(expected)
+    assert sorted(code for code, _ in lint_rules(path)) == sorted(expected)
 
 
 def test_without_tests_one_finding_names_every_alert(tmp_path: Path) -> None:

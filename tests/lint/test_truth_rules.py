@@ -52,13 +52,13 @@ def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] 
     return path
 
 
-def found(path: Path) -> list[Finding]:
+def lint_scenario(path: Path) -> list[Finding]:
     """Without SK222: `own_fault` does what types of the catalogue do (`test_copied_fault_types.py`)."""
     return [finding for finding in lint_file(path, CATALOG) if finding.code != "SK222"]
 
 
 def codes(path: Path) -> list[str]:
-    return [f.code for f in found(path)]
+    return [f.code for f in lint_scenario(path)]
 
 
 def edge(start: str, end: str, **alert: Any) -> Callable[[Spec], Any]:
@@ -79,7 +79,7 @@ def aliases(*names: str) -> Callable[[Spec], Any]:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         pytest.param(edge("Deployment/recommendation", "Deployment/payment"), "payment does not call", id="no call"),
         pytest.param(
@@ -88,16 +88,16 @@ def aliases(*names: str) -> Callable[[Spec], Any]:
         pytest.param(edge("Deployment/checkout", "Deployment/payment"), "checkout calls payment", id="turned round"),
     ],
 )
-def test_edge_without_call_is_reported(change: Callable[[Spec], Any], said: str, tmp_path: Path) -> None:
-    (finding,) = found(scenario(change, tmp_path))
+def test_edge_without_call_is_reported(change: Callable[[Spec], Any], message: str, tmp_path: Path) -> None:
+    (finding,) = lint_scenario(scenario(change, tmp_path))
 
     assert (finding.code, finding.severity) == ("SK125", "Warning")
-    assert said in finding.message
+    assert message in finding.message
 
 
 @pytest.mark.parametrize(("end", "expected"), [("Deployment/quote", []), ("Deployment/kafka", ["SK125"])])
 def test_components_fall_silent_with_the_collector(end: str, expected: list[str], tmp_path: Path) -> None:
-    reported = found(scenario(edge("Deployment/otel-collector", end, name="KubePodCrashLooping"), tmp_path))
+    reported = lint_scenario(scenario(edge("Deployment/otel-collector", end, name="KubePodCrashLooping"), tmp_path))
     assert [f.code for f in reported if "otel-collector" in f.message and f.code == "SK125"] == expected
 
 
@@ -115,7 +115,9 @@ def test_unwritten_object_cannot_propagate(middle: str, expected: list[str], tmp
         edges = spec["groundTruth"]["propagation"]
         edges[:1] = [{"from": edges[0]["from"], "to": middle}, {"from": middle, "to": edges[0]["to"]}]
 
-    reported = [f for f in found(scenario(through, tmp_path)) if f.code == "SK125" and "no fault writes" in f.message]
+    reported = [
+        f for f in lint_scenario(scenario(through, tmp_path)) if f.code == "SK125" and "no fault writes" in f.message
+    ]
     assert [f.code for f in reported] == expected
 
 
@@ -157,7 +159,9 @@ def test_propagation_may_cross_a_broker_in_both_directions(edges: list[tuple[str
     ],
 )
 def test_route_over_a_broker_is_offered(start: str, end: str, steps: str, tmp_path: Path) -> None:
-    reported = found(scenario(edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping"), tmp_path))
+    reported = lint_scenario(
+        scenario(edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping"), tmp_path)
+    )
 
     assert [f.fix for f in reported if f.code == "SK125"] == [f"write an edge for each step: {steps}"]
 
@@ -187,7 +191,7 @@ def test_edges_along_calls(change: Callable[[Spec], Any], tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "message"),
     [
         (["Deployment/frontend"], "an edge of the propagation leads to it"),
         (["Deployment/product-catalog", "Deployment/frontend"], "an edge of the propagation leads to it"),
@@ -200,11 +204,11 @@ def test_edges_along_calls(change: Callable[[Spec], Any], tmp_path: Path) -> Non
         (["ConfigMap/product-catalog-product-catalog-otel-config"], "is healthy"),
     ],
 )
-def test_alias_of_a_victim_or_unrelated_object_is_reported(names: list[str], said: str, tmp_path: Path) -> None:
-    (finding,) = found(scenario(aliases(*names), tmp_path))
+def test_alias_of_a_victim_or_unrelated_object_is_reported(names: list[str], message: str, tmp_path: Path) -> None:
+    (finding,) = lint_scenario(scenario(aliases(*names), tmp_path))
 
     assert finding.code == "SK124"
-    assert said in finding.message
+    assert message in finding.message
 
 
 def test_alias_of_the_own_component_is_accepted(tmp_path: Path) -> None:
@@ -212,7 +216,7 @@ def test_alias_of_the_own_component_is_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("selector", "said"),
+    ("selector", "message"),
     [
         ({"labelSelectors": {"opentelemetry.io/name": "crt"}}, "selects no pod"),
         ({"labelSelectors": {"opentelemetry.io/name": "ad"}}, "selects pods of Deployment/ad"),
@@ -223,11 +227,11 @@ def test_alias_of_the_own_component_is_accepted(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_selector_must_match_the_target(selector: Object, said: str, tmp_path: Path) -> None:
-    findings = found(scenario(lambda s: None, tmp_path, build_local_fault(selector=selector)))
+def test_selector_must_match_the_target(selector: Object, message: str, tmp_path: Path) -> None:
+    findings = lint_scenario(scenario(lambda s: None, tmp_path, build_local_fault(selector=selector)))
 
     assert {f.code for f in findings} == {"SK111"}
-    assert said in findings[0].message
+    assert message in findings[0].message
 
 
 def test_partition_target_must_select_something(tmp_path: Path) -> None:
@@ -272,7 +276,7 @@ def test_solution_that_empties_a_service_is_reported(tmp_path: Path) -> None:
     path = scenario(lambda s: s["solutions"][0]["changes"].append(wrong), tmp_path)
 
     assert codes(path) == ["SK111"]
-    assert "after solution 'restore-port' Service/product-catalog selects no pod" in found(path)[0].message
+    assert "after solution 'restore-port' Service/product-catalog selects no pod" in lint_scenario(path)[0].message
 
 
 ON_AD = {"opentelemetry.io/name": "ad"}
@@ -362,7 +366,7 @@ def test_written_fields_of_two_changes_overlap(one: Change, other: Change, meet:
 
 @pytest.mark.parametrize("code", sorted(FAULTS))
 def test_local_fault_violation_gives_its_finding_only(code: str, tmp_path: Path) -> None:
-    findings = found(scenario(lambda s: None, tmp_path, FAULTS[code]))
+    findings = lint_scenario(scenario(lambda s: None, tmp_path, FAULTS[code]))
 
     assert {f.code for f in findings} == {code}, [f.message for f in findings]
     assert all(f.position and f.why and f.fix for f in findings)
@@ -377,7 +381,7 @@ def chaos_decoy(manifest: Object) -> Callable[[Spec], Any]:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "said", "fix"),
+    ("manifest", "message", "fix"),
     [
         (experiment(mode="al"), "'all'", "did you mean `all`?"),
         (experiment("PodChoas"), "no kind 'PodChoas'", "did you mean `PodChaos`"),
@@ -393,11 +397,11 @@ def chaos_decoy(manifest: Object) -> Callable[[Spec], Any]:
         ),
     ],
 )
-def test_invalid_experiment_is_reported(manifest: Object, said: str, fix: str, tmp_path: Path) -> None:
+def test_invalid_experiment_is_reported(manifest: Object, message: str, fix: str, tmp_path: Path) -> None:
     path = scenario(chaos_decoy(manifest), tmp_path)
-    findings = [f for f in found(path) if f.code == "SK127"]
+    findings = [f for f in lint_scenario(path) if f.code == "SK127"]
 
-    assert any(said in f.message for f in findings), [f.message for f in findings]
+    assert any(message in f.message for f in findings), [f.message for f in findings]
     assert any(fix in f.fix for f in findings), [f.fix for f in findings]
     line = path.read_text().splitlines()[findings[0].position.line - 1] if findings[0].position else ""
     assert line.strip() != "apiVersion: scenariokit.io/v1alpha1"  # the place is inside, not the head of the file
@@ -440,8 +444,8 @@ def test_fix_drops_duplicate_solution(tmp_path: Path) -> None:
 def test_invalid_experiment_of_a_local_fault_is_reported(tmp_path: Path) -> None:
     path = scenario(lambda s: None, tmp_path, build_local_fault(mode="al"))
 
-    (finding,) = found(path)
-    (of_fault,) = [f for f in found(path.parent / "faults" / "own" / "fault.yaml") if f.code == "SK127"]
+    (finding,) = lint_scenario(path)
+    (of_fault,) = [f for f in lint_scenario(path.parent / "faults" / "own" / "fault.yaml") if f.code == "SK127"]
 
     assert finding.code == "SK127"
     assert "fault 'catalog-port': PodChaos: `spec.mode` must be" in finding.message
@@ -513,7 +517,7 @@ OBJECT = {"ref": "PodChaos.chaos-mesh.org/{{ neutral('pod') }}"}
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "message"),
     [
         pytest.param({"undone": []}, "the fault has no `undone` checks", id="nothing tells that it is gone"),
         pytest.param(
@@ -534,12 +538,12 @@ OBJECT = {"ref": "PodChaos.chaos-mesh.org/{{ neutral('pod') }}"}
         pytest.param({"changes": [{"run": {"client": "psql", "command": ["psql"]}}]}, "has no `undo`", id="a command"),
     ],
 )
-def test_fault_type_without_proof_is_reported(part: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_fault_type_without_proof_is_reported(part: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = scenario(lambda s: None, tmp_path, {**build_local_fault(), **part})
 
-    findings = found(path.parent / "faults" / "own" / "fault.yaml")
+    findings = lint_scenario(path.parent / "faults" / "own" / "fault.yaml")
 
-    assert [f.message for f in findings if f.code == "SK129" and said in f.message]
+    assert [f.message for f in findings if f.code == "SK129" and message in f.message]
 
 
 @pytest.mark.parametrize(
@@ -601,5 +605,5 @@ def test_fault_affects_target_and_callers(end: str, codes: list[str], tmp_path: 
         spec["groundTruth"]["propagation"].append({"from": "Fault/catalog-port", "to": end})
         spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "entity": end, "class": "MayFire"})
 
-    found_ = found(scenario(lead, tmp_path, build_local_fault()))
+    found_ = lint_scenario(scenario(lead, tmp_path, build_local_fault()))
     assert [f.code for f in found_ if f.code == "SK125"] == codes

@@ -19,7 +19,7 @@ CALLS = "traces_span_metrics_calls_total"
 NAME, LABEL, VALUE = "a series that nothing exports", "a label that", "a value that"
 
 
-def reported(path: Path) -> list[str]:
+def list_messages(path: Path) -> list[str]:
     return [f.message.removeprefix("'CartFails' asks for ") for f in lint_file(path, CATALOG) if f.code == "SK315"]
 
 
@@ -49,7 +49,7 @@ def reported(path: Path) -> list[str]:
     ],
 )  # fmt: skip
 def test_impossible_series_are_reported(expr: str, messages: list[str], tmp_path: Path) -> None:
-    assert reported(pack([build_pack_rule(expr=expr)], tmp_path)) == messages
+    assert list_messages(pack([build_pack_rule(expr=expr)], tmp_path)) == messages
 
 
 def write(folder: Path, document: dict[str, Any]) -> Path:
@@ -65,7 +65,7 @@ RECORDED = {"record": "sli:errors:ratio", "expr": f"sum(rate({CALLS}[5m]))"}
 @pytest.mark.parametrize(("recorded", "count"), [("sli:errors:ratio", 0), ("sli:errors:ration", 1)])
 def test_recorded_series_exist(recorded: str, count: int, tmp_path: Path) -> None:
     rules = [RECORDED, build_pack_rule(expr=f"{recorded} > 5")]
-    assert len(reported(write(tmp_path, {"groups": [{"name": "own", "rules": rules}]}))) == count
+    assert len(list_messages(write(tmp_path, {"groups": [{"name": "own", "rules": rules}]}))) == count
 
 
 def test_recording_rules_and_prometheus_rule_objects_are_checked(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.lint.test_rules import CHAOS, base, lint
 Spec = dict[str, Any]
 
 
-def patched(container: dict[str, Any]) -> Callable[[Spec], None]:
+def add_patch(container: dict[str, Any]) -> Callable[[Spec], None]:
     """A further change of the solution, at a workload that has a part in the incident, that names this container."""
     body = {"spec": {"template": {"spec": {"containers": [container]}}}}
     change = {"patch": {"target": "Deployment/frontend", "type": "Strategic", "patch": body}}
@@ -42,8 +42,8 @@ def edge(target: str) -> Callable[[Spec], None]:
             id="alias",
         ),
         pytest.param(edge("kube-system/Deployment/frontend-proxy"), {"SK115"}, id="edge"),
-        pytest.param(patched({"name": "app", "image": "x:1"}), {"SK120", "SK215"}, id="container"),
-        pytest.param(patched({"name": "frontend", "imagePullPolicy": "Always"}), set(), id="known container"),
+        pytest.param(add_patch({"name": "app", "image": "x:1"}), {"SK120", "SK215"}, id="container"),
+        pytest.param(add_patch({"name": "frontend", "imagePullPolicy": "Always"}), set(), id="known container"),
         pytest.param(edge("kube-system/Deployment/coredns"), set(), id="what only a cluster has"),
     ],
 )
@@ -123,7 +123,7 @@ def test_repeated_command_is_a_duplicate_fault(tmp_path: Path) -> None:
     assert "SK126" in {f.code for f in lint(document, tmp_path)}
 
 
-def grouped(group: str) -> Callable[[Spec], None]:
+def spell_group(group: str) -> Callable[[Spec], None]:
     """Every reference to a Deployment spells this group out."""
 
     def spell(spec: Spec) -> None:
@@ -137,8 +137,8 @@ def grouped(group: str) -> Callable[[Spec], None]:
 @pytest.mark.parametrize(
     ("change", "codes"),
     [
-        pytest.param(grouped("apps"), set(), id="the group that it has"),
-        pytest.param(grouped("batch"), {"SK114", "SK115", "SK121", "SK235"}, id="another group"),
+        pytest.param(spell_group("apps"), set(), id="the group that it has"),
+        pytest.param(spell_group("batch"), {"SK114", "SK115", "SK121", "SK235"}, id="another group"),
         pytest.param(
             lambda s: s["groundTruth"]["rootCauses"][0].update(entity="Service.apps/product-catalog"),
             {"SK112"},

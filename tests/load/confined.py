@@ -28,7 +28,7 @@ WALL_SECONDS = 60
 ADDRESS_SPACE = 2 << 30
 
 
-def confined(arguments: Sequence[str]) -> dict[str, Any]:
+def run_confined(arguments: Sequence[str]) -> dict[str, Any]:
     """Exit code (negative: the signal that ended it), processor seconds, peak MB and output of one command."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
@@ -77,7 +77,7 @@ def _obey_permissions() -> None:
         raise OSError(ctypes.get_errno(), "capset")
 
 
-def _imported() -> None:
+def _import_commands() -> None:
     """Imports what the commands need before the forks, so that not each fork does it again."""
     with tempfile.NamedTemporaryFile(suffix=".yaml") as file, contextlib.redirect_stdout(io.StringIO()):
         Path(file.name).write_text("kind: Scenario\nspek: 1\n")
@@ -85,5 +85,5 @@ def _imported() -> None:
 
 
 if __name__ == "__main__":
-    _imported()
-    json.dump([confined([*arguments]) for arguments in json.loads(Path("/dev/stdin").read_text())], sys.stdout)
+    _import_commands()
+    json.dump([run_confined([*arguments]) for arguments in json.loads(Path("/dev/stdin").read_text())], sys.stdout)

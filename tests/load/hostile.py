@@ -31,7 +31,7 @@ def _staircase(levels: int) -> str:
     return "".join(" " * i + "a:\n" for i in range(levels))
 
 
-def _nested() -> Iterator[tuple[str, str | bytes]]:
+def _yield_nested() -> Iterator[tuple[str, str | bytes]]:
     for name, opening in (
         ("flow lists", "["), ("flow mappings", "{a: "), ("block lists", "- "), ("complex keys", "? "),
         ("values without keys", ": "), ("flow complex keys", "{? "), ("lists in mappings", "[{a: "),
@@ -54,7 +54,7 @@ def _nested() -> Iterator[tuple[str, str | bytes]]:
     yield "closing other brackets", "[}" * LEVELS
 
 
-def _aliased() -> Iterator[tuple[str, str | bytes]]:
+def _yield_aliased() -> Iterator[tuple[str, str | bytes]]:
     yield "billion laughs", _bomb(9, 9)
     yield "billion laughs of text", _bomb(9, 6, "x" * 1_000)
     yield "long text, many aliases", "a: &a '" + "x" * 100_000 + "'\nb: [" + "*a, " * 30_000 + "]\n"
@@ -71,7 +71,7 @@ def _aliased() -> Iterator[tuple[str, str | bytes]]:
     yield "a long anchor", "a: &" + "a" * 200_000 + " 1\n"
 
 
-def _large() -> Iterator[tuple[str, str | bytes]]:
+def _yield_large() -> Iterator[tuple[str, str | bytes]]:
     yield "10 MB of comments", "# x\n" * 2_500_000
     yield "10 MB of text", "a: '" + "x" * 10_000_000 + "'\n"
     yield "250 KiB of text", "a: '" + "x" * 250_000 + "'\n"
@@ -100,7 +100,7 @@ def _large() -> Iterator[tuple[str, str | bytes]]:
     yield "20,000 complex keys", "".join(f"? [a{i}]\n: 1\n" for i in range(15_000))
 
 
-def _odd() -> Iterator[tuple[str, str | bytes]]:
+def _yield_odd() -> Iterator[tuple[str, str | bytes]]:
     yield "nothing", b""
     yield "a byte order mark only", b"\xef\xbb\xbf"
     yield "two byte order marks", b"\xef\xbb\xbf\xef\xbb\xbfa: 1\n"
@@ -191,17 +191,17 @@ VALUES = {
 }
 
 
-def deep_or_large() -> dict[str, bytes]:
+def list_deep_or_large() -> dict[str, bytes]:
     """Files that could end, stop or fill a process."""
-    return _encoded(_nested, _aliased, _large)
+    return _encode(_yield_nested, _yield_aliased, _yield_large)
 
 
-def odd() -> dict[str, bytes]:
+def list_odd() -> dict[str, bytes]:
     """Small files that are not what they should be."""
-    return _encoded(_odd)
+    return _encode(_yield_odd)
 
 
-def _encoded(*families: Callable[[], Iterator[tuple[str, str | bytes]]]) -> dict[str, bytes]:
+def _encode(*families: Callable[[], Iterator[tuple[str, str | bytes]]]) -> dict[str, bytes]:
     found = (entry for family in families for entry in family())
     return {name: content.encode() if isinstance(content, str) else content for name, content in found}
 

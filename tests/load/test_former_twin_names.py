@@ -66,9 +66,9 @@ def test_former_name_is_an_error_with_its_position(tmp_path: Path, version: str)
     with pytest.raises(AuthoringError) as refused:
         load_twin(path, yaml.safe_load(TEXT), "shop", version)
 
-    told = [(f.position.line, f.position.column, f.message) for f in refused.value.findings]
-    assert told[0] == (1, 1, "`physics` is now `constants` in the document")
-    assert told[1] == (5, 5, "`blind` is now `unsetStatus` in `components.web`")
+    messages = [(f.position.line, f.position.column, f.message) for f in refused.value.findings]
+    assert messages[0] == (1, 1, "`physics` is now `constants` in the document")
+    assert messages[1] == (5, 5, "`blind` is now `unsetStatus` in `components.web`")
     assert all("lint --fix" in f.fix for f in refused.value.findings)
 
 

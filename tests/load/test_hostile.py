@@ -36,12 +36,12 @@ PLACES = {
     "password": "the link points to a file of another name",
     "process": "the file cannot be read",
 }
-FILES = hostile.deep_or_large()
-ODD = hostile.odd()
+FILES = hostile.list_deep_or_large()
+ODD = hostile.list_odd()
 POSITION = re.compile(r"scenario\.yaml:[1-9][0-9]*:[1-9][0-9]*")
 
 
-def confined(commands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+def run_confined(commands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     """How each command ended, in a process with bounds on processor time and memory, and no rights of root."""
     run = subprocess.run(
         [sys.executable, str(CONFINED)], input=json.dumps(commands), capture_output=True, text=True, check=True
@@ -68,7 +68,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         paths[name] = folder / str(number) / "scenario.yaml"
         paths[name].parent.mkdir()
         paths[name].write_bytes(content)
-    results = confined([["lint", str(path)] for path in paths.values()])
+    results = run_confined([["lint", str(path)] for path in paths.values()])
     return dict(zip(paths, results, strict=True))
 
 
@@ -121,7 +121,7 @@ def test_odd_folders(tmp_path: Path) -> None:
     made["closed"].chmod(0)
     made["shut"].parent.chmod(0)
     try:
-        (result,) = confined([["lint", str(tmp_path)]])
+        (result,) = run_confined([["lint", str(tmp_path)]])
     finally:
         made["shut"].parent.chmod(0o700)
 

@@ -17,7 +17,7 @@ def field(**schema: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"x": schema}}
 
 
-def reported(schema: Any) -> list[str]:
+def list_messages(schema: Any) -> list[str]:
     findings = check_schema(schema, HERE, ("parameters",))
     assert all(f.code == "SK104" for f in findings)
     return [f.message for f in findings]
@@ -32,7 +32,7 @@ def reported(schema: Any) -> list[str]:
     ],
 )  # fmt: skip
 def test_good(schema: Any) -> None:
-    assert reported(schema) == []
+    assert list_messages(schema) == []
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_good(schema: Any) -> None:
     ],
 )  # fmt: skip
 def test_refused(schema: Any, message: str) -> None:
-    assert any(message in one for one in reported(schema))
+    assert any(message in one for one in list_messages(schema))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_refused(schema: Any, message: str) -> None:
     ],
 )  # fmt: skip
 def test_judging_ends(schema: Any, value: Any) -> None:
-    assert reported(schema) == []
+    assert list_messages(schema) == []
     before = time.process_time()
 
     found = find_violations({"x": value}, schema)

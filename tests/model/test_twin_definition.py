@@ -57,13 +57,13 @@ def test_assumption_value_is_applied_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"time": 1.0}, "assumptions: 'time' is not one of this app's; it has idle, own, sigma, times"),
         ({"own": -1.0}, "Expected `float` >= 0.0"),
         ({"times": 1.5}, "Expected `int`, got `float`"),
     ],
 )
-def test_invalid_assumption_value_is_refused(values: dict[str, float], said: str) -> None:
-    with pytest.raises(ValueError, match=said.replace("(", "\\(")):
+def test_invalid_assumption_value_is_refused(values: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("(", "\\(")):
         decode(SMALL).with_assumptions(values)

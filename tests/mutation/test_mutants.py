@@ -59,12 +59,12 @@ class Pod:
 PATH = "scenario_kit/judge/repair/invariants.py"
 
 
-def found(source=SOURCE, mutated=MUTATED):
+def list_mutants(source=SOURCE, mutated=MUTATED):
     return list(in_module(PATH, source, mutated))
 
 
 def test_mutants_have_function_name_and_source_line():
-    assert [(m.function, m.line) for m in found()] == [
+    assert [(m.function, m.line) for m in list_mutants()] == [
         ("judge.repair.invariants.ready", 5),
         ("judge.repair.invariants.ready", 7),
         ("judge.repair.invariants.Pod.old", 12),
@@ -72,7 +72,7 @@ def test_mutants_have_function_name_and_source_line():
 
 
 def test_mutant_name_matches_mutmut():
-    assert [m.name for m in found()] == [
+    assert [m.name for m in list_mutants()] == [
         "scenario_kit.judge.repair.invariants.x_ready__mutmut_1",
         "scenario_kit.judge.repair.invariants.x_ready__mutmut_3",
         "scenario_kit.judge.repair.invariants.xǁPodǁold__mutmut_1",
@@ -80,20 +80,20 @@ def test_mutant_name_matches_mutmut():
 
 
 def test_diff_uses_the_original_function_name():
-    first = found()[0]
+    first = list_mutants()[0]
     assert "-    if have > want:" in first.diff
     assert "+    if have >= want:" in first.diff
     assert "mutmut" not in first.diff
 
 
 def test_mutant_key_is_stable_under_renumbering():
-    moved = found("\n\n" + SOURCE, MUTATED.replace("mutmut_3", "mutmut_9"))
-    assert [m.key for m in moved] == [m.key for m in found()]
+    moved = list_mutants("\n\n" + SOURCE, MUTATED.replace("mutmut_3", "mutmut_9"))
+    assert [m.key for m in moved] == [m.key for m in list_mutants()]
     assert moved[0].line == 7
 
 
 def test_every_mutant_has_a_unique_key():
-    assert len({m.key for m in found()}) == 3
+    assert len({m.key for m in list_mutants()}) == 3
 
 
 def some(number):

@@ -66,7 +66,7 @@ def evaluator(world: World, metrics: FakeMetrics | None = None, **options: float
     return AlertEvaluator(source, (ERRORS, WAITING), AlertScope(APP, "shop-1"), lambda _: None, start=START, **options)
 
 
-def firing(history: AlertHistory, name: str = "Errors") -> list[tuple[float, float | None]]:
+def list_firing(history: AlertHistory, name: str = "Errors") -> list[tuple[float, float | None]]:
     return [(i.start - START, i.end and i.end - START) for t in history.timelines if t.name == name for i in t.firing]
 
 
@@ -118,9 +118,9 @@ def test_no_tick_is_evaluated_twice() -> None:
     metrics = FakeMetrics(World(errors="xxxx").respond)
     subject = evaluator(World(), metrics)
     subject.advance(START + 60)
-    asked = len(metrics.queries)
+    count = len(metrics.queries)
     assert subject.advance(START + 74) == subject.advance(START + 60)
-    assert len(metrics.queries) == asked
+    assert len(metrics.queries) == count
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_no_tick_is_evaluated_twice() -> None:
 )
 def test_failed_tick_is_a_gap(errors: str, expected: object, blind: object) -> None:
     history = evaluator(World(errors=errors)).advance(START + 120)
-    assert firing(history) == expected
+    assert list_firing(history) == expected
     assert gaps(history) == blind
 
 
@@ -172,20 +172,20 @@ def test_alert_continues_across_chunks() -> None:
     world = World(errors="." * (CHUNK - 1) + "x" * (CHUNK + 10) + ".")
     history = evaluator(world).advance(START + 15 * 3 * CHUNK)
     begin = 15 * (CHUNK - 1)
-    assert firing(history) == [(begin + 30, begin + 15 * (CHUNK + 10))]
+    assert list_firing(history) == [(begin + 30, begin + 15 * (CHUNK + 10))]
 
 
 def test_owners_are_looked_up_once() -> None:
-    asked: list[str] = []
+    looked_up: list[str] = []
 
     def owner_of(pod: str) -> Reference | None:
-        asked.append(pod)
+        looked_up.append(pod)
         return Reference("StatefulSet", "db", "shop-1")
 
     metrics = FakeMetrics(World(waiting="x").respond)
     subject = AlertEvaluator(metrics, (WAITING,), AlertScope(APP, "shop-1"), owner_of, start=START)
     assert {subject.advance(START + 15 * i).timelines[0].entity for i in range(4)} == {"StatefulSet/db"}
-    assert asked == ["web-5d59d67564-x2x4z"]
+    assert looked_up == ["web-5d59d67564-x2x4z"]
 
 
 marks = st.text("xxxx..!d", min_size=1, max_size=60)

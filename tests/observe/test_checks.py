@@ -262,7 +262,7 @@ def test_pod_deleted_during_log_read_is_skipped(cluster: FakeCluster) -> None:
     assert ask(cluster, {"log": {"entity": "Deployment/cart", "pattern": "refused"}}) == ("False", "none of 0 lines")
 
 
-def _serving(cluster, *pods, answer=None, port=9090, service_port=8080):
+def _serve(cluster, *pods, answer=None, port=9090, service_port=8080):
     """Pods behind ``Service/web``, which forwards ``service_port`` to ``port`` of each."""
     cluster.put({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": NS},
@@ -311,7 +311,7 @@ def _serving(cluster, *pods, answer=None, port=9090, service_port=8080):
 )
 def test_probes(check, answers, answer, observed):
     cluster = FakeCluster()
-    _serving(cluster, *[f"web-{i}" for i in range(len(answers))])
+    _serve(cluster, *[f"web-{i}" for i in range(len(answers))])
     for i, each in enumerate(answers):
         number = each if isinstance(each, int) and not isinstance(each, bool) else None
         if each is not False:
@@ -324,7 +324,7 @@ def test_probes(check, answers, answer, observed):
 
 def test_unsendable_probe_gives_unknown():
     cluster = FakeCluster()
-    _serving(cluster, "web-0")
+    _serve(cluster, "web-0")
 
     def refuse(verb, target):
         if verb == "probe":

@@ -146,17 +146,17 @@ def test_starting_prometheus_does_not_refuse_scenario() -> None:
 
 
 def test_platform_checks_are_cached_for_a_minute() -> None:
-    asked, now = [], [0.0]
-    metrics = FakeMetrics(lambda expr, at: asked.append(expr) or [({}, SCRAPES)])
+    requests, now = [], [0.0]
+    metrics = FakeMetrics(lambda expr, at: requests.append(expr) or [({}, SCRAPES)])
     platform = RealCluster(FakeCluster(), metrics, clock=lambda: now[0])
     first = platform.check_platform()
-    count = len(asked)
+    count = len(requests)
     now[0] = 59.0
     assert platform.check_platform() == first
-    assert len(asked) == count
+    assert len(requests) == count
     now[0] = 61.0
     platform.check_platform()
-    assert len(asked) == 2 * count
+    assert len(requests) == 2 * count
 
 
 @pytest.mark.parametrize(

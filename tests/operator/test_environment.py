@@ -73,10 +73,10 @@ def test_component_health_is_cached_for_five_seconds():
     now = [0.0]
     cluster = FakeCluster()
     there = RealCluster(cluster, FakeMetrics(lambda expr, at: []), clock=lambda: now[0])
-    for seconds, asked in ((0.0, 1), (5.0, 1), (5.1, 2)):
+    for seconds, requests in ((0.0, 1), (5.0, 1), (5.1, 2)):
         now[0] = seconds
         there.health(PlatformNeeds())
-        assert len([r for r in cluster.requests if r[0] == "get"]) == asked
+        assert len([r for r in cluster.requests if r[0] == "get"]) == requests
     there.diagnose(PlatformNeeds())
     assert len([r for r in cluster.requests if r[0] == "get"]) == 3, "whoever judges asks anew"
 
@@ -93,5 +93,5 @@ def test_virtual_time_belongs_to_the_lab():
     [(["", "late"], ""), (["late", "", "late"], ""), (["late", "late", ""], ""), (["late", "late", "dead"], "dead")],
 )
 def test_lasting_problem_needs_repeated_failures(answers, problem):
-    said = iter(answers)
-    assert _find_lasting_problem(lambda: next(said)) == problem
+    results = iter(answers)
+    assert _find_lasting_problem(lambda: next(results)) == problem

@@ -35,9 +35,9 @@ def probes(*, beats=True, silent=0.0, missing="", measurements=None):
     ids=["works", "late", "hung", "waits for the Lease", "no API server"],
 )
 def test_probes_report_liveness_and_readiness(setting, alive, ready):
-    asked = probes(**setting)
-    assert asked.answer("/healthz")[0] == alive
-    status, _, body = asked.answer("/readyz?verbose")
+    server = probes(**setting)
+    assert server.answer("/healthz")[0] == alive
+    status, _, body = server.answer("/readyz?verbose")
     assert status == ready
     assert (body == b"ok\n") == (ready == 200)
 

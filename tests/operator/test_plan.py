@@ -55,36 +55,39 @@ def test_plan(desired, trials, action):
     assert plan("s", 3, desired, trials) == action
 
 
-def of(result, type):
+def find_condition(result, type):
     return next(c for c in result if c.type == type)
 
 
 def test_all_conditions_appear_at_first_contact():
     result = build_conditions((), 1, None, WANTED, None)
     assert [c.type for c in result] == list(CONDITIONS)
-    assert of(result, "Ready").status == "Unknown"
+    assert find_condition(result, "Ready").status == "Unknown"
 
 
 def test_refusal_reason_is_in_accepted_and_ready():
     result = build_conditions((), 1, Refusal("UnknownFault", "no such fault"), None, None)
-    assert (of(result, "Accepted").status, of(result, "Accepted").reason) == ("False", "UnknownFault")
-    assert of(result, "Ready").reason == "UnknownFault"
+    assert (find_condition(result, "Accepted").status, find_condition(result, "Accepted").reason) == (
+        "False",
+        "UnknownFault",
+    )
+    assert find_condition(result, "Ready").reason == "UnknownFault"
 
 
 def test_ready_follows_the_trial():
     status = TrialStatus()
     for type in ("AppReady", "BaselineQuiet", "FaultsInjected"):
         status = status.with_condition(type, "True", "Held", "")
-    assert of(build_conditions((), 1, None, WANTED, status), "Ready").reason == "WaitingForSymptoms"
+    assert find_condition(build_conditions((), 1, None, WANTED, status), "Ready").reason == "WaitingForSymptoms"
     status = status.with_condition("SymptomsPresent", "True", "Held", "")
-    assert of(build_conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentActive"
+    assert find_condition(build_conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentActive"
     status = status.with_condition("Resolved", "True", "Held", "")
-    assert of(build_conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentResolved"
+    assert find_condition(build_conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentResolved"
 
 
 def test_broken_step_shows_in_the_summary():
     status = TrialStatus().with_condition("AppReady", "False", "SK301", "not available")
-    ready = of(build_conditions((), 1, None, WANTED, status), "Ready")
+    ready = find_condition(build_conditions((), 1, None, WANTED, status), "Ready")
     assert (ready.status, ready.reason, ready.message) == ("False", "SK301", "not available")
 
 
@@ -112,9 +115,12 @@ BROKEN = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent")
 def test_conditions_summarise_the_outcome(outcome, reached, reason, symptoms, resolved):
     desired = DesiredTrial(digest="d1", suspended=False, outcome=outcome)
     result = build_conditions((), 1, None, desired, build_held_status(*reached))
-    assert of(result, "Ready").reason == reason
-    assert of(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")
-    assert (of(result, "SymptomsPresent").status, of(result, "Resolved").status) == (symptoms, resolved)
+    assert find_condition(result, "Ready").reason == reason
+    assert find_condition(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")
+    assert (find_condition(result, "SymptomsPresent").status, find_condition(result, "Resolved").status) == (
+        symptoms,
+        resolved,
+    )
 
 
 OVER = 1_767_225_600.0  # 2026-01-01T00:00:00Z
@@ -160,6 +166,6 @@ def test_next_attempt_has_a_number(tried, name):
 
 def test_ready_message_has_the_restart_time():
     status = TrialStatus().with_condition("AppReady", "Unknown", "InfrastructureFailed", "no Prometheus")
-    ready = of(build_conditions((), 1, None, WANTED, status, OVER), "Ready")
+    ready = find_condition(build_conditions((), 1, None, WANTED, status, OVER), "Ready")
     assert (ready.status, ready.reason) == ("Unknown", "InfrastructureFailed")
     assert ready.message == "no Prometheus; restarts at 2026-01-01T00:00:00Z"

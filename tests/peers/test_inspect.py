@@ -22,8 +22,8 @@ def evaluate(folder: Path, *outputs: ModelOutput) -> dict[str, Any]:
 
 
 def evaluate_log(folder: Path, outputs: list[ModelOutput]) -> Any:
-    said: Iterator[ModelOutput] = iter(outputs)
-    model = get_model("mockllm/model", custom_outputs=said)
+    responses: Iterator[ModelOutput] = iter(outputs)
+    model = get_model("mockllm/model", custom_outputs=responses)
     (log,) = run_eval(
         "incidents.py", task_args={"sandbox": "local"}, model=model,
         log_dir=str(folder), max_samples=1, display="none",
@@ -59,8 +59,8 @@ def test_investigating_model_scores_1(tmp_path: Path) -> None:
     assert [sample.scores["recall_gated_precision"].value for sample in log.samples] == [1.0, 1.0]
     (result,) = [each for each in log.results.scores if each.name == "recall_gated_precision"]
     assert result.metrics["incident"].value == result.metrics["control"].value == 1.0
-    told = [message.text for sample in log.samples for message in sample.messages]
-    assert not [text for text in told if "rules" in text]
+    messages = [message.text for sample in log.samples for message in sample.messages]
+    assert not [text for text in messages if "rules" in text]
 
 
 def test_idle_model_scores_0(tmp_path: Path) -> None:

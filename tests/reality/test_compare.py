@@ -15,7 +15,7 @@ CRASHED = ContainerView(state="terminated", reason="Error", code=1)
 WAITS = ContainerView(state="waiting", reason="CrashLoopBackOff", message="back-off 10s", last="Error 1")
 
 
-def at(seconds: float, container: ContainerView = RUNS, phase: str = "Running", **more: Any) -> PodView:
+def build_view(seconds: float, container: ContainerView = RUNS, phase: str = "Running", **more: Any) -> PodView:
     return PodView(at=seconds, phase=phase, containers={"main": container}, **more)
 
 
@@ -23,7 +23,7 @@ def recording(*views: PodView, seconds: float = 60, **more: Any) -> Recording:
     return Recording(case="x", seconds=seconds, views=views, **more)
 
 
-def again(view: ContainerView, restarts: int) -> ContainerView:
+def with_restarts(view: ContainerView, restarts: int) -> ContainerView:
     return ContainerView.from_json({**view.to_json(), "restarts": restarts})
 
 
@@ -37,44 +37,44 @@ PULLED = Event(type="Normal", reason="Pulled", message="image is there", where="
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        (recording(at(0)), recording(at(3)), []),
-        (recording(at(0, phase="Pending"), at(1)), recording(at(0)), []),
-        (recording(at(0, phase="Pending"), at(9)), recording(at(0)), ["phases"]),
-        (recording(at(0)), recording(at(0), at(20, phase="Failed")), ["phases"]),
-        (recording(at(0)), recording(at(0), at(58, phase="Failed")), []),
-        (recording(at(0), at(20, CRASHED)), recording(at(0), at(22, CRASHED)), []),
-        (recording(at(0), at(20, CRASHED)), recording(at(0)), ["main states"]),
-        (recording(at(0), gone=20.0), recording(at(0)), ["gone at"]),
-        (recording(at(0), gone=20.0), recording(at(0), gone=24.0), []),
-        (recording(at(0), gone=40.0), recording(at(0), gone=20.0), ["gone at"]),
-        (recording(at(0, reason="Evicted")), recording(at(0)), ["pod reason"]),
+        (recording(build_view(0)), recording(build_view(3)), []),
+        (recording(build_view(0, phase="Pending"), build_view(1)), recording(build_view(0)), []),
+        (recording(build_view(0, phase="Pending"), build_view(9)), recording(build_view(0)), ["phases"]),
+        (recording(build_view(0)), recording(build_view(0), build_view(20, phase="Failed")), ["phases"]),
+        (recording(build_view(0)), recording(build_view(0), build_view(58, phase="Failed")), []),
+        (recording(build_view(0), build_view(20, CRASHED)), recording(build_view(0), build_view(22, CRASHED)), []),
+        (recording(build_view(0), build_view(20, CRASHED)), recording(build_view(0)), ["main states"]),
+        (recording(build_view(0), gone=20.0), recording(build_view(0)), ["gone at"]),
+        (recording(build_view(0), gone=20.0), recording(build_view(0), gone=24.0), []),
+        (recording(build_view(0), gone=40.0), recording(build_view(0), gone=20.0), ["gone at"]),
+        (recording(build_view(0, reason="Evicted")), recording(build_view(0)), ["pod reason"]),
         (
-            recording(at(0, conditions={"Ready": "True"})),
-            recording(at(0, conditions={"Ready": "False"})),
+            recording(build_view(0, conditions={"Ready": "True"})),
+            recording(build_view(0, conditions={"Ready": "False"})),
             ["readiness", "condition Ready"],
         ),
         (
-            recording(at(0, conditions={"Ready": "False"}), at(10, conditions={"Ready": "True"})),
-            recording(at(0, conditions={"Ready": "False"}), at(25, conditions={"Ready": "True"})),
+            recording(build_view(0, conditions={"Ready": "False"}), build_view(10, conditions={"Ready": "True"})),
+            recording(build_view(0, conditions={"Ready": "False"}), build_view(25, conditions={"Ready": "True"})),
             ["readiness"],
         ),
         (
-            recording(at(0), at(9, WAITS), at(20, again(RUNS, 1))),
-            recording(at(0), at(9, WAITS), at(21, again(RUNS, 1))),
+            recording(build_view(0), build_view(9, WAITS), build_view(20, with_restarts(RUNS, 1))),
+            recording(build_view(0), build_view(9, WAITS), build_view(21, with_restarts(RUNS, 1))),
             [],
         ),
         (
-            recording(at(0), at(9, WAITS), at(40, again(RUNS, 1))),
-            recording(at(0), at(9, WAITS), at(19, again(RUNS, 1))),
+            recording(build_view(0), build_view(9, WAITS), build_view(40, with_restarts(RUNS, 1))),
+            recording(build_view(0), build_view(9, WAITS), build_view(19, with_restarts(RUNS, 1))),
             ["main restarts at"],
         ),
         (
-            recording(at(0), at(9, WAITS), at(55, again(RUNS, 1))),
-            recording(at(0), at(9, WAITS)),
+            recording(build_view(0), build_view(9, WAITS), build_view(55, with_restarts(RUNS, 1))),
+            recording(build_view(0), build_view(9, WAITS)),
             [],
         ),
-        (recording(at(0), events=(PULLED,)), recording(at(0), events=(PULLED,)), []),
-        (recording(at(0), events=(PULLED,)), recording(at(0)), ["event Pulled"]),
+        (recording(build_view(0), events=(PULLED,)), recording(build_view(0), events=(PULLED,)), []),
+        (recording(build_view(0), events=(PULLED,)), recording(build_view(0)), ["event Pulled"]),
     ],
 )
 def test_differences(a: Recording, b: Recording, expected: list[str]) -> None:
@@ -84,7 +84,7 @@ def test_differences(a: Recording, b: Recording, expected: list[str]) -> None:
 
 def test_counts_of_events_have_a_band() -> None:
     def reported(count: int) -> Recording:
-        return recording(at(0), events=(Event.from_json({**PULLED.to_json(), "count": count}),))
+        return recording(build_view(0), events=(Event.from_json({**PULLED.to_json(), "count": count}),))
 
     assert aspects(reported(10), reported(13)) == []
     assert aspects(reported(10), reported(20)) == ["count of event Pulled"]
@@ -140,7 +140,7 @@ def test_view_of_a_status() -> None:
         },
     }
     seen = view(pod, 3.14)
-    assert seen == at(
+    assert seen == build_view(
         3.1,
         ContainerView(state="terminated", reason="Error", code=1, restarts=2, last="Error 1"),
         conditions={"Ready": "False No: in <namespace>"},

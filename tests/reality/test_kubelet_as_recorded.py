@@ -16,12 +16,12 @@ RECORDED = store.read()
 TRIED = [case for case in CASES if case.name in RECORDED]
 
 
-def found(case: Case) -> list[Difference]:
+def list_differences(case: Case) -> list[Difference]:
     fixture = RECORDED[case.name]
     return differences(fixture.recording, replay(case, fixture.pod))
 
 
-def applied(spec: Object) -> list[tuple[str, list[str] | None]]:
+def list_containers(spec: Object) -> list[tuple[str, list[str] | None]]:
     containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
     return [(c["image"], c.get("command")) for c in containers]
 
@@ -34,17 +34,17 @@ def test_cases_are_recorded_or_listed_as_unrecorded() -> None:
 @pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
 def test_case_matches_its_recording(case: Case) -> None:
     fixture = RECORDED[case.name]
-    assert applied(fixture.pod["spec"]) == applied(case.spec)
+    assert list_containers(fixture.pod["spec"]) == list_containers(case.spec)
     assert fixture.recording.seconds == case.seconds
 
 
 @pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
 def test_simulated_kubelet_matches_recording(case: Case) -> None:
-    assert [str(d) for d in found(case) if not known.cause(d)] == []
+    assert [str(d) for d in list_differences(case) if not known.cause(d)] == []
 
 
 def test_known_differences_still_occur() -> None:
-    seen = [d for case in TRIED for d in found(case)]
+    seen = [d for case in TRIED for d in list_differences(case)]
     tried = [k for k in known.KNOWN if any(re.fullmatch(k.case, name) for name in RECORDED)]
     assert [k for k in tried if not any(known.matches(k, d) for d in seen)] == []
 

@@ -126,8 +126,8 @@ def test_bundled_type_version_wins_and_is_reported(capsys: pytest.CaptureFixture
     assert found.runbook is not None
     assert CATALOG.extend(bundled["spec"]["faultTypes"]).fault("deployment-scaled-to-zero").version == 77
     assert CATALOG.fault("deployment-scaled-to-zero").version == 1
-    (told,) = [f for f in found.findings if f.code == "SK108"]
-    assert (told.severity, str(told.position)) == (Severity.WARNING, "spec.faults[0].type")
+    (messages,) = [f for f in found.findings if f.code == "SK108"]
+    assert (messages.severity, str(messages.position)) == (Severity.WARNING, "spec.faults[0].type")
     assert "SK222" not in {f.code for f in found.findings}
 
 

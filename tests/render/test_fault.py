@@ -181,7 +181,7 @@ def test_unobservable_fault_is_refused():
     hotel = catalog.app("hotel-reservation", catalog.versions("hotel-reservation")[0])
     objects = render_app(hotel, {}, 50, "hotel", templates=catalog.templates(hotel.name))
 
-    def aimed(fault_type, target):
+    def render_for(fault_type, target):
         return render_fault(
             catalog.fault(fault_type),
             FaultUse(name="main", type=fault_type, target=Reference.parse(target)),
@@ -191,12 +191,12 @@ def test_unobservable_fault_is_refused():
             "s",
         )
 
-    assert aimed("deployment-scaled-to-zero", "Deployment/user").effect
+    assert render_for("deployment-scaled-to-zero", "Deployment/user").effect
     with pytest.raises(AuthoringError, match="no telemetry would show its effect at Deployment/otel-collector"):
-        aimed("deployment-scaled-to-zero", "Deployment/otel-collector")
+        render_for("deployment-scaled-to-zero", "Deployment/otel-collector")
     with pytest.raises(AuthoringError, match="work without being ready"):
-        aimed("rollout-strategy-unsafe", "Deployment/rate")
-    assert aimed("rollout-strategy-unsafe", "Deployment/frontend").effect
+        render_for("rollout-strategy-unsafe", "Deployment/rate")
+    assert render_for("rollout-strategy-unsafe", "Deployment/frontend").effect
 
 
 @pytest.mark.parametrize("fault_type", ["host-port-conflict", "sidecar-port-conflict"])

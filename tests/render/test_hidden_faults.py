@@ -21,7 +21,7 @@ CATALOG = Catalog()
 APP = CATALOG.app("otel-demo", "2.2.0")
 
 
-def rendered(
+def render(
     type: str, target: str = "Deployment/cart", visibility: str = "Hidden", namespace: str = "otel-demo-bcdf", **use
 ) -> Fault:
     options = resolve_options(APP, {}, "steady")
@@ -31,7 +31,7 @@ def rendered(
 
 
 def test_hidden_object_is_in_management_namespace_and_selects_app() -> None:
-    (change,) = rendered("network-delay").changes
+    (change,) = render("network-delay").changes
     assert change.operation.experiment is not None
 
     assert change.operation.experiment["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
@@ -45,7 +45,7 @@ def test_management_namespace_is_consistent() -> None:
 
 def test_parallel_trials_have_distinct_experiment_names() -> None:
     first, second = (
-        rendered("network-delay", namespace=n).changes[0].operation.experiment
+        render("network-delay", namespace=n).changes[0].operation.experiment
         for n in ("otel-demo-bcdf", "otel-demo-ghjk")
     )
     assert first is not None
@@ -55,7 +55,7 @@ def test_parallel_trials_have_distinct_experiment_names() -> None:
 
 
 def test_target_is_the_cause_and_the_object_an_artefact() -> None:
-    found = rendered("network-partition", parameters={"peer": "Deployment/frontend"})
+    found = render("network-partition", parameters={"peer": "Deployment/frontend"})
 
     assert [(e.role, e.ref) for e in found.entities if e.role != "Artefact"] == [
         ("Cause", "Deployment/cart"),
@@ -66,7 +66,7 @@ def test_target_is_the_cause_and_the_object_an_artefact() -> None:
 
 
 def test_checks_speak_of_the_moved_object() -> None:
-    shown, found = rendered("network-delay", visibility="Visible"), rendered("network-delay")
+    shown, found = render("network-delay", visibility="Visible"), render("network-delay")
     moved = next(e.ref for e in found.entities if e.role == "Artefact")
 
     assert [c.object.ref for c in (*found.effect, *found.undone) if c.object] == [moved, moved]
@@ -76,14 +76,14 @@ def test_checks_speak_of_the_moved_object() -> None:
 
 
 def test_unrepairable_fault_is_for_diagnosis_only() -> None:
-    found = rendered("network-delay")
+    found = render("network-delay")
 
     assert (found.mitigation, found.solutions) == ("None", ())
     assert [d.name for d in found.decoys] == ["restart-slow-workload"]
 
 
 def test_hidden_schedule_hides_its_experiments() -> None:
-    found = rendered("network-delay", recurrence=Recurrence(every_seconds=600, for_seconds=200))
+    found = render("network-delay", recurrence=Recurrence(every_seconds=600, for_seconds=200))
     (change,) = found.changes
     assert change.operation.experiment is not None
 
@@ -94,7 +94,7 @@ def test_hidden_schedule_hides_its_experiments() -> None:
 
 @pytest.mark.parametrize(("type", "needs"), [("network-delay", True), ("memory-stress", False)])
 def test_per_pod_effects_require_hidden_events(type: str, needs: bool) -> None:
-    assert (QUIET_EVENTS in rendered(type).requires) is needs
+    assert (QUIET_EVENTS in render(type).requires) is needs
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_per_pod_effects_require_hidden_events(type: str, needs: bool) -> None:
 )
 def test_observable_experiment_cannot_be_hidden(type: str, target: str, because: str) -> None:
     with pytest.raises(AuthoringError) as caught:
-        rendered(type, target)
+        render(type, target)
 
     (finding,) = caught.value.findings
     assert finding.code == "SK135"
@@ -122,7 +122,7 @@ def test_every_chaos_fault_is_hideable_or_has_a_reason() -> None:
     refused = {}
     for name in experiments:
         try:
-            rendered(name, "Deployment/cart")
+            render(name, "Deployment/cart")
         except AuthoringError as problem:
             refused[name] = {f.code for f in problem.findings}
 

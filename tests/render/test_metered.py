@@ -13,7 +13,7 @@ from scenario_kit.render.templating.sandbox import MAX_RANGE, Sandbox, create_sa
 EMPTY = 5 + 1
 
 
-def rendered(text: str, /, **variables: Any) -> tuple[str, int]:
+def render_metered(text: str, /, **variables: Any) -> tuple[str, int]:
     """What a template says, and what it paid for being compiled and run."""
     with meter_rendering():
         shown = create_sandbox().from_string(text).render(**variables)
@@ -23,12 +23,12 @@ def rendered(text: str, /, **variables: Any) -> tuple[str, int]:
 
 
 def cost(text: str, /, **variables: Any) -> int:
-    return rendered(text, **variables)[1]
+    return render_metered(text, **variables)[1]
 
 
-def refused(text: str, /, **variables: Any) -> BaseException:
+def render_refused(text: str, /, **variables: Any) -> BaseException:
     with pytest.raises((ValueError, SecurityError, UndefinedError, TypeError)) as caught:
-        rendered(text, **variables)
+        render_metered(text, **variables)
     return caught.value
 
 
@@ -59,7 +59,7 @@ def test_each_loop_iteration_pays_for_nodes_and_output(body: str, units: int) ->
 
 
 def test_loop_condition_filters_items() -> None:
-    assert rendered("{% for x in a if x %}{{ x }}{% endfor %}", a=[0, 1, 2])[0] == "12"
+    assert render_metered("{% for x in a if x %}{{ x }}{% endfor %}", a=[0, 1, 2])[0] == "12"
 
 
 def test_rendered_list_costs_its_text() -> None:
@@ -67,7 +67,7 @@ def test_rendered_list_costs_its_text() -> None:
 
 
 def test_arguments_of_calls_keep_their_names() -> None:
-    assert rendered("{{ f(a=1) }}", f=lambda a: a + 1)[0] == "2"
+    assert render_metered("{{ f(a=1) }}", f=lambda a: a + 1)[0] == "2"
 
 
 def test_filtered_item_has_a_cost() -> None:
@@ -142,7 +142,7 @@ def test_output_costs_by_size(text: str, units: int) -> None:
 
 @pytest.mark.parametrize("text", ["{% set b, c = a %}{{ b }}", "{% for b, c in [a] %}{{ c }}{% endfor %}"])
 def test_assigned_names_are_free(text: str) -> None:
-    assert rendered(text, a=[1, 1])[0] == "1"
+    assert render_metered(text, a=[1, 1])[0] == "1"
 
 
 @pytest.mark.parametrize(
@@ -166,19 +166,19 @@ def test_assigned_names_are_free(text: str) -> None:
 )
 def test_arithmetic_is_for_numbers_of_ordinary_size(text: str, expected: Any) -> None:
     if isinstance(expected, str):
-        assert rendered(text, big=10**24)[0] == expected
+        assert render_metered(text, big=10**24)[0] == expected
     else:
-        assert "numbers of ordinary size" in str(refused(text, big=10**24))
+        assert "numbers of ordinary size" in str(render_refused(text, big=10**24))
 
 
 @pytest.mark.parametrize(("count", "allowed"), [(MAX_RANGE, True), (MAX_RANGE + 1, False)])
 def test_range_is_limited_to_a_thousand_items(count: int, allowed: bool) -> None:
     if allowed:
-        assert rendered("{{ range(n) | length }}", n=count)[0] == "1000"
-        assert rendered("{{ range(5, 5 + n) | length }}", n=count)[0] == "1000"
-        assert rendered("{{ range(0, 2 * n, 2) | length }}", n=count)[0] == "1000"
+        assert render_metered("{{ range(n) | length }}", n=count)[0] == "1000"
+        assert render_metered("{{ range(5, 5 + n) | length }}", n=count)[0] == "1000"
+        assert render_metered("{{ range(0, 2 * n, 2) | length }}", n=count)[0] == "1000"
     else:
-        assert str(refused("{{ range(n) }}", n=count)) == "a range has 1001 items; the maximum is 1000"
+        assert str(render_refused("{{ range(n) }}", n=count)) == "a range has 1001 items; the maximum is 1000"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_safe_attributes_are_listed_per_type(value: Any, attribute: str, reached
 
 
 def test_format_is_refused_with_an_alternative() -> None:
-    assert str(refused("{{ 'a{}'.format(1) }}")) != ""
+    assert str(render_refused("{{ 'a{}'.format(1) }}")) != ""
     wrapped = create_sandbox().wrap_str_format("a".format)
     assert wrapped is not None
     with pytest.raises(SecurityError, match="`format` is not available here: write `~` between the parts"):
@@ -224,9 +224,9 @@ def test_environment_has_two_functions_and_is_strict() -> None:
     made = create_sandbox()
     assert isinstance(made, Sandbox)
     assert set(made.globals) == {"range", "dict"}
-    assert isinstance(refused("{{ absent }}"), UndefinedError)
-    assert rendered("a\n")[0] == "a\n", "the last newline stays"
-    assert rendered("{{ a }}", a="<b>")[0] == "<b>", "nothing is escaped"
+    assert isinstance(render_refused("{{ absent }}"), UndefinedError)
+    assert render_metered("a\n")[0] == "a\n", "the last newline stays"
+    assert render_metered("{{ a }}", a="<b>")[0] == "<b>", "nothing is escaped"
 
 
 def test_templates_may_include_each_other() -> None:
@@ -240,7 +240,7 @@ def test_templates_may_include_each_other() -> None:
     [(True, "True"), (None, "None"), (1.5, "1.5"), ("a", "a"), ([1, "a"], "[1, 'a']"), ({"a": (1,)}, "{'a': (1,)}")],
 )
 def test_values_render_as_python_text(value: Any, shown: str) -> None:
-    assert rendered("{{ a }}", a=value)[0] == shown
+    assert render_metered("{{ a }}", a=value)[0] == shown
 
 
 @pytest.mark.parametrize("name", ["(turn)", "(joined)", "(made)", "(compared)"])

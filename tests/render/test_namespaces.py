@@ -24,7 +24,7 @@ HOME, STORES = "shop-ab12", "shop-ab12-stores"
 VERSIONS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]
 
 
-def apart(name: str, version: str) -> tuple[App, tuple[Object, ...]]:
+def render_apart(name: str, version: str) -> tuple[App, tuple[Object, ...]]:
     app = CATALOG.app(name, version)
     objects = render_app(app, {"separateStores": True}, 50, HOME, templates=CATALOG.templates(name))
     return locate_components(app, objects, HOME), objects
@@ -49,7 +49,7 @@ def test_references_take_the_real_name_of_a_symbolic_namespace() -> None:
 
 @pytest.mark.parametrize(("name", "version"), VERSIONS)
 def test_only_stores_move_and_callers_resolve_them(name: str, version: str) -> None:
-    app, objects = apart(name, version)
+    app, objects = render_apart(name, version)
     stores = [c for c in app.components if c.role == "Store"]
     together = render_app(CATALOG.app(name, version), {}, 50, HOME, templates=CATALOG.templates(name))
 
@@ -73,7 +73,7 @@ def test_only_stores_move_and_callers_resolve_them(name: str, version: str) -> N
 
 @pytest.mark.parametrize(("name", "version"), VERSIONS)
 def test_pod_dependencies_are_in_its_namespace(name: str, version: str) -> None:
-    _, objects = apart(name, version)
+    _, objects = render_apart(name, version)
     there = {(o["kind"], o["metadata"]["name"]): o["metadata"].get("namespace") for o in objects}
 
     for obj in objects:
@@ -96,7 +96,7 @@ def test_default_option_keeps_plain_names() -> None:
 
 
 def test_reference_without_namespace_matches_any_namespace() -> None:
-    _, objects = apart("hotel-reservation", "6ecb097")
+    _, objects = render_apart("hotel-reservation", "6ecb097")
     find = make_finder(objects, HOME)
 
     assert find(Reference.parse("Deployment/mongodb-geo")) == "stores/Deployment/mongodb-geo"
@@ -106,7 +106,7 @@ def test_reference_without_namespace_matches_any_namespace() -> None:
 
 
 def test_store_fault_stays_in_its_namespace() -> None:
-    app, objects = apart("hotel-reservation", "6ecb097")
+    app, objects = render_apart("hotel-reservation", "6ecb097")
     use = FaultUse(
         name="cut", type="network-policy-deny-ingress", target=Reference.parse("stores/Deployment/mongodb-geo")
     )
@@ -124,7 +124,7 @@ def test_store_fault_stays_in_its_namespace() -> None:
 @pytest.mark.parametrize("target", ["stores/Deployment/mongodb-geo", "Deployment/geo"])
 @pytest.mark.parametrize(("written", "home"), [("stores", STORES), ("app", HOME), ("kube-system", "kube-system")])
 def test_fault_objects_keep_their_namespace(target: str, written: str, home: str) -> None:
-    app, objects = apart("hotel-reservation", "6ecb097")
+    app, objects = render_apart("hotel-reservation", "6ecb097")
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notes", "namespace": written}}
     known = CATALOG.fault("deployment-scaled-to-zero")
     fault_type = structs.replace(known, changes=(*known.changes, {"create": made}))
@@ -141,7 +141,7 @@ def test_fault_objects_keep_their_namespace(target: str, written: str, home: str
 
 
 def test_chaos_selectors_use_pod_namespaces() -> None:
-    app, objects = apart("otel-demo", "2.2.0")
+    app, objects = render_apart("otel-demo", "2.2.0")
     use = FaultUse(name="cut", type="network-partition", target=Reference.parse("stores/Deployment/valkey-cart"))
 
     made = render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
@@ -154,7 +154,7 @@ def test_chaos_selectors_use_pod_namespaces() -> None:
 
 
 def test_object_in_messages_has_its_namespace() -> None:
-    app, objects = apart("hotel-reservation", "6ecb097")
+    app, objects = render_apart("hotel-reservation", "6ecb097")
     use = FaultUse(name="cut", type="network-policy-deny-ingress", target=Reference("Deployment", "mongodb-geo"))
 
     with pytest.raises(AuthoringError) as refused:
@@ -196,7 +196,7 @@ def _in(namespace: str | None) -> Change:
 def test_copied_object_belongs_to_app_in_any_namespace(
     copied: str | None, written: str | None, real: str | None
 ) -> None:
-    app, _ = apart("otel-demo", "2.2.0")
+    app, _ = render_apart("otel-demo", "2.2.0")
     assert restore_written(_in(copied), app) == _in(written)
     assert settle_change(_in(copied), app, HOME) == _in(real)
 
@@ -211,7 +211,7 @@ def test_copied_object_belongs_to_app_in_any_namespace(
     ],
 )
 def test_referenced_object_belongs_to_app_in_any_namespace(target: str, written: str) -> None:
-    app, _ = apart("otel-demo", "2.2.0")
+    app, _ = render_apart("otel-demo", "2.2.0")
     change = Change.from_json({"scale": {"target": target, "replicas": 1}})
     assert restore_written(change, app).target == settle_change(change, app, HOME).target == written
 
@@ -231,7 +231,7 @@ def test_referenced_object_belongs_to_app_in_any_namespace(target: str, written:
     ],
 )
 def test_addresses_in_authored_text_resolve_to_trial(written: str, real: str) -> None:
-    app, _ = apart("otel-demo", "2.2.0")
+    app, _ = render_apart("otel-demo", "2.2.0")
 
     def change(text: str) -> Change:
         patch = {"target": "Deployment/cart", "type": "Merge", "patch": {"spec": {"list": [{"value": text}]}}}

@@ -18,26 +18,26 @@ APP = CATALOG.app("otel-demo", "2.2.0")
 OBJECTS = render_app(APP, resolve_options(APP, {}, "steady"), 50, "shop", templates=CATALOG.templates(APP.name))
 
 
-def rendered(**noise: object) -> NoiseSource:
+def build_source(**noise: object) -> NoiseSource:
     document = {"name": "n", "everySeconds": 600, **noise}
     (source,) = build_sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)
     return source
 
 
-RESTART = rendered(restart={"target": "Deployment/ad"})
-SCALE = rendered(scale={"target": "Deployment/ad", "addReplicas": 3, "forSeconds": 190})
-LOAD = rendered(load={"percent": 40, "forSeconds": 120})
+RESTART = build_source(restart={"target": "Deployment/ad"})
+SCALE = build_source(scale={"target": "Deployment/ad", "addReplicas": 3, "forSeconds": 190})
+LOAD = build_source(load={"percent": 40, "forSeconds": 120})
 
 
-def shown(found: list[Event]) -> list[tuple[float, str]]:
+def describe_events(found: list[Event]) -> list[tuple[float, str]]:
     return [(e.at, str(e.change.to_json())) for e in found]
 
 
 def test_equal_seeds_give_equal_noise_from_any_start() -> None:
     first, again = (list_events([SCALE, LOAD, RESTART], 7, start, start + 6000) for start in (1_000.0, 50_005.0))
 
-    assert shown(first) == [(at - 49_005, change) for at, change in shown(again)]
-    assert shown(first) != shown(list_events([SCALE, LOAD, RESTART], 8, 1_000.0, 7_000.0))
+    assert describe_events(first) == [(at - 49_005, change) for at, change in describe_events(again)]
+    assert describe_events(first) != describe_events(list_events([SCALE, LOAD, RESTART], 8, 1_000.0, 7_000.0))
 
 
 @pytest.mark.parametrize("source", [RESTART, SCALE, LOAD], ids=["restart", "scale", "load"])
@@ -115,7 +115,7 @@ def test_find_latest_returns_the_last_started_event() -> None:
 )
 def test_impossible_noise_is_refused(noise: dict[str, object], text: str) -> None:
     with pytest.raises(AuthoringError) as caught:
-        rendered(**noise)
+        build_source(**noise)
 
     (finding,) = caught.value.findings
     assert finding.code == "SK136"

@@ -23,7 +23,7 @@ def shop() -> App:
     return Catalog().app("otel-demo", "2.2.0")
 
 
-def broken(target: str, fix: tuple[dict, ...] = (), *, causes: int = 1, victim: str = "") -> Fault:
+def build_fault(target: str, fix: tuple[dict, ...] = (), *, causes: int = 1, victim: str = "") -> Fault:
     changes = tuple(Change.from_json(c) for c in fix)
     entities = [
         Entity(ref=Reference.parse(target) if i == 0 else Reference("ConfigMap", i), fix=changes) for i in range(causes)
@@ -36,7 +36,7 @@ def broken(target: str, fix: tuple[dict, ...] = (), *, causes: int = 1, victim: 
     )  # fmt: skip
 
 
-def done(fault: Fault, app: App) -> tuple[list[list[dict]], list[dict], str]:
+def add_restarts(fault: Fault, app: App) -> tuple[list[list[dict]], list[dict], str]:
     objects = tuple(
         render_app(app, resolve_options(app, {}), 50, app.namespace, templates=Catalog().templates(app.name))
     )
@@ -47,7 +47,7 @@ def done(fault: Fault, app: App) -> tuple[list[list[dict]], list[dict], str]:
 
 
 def test_repair_restarts_components_that_do_not_recover(shop: App) -> None:
-    fixes, solution, reported = done(broken(KAFKA, (BACK,)), shop)
+    fixes, solution, reported = add_restarts(build_fault(KAFKA, (BACK,)), shop)
     assert fixes == [[BACK, RESTART]]
     assert solution == [BACK, RESTART]
     assert reported.startswith("Bring it back; then restart who does not recover by itself: two readers in checkout")
@@ -55,25 +55,25 @@ def test_repair_restarts_components_that_do_not_recover(shop: App) -> None:
 
 def test_restarted_workload_is_not_restarted_twice(shop: App) -> None:
     again = {"restart": {"target": "Deployment.apps/checkout"}}
-    fixes, solution, reported = done(broken(KAFKA, (BACK, again)), shop)
+    fixes, solution, reported = add_restarts(build_fault(KAFKA, (BACK, again)), shop)
     assert fixes == [[BACK, again]]
     assert solution == [BACK, again]
     assert reported == "Bring it back"
 
 
 def test_fault_without_fix_is_removed_before_restart(shop: App) -> None:
-    assert done(broken(KAFKA), shop)[0] == [[{"removeFault": {"fault": "f"}}, RESTART]]
+    assert add_restarts(build_fault(KAFKA), shop)[0] == [[{"removeFault": {"fault": "f"}}, RESTART]]
 
 
 def test_inseparable_causes_and_victims_get_no_fix(shop: App) -> None:
-    assert done(broken(KAFKA, causes=2), shop)[0] == [[], []]
-    assert done(broken(KAFKA, (BACK,), victim=CART), shop)[0] == [[BACK, RESTART], [BACK]]
+    assert add_restarts(build_fault(KAFKA, causes=2), shop)[0] == [[], []]
+    assert add_restarts(build_fault(KAFKA, (BACK,), victim=CART), shop)[0] == [[BACK, RESTART], [BACK]]
 
 
 def test_repair_of_other_component_is_unchanged(shop: App) -> None:
-    fault = broken(CART, (BACK,))
-    assert done(fault, shop)[0] == [[BACK]]
-    assert done(broken("Node/node-0", (BACK,), victim=KAFKA), shop)[0] == [[BACK, RESTART], [BACK]]
+    fault = build_fault(CART, (BACK,))
+    assert add_restarts(fault, shop)[0] == [[BACK]]
+    assert add_restarts(build_fault("Node/node-0", (BACK,), victim=KAFKA), shop)[0] == [[BACK, RESTART], [BACK]]
 
 
 def test_several_components_may_need_a_restart(shop: App) -> None:
@@ -82,6 +82,6 @@ def test_several_components_may_need_a_restart(shop: App) -> None:
         Aftermath(after="cart", restart=("ad",), because="b"),
     )
     app = msgspec.structs.replace(shop, aftermath=more)
-    fixes, _, reported = done(broken(CART, (BACK,)), app)
+    fixes, _, reported = add_restarts(build_fault(CART, (BACK,)), app)
     assert [c["restart"]["target"] for c in fixes[0][1:]] == [f"Deployment/{n}" for n in ("frontend", "checkout", "ad")]
     assert reported.endswith("by itself: a; b")

@@ -40,7 +40,7 @@ def runbook(catalog):
     return make
 
 
-def names(runbook, use):
+def list_names(runbook, use):
     return [p.name for p in runbook.procedures if p.use == use]
 
 
@@ -58,9 +58,9 @@ def test_runbook_is_complete_and_round_trips(runbook):
 
 def test_fault_supplies_procedures_while_drafting(runbook):
     result = runbook()
-    assert names(result, "Solution") == ["restore-port"]
-    assert names(result, "Decoy") == ["restart-it"]
-    assert names(result, "Fix") == ["catalog-port:0"]
+    assert list_names(result, "Solution") == ["restore-port"]
+    assert list_names(result, "Decoy") == ["restart-it"]
+    assert list_names(result, "Fix") == ["catalog-port:0"]
     assert result.procedure("Fix", "catalog-port:0").solution.changes[0].operation.type == "Strategic"
 
 
@@ -70,9 +70,9 @@ def test_authored_procedures_replace_generated_ones(runbook):
         solutions=[{"name": "mine", "fixes": ["catalog-port"], "changes": [change]}],
         decoys=[{"name": "mine-too", "changes": [change]}],
     )
-    assert names(result, "Solution") == ["mine"]
-    assert names(result, "Decoy") == ["mine-too"]
-    assert names(result, "Fix") == ["catalog-port:0"]
+    assert list_names(result, "Solution") == ["mine"]
+    assert list_names(result, "Decoy") == ["mine-too"]
+    assert list_names(result, "Fix") == ["catalog-port:0"]
 
 
 TWO = [
@@ -84,21 +84,21 @@ TWO = [
 def test_every_fault_contributes_its_solutions(runbook):
     result = runbook(faults=TWO, groundTruth={"rootCauses": [{"fault": "no-cart"}]})
     assert [p.solution.fixes for p in result.procedures if p.use == "Solution"] == [("catalog-port",), ("no-cart",)]
-    assert names(result, "Fix") == ["catalog-port:0", "no-cart:0", "no-cart:1"]
+    assert list_names(result, "Fix") == ["catalog-port:0", "no-cart:0", "no-cart:1"]
     assert result.ground_truth.root_causes[0].entity.startswith("ResourceQuota/set-")
 
 
 def test_procedures_of_equal_fault_types_have_distinct_names(runbook):
     other = {**TWO[0], "name": "currency-port", "target": "Service/currency", "parameters": {"port": 8080}}
     result = runbook(faults=[TWO[0], other])
-    assert names(result, "Solution") == ["restore-port", "currency-port-restore-port"]
-    assert len(set(names(result, "Decoy"))) == len(names(result, "Decoy")) >= 1
+    assert list_names(result, "Solution") == ["restore-port", "currency-port-restore-port"]
+    assert len(set(list_names(result, "Decoy"))) == len(list_names(result, "Decoy")) >= 1
 
 
 @pytest.mark.parametrize("outcome", ["Benign", "NoIncident"])
 def test_only_an_incident_is_repaired(runbook, outcome):
     result = runbook(groundTruth={"outcome": outcome})
-    assert names(result, "Solution") == names(result, "Decoy") == []
+    assert list_names(result, "Solution") == list_names(result, "Decoy") == []
 
 
 def test_cause_without_fix_is_repaired_by_removal(runbook, catalog, port_fault, monkeypatch):
@@ -108,7 +108,7 @@ def test_cause_without_fix_is_repaired_by_removal(runbook, catalog, port_fault, 
     )
     result = runbook()
     assert result.procedure("Fix", "catalog-port:0").solution.changes[0].operation.fault == "catalog-port"
-    assert names(result, "Solution") == []
+    assert list_names(result, "Solution") == []
 
 
 def test_repairs_restart_components_that_do_not_recover(runbook):
@@ -124,7 +124,7 @@ def test_repairs_restart_components_that_do_not_recover(runbook):
 def test_distractor_is_not_repaired(runbook):
     for role in ("Distractor", "Trigger"):
         faults = [TWO[0], {**TWO[1], "role": role}]
-        assert names(runbook(faults=faults), "Solution") == ["restore-port"]
+        assert list_names(runbook(faults=faults), "Solution") == ["restore-port"]
 
 
 @pytest.mark.parametrize(

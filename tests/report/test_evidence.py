@@ -86,7 +86,7 @@ def test_evidence_from_real_containers_is_reproduced():
     assert build_evidence(report(data_plane="Kind"), "d1", KEY).tier == "reproduced"
 
 
-def keyed(path, **versions):
+def compute_key(path, **versions):
     catalog = Catalog([ROOT])
     scenario = load_scenario(path).scenario
     runbook = resolve(scenario, catalog, "ns", users=9)
@@ -97,14 +97,14 @@ def keyed(path, **versions):
 def test_version_key_distinguishes_changed_parts(tmp_path):
     path = ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
     changed = tmp_path / "scenario.yaml"
-    one = keyed(path, kubernetes="v1.34.2", engine="chaos-mesh 1")
+    one = compute_key(path, kubernetes="v1.34.2", engine="chaos-mesh 1")
     assert (one.app, one.kubernetes, one.engine) == ("otel-demo 2.2.0", "1.34", "chaos-mesh 1")
     assert [(f.name, f.type) for f in one.faults] == [("cart-replicas", "deployment-scaled-to-zero")]
 
     changed.write_text(path.read_text().replace("target: Deployment/cart}", "target: Deployment/cart }"))
-    assert keyed(changed, kubernetes="v1.34.9", engine="chaos-mesh 1") == one
+    assert compute_key(changed, kubernetes="v1.34.9", engine="chaos-mesh 1") == one
     changed.write_text(path.read_text().replace("withinSeconds: 480", "withinSeconds: 470"))
-    other = keyed(changed)
+    other = compute_key(changed)
     assert other.scenario != one.scenario
     assert (other.app_digest, other.faults, other.alerts, other.images) == (
         one.app_digest, one.faults, one.alerts, one.images,

@@ -14,7 +14,7 @@ from scenario_kit.report import write
 from scenario_kit.report.history import compare, find_report, list_failed_files, list_past_runs
 
 
-def concluded(scenario: str, verdict: Verdict, *messages: str, plan: str = "quick") -> Validation:
+def build_validation(scenario: str, verdict: Verdict, *messages: str, plan: str = "quick") -> Validation:
     found = tuple(Finding(code="SK322", severity=Severity.ERROR, message=m) for m in messages)
     return Validation(scenario=scenario, plan=plan, verdict=verdict, headline="", findings=found, n=1)
 
@@ -23,11 +23,11 @@ def concluded(scenario: str, verdict: Verdict, *messages: str, plan: str = "quic
 def runs(tmp_path: Path) -> Path:
     folder = tmp_path / "runs"
     for validation in (
-        concluded("cart-down", Verdict.FAIL, "A did not fire"),
-        concluded("web-down", Verdict.PASS),
-        concluded("cart-down", Verdict.FAIL, "B did not fire"),
-        concluded("web-down", Verdict.FAIL),
-        concluded("web-down", Verdict.PASS),
+        build_validation("cart-down", Verdict.FAIL, "A did not fire"),
+        build_validation("web-down", Verdict.PASS),
+        build_validation("cart-down", Verdict.FAIL, "B did not fire"),
+        build_validation("web-down", Verdict.FAIL),
+        build_validation("web-down", Verdict.PASS),
     ):
         write(validation, folder)
     return folder

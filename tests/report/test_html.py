@@ -31,7 +31,7 @@ TRUTH = GroundTruth(
 )
 
 
-def a_trial(purpose="repeat-1", injected=1000.0, start=900.0, onset=60.0, outcome="Held"):
+def build_trial(purpose="repeat-1", injected=1000.0, start=900.0, onset=60.0, outcome="Held"):
     steps = [
         StepStatus(index=0, step="expectQuiet", outcome="Held", started_at=start, finished_at=injected),
         StepStatus(index=1, step="hold", outcome="Held", started_at=injected, finished_at=injected + 300),
@@ -60,7 +60,7 @@ def report():
     finding = Finding(code="SK322", severity=Severity.ERROR, message="<script>alert(1)</script>", observed="a & b")
     validation = Validation(
         scenario="web-errors", plan="standard", verdict=Verdict.FAIL, headline="x", findings=(finding,),
-        trials=(a_trial(), a_trial("repeat-2", injected=1030.0), a_trial("control")), n=2, failures=1,
+        trials=(build_trial(), build_trial("repeat-2", injected=1030.0), build_trial("control")), n=2, failures=1,
         expect=EXPECT, ground_truth=TRUTH, digest="abc",
     )  # fmt: skip
     return Report(validation=validation)
@@ -112,8 +112,8 @@ def test_html_contains_report_values(report):
         assert part in text
 
 
-@pytest.mark.parametrize(("traces", "said"), [(("errors 0.0% → 9.1%",), "errors 0.0% → 9.1%"), ((), "as before")])
-def test_graph_shows_traffic_changes_of_silent_components(report, traces, said):
+@pytest.mark.parametrize(("traces", "message"), [(("errors 0.0% → 9.1%",), "errors 0.0% → 9.1%"), ((), "as before")])
+def test_graph_shows_traffic_changes_of_silent_components(report, traces, message):
     row = PassageSummary(entity="Deployment/gate", n=2, requests=900, traces=traces)
     edges = (
         PropagationEdge(from_=Reference("Deployment", "db"), to=Reference("Deployment", "gate")),
@@ -125,7 +125,7 @@ def test_graph_shows_traffic_changes_of_silent_components(report, traces, said):
         ground_truth=msgspec.structs.replace(TRUTH, propagation=edges),
     )
     text = html.render(msgspec.structs.replace(report, validation=changed))
-    assert said in text
+    assert message in text
     assert "alerts after 60 s" in text
 
 
@@ -135,7 +135,7 @@ def test_report_without_trials_renders():
 
 
 def test_repeats_are_aligned_at_injection():
-    chart = timeline.build_chart([a_trial(), a_trial("repeat-2", injected=1030.0, start=930.0)], EXPECT)
+    chart = timeline.build_chart([build_trial(), build_trial("repeat-2", injected=1030.0, start=930.0)], EXPECT)
     errors = next(r for r in chart.rows if r.name == "Errors")
     firing = [b for b in errors.bars if b.state == "firing"]
     assert len({b.x for b in firing}) == 1
@@ -145,12 +145,12 @@ def test_repeats_are_aligned_at_injection():
 
 
 def test_must_fire_rows_come_first_without_pending_alerts():
-    chart = timeline.build_chart([a_trial()], EXPECT)
+    chart = timeline.build_chart([build_trial()], EXPECT)
     assert [(r.name, r.declared) for r in chart.rows] == [("Errors", "MustFire"), ("Other", "undeclared")]
 
 
 def test_bars_stay_within_the_chart():
-    chart = timeline.build_chart([a_trial(), a_trial("repeat-2", injected=1400.0)], EXPECT)
+    chart = timeline.build_chart([build_trial(), build_trial("repeat-2", injected=1400.0)], EXPECT)
     for row in chart.rows:
         assert row.y + row.height < chart.height
         for bar in row.bars:
@@ -159,7 +159,7 @@ def test_bars_stay_within_the_chart():
 
 
 def test_missing_history_gives_no_chart():
-    assert timeline.build_chart([msgspec.structs.replace(a_trial(), history=None)], EXPECT) is None
+    assert timeline.build_chart([msgspec.structs.replace(build_trial(), history=None)], EXPECT) is None
 
 
 def test_graph_is_layered_by_the_longest_way():
@@ -182,7 +182,7 @@ def test_circle_ends():
 def test_missing_expected_alert_is_drawn_until_deadline():
     silent = AlertExpectation(name="Silent", entity=Reference("Deployment", "web"), within_seconds=300)
     steps = (StepStatus(index=0, step="expectAlerts", outcome="Broken", started_at=0.0, finished_at=900.0),)
-    trial = msgspec.structs.replace(a_trial(), steps=steps)
+    trial = msgspec.structs.replace(build_trial(), steps=steps)
     chart = timeline.build_chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))
     row = next(r for r in chart.rows if r.name == "Silent")
     (bar,) = row.bars

@@ -31,7 +31,7 @@ def report(trials=12, alerts=12):
     return Report(validation=validation)
 
 
-def kept(text):
+def list_kept(text):
     return {t.purpose for t in Report.from_json(json.loads(text)).validation.trials if t.history is not None}
 
 
@@ -52,8 +52,8 @@ def test_least_informative_trials_are_dropped_first():
         left = Report.from_json(json.loads(text))
         assert left.left_out
         assert left.validation.verdict == Verdict.FAIL
-        if kept(text) not in seen:
-            seen.append(kept(text))
+        if list_kept(text) not in seen:
+            seen.append(list_kept(text))
     repeats = {f"repeat-{i}" for i in range(5)}
     assert seen == [repeats | {"other-7"}, {"other-7"}, set()]
 

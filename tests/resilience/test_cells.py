@@ -14,7 +14,7 @@ def outcome(verdict="NotEvaluated", ended="Infra", **more):
 
 
 @pytest.mark.parametrize(
-    ("came", "word", "why"),
+    ("arrived", "word", "why"),
     [
         (outcome(), "infra", ""),
         (outcome("Pass", "Held"), "pass", ""),
@@ -26,8 +26,8 @@ def outcome(verdict="NotEvaluated", ended="Infra", **more):
         (Outcome(cell=CELL, verdict="NotEvaluated", outcome="Infra", left=("otel-demo-abcd",)), "-", ""),
     ],
 )
-def test_strike_outcome_is_classified(came, word, why):
-    assert (came.word, came.wrong) == (word, why)
+def test_strike_outcome_is_classified(arrived, word, why):
+    assert (arrived.word, arrived.wrong) == (word, why)
 
 
 def test_sample_covers_every_part_and_strike():

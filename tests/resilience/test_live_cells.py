@@ -13,7 +13,7 @@ def outcome(reached="IncidentActive", **more):
 
 
 @pytest.mark.parametrize(
-    ("came", "word", "why"),
+    ("arrived", "word", "why"),
     [
         (outcome(), "31 s", ""),
         (outcome("Suspended", message="m"), "WRONG", "Suspended and not IncidentActive: m"),
@@ -24,8 +24,8 @@ def outcome(reached="IncidentActive", **more):
     ],
     ids=["as it should", "another end", "no end", "residue", "blamed", "over before"],
 )
-def test_live_outcome_is_classified(came, word, why):
-    assert (came.word, came.wrong) == (word, why)
+def test_live_outcome_is_classified(arrived, word, why):
+    assert (arrived.word, arrived.wrong) == (word, why)
 
 
 def test_every_action_has_an_end_and_happens_at_every_step():

@@ -26,7 +26,7 @@ def rules(name: str = NAME, kind: str = "ClusterRole") -> list[dict[str, Any]]:
     return found
 
 
-def allowed(verb: str, group: str, resource: str, name: str = "") -> bool:
+def is_allowed(verb: str, group: str, resource: str, name: str = "") -> bool:
     return any(
         verb in rule["verbs"]
         and group in rule["apiGroups"]
@@ -49,15 +49,15 @@ def test_operator_only_binds_app_and_solver_roles() -> None:
     }
 
     assert special == {("bind", SOLVER, APP_ROLE), ("impersonate", SOLVER)}
-    assert not allowed("escalate", "rbac.authorization.k8s.io", "roles")
-    assert not allowed("bind", "rbac.authorization.k8s.io", "clusterroles", "cluster-admin")
+    assert not is_allowed("escalate", "rbac.authorization.k8s.io", "roles")
+    assert not is_allowed("bind", "rbac.authorization.k8s.io", "clusterroles", "cluster-admin")
     for role in (APP_ROLE, SYSTEM_ROLE):
         assert not [rule for rule in rules(role) if {"bind", "escalate", "impersonate"} & set(rule["verbs"])]
 
 
 @pytest.mark.parametrize("verb", ["get", "list", "watch", "create", "patch", "delete"])
 def test_secrets_are_a_matter_of_namespaces(verb: str) -> None:
-    assert not allowed(verb, "", "secrets")
+    assert not is_allowed(verb, "", "secrets")
     assert any("secrets" in rule["resources"] and verb in rule["verbs"] for rule in rules(APP_ROLE))
     if verb != "watch":
         assert any("secrets" in rule["resources"] and verb in rule["verbs"] for rule in rules(kind="Role"))
@@ -84,8 +84,8 @@ def test_operator_writes_listed_kinds_only() -> None:
     assert pairs == listed | {("", "pods/eviction")}
     for each in WRITABLE:
         if not each.namespaced and each.resource != "nodes":
-            assert allowed("create", each.group, each.resource), each
-    assert not allowed("create", "", "nodes")
+            assert is_allowed("create", each.group, each.resource), each
+    assert not is_allowed("create", "", "nodes")
 
 
 def test_no_rule_is_printed_twice_and_no_object_is_replaced() -> None:
@@ -156,14 +156,14 @@ RESOURCES = {
 
 def list_needed() -> set[tuple[str, str]]:
     finds = [c.canary.find for c in list_capabilities(Catalog()) if c.canary.find is not None]
-    asked = {RESOURCES[find.kind, find.group] for find in finds}
+    pairs = {RESOURCES[find.kind, find.group] for find in finds}
     rules = list_most_rules("ClusterRole")
-    return asked | {pair for r in rules for pair in product(r.get("apiGroups") or (), r.get("resources") or ())}
+    return pairs | {pair for r in rules for pair in product(r.get("apiGroups") or (), r.get("resources") or ())}
 
 
 def test_operator_may_list_written_canary_and_grantable_kinds() -> None:
     for group, resource in list_needed():
-        assert allowed("list", group, resource), (group, resource)
+        assert is_allowed("list", group, resource), (group, resource)
     assert not [p for r in list_most_rules("ClusterRole") for p in find_uncovered(r, rules()) if not p.url]
 
 
@@ -182,7 +182,7 @@ def test_role_reads_only_needed_resources() -> None:
 def test_getting_into_pods_is_a_matter_of_namespaces(resource: str) -> None:
     solver = next(o for o in OBJECTS if o["kind"] == "ClusterRole" and o["metadata"]["name"] == SOLVER)
 
-    assert not [verb for verb in ("get", "list", "create") if allowed(verb, "", resource)]
+    assert not [verb for verb in ("get", "list", "create") if is_allowed(verb, "", resource)]
     assert any(resource in rule["resources"] for rule in solver["rules"])
 
 

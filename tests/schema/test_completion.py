@@ -17,7 +17,7 @@ SCHEMA = build_scenario_schema(CATALOG)
 GOOD = read_document(next(p for p in CATALOG.scenarios() if p.parent.name == "valkey-cart-network-delay")).data
 
 
-def offered(*path: str) -> list[str]:
+def list_offered(*path: str) -> list[str]:
     part: Any = SCHEMA["definitions"]
     for name in path:
         part = part[name]
@@ -37,9 +37,9 @@ def test_every_catalogue_scenario_fits_the_editor_schema() -> None:
 
 
 def test_names_are_offered() -> None:
-    assert offered("FaultUse", "properties", "type") == list(CATALOG.faults())
-    assert offered("AppChoice", "properties", "name") == list(CATALOG.apps())
-    assert "HighRequestErrorRate" in offered("AlertExpectation", "properties", "name")
+    assert list_offered("FaultUse", "properties", "type") == list(CATALOG.faults())
+    assert list_offered("AppChoice", "properties", "name") == list(CATALOG.apps())
+    assert "HighRequestErrorRate" in list_offered("AlertExpectation", "properties", "name")
     of_app = next(
         rule["then"]["properties"]
         for rule in SCHEMA["definitions"]["ScenarioSpec"]["allOf"]

@@ -112,7 +112,7 @@ WITHOUT_VALUE = {
 JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
-def resolved(schema: Schema) -> Schema:
+def resolve_schema(schema: Schema) -> Schema:
     return {**load_definitions()[schema["$ref"]], **schema} if "$ref" in schema else schema
 
 
@@ -135,14 +135,14 @@ def test_schema_and_value_types_and_defaults_match(name: str) -> None:
         assert not wrong, f"{name}.{field.encode_name}: {wrong}"
         if field.default not in (msgspec.NODEFAULT, None, "", (), {}) and not isinstance(field.default, Value):
             default = list(field.default) if isinstance(field.default, tuple) else field.default
-            assert resolved(schema)["default"] == default, f"{name}.{field.encode_name}"
+            assert resolve_schema(schema)["default"] == default, f"{name}.{field.encode_name}"
 
 
 def mismatch(schema: Schema, hint: Any) -> str:
     """Why the schema does not describe values of the type; empty if it does."""
     if get_origin(hint) is types.UnionType:
         hint = next(part for part in get_args(hint) if part is not type(None))
-    part = resolved(schema)
+    part = resolve_schema(schema)
     if hint is Any:
         return ""  # templates and free values are described in more detail than they are typed
     if get_origin(hint) is Literal:

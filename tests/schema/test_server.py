@@ -45,16 +45,16 @@ def server(kube: KubeCluster) -> KubeCluster:
     for kind in KINDS:
         name = build_crd(kind)["metadata"]["name"]
         ref = Reference("CustomResourceDefinition", name, "", "apiextensions.k8s.io")
-        assert any(_established(kube.get(ref)) for _ in range(1000)), f"{name} is not served"
+        assert any(_is_established(kube.get(ref)) for _ in range(1000)), f"{name} is not served"
     return kube
 
 
-def _established(definition: dict[str, Any] | None) -> bool:
+def _is_established(definition: dict[str, Any] | None) -> bool:
     conditions = ((definition or {}).get("status") or {}).get("conditions") or []
     return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
 
 
-def placed(document: dict[str, Any], namespace: str, name: str = "") -> dict[str, Any]:
+def place_object(document: dict[str, Any], namespace: str, name: str = "") -> dict[str, Any]:
     result = copy.deepcopy(document)
     result["metadata"] = {**result.get("metadata", {}), "namespace": namespace}
     if name:
@@ -64,14 +64,14 @@ def placed(document: dict[str, Any], namespace: str, name: str = "") -> dict[str
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.parent.name)
 def test_catalogue_survives_the_server(path: Path, server: KubeCluster, kube_namespace: str) -> None:
-    stored = server.create(placed(read_document(path).data, kube_namespace))
+    stored = server.create(place_object(read_document(path).data, kube_namespace))
 
     assert parse_scenario_object(stored) == load_scenario(path).scenario
 
 
 @pytest.mark.parametrize("old", ["on", "true"])
 def test_former_name_is_refused_and_not_pruned(old: str, server: KubeCluster, kube_namespace: str) -> None:
-    sent = placed(read_document(GOOD).data, kube_namespace)
+    sent = place_object(read_document(GOOD).data, kube_namespace)
     checks = [{"event": {old: "Deployment/cart", "reason": "BackOff"}}]
     for changed in ({"alerts": [{"name": "A", old: "Deployment/cart"}]}, {"checks": checks}):
         with pytest.raises(Rejected, match=r"`on`.* is now `entity`; run `scenario-kit lint --fix`"):
@@ -92,7 +92,7 @@ def test_former_name_is_refused_and_not_pruned(old: str, server: KubeCluster, ku
     ],
 )
 def test_refused_scenarios(change: Any, message: str, server: KubeCluster, kube_namespace: str) -> None:
-    document = placed(read_document(GOOD).data, kube_namespace)
+    document = place_object(read_document(GOOD).data, kube_namespace)
     change(document["spec"])
 
     with pytest.raises(Rejected, match=message):
@@ -101,11 +101,11 @@ def test_refused_scenarios(change: Any, message: str, server: KubeCluster, kube_
 
 def test_scenario_name_length_is_limited(server: KubeCluster, kube_namespace: str) -> None:
     with pytest.raises(Rejected, match="at most 52 characters"):
-        server.create(placed(read_document(GOOD).data, kube_namespace, "x" * 53))
+        server.create(place_object(read_document(GOOD).data, kube_namespace, "x" * 53))
 
 
 def test_trial_spec_is_immutable(server: KubeCluster, kube_namespace: str) -> None:
-    stored = server.create(placed(TRIAL, kube_namespace, "t"))
+    stored = server.create(place_object(TRIAL, kube_namespace, "t"))
     ref = Reference("Trial", "t", kube_namespace, GROUP)
 
     assert stored["spec"]["resolved"] == "H4sIAAAA"
@@ -115,7 +115,7 @@ def test_trial_spec_is_immutable(server: KubeCluster, kube_namespace: str) -> No
 
 
 def test_status_subresource_keeps_all_fields(server: KubeCluster, kube_namespace: str) -> None:
-    server.create(placed(TRIAL, kube_namespace, "s"))
+    server.create(place_object(TRIAL, kube_namespace, "s"))
     ref = Reference("Trial", "s", kube_namespace, GROUP)
     status = {
         "observedGeneration": 1,
@@ -145,7 +145,7 @@ def test_status_subresource_keeps_all_fields(server: KubeCluster, kube_namespace
 
 
 def validation(namespace: str, **spec: Any) -> dict[str, Any]:
-    return placed({"apiVersion": f"{GROUP}/v1alpha1", "kind": "Validation", "spec": spec}, namespace, "v")
+    return place_object({"apiVersion": f"{GROUP}/v1alpha1", "kind": "Validation", "spec": spec}, namespace, "v")
 
 
 LOOK = {"repeats": 5, "accept": 0, "reject": 2}

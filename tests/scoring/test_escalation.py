@@ -42,8 +42,8 @@ def escalate(to: str, answer: SolverAnswer | None = None, incident: str = "down"
 
 def score(*runs: RunRecord) -> ScoreReport:
     contexts = {truth.incident: prepare_truth(truth) for truth in (TRUTH, QUIET)}
-    asked = {run.incident: contexts[run.incident] for run in runs}
-    return score_runs(asked, runs, ScoreSettings(repeats=1))
+    truths = {run.incident: contexts[run.incident] for run in runs}
+    return score_runs(truths, runs, ScoreSettings(repeats=1))
 
 
 def values(run: RunRecord) -> dict[str, float]:

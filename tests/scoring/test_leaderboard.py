@@ -121,9 +121,9 @@ def test_missing_runs_are_a_usage_error(tmp_path, capsys, scenario, what):
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"), [('{"run_id": "x",', 1, "SK101"), ('{"entities": []}', 3, "is no record of a run")]
+    ("text", "code", "message"), [('{"run_id": "x",', 1, "SK101"), ('{"entities": []}', 3, "is no record of a run")]
 )
-def test_leaderboard_rejects_invalid_records(tmp_path, capsys, scenario, text, code, said):
+def test_leaderboard_rejects_invalid_records(tmp_path, capsys, scenario, text, code, message):
     (tmp_path / "x.json").write_text(text)
     assert run_command(["leaderboard", scenario, str(tmp_path / "x.json")]) == code
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

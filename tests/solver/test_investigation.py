@@ -54,13 +54,13 @@ def test_wall_clock_is_not_pushed(investigate, clock):
 
 def test_wall_clock_turns_run_due_work(investigate, clock):
     clock.mode = "wall"
-    asked = []
-    clock.advance = asked.append
+    requests = []
+    clock.advance = requests.append
     run = investigate()
     run.handle(CallMessage(tool="get_alerts"))
     run.handle(NoteMessage(text="this is no turn"))
     run.handle(CallMessage(tool="wait", arguments={"seconds": 60}))
-    assert asked == [0.0, 0.0, 60.0]
+    assert requests == [0.0, 0.0, 60.0]
 
 
 def test_start_message_has_brief_and_tools(investigate):

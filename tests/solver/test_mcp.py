@@ -91,7 +91,7 @@ def test_by_http_the_address_is_the_key(serving):
 
 
 @pytest.mark.parametrize(
-    ("calls", "said", "end", "answered"),
+    ("calls", "message", "end", "answered"),
     [
         ([("submit", {})], "without an answer", "error", False),
         ([("submit", {"ans": "it is the cart"})], "mitigation", "error", True),
@@ -100,10 +100,10 @@ def test_by_http_the_address_is_the_key(serving):
         ([("get_alerts", {})] * 3, "all 2 turns are used", "cap", False),
     ],
 )
-def test_invalid_client_calls_are_answered(serving, calls, said, end, answered):
+def test_invalid_client_calls_are_answered(serving, calls, message, end, answered):
     bridge, run = serving(limits=SessionLimits(turns=2))
     _, replied = use(build_server(bridge, ""), *calls)
-    assert said in replied[-1][0]
+    assert message in replied[-1][0]
     bridge.hang_up()
     serving.wait()
     assert (run.state.end, run.state.answered) == (end, answered)

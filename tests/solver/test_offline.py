@@ -67,7 +67,7 @@ def build_row(**cells):
     return TableRow(cells.items(), (Path("k8s_objects_raw.tsv"), 2))
 
 
-def shown(minute, **body):
+def show_at(minute, **body):
     meta = {"name": "a", "namespace": "shop", "uid": "1", "creationTimestamp": "2025-01-06T00:00:00Z"}
     given = {"kind": "Service", "apiVersion": "v1", "metadata": meta | body.pop("metadata", {}), **body}
     return build_row(Timestamp=f"2025-01-06 00:{minute:02}:00.000000000", Body=json.dumps(given))
@@ -76,11 +76,11 @@ def shown(minute, **body):
 @pytest.mark.parametrize(
     ("rows", "exact", "spec", "status"),
     [
-        ([shown(0, spec=1), shown(5, spec=1)], True, "00:00", None),
-        ([shown(0, spec=1), shown(5, spec=2), shown(10, spec=2)], True, "00:05", None),
-        ([shown(0, spec=1), shown(5, spec=2), shown(10, spec=1)], True, "00:10", None),
-        ([shown(0, spec=1, status="a"), shown(5, spec=1, status="b")], True, "00:00", "00:05"),
-        ([shown(minute, metadata={"resourceVersion": f"{minute}"}) for minute in (0, 5)], True, "00:00", None),
+        ([show_at(0, spec=1), show_at(5, spec=1)], True, "00:00", None),
+        ([show_at(0, spec=1), show_at(5, spec=2), show_at(10, spec=2)], True, "00:05", None),
+        ([show_at(0, spec=1), show_at(5, spec=2), show_at(10, spec=1)], True, "00:10", None),
+        ([show_at(0, spec=1, status="a"), show_at(5, spec=1, status="b")], True, "00:00", "00:05"),
+        ([show_at(minute, metadata={"resourceVersion": f"{minute}"}) for minute in (0, 5)], True, "00:00", None),
     ],
     ids=["never", "once", "and back", "status alone", "a version is no change"],
 )  # fmt: skip
@@ -91,15 +91,15 @@ def test_change_time_is_the_first_list_showing_it(rows, exact, spec, status):
 
 
 def test_object_absent_from_the_last_list_is_deleted():
-    rows = [shown(0), shown(4, metadata={"name": "b", "uid": "2"}), shown(8)]
+    rows = [show_at(0), show_at(4, metadata={"name": "b", "uid": "2"}), show_at(8)]
     assert [o["metadata"]["name"] for o in list_present(rows, exact=True)] == ["a"]
     assert [o["metadata"]["name"] for o in list_present(rows, exact=False)] == ["a", "b"]
-    late = [*rows, shown(20)]
+    late = [*rows, show_at(20)]
     assert [o["metadata"]["name"] for o in list_present(late, exact=False)] == ["a"]
 
 
 def test_recreated_object_counts_once():
-    (obj,) = list_present([shown(0, spec=1), shown(5, spec=2, metadata={"uid": "2"})], exact=False)
+    (obj,) = list_present([show_at(0, spec=1), show_at(5, spec=2, metadata={"uid": "2"})], exact=False)
     assert obj["spec"] == 2
 
 

@@ -50,10 +50,10 @@ def solve(snapshot, tmp_path, *more):
 
 def test_reference_solvers_score_as_expected(snapshot, tmp_path, capsys):
     assert solve(snapshot, tmp_path, "--baseline", "oracle", "--baseline", "nop") == 0
-    said = json.loads(capsys.readouterr().out)
-    means = {name: said[name]["metrics"]["recall_gated_precision"]["mean"] for name in said}
+    message = json.loads(capsys.readouterr().out)
+    means = {name: message[name]["metrics"]["recall_gated_precision"]["mean"] for name in message}
     assert means == {"oracle": 1.0, "nop": 0.0}
-    assert len(said["oracle"]["runs"]) == 3
+    assert len(message["oracle"]["runs"]) == 3
     record = json.loads((tmp_path / "runs" / "7" / "oracle" / "1" / "record.json").read_text())
     assert "resolved" not in record
     assert record["first_alert_ts"] < record["start"]
@@ -93,9 +93,9 @@ def test_program_reads_the_snapshot_and_no_truth(snapshot, tmp_path, capsys):
 )
 def test_missing_program_is_an_error_before_any_run(program, fix, snapshot, tmp_path, capsys):
     assert solve(snapshot, tmp_path, "--solver", program) == 3
-    said = capsys.readouterr().err
-    assert f"there is no program '{program}'" in said
-    assert fix in said
+    message = capsys.readouterr().err
+    assert f"there is no program '{program}'" in message
+    assert fix in message
     assert not (tmp_path / "runs").exists()
 
 

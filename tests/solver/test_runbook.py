@@ -44,7 +44,7 @@ def warn(reason, name, message="", kind="Pod"):
     return SeenWarning(reason=reason, kind=kind, name=name, message=message)
 
 
-def written(kind, name, at=CAME):
+def build_seen_object(kind, name, at=CAME):
     return SeenObject(kind=kind, name=name, created=CAME, written=at)
 
 
@@ -52,7 +52,7 @@ HEALTHY = ClusterState(
     workloads=tuple(map(workload, NAMES)), pods=tuple(map(pod, NAMES)), services=tuple(map(service, NAMES)),
     nodes=(SeenNode(name="worker-1", ready=True, schedulable=True),),
 )  # fmt: skip
-OBJECTS = tuple(written("Deployment", name) for name in NAMES)
+OBJECTS = tuple(build_seen_object("Deployment", name) for name in NAMES)
 ALERT = SeenAlert(name="HighRequestErrorRate", firing=True, since=LATER, labels={"service_name": "web"})
 CALLS = (SeenCall(caller="web", callee="cart", count=9), SeenCall(caller="cart", callee="db", count=9))
 
@@ -103,11 +103,14 @@ def test_every_runbook_check_blames_its_object(changed, blamed):
 @pytest.mark.parametrize(
     ("objects", "blamed"),
     [
-        ((*OBJECTS, written("NetworkPolicy", "deny", LAST)), "NetworkPolicy/deny"),
-        ((*OBJECTS, written("ConfigMap", "flags", LAST), written("ConfigMap", "old")), "ConfigMap/flags"),
-        ((*OBJECTS, written("Service", "cart", LAST), written("Service", "web")), "Service/cart"),
-        ((*OBJECTS[1:], written("Deployment", "cart", LAST)), "Deployment/cart"),
-        (tuple(written("Deployment", name, LAST) for name in NAMES), "Deployment/web"),
+        ((*OBJECTS, build_seen_object("NetworkPolicy", "deny", LAST)), "NetworkPolicy/deny"),
+        (
+            (*OBJECTS, build_seen_object("ConfigMap", "flags", LAST), build_seen_object("ConfigMap", "old")),
+            "ConfigMap/flags",
+        ),
+        ((*OBJECTS, build_seen_object("Service", "cart", LAST), build_seen_object("Service", "web")), "Service/cart"),
+        ((*OBJECTS[1:], build_seen_object("Deployment", "cart", LAST)), "Deployment/cart"),
+        (tuple(build_seen_object("Deployment", name, LAST) for name in NAMES), "Deployment/web"),
     ],
     ids=["policy", "configuration", "service", "workload", "all at once is maintenance"],
 )
@@ -138,7 +141,11 @@ def test_failing_spans_lead():
 
 
 def test_only_broken_state_is_blamed_without_alerts():
-    changed = (*OBJECTS[1:], written("Deployment", "cart", LAST), written("ConfigMap", "flags", LAST))
+    changed = (
+        *OBJECTS[1:],
+        build_seen_object("Deployment", "cart", LAST),
+        build_seen_object("ConfigMap", "flags", LAST),
+    )
     assert consult(objects=changed, alerts=()) == []
     assert consult(objects=changed, alerts=(), pods=swap(pod("db", ended=("OOMKilled",)))) == ["Deployment/db"]
 

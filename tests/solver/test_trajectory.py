@@ -119,8 +119,8 @@ def test_last_step_records_the_end_of_the_run(play, messages, last):
 
 
 def test_invalid_message_is_recorded_and_refused(play):
-    said, refused = play(b"I think it is the cart")["steps"][1:]
-    assert (said["message"], said["source"]) == ("I think it is the cart", "agent")
+    message, refused = play(b"I think it is the cart")["steps"][1:]
+    assert (message["message"], message["source"]) == ("I think it is the cart", "agent")
     assert refused["message"] == "refusal: no JSON"
 
 

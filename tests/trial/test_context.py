@@ -27,7 +27,7 @@ def namespace(name, uid):
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "uid": uid}}
 
 
-def of(trial, **fields):
+def get_context(trial, **fields):
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, **fields)
     return trial.context
 
@@ -37,7 +37,7 @@ def of(trial, **fields):
 
 def test_context_lists_namespaces_and_their_identity():
     trial = Trial()
-    context = of(trial, namespaces={"stores": "shop-stores"})
+    context = get_context(trial, namespaces={"stores": "shop-stores"})
     assert context.everywhere == ("shop", "shop-stores")
     assert context.homes() == {"shop": None, "shop-stores": None}
     assert context.identity() == ""
@@ -60,7 +60,7 @@ def test_guarded_objects_are_workloads_services_and_flags():
     trial.cluster.put(config("flags"))
     assert [o["kind"] for o in trial.context.guarded()] == ["Deployment", "Service"]
     app = msgspec.structs.replace(trial.context.runbook.app, flags=FlagStore(config_map="flags", key="k"))
-    assert [o["kind"] for o in of(trial, app=app).guarded()] == ["Deployment", "Service", "ConfigMap"]
+    assert [o["kind"] for o in get_context(trial, app=app).guarded()] == ["Deployment", "Service", "ConfigMap"]
     trial.cluster.delete(Reference("ConfigMap", "flags", "shop"))
     assert [o["kind"] for o in trial.context.guarded()] == ["Deployment", "Service"]
 
@@ -119,10 +119,10 @@ def test_saved_baseline_and_progress_are_labelled_and_read_again():
 
 
 def test_observers_get_alert_history_and_time():
-    trial, reported = Trial(), []
-    trial.context.tell = lambda now, history: reported.append((now, history))
+    trial, list_passages = Trial(), []
+    trial.context.tell = lambda now, history: list_passages.append((now, history))
     history = trial.context.history()
-    assert reported == [(INJECTED, history)]
+    assert list_passages == [(INJECTED, history)]
     assert history.end == INJECTED
 
 
@@ -247,10 +247,10 @@ def test_undo_step_restores_a_single_object():
 def test_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
     stage, context = run_procedure("Decoy", build_patch("x"))
     context.spec = msgspec.structs.replace(context.spec, clock="Virtual" if virtual else "Wall")
-    asked, start = [], stage.clock.now()
+    requests, start = [], stage.clock.now()
 
     def undo_group(group):
-        asked.append(group)
+        requests.append(group)
         return [] if stage.clock.now() >= start + clears else [Blocked(group, "ConfigMap/a", "no")]
 
     context.engine.undo_group = undo_group
@@ -259,15 +259,15 @@ def test_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
             undo_change(context, TrialStep(kind="undoChange", use="Decoy", name="p"))
     else:
         undo_change(context, TrialStep(kind="undoChange", use="Decoy", name="p"))
-    assert set(asked) == {"Decoy/p"}
+    assert set(requests) == {"Decoy/p"}
     assert stage.clock.now() - start == end or (not virtual and stage.clock.now() - start <= end + 1)
 
 
 def test_authoring_error_is_reported_unchanged():
-    reported = procedures._report_impossible(
+    list_passages = procedures._report_impossible(
         TrialStep(kind="change", use="Fix", name="p"), AuthoringError("no such", fix="do this")
     )
-    assert (reported.observed, reported.fix) == ("no such", "do this")
+    assert (list_passages.observed, list_passages.fix) == ("no such", "do this")
     assert procedures._report_impossible(TrialStep(kind="change", use="Fix", name="p"), AuthoringError("x")).fix
 
 
@@ -319,7 +319,7 @@ def passing_trial(firing=ALWAYS, faults=None, **rates):
         trial.context.runbook.app,
         components=tuple(Component(name=n, workload=Reference("Deployment", n)) for n in names),
     )
-    of(trial, app=app)
+    get_context(trial, app=app)
 
     def answer(expr, at):
         if "calls_total" not in expr:
@@ -333,14 +333,14 @@ def passing_trial(firing=ALWAYS, faults=None, **rates):
     return trial.context
 
 
-def reported(found):
+def list_passages(found):
     return [(p.entity, p.before.requests, p.before.seconds, p.during.requests, p.during.seconds) for p in found]
 
 
 def test_traffic_through_silent_components_is_compared():
     context = passing_trial(x=(2.0, 1.0), y=(3.0, 3.0), web=(1.0, 1.0), aside=(1.0, 1.0))
     found = measure_passages(context, INJECTED + 600)
-    assert reported(found) == [
+    assert list_passages(found) == [
         ("Deployment/x", 600.0, 300.0, 600.0, 600.0),
         ("Deployment/y", 900.0, 300.0, 1800.0, 600.0),
     ]
@@ -350,7 +350,7 @@ def test_traffic_through_silent_components_is_compared():
 def test_passages_cover_newly_idle_components_only():
     context = passing_trial(x=(2.0, None), y=(None, 3.0))
     found = measure_passages(context, INJECTED + 600)
-    assert reported(found) == [("Deployment/x", 600.0, 300.0, 0.0, 600.0)]
+    assert list_passages(found) == [("Deployment/x", 600.0, 300.0, 0.0, 600.0)]
     assert found[0].during == Work(seconds=600.0, requests=0.0)
 
 
@@ -383,7 +383,7 @@ def test_find_new_excludes_baseline_observations():
     app = msgspec.structs.replace(
         trial.context.runbook.app, components=(Component(name="web", workload=Reference("Deployment", "web")),)
     )
-    of(trial, app=app, namespaces={"stores": "shop-stores"})
+    get_context(trial, app=app, namespaces={"stores": "shop-stores"})
     waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}
     for space in ("shop", "shop-stores", "other"):
         trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "spec": {},

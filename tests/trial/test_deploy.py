@@ -294,14 +294,14 @@ def test_foreign_changes_are_not_leftovers():
 
 
 @pytest.mark.parametrize(
-    ("meanwhile", "told"),
+    ("meanwhile", "messages"),
     [
         ({}, ""),
         ({"metadata": {"labels": {"team": "b"}}}, ""),
         ({"spec": {"unschedulable": True}}, "changed: Node/n"),
     ],
 )
-def test_only_written_fields_must_be_restored(meanwhile, told):
+def test_only_written_fields_must_be_restored(meanwhile, messages):
     app = App(config("c"))
     app.cluster.put(thing("Node", "n", "", spec={}))
     assert deploy(app.context) == []
@@ -309,7 +309,7 @@ def test_only_written_fields_must_be_restored(meanwhile, told):
     assert tear_down(app.context) == []
     app.cluster.patch(Reference("Node", "n", ""), meanwhile)
     found = expect_clean(app.context)
-    assert [f.observed for f in found] == ([told] if told else [])
+    assert [f.observed for f in found] == ([messages] if messages else [])
 
 
 def test_terminating_objects_have_a_minute_in_wall_time():
@@ -402,7 +402,7 @@ GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 
 @pytest.mark.parametrize(
-    ("rest", "asked"),
+    ("rest", "requests"),
     [
         ([config("a"), config("b")], ["a", "b"]),
         ([config("a"), thing("Pod", "owned", meta=OWNED_BY)], ["a"]),
@@ -412,16 +412,16 @@ GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
         ([thing("RoleBinding", "oncall", api=f"{RBAC}/v1"), config("a")], ["oncall", "a"]),
     ],
 )
-def test_objects_removed_with_their_owner_are_not_deleted(rest, asked):
-    assert [o["metadata"]["name"] for o in module._list_unowned(rest)] == asked
+def test_objects_removed_with_their_owner_are_not_deleted(rest, requests):
+    assert [o["metadata"]["name"] for o in module._list_unowned(rest)] == requests
 
 
 def test_operator_role_is_deleted_before_the_namespace():
     app = deploy_app(config("c"), thing("RoleBinding", APP_ROLE, api=f"{RBAC}/v1"))
-    asked = []
-    app.cluster.before = lambda verb, target: asked.append(target) if verb == "delete" else None
+    requests = []
+    app.cluster.before = lambda verb, target: requests.append(target) if verb == "delete" else None
     module.remove(app.context, 1300.0)
-    assert not [target for target in asked[: asked.index("Namespace/shop")] if APP_ROLE in target]
+    assert not [target for target in requests[: requests.index("Namespace/shop")] if APP_ROLE in target]
     assert app.cluster.get(Reference("Namespace", "shop")) is None
 
 

@@ -21,7 +21,7 @@ from scenario_kit.trial.engine.baseline import Baseline
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, PROGRAM, Trial, codes, fault
 
 
-def on(trial, clock):
+def set_clock(trial, clock):
     trial.context.spec = msgspec.structs.replace(trial.context.spec, clock=clock)
     return trial
 
@@ -40,7 +40,7 @@ class Waits(FakeClock):
 
 @pytest.mark.parametrize(("clock", "ends", "looks"), [("Virtual", [40.0], 0), ("Wall", [15.0, 30.0, 40.0], 3)])
 def test_only_wall_clock_checks_during_a_wait(clock, ends, looks):
-    trial, reported = on(Trial(), clock), []
+    trial, reported = set_clock(Trial(), clock), []
     trial.context.clock = Waits(INJECTED)
     trial.context.tell = lambda now, history: reported.append(now)
     assert await_interval(trial.context, INJECTED, 40) == INJECTED + 40
@@ -61,7 +61,7 @@ def test_only_wall_clock_checks_during_a_wait(clock, ends, looks):
     ],
 )
 def test_looks_align_to_ticks_from_step_start(clock, passed, at):
-    trial = on(Trial(), clock)
+    trial = set_clock(Trial(), clock)
     trial.clock.wait(INJECTED + passed)
     assert choose_next_look(trial.context, INJECTED) == INJECTED + at
 
@@ -77,7 +77,7 @@ def test_virtual_time_stops_until_advanced():
     trial.context.idle = idle
     pass_time(trial.context, INJECTED)
     assert (idled, trial.clock.now()) == ([0.3] * 3, INJECTED + 5)
-    wall = on(Trial(), "Wall")
+    wall = set_clock(Trial(), "Wall")
     pass_time(wall.context, INJECTED)
     assert wall.clock.now() == INJECTED + 15
 

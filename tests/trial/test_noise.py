@@ -51,14 +51,14 @@ def deployment(name: str, **env: str) -> dict[str, Any]:
 OBJECTS = (deployment("web"), deployment("load", USERS="50"))
 
 
-def of(**fields: Any) -> NoiseSource:
+def build_noise(**fields: Any) -> NoiseSource:
     document = {"name": next(iter(fields)), "everySeconds": 600, **fields}
     return build_sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)[0]
 
 
-SCALE = of(scale={"target": "Deployment/web", "addReplicas": 2, "forSeconds": 180})
-RESTART = of(restart={"target": "Deployment/web"})
-LOAD = of(load={"percent": 40, "forSeconds": 240})
+SCALE = build_noise(scale={"target": "Deployment/web", "addReplicas": 2, "forSeconds": 180})
+RESTART = build_noise(restart={"target": "Deployment/web"})
+LOAD = build_noise(load={"percent": 40, "forSeconds": 240})
 
 
 class TrialHarness:

@@ -60,5 +60,5 @@ def test_endpoints_are_removed_with_their_service() -> None:
 
 
 def test_endpoints_without_a_service_are_removed() -> None:
-    asked = remove_objects(thing("Endpoints", "outside"), thing("Service", "web"), thing("Endpoints", "web"))
-    assert sorted(asked) == ["Endpoints/outside", "Namespace/shop", "Service/web"]
+    deleted = remove_objects(thing("Endpoints", "outside"), thing("Service", "web"), thing("Endpoints", "web"))
+    assert sorted(deleted) == ["Endpoints/outside", "Namespace/shop", "Service/web"]

@@ -24,7 +24,7 @@ FIRING = {("Errors", "Deployment/web"): [(1100.0, None)]}
 def metrics(rate, errors=0.0):
     """So many requests per second at the entry, of which so many fail."""
 
-    def answer(expr, at):
+    def answer(expr, wait_until):
         seconds = float(expr.partition("[")[2].partition("s]")[0])
         share = errors if "STATUS_CODE_ERROR" in expr else rate
         return [] if share is None else [({}, share * seconds)]
@@ -44,7 +44,7 @@ def build_repaired_trial(
     return trial
 
 
-def at(trial, now):
+def wait_until(trial, now):
     trial.clock.wait(now)
     return trial
 
@@ -64,7 +64,7 @@ def test_alerts_have_to_be_clear_for_the_whole_window(now, answer, reason):
     trial = build_repaired_trial()
     if now < 1250.0:
         trial.context.evaluator.firing = FIRING
-    found = judge_resolution(at(trial, now).context, REPAIRED)
+    found = judge_resolution(wait_until(trial, now).context, REPAIRED)
     assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
 
 
@@ -72,12 +72,12 @@ def test_alerts_of_fault_may_continue_but_not_those_of_repair():
     other = ("Latency", "Deployment/ad")
     assert (
         judge_resolution(
-            at(build_repaired_trial(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED
+            wait_until(build_repaired_trial(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED
         ).answer
         == "True"
     )
     found = judge_resolution(
-        at(build_repaired_trial(firing={**CLEARED, other: [(1250.0, None)]}), 1400.0).context, REPAIRED
+        wait_until(build_repaired_trial(firing={**CLEARED, other: [(1250.0, None)]}), 1400.0).context, REPAIRED
     )
     assert (found.answer, found.reasons) == ("False", ("Latency on Deployment/ad fires and did not before",))
 
@@ -85,7 +85,7 @@ def test_alerts_of_fault_may_continue_but_not_those_of_repair():
 def test_benign_incident_must_end_without_new_alerts():
     other = ("Latency", "Deployment/ad")
     trial = build_repaired_trial(firing={**CLEARED, other: [(1150.0, None)]}, outcome="Benign")
-    found = judge_resolution(at(trial, 1400.0).context, REPAIRED)
+    found = judge_resolution(wait_until(trial, 1400.0).context, REPAIRED)
     assert found.reasons == ("Latency on Deployment/ad fires and did not before",)
 
 
@@ -95,24 +95,25 @@ def test_distractor_alerts_do_not_block_resolution():
     faults = (fault("a"), fault("d", "Distractor"))
     assert (
         judge_resolution(
-            at(build_repaired_trial(*faults, firing=firing, alerts=(ERRORS, own)), 1400.0).context, REPAIRED
+            wait_until(build_repaired_trial(*faults, firing=firing, alerts=(ERRORS, own)), 1400.0).context, REPAIRED
         ).answer
         == "True"
     )
     assert (
-        judge_resolution(at(build_repaired_trial(*faults, firing=firing), 1400.0).context, REPAIRED).answer == "False"
+        judge_resolution(wait_until(build_repaired_trial(*faults, firing=firing), 1400.0).context, REPAIRED).answer
+        == "False"
     )
 
 
 def test_recreated_namespace_is_another_app():
-    trial = at(build_repaired_trial(), 1400.0)
+    trial = wait_until(build_repaired_trial(), 1400.0)
     trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
     found = judge_resolution(trial.context, REPAIRED)
     assert (found.answer, found.reasons) == ("False", ("the app's namespace is not the one that was deployed",))
 
 
 def test_missing_baseline_is_an_internal_error():
-    trial = at(build_repaired_trial(), 1400.0)
+    trial = wait_until(build_repaired_trial(), 1400.0)
     trial.cluster.delete(Reference("ConfigMap", "t-baseline", "kit"))
     with pytest.raises(KitError, match="without a baseline"):
         judge_resolution(trial.context, REPAIRED)
@@ -145,7 +146,7 @@ def test_guards_hold(objects, answer):
     trial = build_repaired_trial(guards=(Guarded(kind="Deployment", name="web", replicas=3),))
     for obj in objects:
         trial.cluster.put(obj)
-    assert judge_resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
+    assert judge_resolution(wait_until(trial, 1400.0).context, REPAIRED).answer == answer
 
 
 @pytest.mark.parametrize(("alert", "answer"), [("after", "True"), ("none", "False")])
@@ -155,7 +156,7 @@ def test_pods_unready_by_distractor_need_not_be_ready(alert, answer):
     guards = (Guarded(kind="Deployment", name="web", replicas=2),)
     trial = build_repaired_trial(fault("a"), fault("d", "Distractor"), alerts=alerts, guards=guards)
     trial.cluster.put(web(2, status={"readyReplicas": 0}))
-    assert judge_resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
+    assert judge_resolution(wait_until(trial, 1400.0).context, REPAIRED).answer == answer
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_pods_unready_by_distractor_need_not_be_ready(alert, answer):
 )
 def test_entry_traffic_must_reach_its_baseline(rate, errors, served, answer, reason):
     found = judge_resolution(
-        at(build_repaired_trial(rate=rate, errors=errors, served=served), 1400.0).context, REPAIRED
+        wait_until(build_repaired_trial(rate=rate, errors=errors, served=served), 1400.0).context, REPAIRED
     )
     assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
 
@@ -187,15 +188,17 @@ def test_entry_traffic_must_reach_its_baseline(rate, errors, served, answer, rea
     ],
 )
 def test_resolution_window_grows_with_low_traffic(rate, now, windows, answer):
-    trial = at(build_repaired_trial(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now)
+    trial = wait_until(
+        build_repaired_trial(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now
+    )
     assert judge_resolution(trial.context, REPAIRED).answer == answer
-    asked = [e for e in trial.context.metrics.queries if "STATUS_CODE_ERROR" not in e]
-    assert [int(e.partition("[")[2].partition("s]")[0]) for e in asked] == windows
+    queries = [e for e in trial.context.metrics.queries if "STATUS_CODE_ERROR" not in e]
+    assert [int(e.partition("[")[2].partition("s]")[0]) for e in queries] == windows
 
 
 def test_traffic_is_queried_only_if_all_else_holds():
     trial = build_repaired_trial()
-    assert judge_resolution(at(trial, 1260.0).context, REPAIRED).answer == "False"
+    assert judge_resolution(wait_until(trial, 1260.0).context, REPAIRED).answer == "False"
     assert trial.context.metrics.queries == []
 
 
@@ -250,8 +253,8 @@ def test_cheat_is_observed_for_all_windows(seconds, end):
 # --- a repair before its deadline
 
 
-def build_clearing_alert(at):
-    return {("Errors", "Deployment/web"): [(1100.0, at)]}
+def build_clearing_alert(wait_until):
+    return {("Errors", "Deployment/web"): [(1100.0, wait_until)]}
 
 
 def keep_alerts_open(trial):
@@ -387,7 +390,7 @@ def test_completed_jobs_and_pods_are_not_missing(kind):
     ending = {"apiVersion": api, "kind": kind, "metadata": {"name": "once", "namespace": "shop"}}
     objects = (ending, config("kept"))
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, objects=objects)
-    assert judge_resolution(at(trial, 1400.0).context, REPAIRED).reasons == ("ConfigMap/kept is gone",)
+    assert judge_resolution(wait_until(trial, 1400.0).context, REPAIRED).reasons == ("ConfigMap/kept is gone",)
     trial.cluster.create(config("kept"))
     assert judge_resolution(trial.context, REPAIRED).answer == "True"
 
@@ -399,7 +402,7 @@ def test_removals_are_exempt_only_while_fault_is_active(role):
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, objects=(config("d"),))
     change = Change.from_json({"patch": {"target": "ConfigMap/d", "type": "Merge", "patch": {"data": None}}})
     trial.context.engine.do(change, ordinal=29999, group="Fault/d")
-    lost = judge_resolution(at(trial, 1400.0).context, REPAIRED).reasons
+    lost = judge_resolution(wait_until(trial, 1400.0).context, REPAIRED).reasons
     assert ("ConfigMap/d no longer has k" in lost) is (role == "Cause")
     context = trial.context.engine._context
     Engine(context, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t").undo_group("Fault/d")

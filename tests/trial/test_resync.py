@@ -69,8 +69,8 @@ def test_writes_are_found_by_versions_and_generations() -> None:
         stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": str(number)}})
     break_objects(stage)
 
-    assert any("generation" in said for said in list_order_leaks(stage))
-    assert any("resourceVersion" in said for said in list_order_leaks(stage))
+    assert any("generation" in message for message in list_order_leaks(stage))
+    assert any("resourceVersion" in message for message in list_order_leaks(stage))
 
 
 @pytest.mark.parametrize("seed", range(8))

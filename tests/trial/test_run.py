@@ -151,11 +151,11 @@ def test_foreign_namespace_is_infra(monkeypatch, problem):
 def test_live_incident_survives_infra_failures(monkeypatch, failures, lost, outcome, shown):
     step = TrialStep(kind="expectCleared", forever=True)
     lab = Lab(monkeypatch, steps=(step,), expectCleared=[DOWN] * failures + [[]])
-    told = []
-    lab.context.lost, lab.context.show = lambda: lost, lambda answer, reasons: told.append((answer, *reasons))
+    messages = []
+    lab.context.lost, lab.context.show = lambda: lost, lambda answer, reasons: messages.append((answer, *reasons))
     status = lab.run()
     assert outcomes(status) == [outcome]
-    assert told == [("Unknown", "no answer")] * shown
+    assert messages == [("Unknown", "no answer")] * shown
     assert lab.pauses[:2] == [2.0, 4.0]
     assert max(lab.pauses) <= 30.0
 
@@ -266,9 +266,9 @@ def test_step_end_has_time_without_clock(monkeypatch):
 def test_every_step_is_logged_with_its_outcome(monkeypatch, caplog):
     with caplog.at_level(logging.INFO, logger=module.__name__):
         Lab(monkeypatch, deploy=[ERROR]).run()
-    said = [r.getMessage() for r in caplog.records if "wall time" in r.getMessage()]
-    assert [s.split(" after ")[0] for s in said] == ["t: deploy Broken", "t: teardown Held", "t: expectClean Held"]
-    assert all(float(s.split(" after ")[1].split()[0]) < 60 for s in said)
+    messages = [r.getMessage() for r in caplog.records if "wall time" in r.getMessage()]
+    assert [s.split(" after ")[0] for s in messages] == ["t: deploy Broken", "t: teardown Held", "t: expectClean Held"]
+    assert all(float(s.split(" after ")[1].split()[0]) < 60 for s in messages)
 
 
 # --- trials that cannot go on, or begin

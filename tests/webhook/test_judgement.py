@@ -86,10 +86,10 @@ def test_long_finding_list_is_truncated() -> None:
         spec["faults"] = [{"name": f"f{i}", "type": f"unknown-{i}", "target": "Deployment/cart"} for i in range(16)]
         spec["decoys"] = [{"name": f"d{i}", "changes": []} for i in range(16)]
 
-    told = judge(spoil(repeat))
+    messages = judge(spoil(repeat))
 
-    assert len(told) == 22
-    assert re.fullmatch(r"… and \d+ more: run scenario-kit lint for all", told[-1])
+    assert len(messages) == 22
+    assert re.fullmatch(r"… and \d+ more: run scenario-kit lint for all", messages[-1])
 
 
 def validation(**spec: Any) -> dict[str, Any]:

@@ -16,8 +16,8 @@ OBJECT = {"kind": "Scenario", "metadata": {"name": "a", "namespace": "b"}, "spec
 
 
 def review(**request: Any) -> dict[str, Any]:
-    asked = {"uid": "u", "operation": "CREATE", "object": OBJECT, **request}
-    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    request_fields = {"uid": "u", "operation": "CREATE", "object": OBJECT, **request}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request_fields}
 
 
 def refuse(obj: dict[str, Any]) -> ObjectJudgement:

@@ -50,7 +50,7 @@ service ChaosDaemon { rpc Say (All) returns (All) {} }
 """
 
 
-def written(folder: Path, text: str) -> Any:
+def build_constructor(folder: Path, text: str) -> Any:
     """A constructor of those messages, by the name of their field in ``All``."""
     make = build_messages(describe(text, "chaosdaemon.proto"), "ChaosDaemon").calls["Say"].request
     return lambda kind, **fields: getattr(make(**{kind: fields}), kind)
@@ -58,12 +58,12 @@ def written(folder: Path, text: str) -> Any:
 
 @pytest.fixture(scope="module")
 def message(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return written(tmp_path_factory.mktemp("proto"), MESSAGES)
+    return build_constructor(tmp_path_factory.mktemp("proto"), MESSAGES)
 
 
 def test_newer_messages_have_no_ports(tmp_path: Path) -> None:
     newer = MESSAGES.replace("string source_port = 6;", "").replace("string egress_port = 7;", "reserved 6, 7;")
-    rule = parse_traffic_rule("pod-1", written(tmp_path, newer)("tc", netem={"time": "1s"}))
+    rule = parse_traffic_rule("pod-1", build_constructor(tmp_path, newer)("tc", netem={"time": "1s"}))
     assert rule.effect.delay == 1.0
 
 

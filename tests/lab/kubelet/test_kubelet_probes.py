@@ -70,22 +70,22 @@ class TestStartup:
     PROBE = {"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 3}
 
     def test_other_probes_wait_for_startup_probe(self, bench: Any, make_container: Any) -> None:
-        asked: list[str | None] = []
+        requests: list[str | None] = []
         b = bench(make_container(startupProbe=self.PROBE, livenessProbe={"httpGet": {"path": "/live", "port": 80}}))
 
         def answering(_c: str, _port: int, path: str | None, now: float) -> bool:
-            asked.append(path)
+            requests.append(path)
             return path == "/live" or now >= T0 + 10
 
         b.processes.answering = answering
         b.to(0)
         b.to(6)
         assert b.container()["started"] is False
-        assert "/live" not in asked
+        assert "/live" not in requests
         b.to(10)
         assert b.container()["started"] is True
         assert b.container()["ready"] is True
-        assert "/live" in asked
+        assert "/live" in requests
 
     def test_budget_below_the_start_time_kills(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(startupProbe=self.PROBE))
@@ -150,15 +150,15 @@ def test_late_probe_response_is_a_failure(bench: Any, make_container: Any, probe
 
 
 def test_initial_delay_and_the_question(bench: Any, make_container: Any) -> None:
-    asked: list[tuple[int, str | None, float]] = []
+    requests: list[tuple[int, str | None, float]] = []
     probe = {"grpc": {"port": 8080, "service": "cart"}, "initialDelaySeconds": 7, "periodSeconds": 10}
     b = bench(make_container(readinessProbe=probe))
 
     def answering(_c: str, port: int, path: str | None, now: float) -> bool:
-        asked.append((port, path, now - T0))
+        requests.append((port, path, now - T0))
         return True
 
     b.processes.answering = answering
     b.to(0)
     b.to(20)
-    assert asked == [(8080, "grpc:cart", 7), (8080, "grpc:cart", 17)]
+    assert requests == [(8080, "grpc:cart", 7), (8080, "grpc:cart", 17)]

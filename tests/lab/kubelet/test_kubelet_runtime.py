@@ -82,8 +82,8 @@ def test_checks_of_files(command: str, content: str | None, state: InitState | N
     ],
 )
 def test_shared_memory(command: str, capacity: float, full: bool) -> None:
-    said = shell_idioms.format_overflow(["sh", "-c", command], lambda _path: capacity)
-    assert said == ("dd: error writing '/dev/shm/a': No space left on device" if full else "")
+    message = shell_idioms.format_overflow(["sh", "-c", command], lambda _path: capacity)
+    assert message == ("dd: error writing '/dev/shm/a': No space left on device" if full else "")
 
 
 class Found(dict[tuple[str, str], Any]):

@@ -20,15 +20,17 @@ def test_pod_without_status_is_pending_until_a_container_runs(bench: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    ("own", "asked", "seconds"), [({}, {}, 30), ({"terminationGracePeriodSeconds": 7}, {}, 7),
+    ("own", "requests", "seconds"), [({}, {}, 30), ({"terminationGracePeriodSeconds": 7}, {}, 7),
                                   ({"terminationGracePeriodSeconds": 7}, {"deletionGracePeriodSeconds": 3}, 3)],
 )  # fmt: skip
-def test_process_ignoring_sigterm_is_killed_after_grace_period(bench: Any, own: Any, asked: Any, seconds: int) -> None:
+def test_process_ignoring_sigterm_is_killed_after_grace_period(
+    bench: Any, own: Any, requests: Any, seconds: int
+) -> None:
     """Thirty seconds where neither the pod nor who deletes it says otherwise."""
     b = bench(**own)
     b.processes = Stoppable(DEAF)
     b.to(0)
-    b.pod["metadata"] |= {"deletionTimestamp": "2026-01-01T00:01:00Z"} | asked
+    b.pod["metadata"] |= {"deletionTimestamp": "2026-01-01T00:01:00Z"} | requests
     b.to(60)
     assert not b.last.gone
     assert b.last.next_wakeup == T0 + 60 + seconds

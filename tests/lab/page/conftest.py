@@ -22,7 +22,7 @@ def shop() -> App:
     return Catalog().app("otel-demo", "2.2.0")
 
 
-def a_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
+def build_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
     pods = {c.workload: Pods(1, 1, 0, "") for c in app.components}
     pods["Deployment/payment"] = Pods(1, 0, 7, "CrashLoopBackOff")
     pods["Deployment/image-provider"] = Pods(2, 1, 0, "ImagePullBackOff")
@@ -50,7 +50,7 @@ def a_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
         StepStatus(index=2, step="inject", outcome="Held", started_at=NOW - 480, finished_at=NOW - 465),
         StepStatus(index=3, step="expectAlerts", outcome="Running", started_at=NOW - 465),
     )
-    events = [an_event(n, f"Back-off restarting failed container {HOSTILE}") for n in range(12)]
+    events = [build_event(n, f"Back-off restarting failed container {HOSTILE}") for n in range(12)]
     components = health.assess_components(app, pods, traffic, timelines)
     run = WorldTrial(started_at=NOW - 1200, steps=steps if spoilers else ())
     shown = WorldSummary(namespace="otel-demo", mode="Virtual", now=NOW, trial="payment-fails-g1",
@@ -59,7 +59,7 @@ def a_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
     return document.document(shown, run, draw_graph(app), components, history, events)
 
 
-def an_event(number: int, message: str = "told") -> dict[str, Any]:
+def build_event(number: int, message: str = "told") -> dict[str, Any]:
     return {
         "metadata": {"resourceVersion": str(100 + number), "creationTimestamp": "1970-01-12T13:00:00Z"},
         "type": "Warning" if number % 2 else "Normal",
@@ -75,7 +75,7 @@ class Lab:
     """``server.Reads`` on a world made here."""
 
     def __init__(self, app: App) -> None:
-        self.document = a_world(app)
+        self.document = build_world(app)
         self.gone = False
 
     def worlds(self) -> list[dict[str, Any]]:

@@ -105,11 +105,11 @@ def test_page_opens_at_the_url_fragment(opened: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fragment", "said"),
+    ("fragment", "message"),
     [("", "the token is missing or wrong"), ("#token=t&world=other", "The world in other has ended.")],
 )
-def test_page_explains_an_empty_view(opened: Open, fragment: str, said: str) -> None:
-    assert said in Texts(opened(fragment)).of("trouble")
+def test_page_explains_an_empty_view(opened: Open, fragment: str, message: str) -> None:
+    assert message in Texts(opened(fragment)).of("trouble")
 
 
 def test_empty_lab_page_has_a_hint(opened: Open, little: Lab) -> None:

@@ -11,10 +11,10 @@ from scenario_kit.lab.page.document import WorldTrial
 from scenario_kit.model import AlertHistory, AlertTimeline, App, CallEdge, Component, Interval, Reference, StepStatus
 from scenario_kit.ports import LogLine
 
-from .conftest import HOSTILE, NOW, a_world, an_event
+from .conftest import HOSTILE, NOW, build_event, build_world
 
 
-def an_app(calls: str, **roles: str) -> App:
+def build_app(calls: str, **roles: str) -> App:
     """``a>b c~d``: calls, and calls that nobody waits for."""
     edges = [re.split("([>~])", call) for call in calls.split()]
     names = list(dict.fromkeys(n for a, _, b in edges for n in (a, b))) + [n for n in roles if n == "alone"]
@@ -36,14 +36,14 @@ def columns(app: App) -> list[str]:
 @pytest.mark.parametrize(
     ("app", "expected"),
     [
-        (an_app("a>b b>c"), ["a", "b", "c"]),
-        (an_app("a>b a>c b>c"), ["a", "b", "c"]),
-        (an_app("a>b b>a"), ["a", "b"]),
-        (an_app("a>b b>c c>b c>d"), ["a", "b", "c", "d"]),
-        (an_app("a>a a>b"), ["a", "b"]),
-        (an_app("l>a a>l a>b", l="Load"), ["l", "a", "b"]),
-        (an_app("a>k w~k", k="Queue"), ["a", "k", "w"]),
-        (an_app("a>s w~s"), ["aw", "s"]),
+        (build_app("a>b b>c"), ["a", "b", "c"]),
+        (build_app("a>b a>c b>c"), ["a", "b", "c"]),
+        (build_app("a>b b>a"), ["a", "b"]),
+        (build_app("a>b b>c c>b c>d"), ["a", "b", "c", "d"]),
+        (build_app("a>a a>b"), ["a", "b"]),
+        (build_app("l>a a>l a>b", l="Load"), ["l", "a", "b"]),
+        (build_app("a>k w~k", k="Queue"), ["a", "k", "w"]),
+        (build_app("a>s w~s"), ["aw", "s"]),
     ],
 )
 def test_callers_are_left_of_their_callees(app: App, expected: list[str]) -> None:
@@ -73,7 +73,7 @@ def test_app_without_components_is_an_empty_drawing() -> None:
 
 
 def test_page_document_counts_firing_and_failing(shop: App) -> None:
-    found = a_world(shop)
+    found = build_world(shop)
     assert (found["step"], found["injectedAt"], found["outcome"]) == ("expectAlerts", NOW - 480, "")
     assert found["counts"]["bad"] == 2
     assert [(a["name"], a["state"]) for a in found["alerts"]] == [
@@ -86,7 +86,7 @@ def test_page_document_counts_firing_and_failing(shop: App) -> None:
 
 
 def test_page_hides_steps_and_injection_without_spoilers(shop: App) -> None:
-    found = a_world(shop, spoilers=False)
+    found = build_world(shop, spoilers=False)
     assert (found["step"], found["injectedAt"], found["chart"]["bands"]) == ("", None, [])
     assert not found["chart"]["faulty"]
 
@@ -104,10 +104,10 @@ def test_before_the_injection_time_counts_from_the_beginning() -> None:
 
 
 def test_events_are_in_write_order() -> None:
-    found = document.select_latest([an_event(n) for n in (3, 200, 7)])
+    found = document.select_latest([build_event(n) for n in (3, 200, 7)])
     assert [e["count"] for e in found] == [201, 8, 4]
     assert found[0]["object"] == "Pod/payment-7d9c8b6f5-x2x4z"
-    assert len(document.select_latest(an_event(n) for n in range(300))) == document.EVENTS
+    assert len(document.select_latest(build_event(n) for n in range(300))) == document.EVENTS
 
 
 @pytest.mark.parametrize(

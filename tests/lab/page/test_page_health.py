@@ -64,24 +64,24 @@ def test_spans_add_up_by_component() -> None:
     }
 
 
-def a_pod(name: str, *, ready: bool = True, going: bool = False, status: dict | None = None) -> dict:
+def build_pod(name: str, *, ready: bool = True, going: bool = False, status: dict | None = None) -> dict:
     metadata = {"name": name, **({"deletionTimestamp": "now"} if going else {})}
     conditions = [{"type": "Ready", "status": str(ready)}]
     return {"metadata": metadata, "status": {"conditions": conditions, "phase": "Running", **(status or {})}}
 
 
-def waiting(reason: str, restarts: int = 0) -> dict:
+def build_waiting_status(reason: str, restarts: int = 0) -> dict:
     return {"containerStatuses": [{"restartCount": restarts, "state": {"waiting": {"reason": reason}}}]}
 
 
 @pytest.mark.parametrize(
     ("pod", "expected"),
     [
-        (a_pod("x", ready=False), ""),
-        (a_pod("x", ready=False, going=True), "Terminating"),
-        (a_pod("x", ready=False, status=waiting("ErrImagePull")), "ErrImagePull"),
-        (a_pod("x", ready=False, status={"phase": "Pending"}), "Pending"),
-        (a_pod("x", ready=False, status={"phase": "Failed", "reason": "Evicted"}), "Evicted"),
+        (build_pod("x", ready=False), ""),
+        (build_pod("x", ready=False, going=True), "Terminating"),
+        (build_pod("x", ready=False, status=build_waiting_status("ErrImagePull")), "ErrImagePull"),
+        (build_pod("x", ready=False, status={"phase": "Pending"}), "Pending"),
+        (build_pod("x", ready=False, status={"phase": "Failed", "reason": "Evicted"}), "Evicted"),
         (
             {
                 "metadata": {"name": "x"},
@@ -93,7 +93,7 @@ def waiting(reason: str, restarts: int = 0) -> dict:
             "Unschedulable",
         ),
         (
-            a_pod(
+            build_pod(
                 "x",
                 ready=False,
                 status={
@@ -114,10 +114,10 @@ def test_pods_are_counted_per_workload_name(shop) -> None:
         return {"kind": "Deployment", "metadata": {"name": name}, "spec": {"replicas": replicas}}
 
     pods = [
-        a_pod("cart-6d5f7c9b4d-abcde"[:-5] + "x2x4z"),
-        a_pod("cart-6d5f7c9b4d-b2b4z", ready=False, status=waiting("CrashLoopBackOff", 4)),
-        a_pod("cart-6d5f7c9b4d-c2c4z", going=True),
-        a_pod("payment-7d9c8b6f5-x2x4z"),
+        build_pod("cart-6d5f7c9b4d-abcde"[:-5] + "x2x4z"),
+        build_pod("cart-6d5f7c9b4d-b2b4z", ready=False, status=build_waiting_status("CrashLoopBackOff", 4)),
+        build_pod("cart-6d5f7c9b4d-c2c4z", going=True),
+        build_pod("payment-7d9c8b6f5-x2x4z"),
     ]
     found = health.group_pods([workload("cart", 2), workload("ad", 0)], pods, shop)
     assert found == {"Deployment/cart": Pods(2, 1, 4, "CrashLoopBackOff"), "Deployment/ad": Pods(0, 0, 0, "")}

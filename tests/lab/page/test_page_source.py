@@ -29,7 +29,7 @@ RUNBOOK = Runbook(
 )  # fmt: skip
 
 
-def a_trial(name: str = "t1") -> dict[str, Any]:
+def build_trial(name: str = "t1") -> dict[str, Any]:
     spec = TrialSpec(scenario="db-gone", digest="d", namespace="shop-x1y2", steps=(), resolved=RUNBOOK.pack())
     steps = [
         {"index": 0, "step": "deploy", "outcome": "Held", "startedAt": START, "finishedAt": START + 15},
@@ -42,7 +42,7 @@ def a_trial(name: str = "t1") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def a_pod(name: str, ready: bool) -> dict[str, Any]:
+def build_pod(name: str, ready: bool) -> dict[str, Any]:
     return {
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop-x1y2"},
         "spec": {"containers": [{"name": "c"}]},
@@ -50,7 +50,7 @@ def a_pod(name: str, ready: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def a_workload(kind: str, name: str) -> dict[str, Any]:
+def build_workload(kind: str, name: str) -> dict[str, Any]:
     metadata = {"name": name, "namespace": "shop-x1y2"}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": {"replicas": 1}}
 
@@ -66,10 +66,10 @@ class FakeServer:
             "now": START + 600,
             "stored": START + 300,
         }
-        self.management = FakeCluster([a_trial()])
-        self.cluster = FakeCluster([a_workload("Deployment", "web"), a_workload("StatefulSet", "db")])
-        self.cluster.put(a_pod("web-7d9c8b6f5-x2x4z", True))
-        self.cluster.put(a_pod("db-0", False))
+        self.management = FakeCluster([build_trial()])
+        self.cluster = FakeCluster([build_workload("Deployment", "web"), build_workload("StatefulSet", "db")])
+        self.cluster.put(build_pod("web-7d9c8b6f5-x2x4z", True))
+        self.cluster.put(build_pod("db-0", False))
         self.metrics = FakeMetrics.matching(
             {
                 "kube_deployment": lambda at: [({}, 1.0)],
@@ -109,12 +109,12 @@ def test_alerts_cover_stored_samples_and_are_queried_once(stage: FakeServer) -> 
     (before,) = source.alerts()
     assert before["namespaces"] == ["shop-x1y2"]
     assert before["alerts"][0]["since"] == START + 135 + 60
-    asked = len(stage.metrics.queries)
+    count = len(stage.metrics.queries)
     source.alerts()
-    assert len(stage.metrics.queries) == asked
+    assert len(stage.metrics.queries) == count
     stage.world["stored"] = START + 315
     source.alerts()
-    assert len(stage.metrics.queries) == asked + 2
+    assert len(stage.metrics.queries) == count + 2
 
 
 def test_page_without_spoilers_hides_the_trial(stage: FakeServer) -> None:
@@ -142,10 +142,10 @@ def test_unknown_world_or_component_is_not_found(stage: FakeServer) -> None:
 def test_recreated_trial_is_a_new_one(stage: FakeServer) -> None:
     source = stage.source()
     source.world("shop-x1y2")
-    stage.management.put({**a_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}})
-    later = {**a_trial()["status"], "startedAt": START + 240, "steps": []}
+    stage.management.put({**build_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}})
+    later = {**build_trial()["status"], "startedAt": START + 240, "steps": []}
     stage.management.put(
-        {**a_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}, "status": later}
+        {**build_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}, "status": later}
     )
     assert source.world("shop-x1y2")["startedAt"] == START + 240
 

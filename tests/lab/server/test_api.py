@@ -285,10 +285,10 @@ def test_unreachable_or_foreign_server_is_a_lab_error(url: str) -> None:
 
 def test_pod_ports_are_probed_by_namespace(client: httpx.Client, lab: FakeLab) -> None:
     client.put("/worlds/t1", json=BODY)
-    asked = {"namespace": "shop", "pod": "web-0", "port": 8080}
-    assert client.post("/probe", json=asked).json() == {
+    request = {"namespace": "shop", "pod": "web-0", "port": 8080}
+    assert client.post("/probe", json=request).json() == {
         "connected": False, "status": None, "reported": "there is no such pod",
     }  # fmt: skip
-    assert client.post("/probe", json={**asked, "namespace": "elsewhere"}).status_code == 404
+    assert client.post("/probe", json={**request, "namespace": "elsewhere"}).status_code == 404
     assert client.post("/probe", json={"pod": "web-0"}).status_code == 400
     assert client.get("/probe").status_code in (404, 405)

@@ -108,11 +108,13 @@ class Kubelet(FakeNodes):
             if ending:
                 self._kube.delete(Reference("Pod", name, "shop"), grace_seconds=0)
             else:
-                self._kube.patch(Reference("Pod", name, "shop"), {"status": _running(now)}, subresource="status")
+                self._kube.patch(
+                    Reference("Pod", name, "shop"), {"status": _build_running_status(now)}, subresource="status"
+                )
         return writes
 
 
-def _running(now: float) -> Object:
+def _build_running_status(now: float) -> Object:
     at = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     status = {"name": "c", "image": "web:1", "imageID": "", "ready": True, "restartCount": 0}
     return {

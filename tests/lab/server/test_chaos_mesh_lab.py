@@ -145,8 +145,8 @@ def test_chaos_defaults_are_filled_in(lab_cluster: KubeCluster, clock: Clock) ->
 def test_chaos_mesh_webhook_rejects_invalid_specs(
     lab_cluster: KubeCluster, clock: Clock, kind: str, spec: Object, field: str
 ) -> None:
-    whom = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}
-    inner = {**spec, "podChaos": {**spec["podChaos"], **whom}} if kind == "Schedule" else {**whom, **spec}
+    recipient = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}
+    inner = {**spec, "podChaos": {**spec["podChaos"], **recipient}} if kind == "Schedule" else {**recipient, **spec}
     obj = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": kind, "metadata": {"name": "x", "namespace": NS}}
     with pytest.raises(Rejected, match=f"(?i){field}"):  # Chaos Mesh spells fields as its Go code does
         lab_cluster.create({**obj, "spec": inner})

@@ -151,13 +151,13 @@ def test_resumed_schedule_makes_up_one_start() -> None:
 
 def test_forbidden_start_is_skipped() -> None:
     often = schedule("@every 60s")
-    timers, told = ChaosTimers(lambda _, base: told.append(base - WALL)), []  # type: ignore[var-annotated]
+    timers, offsets = ChaosTimers(lambda _, base: offsets.append(base - WALL)), []  # type: ignore[var-annotated]
     timers.observe([often], 0.0)
     assert timers.expire(75.0, WALL)
     often["status"]["time"] = format_timestamp(WALL - 62.0)  # an earlier experiment still runs
     timers.observe([often], 60.0)
     timers.restart(WALL)
-    assert told == [-62.0, 0.0]
+    assert offsets == [-62.0, 0.0]
 
 
 def test_pending_manager_action_is_requested_again() -> None:

@@ -26,7 +26,7 @@ class Cluster:
 
 
 @pytest.mark.parametrize(
-    ("heard", "deleted"),
+    ("events", "deleted"),
     [
         (event(), ["shop/Event/ad.1"]),
         (event(message="the server is gone"), []),
@@ -34,11 +34,11 @@ class Cluster:
         (event(reason="FailedGetResourceMetric"), []),
     ],
 )
-def test_only_conflict_events_are_deleted(heard, deleted):
+def test_only_conflict_events_are_deleted(events, deleted):
     stop = threading.Event()
     cluster = Cluster(stop)
     cleaner = ConflictEventCleaner(cluster)
-    cleaner.on_event("PASSED", "Event", heard)
+    cleaner.on_event("PASSED", "Event", events)
     if not deleted:
         assert cleaner._found.empty()
         return

@@ -136,9 +136,9 @@ def test_api_server_client_is_answered(address: str, tls: MutualTls) -> None:
 def test_other_clients_are_rejected(address: str, tls: MutualTls, tmp_path: Path) -> None:
     other = MutualTls(tmp_path / "other", "kubelet")
     other.write()
-    nobody = ssl.create_default_context(cafile=str(tls.authority))
+    unknown = ssl.create_default_context(cafile=str(tls.authority))
     stranger = ssl.create_default_context(cafile=str(tls.authority))
     stranger.load_cert_chain(other.client_certificate, other.client_key)
-    for context in (nobody, stranger):
+    for context in (unknown, stranger):
         with httpx.Client(verify=context, trust_env=False) as client, pytest.raises(httpx.TransportError):
             client.get(address)

@@ -158,7 +158,7 @@ def test_refusal_by_former_quota_limits_is_ignored(hard, message, counts):
     assert requeuer.list_refusals() == ({"rs": 9} if counts else {})
 
 
-def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
+def build_running_pod(*ids: str, ended: tuple[str, ...] = ()) -> Object:
     entries = [{"name": i, "containerID": i, "state": {"running": {}}} for i in ids]
     entries += [{"name": i, "containerID": i, "state": {"terminated": {}}} for i in ended]
     specs = [{"name": e["name"], "image": f"image-of-{e['name']}"} for e in entries]
@@ -168,16 +168,16 @@ def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
 def test_effects_end_with_container_and_pod() -> None:
     effect_store = EffectStore()
     containers = RunningContainers(effect_store)
-    containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))
+    containers.on_event("ADDED", "Pod", build_running_pod("containerd://a", "containerd://b"))
     assert containers.pod_of("containerd://a") == "pod"
     assert containers.namespace_of("containerd://a") == "shop"
     for name in ("a", "b"):
         effect = ContainerEffect(pod_uid="pod", container_id=f"containerd://{name}", kind="Stress")
         effect_store.put(EffectKey("Stress", name), effect)
-    containers.on_event("MODIFIED", "Pod", running("containerd://b", ended=("containerd://a",)))
+    containers.on_event("MODIFIED", "Pod", build_running_pod("containerd://b", ended=("containerd://a",)))
     assert containers.pod_of("containerd://a") is None
     assert [e.container_id for e in effect_store.snapshot(["pod"]).containers] == ["containerd://b"]
-    containers.on_event("DELETED", "Pod", running("containerd://b"))
+    containers.on_event("DELETED", "Pod", build_running_pod("containerd://b"))
     assert effect_store.snapshot(["pod"]).containers == ()
     assert containers.pod_of("containerd://b") is None
 
@@ -205,7 +205,7 @@ class _Java:
 )
 def test_mounts_come_from_pod_and_image(container: str, world: object, mounts: list[str]) -> None:
     containers = RunningContainers(EffectStore())
-    pod = running("containerd://a")
+    pod = build_running_pod("containerd://a")
     parts = [{"name": "x", "mountPath": "/own"}, {"name": "x", "mountPath": "/own/file", "subPath": "file"}]
     pod["spec"]["containers"][0]["volumeMounts"] = parts
     containers.on_event("ADDED", "Pod", pod)
@@ -224,7 +224,7 @@ def test_mounts_come_from_pod_and_image(container: str, world: object, mounts: l
 )
 def test_attach_failure_depends_on_java(container: str, world: object, barred: str) -> None:
     containers = RunningContainers(EffectStore())
-    containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))
+    containers.on_event("ADDED", "Pod", build_running_pod("containerd://a", "containerd://b"))
     worlds = SimpleNamespace(get_processes={"shop": world}.get)
     programs = RunningPrograms(containers, worlds)  # type: ignore[arg-type]
     assert programs.explain_attach_failure(container) == barred

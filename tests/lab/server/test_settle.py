@@ -50,14 +50,14 @@ def settler(store: ObjectStore, gate: Gate) -> Settler:
     return Settler(store, gate, Requeuer(FakeCluster()))  # type: ignore[arg-type]
 
 
-def unready(store: ObjectStore, revision: int) -> None:
+def put_unready(store: ObjectStore, revision: int) -> None:
     rs = copy.deepcopy(store.names("shop", "ReplicaSet")["cart-r1"])
     rs["metadata"]["resourceVersion"] = str(revision)
     rs["status"]["readyReplicas"] = 0
     store.put("ReplicaSet", rs)
 
 
-def ready(store: ObjectStore, revision: int) -> None:
+def put_ready(store: ObjectStore, revision: int) -> None:
     rs = copy.deepcopy(store.names("shop", "ReplicaSet")["cart-r1"])
     rs["metadata"]["resourceVersion"] = str(revision)
     rs["status"]["readyReplicas"] = 1
@@ -73,28 +73,28 @@ def test_settled_state_is_verified_twice_and_cached(settler: Settler, gate: Gate
 
 
 def test_second_collection_is_checked_again(settler: Settler, store: ObjectStore, gate: Gate) -> None:
-    gate.then = {2: lambda: unready(store, 201), 3: lambda: ready(store, 202)}
+    gate.then = {2: lambda: put_unready(store, 201), 3: lambda: put_ready(store, 202)}
     reasons = settler.settle("shop", lambda: 0, 0.0)
     assert [r.code for r in reasons] == ["Moving"]
-    ready(store, 203)
+    put_ready(store, 203)
     assert settler.settle("shop", lambda: 0, 5.0) == ()
 
 
 def test_unsettled_state_has_reasons(settler: Settler, store: ObjectStore) -> None:
-    unready(store, 201)
+    put_unready(store, 201)
     reasons = settler.settle("shop", lambda: 0, 0.0)
     assert {r.name for r in reasons} == {"cart-r1", "cart"}
     assert not settler.is_unchanged("shop")
 
 
 def test_pending_kubelet_work_is_unsettled(settler: Settler, store: ObjectStore) -> None:
-    unready(store, 201)
+    put_unready(store, 201)
     writes = iter([1, 1])
 
     def run_nodes() -> int:
         done = next(writes, 0)
         if not done:
-            ready(store, 202)
+            put_ready(store, 202)
         return done
 
     assert settler.settle("shop", run_nodes, 5.0) == ()
@@ -105,12 +105,12 @@ def test_change_in_another_namespace_does_not_unsettle(settler: Settler, store: 
     settler.settle("shop", lambda: 0, 5.0)
     store.put("Pod", {"metadata": {"name": "x", "namespace": "other", "uid": "x", "resourceVersion": "300"}})
     assert settler.is_unchanged("shop")
-    unready(store, 301)
+    put_unready(store, 301)
     assert not settler.is_unchanged("shop")
 
 
 def test_settle_stops_when_the_caller_left(settler: Settler, store: ObjectStore) -> None:
-    unready(store, 201)
+    put_unready(store, 201)
     assert settler.settle("shop", lambda: 0, 60.0, should_continue=lambda: False)
 
 
@@ -125,7 +125,7 @@ def test_terminating_pods_do_not_block_settling(settler: Settler, store: ObjectS
     assert "Deleting" in {r.code for r in settler.settle("shop", lambda: 0, 0.0)}
 
 
-def refused(store: ObjectStore) -> None:
+def put_refused_pod(store: ObjectStore) -> None:
     verdict = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     metadata = {"name": "new", "namespace": "shop", "uid": "new", "resourceVersion": "400"}
     spec = {"containers": [{"name": "c"}]}
@@ -141,7 +141,7 @@ def node(store: ObjectStore, revision: int, **spec: object) -> None:
 def test_free_capacity_unsettles_until_scheduler_has_had_time(
     settler: Settler, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused(store)
+    put_refused_pod(store)
     node(store, 401, unschedulable=True)
     assert settler.settle("shop", lambda: 0, 5.0) == ()
     node(store, 402, unschedulable=True)

@@ -20,14 +20,14 @@ def node(name="n1", *, labels=None, allocatable=None, **spec):
     }  # fmt: skip
 
 
-def waiting(cpu="500m", **spec):
+def build_waiting_pod(cpu="500m", **spec):
     container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
     return {
         "kind": "Pod", "metadata": meta("new"), "spec": {"containers": [container], **spec}, "status": REFUSED,
     }  # fmt: skip
 
 
-def running(cpu, on="n1", **status):
+def build_running_pod(cpu, on="n1", **status):
     found = pod(f"old-{cpu}")
     found["spec"] = {"nodeName": on, "containers": [{"name": "c", "resources": {"limits": {"cpu": cpu}}}]}
     found["status"] |= status
@@ -57,17 +57,21 @@ def list_pending(*objects, nodes=(), volumes=(), pods=()):
 @pytest.mark.parametrize(
     ("asks", "where", "others"),
     [
-        (waiting(), node(), []),
-        (waiting("4"), node(), []),
-        (waiting("2"), node(), [running("2")]),
-        (waiting("3"), node(), [running("4", phase="Succeeded")]),
-        (waiting("3"), node(), [running("4", on="n2")]),
-        (waiting(nodeSelector={"disk": "ssd"}), node(labels={"disk": "ssd"}), []),
-        (waiting(tolerations=[{"key": "pool", "operator": "Exists"}]), node(taints=[TAINT]), []),
-        (waiting(tolerations=[{"key": "pool", "value": "gpu", "effect": "NoSchedule"}]), node(taints=[TAINT]), []),
-        (waiting(tolerations=[{"operator": "Exists"}]), node(taints=[TAINT]), []),
-        (waiting(), node(taints=[{**TAINT, "effect": "PreferNoSchedule"}]), []),
-        (waiting(topologySpreadConstraints=[{"whenUnsatisfiable": "ScheduleAnyway"}]), node(), []),
+        (build_waiting_pod(), node(), []),
+        (build_waiting_pod("4"), node(), []),
+        (build_waiting_pod("2"), node(), [build_running_pod("2")]),
+        (build_waiting_pod("3"), node(), [build_running_pod("4", phase="Succeeded")]),
+        (build_waiting_pod("3"), node(), [build_running_pod("4", on="n2")]),
+        (build_waiting_pod(nodeSelector={"disk": "ssd"}), node(labels={"disk": "ssd"}), []),
+        (build_waiting_pod(tolerations=[{"key": "pool", "operator": "Exists"}]), node(taints=[TAINT]), []),
+        (
+            build_waiting_pod(tolerations=[{"key": "pool", "value": "gpu", "effect": "NoSchedule"}]),
+            node(taints=[TAINT]),
+            [],
+        ),
+        (build_waiting_pod(tolerations=[{"operator": "Exists"}]), node(taints=[TAINT]), []),
+        (build_waiting_pod(), node(taints=[{**TAINT, "effect": "PreferNoSchedule"}]), []),
+        (build_waiting_pod(topologySpreadConstraints=[{"whenUnsatisfiable": "ScheduleAnyway"}]), node(), []),
     ],
 )
 def test_pod_with_available_capacity_is_pending_work(asks, where, others):
@@ -77,20 +81,20 @@ def test_pod_with_available_capacity_is_pending_work(asks, where, others):
 @pytest.mark.parametrize(
     ("asks", "where", "others"),
     [
-        (waiting("5"), node(), []),
-        (waiting("3"), node(), [running("2")]),
-        (waiting(), node(allocatable={"pods": "1"}), [running("1m")]),
-        (waiting(nodeSelector={"disk": "ssd"}), node(labels={"disk": "hdd"}), []),
-        (waiting(), node(taints=[TAINT]), []),
-        (waiting(tolerations=[{"key": "pool", "value": "cpu"}]), node(taints=[TAINT]), []),
-        (waiting(), node(unschedulable=True), []),
-        (waiting(affinity={"podAntiAffinity": {}}), node(), []),
-        (waiting(topologySpreadConstraints=[{"whenUnsatisfiable": "DoNotSchedule"}]), node(), []),
-        (waiting(schedulerName="another"), node(), []),
-        (waiting(schedulingGates=[{"name": "later"}]), node(), []),
-        (waiting(volumes=[{"persistentVolumeClaim": {"claimName": "absent"}}]), node(), []),
-        ({**waiting(), "status": {}}, node(), []),
-        (waiting(nodeName="n1"), node(), []),
+        (build_waiting_pod("5"), node(), []),
+        (build_waiting_pod("3"), node(), [build_running_pod("2")]),
+        (build_waiting_pod(), node(allocatable={"pods": "1"}), [build_running_pod("1m")]),
+        (build_waiting_pod(nodeSelector={"disk": "ssd"}), node(labels={"disk": "hdd"}), []),
+        (build_waiting_pod(), node(taints=[TAINT]), []),
+        (build_waiting_pod(tolerations=[{"key": "pool", "value": "cpu"}]), node(taints=[TAINT]), []),
+        (build_waiting_pod(), node(unschedulable=True), []),
+        (build_waiting_pod(affinity={"podAntiAffinity": {}}), node(), []),
+        (build_waiting_pod(topologySpreadConstraints=[{"whenUnsatisfiable": "DoNotSchedule"}]), node(), []),
+        (build_waiting_pod(schedulerName="another"), node(), []),
+        (build_waiting_pod(schedulingGates=[{"name": "later"}]), node(), []),
+        (build_waiting_pod(volumes=[{"persistentVolumeClaim": {"claimName": "absent"}}]), node(), []),
+        ({**build_waiting_pod(), "status": {}}, node(), []),
+        (build_waiting_pod(nodeName="n1"), node(), []),
     ],
 )
 def test_unschedulable_pod_is_no_pending_work(asks, where, others):
@@ -121,7 +125,7 @@ def test_claim_with_matching_volume_is_pending_work(asks, offers, bound):
 
 
 def test_pod_with_unbound_claim_is_no_pending_work():
-    asks = waiting(volumes=[{"persistentVolumeClaim": {"claimName": "data"}}])
+    asks = build_waiting_pod(volumes=[{"persistentVolumeClaim": {"claimName": "data"}}])
     held = claim(volumeName="pv")
     assert list_pending(asks, held, nodes=[node()], volumes=[volume()]) == [
         "PersistentVolumeClaim/data: will be bound to volume pv"
@@ -134,7 +138,7 @@ def test_pod_with_unbound_claim_is_no_pending_work():
 
 def test_pending_scheduling_is_unsettled():
     kinds = world()
-    kinds["Pod"]["new"] = waiting()
+    kinds["Pod"]["new"] = build_waiting_pod()
     cluster = pending_scheduling.ClusterCapacity({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))
     reasons = list_unsettled(facts(kinds, due=list(pending_scheduling.list_due(kinds, cluster))))
     assert [str(r) for r in reasons] == ["Pod/new: there is room on node n1"]

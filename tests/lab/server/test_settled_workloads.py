@@ -116,7 +116,7 @@ def test_unschedulable_pod_is_refused_and_settled() -> None:
     assert codes(kinds) == set()
 
 
-def refused() -> dict[str, dict[str, Any]]:
+def build_refused_world() -> dict[str, dict[str, Any]]:
     """A ReplicaSet whose only pod was refused, at revision 100."""
     kinds = world()
     del kinds["Pod"]
@@ -139,7 +139,7 @@ def refused() -> dict[str, dict[str, Any]]:
 def test_refusal_counts_only_if_newer_than_its_remedy(
     quota_revision: int, refusals: dict[str, int], expected: set[str]
 ) -> None:
-    kinds = refused()
+    kinds = build_refused_world()
     quota = {
         "kind": "ResourceQuota",
         "metadata": meta("q", resourceVersion=str(quota_revision)),
@@ -158,12 +158,12 @@ def test_refusal_counts_only_if_newer_than_its_remedy(
     ],
 )
 def test_namespace_and_cluster_policies_refuse_pods(more: dict[str, Any]) -> None:
-    assert codes(refused(), **more) == {"StaleRefusal"}
-    assert codes(refused(), refused={"uid-cart-r1": 120}, **more) == set()
+    assert codes(build_refused_world(), **more) == {"StaleRefusal"}
+    assert codes(build_refused_world(), refused={"uid-cart-r1": 120}, **more) == set()
 
 
 def test_missing_pod_without_refusal_is_unsettled() -> None:
-    kinds = refused()
+    kinds = build_refused_world()
     put(kinds, "ReplicaSet/cart-r1/status", {"observedGeneration": 1})
     assert codes(kinds) == {"Missing"}
 

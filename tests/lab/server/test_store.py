@@ -104,15 +104,15 @@ def test_managed_fields_are_dropped() -> None:
 
 def test_revision_is_seen_after_listeners_ran() -> None:
     store = ObjectStore()
-    heard: list[tuple[str, str, bool]] = []
+    events: list[tuple[str, str, bool]] = []
     store.listen(
-        lambda type_, kind, o: heard.append((type_, kind, store.saw_all(0, int(o["metadata"]["resourceVersion"]))))
+        lambda type_, kind, o: events.append((type_, kind, store.saw_all(0, int(o["metadata"]["resourceVersion"]))))
     )
     store.put("Pod", obj("a", 1))
     store.put("Pod", obj("a", 2))
     store.pass_by("Event", obj("e", 3))
     store.drop("Pod", obj("a", 4))
-    assert heard == [
+    assert events == [
         ("ADDED", "Pod", False),
         ("MODIFIED", "Pod", False),
         ("PASSED", "Event", False),
@@ -126,11 +126,11 @@ def test_revision_is_seen_after_listeners_ran() -> None:
 
 def test_listener_hears_of_the_end_of_a_replaced_object() -> None:
     store = ObjectStore()
-    heard: list[tuple[str, str]] = []
-    store.listen(lambda type_, _, o: heard.append((type_, o["metadata"]["uid"])))
+    events: list[tuple[str, str]] = []
+    store.listen(lambda type_, _, o: events.append((type_, o["metadata"]["uid"])))
     store.put("Pod", obj("a", 1, uid="old"))
     store.put("Pod", obj("a", 2, uid="new"))
-    assert heard == [("ADDED", "old"), ("DELETED", "old"), ("ADDED", "new")]
+    assert events == [("ADDED", "old"), ("DELETED", "old"), ("ADDED", "new")]
 
 
 def test_experiments_of_all_namespaces_are_ordered() -> None:

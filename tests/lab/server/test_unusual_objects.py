@@ -38,7 +38,7 @@ def pod(name: str, **status: Any) -> Object:
     }  # fmt: skip
 
 
-def stored(obj: Object) -> Object:
+def build_stored(obj: Object) -> Object:
     """As the API server hands it out, but for its defaults: who reads may not rest on them either."""
     metadata = {"namespace": NAMESPACE, "uid": f"uid-{obj['metadata']['name']}", "resourceVersion": "7"}
     return {**copy.deepcopy(obj), "metadata": {**metadata, **obj["metadata"]}}
@@ -77,44 +77,44 @@ def judge(*objects: Object) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def simulated() -> TwinCluster:
+def build_cluster() -> TwinCluster:
     return TwinCluster(tiny.app(), tiny.objects())
 
 
-def flow(simulated: TwinCluster, *objects: Object) -> None:
-    before = {kind: dict(names) for kind, names in simulated.kinds.items()}
+def flow(build_cluster: TwinCluster, *objects: Object) -> None:
+    before = {kind: dict(names) for kind, names in build_cluster.kinds.items()}
     try:
         for obj in objects:
-            simulated.put(obj)
-        simulated.version += 1
-        net = Network(simulated.view(), ProcessTable(tiny.DEFINITION))
-        pods = list(simulated.kinds["Pod"].values())
+            build_cluster.put(obj)
+        build_cluster.version += 1
+        net = Network(build_cluster.view(), ProcessTable(tiny.DEFINITION))
+        pods = list(build_cluster.kinds["Pod"].values())
         for source in pods:
-            for name in simulated.kinds["Service"]:
+            for name in build_cluster.kinds["Service"]:
                 for found in net.lookup(source, name, 80).destinations:
                     assert net.pod_at(found.ip) is None or net.wire(source, net.pod_at(found.ip) or {}, found.port)
             for target in pods:
                 net.wire(source, target, 80)
-        simulated.run(30)
+        build_cluster.run(30)
     finally:
-        simulated.kinds = before
-        simulated.version += 1
+        build_cluster.kinds = before
+        build_cluster.version += 1
 
 
 @pytest.mark.parametrize("obj", OBJECTS, ids=lambda o: o["metadata"]["name"])
-def test_object_stops_no_reader(simulated: TwinCluster, obj: Object) -> None:
-    obj = stored(obj)
+def test_object_stops_no_reader(build_cluster: TwinCluster, obj: Object) -> None:
+    obj = build_stored(obj)
     judge(obj)
     KubeState().collect({obj["kind"]: {obj["metadata"]["name"]: obj}})
-    flow(simulated, obj)
+    flow(build_cluster, obj)
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_pod_stops_no_reader(simulated: TwinCluster, name: str) -> None:
+def test_pod_stops_no_reader(build_cluster: TwinCluster, name: str) -> None:
     one = run(pod(name))
     judge(one)
     KubeState().collect({"Pod": {name: one}})
-    flow(simulated, one)
+    flow(build_cluster, one)
 
 
 #: What others may have written into the status of a pod, through the API.
@@ -122,12 +122,12 @@ STATUSES: dict[str, Object] = yaml.safe_load((FOLDER / "statuses.yaml").read_tex
 
 
 @pytest.mark.parametrize("what", STATUSES)
-def test_status_stops_no_reader(simulated: TwinCluster, what: str) -> None:
+def test_status_stops_no_reader(build_cluster: TwinCluster, what: str) -> None:
     one = pod("bare")
     one["status"] = copy.deepcopy(STATUSES[what])
     judge(one)
     KubeState().collect({"Pod": {"bare": one}})
-    flow(simulated, one)
+    flow(build_cluster, one)
     run(one)
 
 

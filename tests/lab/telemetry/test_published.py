@@ -122,7 +122,7 @@ def differences(ours: Families, published: Families, added: set[str], omitted: s
     return wrong
 
 
-def unexplained(ours: Families, published: Families, reasons: dict[str, str]) -> list[str]:
+def list_unexplained(ours: Families, published: Families, reasons: dict[str, str]) -> list[str]:
     missing = published.keys() - ours.keys()
     explained = {name for name in published for pattern in reasons.values() if re.search(pattern, name)}
     unlisted = [f"{name}: published, neither exported nor listed" for name in sorted(missing - explained)]
@@ -133,7 +133,7 @@ def test_objects() -> None:
     published = {name: (m["type"], set(m["labels"])) for name, m in read("kube-state-metrics")["metrics"].items()}
     ours = families(collect_kube_state(RICH))
     assert differences(ours, published, set(), set()) == []
-    assert unexplained(ours, published, LEFT_OUT) == []
+    assert list_unexplained(ours, published, LEFT_OUT) == []
 
 
 def test_containers() -> None:
@@ -152,7 +152,7 @@ def test_containers() -> None:
     scraped = {"node", "instance"}  # by the target, as kubernetes-mixin expects it
     assert differences(of_containers, known, scraped, set()) == []
     assert differences(of_pods, known, scraped, {"container", "id", "image", "name"}) == []
-    assert unexplained(ours, known, NOT_SIMULATED) == []
+    assert list_unexplained(ours, known, NOT_SIMULATED) == []
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +206,7 @@ def test_differences_to_published_series_are_listed() -> None:
         "c: nobody publishes it", "a: counter, published as gauge", "a: label z is not published",
         "a: label y is missing",
     ]  # fmt: skip
-    assert unexplained(ours, published, {"no": "^a$"}) == [
+    assert list_unexplained(ours, published, {"no": "^a$"}) == [
         "b: published, neither exported nor listed", "a: exported, and listed as left out"
     ]  # fmt: skip
 

@@ -36,7 +36,7 @@ def pod(name: str = "web", phase: str = "Running", **started: str | None) -> dic
     }
 
 
-def measured(*keys: tuple[str, str]) -> Measured:
+def build_measured(*keys: tuple[str, str]) -> Measured:
     return Measured(NOW, 15, {key: Usage(0.25, 64 * 2.0**20) for key in keys or (("web", "c"),)})
 
 
@@ -55,7 +55,7 @@ def test_quantities_are_canonical(used: Usage, cpu: str, memory: str) -> None:
 
 
 def test_pod_metrics_match_metrics_server() -> None:
-    assert build_pod_metrics([pod()], measured()) == [
+    assert build_pod_metrics([pod()], build_measured()) == [
         {
             "kind": "PodMetrics",
             "apiVersion": "metrics.k8s.io/v1beta1",
@@ -87,12 +87,12 @@ def test_pod_metrics_match_metrics_server() -> None:
     ],
 )
 def test_only_whole_windows_count(subject: dict[str, Any], containers: list[str]) -> None:
-    assert list(measure_container_usage(subject, measured())) == containers
-    assert len(build_pod_metrics([subject], measured())) == bool(containers)
+    assert list(measure_container_usage(subject, build_measured())) == containers
+    assert len(build_pod_metrics([subject], build_measured())) == bool(containers)
 
 
 def test_node_usage_is_pods_plus_system() -> None:
-    usage = measured(("a", "c"), ("a", "d"), ("b", "c"), ("gone", "c")).usage
+    usage = build_measured(("a", "c"), ("a", "d"), ("b", "c"), ("gone", "c")).usage
     by_node = sum_by_node([pod("a"), pod("b")], usage)
     assert by_node == {"worker-1": Usage(0.75, 192 * 2.0**20)}
     ready, broken = (

@@ -106,8 +106,8 @@ def test_client_errors_have_no_unfilled_placeholders(protocol: str, outcome: str
 
 def test_only_kafka_has_brokers_and_only_postgresql_an_sql_error() -> None:
     for dialect, protocol in CLIENTS:
-        said = " ".join(CLIENTS[dialect, protocol].values())
-        assert ("bootstrap" in said.lower() or "Kafka" in said) == (protocol == "kafka")
+        message = " ".join(CLIENTS[dialect, protocol].values())
+        assert ("bootstrap" in message.lower() or "Kafka" in message) == (protocol == "kafka")
 
 
 def test_store_refusal_names_the_command() -> None:

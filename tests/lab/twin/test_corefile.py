@@ -81,7 +81,7 @@ def test_cluster_dns_runs_according_to_its_objects(objects, expected) -> None:
 
 
 def test_only_new_connections_need_the_name_server() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     cluster.dns = ClusterDns(denied("^api[.]"), True)
     cluster.version += 1
     assert cluster.run(120.0).share("gate", kind="CLIENT") == 0.0
@@ -93,7 +93,7 @@ def test_only_new_connections_need_the_name_server() -> None:
 
 
 def test_without_a_name_server_pools_run_dry() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     cluster.dns = ClusterDns(USUAL, False)
     cluster.version += 1
     assert 0.0 < cluster.run(60.0).share("users", kind="CLIENT") < 1.0

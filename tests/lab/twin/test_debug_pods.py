@@ -36,7 +36,7 @@ def run(cluster: TwinCluster, *words: str, **more: Any) -> ProcessStart:
     return cluster.twin.start(one, "probe", cluster.now)
 
 
-def reported(start: ProcessStart) -> tuple[int, str]:
+def read_result(start: ProcessStart) -> tuple[int, str]:
     assert start.exit is not None
     return start.exit.code, "\n".join(start.lines)
 
@@ -75,18 +75,18 @@ def address(cluster: TwinCluster, service: str) -> str:
 )
 def test_usual_commands(cluster: TwinCluster, words: tuple[str, ...], code: int, text: str) -> None:
     expected = text.replace("{gate}", address(cluster, "gate")).replace("{box}", address(cluster, "box"))
-    found_code, found = reported(run(cluster, *words))
+    found_code, found = read_result(run(cluster, *words))
     assert expected in found
     assert found_code == code
 
 
 def test_debug_pod_observes_broken_network(cluster: TwinCluster) -> None:
     cluster.scale("gate", 0)
-    code, text = reported(run(cluster, "wget", "-qO-", "http://gate/"))
+    code, text = read_result(run(cluster, "wget", "-qO-", "http://gate/"))
     assert (code, "Connection refused" in text) == (1, True)
     policy = {"podSelector": {}, "policyTypes": ["Egress"], "egress": []}
     cluster.put({"kind": "NetworkPolicy", "metadata": {"name": "deny", "namespace": "shop"}, "spec": policy})
-    code, text = reported(run(cluster, "nslookup", "box"))
+    code, text = read_result(run(cluster, "nslookup", "box"))
     assert (code, "no servers could be reached" in text) == (1, True)
 
 

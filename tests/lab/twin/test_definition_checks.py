@@ -44,7 +44,7 @@ READ = ("components", "gate", "operations", "read")
 
 
 @pytest.mark.parametrize(
-    ("change", "said", "place"),
+    ("change", "message", "place"),
     [
         (
             lambda t: t["components"]["api"].update(idleMilicores=3),
@@ -144,9 +144,9 @@ READ = ("components", "gate", "operations", "read")
     ],
 )
 def test_definition_mistake_has_its_path(
-    change: Callable[[dict[str, Any]], object], said: str, place: tuple[str | int, ...]
+    change: Callable[[dict[str, Any]], object], message: str, place: tuple[str | int, ...]
 ) -> None:
-    assert wrong(change) == [DefinitionMistake(said, place)]
+    assert wrong(change) == [DefinitionMistake(message, place)]
 
 
 def test_valid_definition_has_no_mistakes() -> None:
@@ -168,12 +168,12 @@ def test_unknown_image_is_reported() -> None:
 
 def test_edge_without_declared_call_is_reported() -> None:
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
-    said = "`calls` of app.yaml has no {caller: api, callee: box}, which faults, drafts and predictions rely on"
-    assert found == DefinitionMistake(f"edges[2]: {said}", ("edges", 2))
+    message = "`calls` of app.yaml has no {caller: api, callee: box}, which faults, drafts and predictions rely on"
+    assert found == DefinitionMistake(f"edges[2]: {message}", ("edges", 2))
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda twin: twin.pop("collector"), "the twin has no `collector`"),
         (lambda twin: twin["components"]["gate"].pop("telemetry"), "it has no `telemetry`"),
@@ -183,11 +183,11 @@ def test_edge_without_declared_call_is_reported() -> None:
         ),
     ],
 )
-def test_entry_without_request_metrics_is_reported(change: Callable[[dict[str, Any]], object], said: str) -> None:
+def test_entry_without_request_metrics_is_reported(change: Callable[[dict[str, Any]], object], message: str) -> None:
     twin = copy.deepcopy(TWIN)
     change(twin)
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
-    reported = f"components.gate: {said}: requests of the app's entry are not counted, but trials are judged by them"
+    reported = f"components.gate: {message}: requests of the app's entry are not counted, but trials are judged by them"
     assert found == DefinitionMistake(reported, ("components", "gate"))
 
 

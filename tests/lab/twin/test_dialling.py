@@ -16,7 +16,9 @@ from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, edge, process
 IP = "10.0.0.2"
 
 
-def dialled(of: Any, target: Process, address: str = f"store:{PORT}", program: str = "", **more: Any) -> ConnectionLane:
+def dial_once(
+    of: Any, target: Process, address: str = f"store:{PORT}", program: str = "", **more: Any
+) -> ConnectionLane:
     around = Surroundings(of, target)
     around.programs = {of.callee: program}
     (lane,), ip = dial(of, _address(address, **more), around.caller, around.change())
@@ -50,7 +52,7 @@ def test_dial_outcome_depends_on_the_listener(
     target: dict[str, Any], protocol: Any, outcome: ConnectionOutcome
 ) -> None:
     there = process("there", IP, **target)
-    lane = dialled(edge(protocol), there)
+    lane = dial_once(edge(protocol), there)
     if outcome == ConnectionOutcome.CONNECTION_REFUSED:
         assert lane == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
     else:
@@ -70,7 +72,7 @@ def test_components_of_one_program_are_interchangeable(
     program: str, component: str, outcome: ConnectionOutcome
 ) -> None:
     there = process("there", IP, component, program=program)
-    assert dialled(edge(), there, program="mongod").outcome == outcome
+    assert dial_once(edge(), there, program="mongod").outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -85,11 +87,11 @@ def test_components_of_one_program_are_interchangeable(
 def test_registry_may_answer_for_the_callee(
     registry: str, component: str, protocol: str, outcome: ConnectionOutcome
 ) -> None:
-    assert dialled(edge(registry=registry), process("there", IP, component, protocol)).outcome == outcome
+    assert dial_once(edge(registry=registry), process("there", IP, component, protocol)).outcome == outcome
 
 
 @pytest.mark.parametrize(
-    ("target", "asked", "outcome"),
+    ("target", "requests", "outcome"),
     [
         ({}, {"tls": True}, ConnectionOutcome.TLS_MISMATCH),
         ({"component": "other"}, {"tls": True}, ConnectionOutcome.PROTOCOL_MISMATCH),
@@ -144,10 +146,10 @@ def test_registry_may_answer_for_the_callee(
     ],
 )
 def test_store_login_outcome_depends_on_credentials_and_tls(
-    target: dict[str, Any], asked: dict[str, Any], outcome: ConnectionOutcome
+    target: dict[str, Any], requests: dict[str, Any], outcome: ConnectionOutcome
 ) -> None:
     there = process("there", IP, **{"protocol": "sql", **target})
-    lane = dialled(edge("sql"), there, **asked)
+    lane = dial_once(edge("sql"), there, **requests)
     assert (lane.outcome, lane.target) == (outcome, there)
 
 

@@ -43,12 +43,12 @@ def test_name_with_few_dots_is_looked_up_in_search_domains_first() -> None:
 
 
 def test_dns_rules_apply_once_pod_uses_their_server() -> None:
-    reported = _reported("u", "error")
+    reported = _build_effects("u", "error")
     assert collect_wrong_answers(reported) == {"u": WrongAnswers(False, ())}
     assert collect_wrong_answers(reported[:1]) == collect_wrong_answers(reported[1:]) == {}
 
 
-def _reported(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
+def _build_effects(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
     names = {"action": action, "patterns": list(patterns)}
     return (
         ContainerEffect(kind="DNS", pod_uid=uid, container_id="containerd://a", arguments={"server": "10.96.0.99"}),
@@ -58,11 +58,11 @@ def _reported(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, .
 
 def _mislead(cluster: TwinCluster, workload: str, action: str, *patterns: str) -> None:
     (pod,) = cluster.pods(workload)
-    cluster.stress = _reported(pod["metadata"]["uid"], action, *patterns)
+    cluster.stress = _build_effects(pod["metadata"]["uid"], action, *patterns)
     cluster.version += 1
 
 
-def _remembering(remembers: bool) -> list[dict[str, Any]]:
+def _remember_addresses(remembers: bool) -> list[dict[str, Any]]:
     return [
         {**edge, "useStaleAddress": remembers} if edge["caller"] == "users" else edge for edge in tiny.TWIN["edges"]
     ]
@@ -70,7 +70,7 @@ def _remembering(remembers: bool) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("remembers", "failing"), [(False, 1.0), (True, 0.0)])
 def test_new_connections_fail_unless_caller_has_cached_addresses(remembers: bool, failing: float) -> None:
-    cluster = tiny.started(edges=_remembering(remembers))
+    cluster = tiny.start_cluster(edges=_remember_addresses(remembers))
     _mislead(cluster, "users", "error")
     cluster.run(90.0)
     assert cluster.run(120.0).share("users", kind="CLIENT") == failing
@@ -80,7 +80,7 @@ def test_new_connections_fail_unless_caller_has_cached_addresses(remembers: bool
 
 
 def test_standing_connection_needs_no_name() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _mislead(cluster, "gate", "error")
     cluster.run(90.0)
     assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0
@@ -95,7 +95,7 @@ def test_standing_connection_needs_no_name() -> None:
 
 
 def test_random_address_never_answers() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _mislead(cluster, "gate", "random", "api.*")
     cluster.restart("api")
     first = cluster.run(60.0)
@@ -103,7 +103,7 @@ def test_random_address_never_answers() -> None:
     assert first.share("gate", kind="CLIENT") == cluster.run(60.0).share("gate", kind="CLIENT") == 1.0
 
 
-def _aliased(cluster: TwinCluster, ip: str, *names: str) -> None:
+def _add_host_aliases(cluster: TwinCluster, ip: str, *names: str) -> None:
     entries = [{"ip": ip, "hostnames": list(names)}]
     cluster.change("Deployment", "gate", lambda d: d["spec"]["template"]["spec"].update(hostAliases=entries))
     cluster.restart("gate")
@@ -114,14 +114,14 @@ def _aliased(cluster: TwinCluster, ip: str, *names: str) -> None:
     ("names", "failing"), [(["API", "other"], 1.0), (["api.shop.svc.cluster.local"], 0.0), (["other"], 0.0)]
 )
 def test_hosts_file_precedes_name_servers_for_the_exact_name(names, failing) -> None:
-    cluster = tiny.started()
-    _aliased(cluster, "192.0.2.7", *names)
+    cluster = tiny.start_cluster()
+    _add_host_aliases(cluster, "192.0.2.7", *names)
     assert cluster.run(60.0).share("gate", kind="CLIENT") == failing
 
 
 def test_entry_of_the_hosts_file_needs_no_name_server() -> None:
-    cluster = tiny.started()
-    _aliased(cluster, cluster.get("Service", "api")["spec"]["clusterIP"], "api")
+    cluster = tiny.start_cluster()
+    _add_host_aliases(cluster, cluster.get("Service", "api")["spec"]["clusterIP"], "api")
     _mislead(cluster, "gate", "error")
     cluster.restart("api")
     cluster.run(30.0)
@@ -129,7 +129,7 @@ def test_entry_of_the_hosts_file_needs_no_name_server() -> None:
 
 
 def test_failing_name_server_is_not_reported_as_unknown_name() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _mislead(cluster, "api", "error")
     cluster.restart("box")
     cluster.logs.clear()

@@ -46,8 +46,8 @@ def env(name: str, **values: str) -> Callable[[list[Document]], object]:
 
 
 def probe(path: str, port: int | str = "main") -> Callable[[list[Document]], object]:
-    asked = {"httpGet": {"path": path, "port": port}}
-    return lambda objects: container(objects, "gate").update(readinessProbe=asked)
+    readiness_probe = {"httpGet": {"path": path, "port": port}}
+    return lambda objects: container(objects, "gate").update(readinessProbe=readiness_probe)
 
 
 def edge(number: int, **fields: Any) -> Callable[[Document], object]:
@@ -71,7 +71,7 @@ def test_consistent_app_has_no_misses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("twin", "objects", "said", "place"),
+    ("twin", "objects", "message", "place"),
     [
         (
             edge(1, protocol="http"),
@@ -163,10 +163,10 @@ def test_consistent_app_has_no_misses() -> None:
 def test_dry_run_reports_mismatches_with_position(
     twin: Callable[[Document], object] | None,
     objects: Callable[[list[Document]], object] | None,
-    said: str,
+    message: str,
     place: tuple[str | int, ...],
 ) -> None:
-    assert dry_run(twin or (lambda _: None), objects or (lambda _: None)) == [Miss(said, place)]
+    assert dry_run(twin or (lambda _: None), objects or (lambda _: None)) == [Miss(message, place)]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ QUEUE = {"component": "box", "port": 7000, "topics": ["jobs"]}
 
 
 @pytest.mark.parametrize(
-    ("topic", "consumer", "said"),
+    ("topic", "consumer", "message"),
     [
         ("jobs", {}, None),
         (
@@ -198,7 +198,7 @@ QUEUE = {"component": "box", "port": 7000, "topics": ["jobs"]}
         ("jobs", {"operation": "Work"}, "'api/Work' is called but not defined"),
     ],
 )  # fmt: skip
-def test_topics_belong_to_existing_queues(topic: str, consumer: Document, said: str | None) -> None:
+def test_topics_belong_to_existing_queues(topic: str, consumer: Document, message: str | None) -> None:
     twin = copy.deepcopy(tiny.TWIN)
     twin["queues"] = [QUEUE]
     twin["components"]["box"]["operations"]["get"]["topic"] = topic
@@ -206,12 +206,12 @@ def test_topics_belong_to_existing_queues(topic: str, consumer: Document, said: 
     known = {"queue": "box", "topic": "jobs", "group": "api", "operation": "Job"}
     twin["components"]["api"]["consumers"] = [{**known, **consumer}]
     reported = find_mistakes(tiny.app(**twin))
-    assert [m.text for m in reported] == ([said] if said else [])
+    assert [m.text for m in reported] == ([message] if message else [])
     assert all(m.place[:4] == ("components", "api", "consumers", 0) for m in reported if consumer)
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "code", "message"),
     [
         ("a: &x {b: 1}\nc: {<<: *x}\n", "SK101", "merge keys are not allowed"),
         ("components: {\n", "SK101", "the file is not YAML"),
@@ -220,7 +220,7 @@ def test_topics_belong_to_existing_queues(topic: str, consumer: Document, said: 
     ],
 )
 def test_unreadable_twin_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: str, message: str
 ) -> None:
     folder = tmp_path / "catalog" / "apps" / "little"
     folder.mkdir(parents=True)
@@ -232,6 +232,6 @@ def test_unreadable_twin_is_reported(
     monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(tmp_path))
     first = check_files([folder / "app.yaml"], Catalog())[0]
     assert first.code == code
-    assert said in first.message
+    assert message in first.message
     assert first.position is not None
     assert first.position.path.endswith("twin.yaml")

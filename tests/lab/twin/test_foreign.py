@@ -55,7 +55,7 @@ def twin(**api: Any) -> dict[str, Any]:
     return known
 
 
-def started(config: Any = CONFIG, **api: Any) -> TwinCluster:
+def start_cluster(config: Any = CONFIG, **api: Any) -> TwinCluster:
     objects = tiny.objects()
     container = next(o for o in objects if o["metadata"]["name"] == "api")["spec"]["template"]["spec"]
     container["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/etc/api"}]
@@ -69,19 +69,19 @@ def started(config: Any = CONFIG, **api: Any) -> TwinCluster:
 
 
 def test_nested_file_has_listen_and_call_addresses() -> None:
-    span = started().run(120.0)
+    span = start_cluster().run(120.0)
     assert span.calls("gate") > 10
     assert span.share("gate", kind="SERVER") == 0
 
 
 @pytest.mark.parametrize("config", [{**CONFIG, "box": {"addr": "bax", "port": 7000}}, {**CONFIG, "main": {"port": 1}}])
 def test_wrong_value_in_a_nested_file_breaks_requests(config: Any) -> None:
-    span = started(config, start={}).run(120.0)
+    span = start_cluster(config, start={}).run(120.0)
     assert span.share("gate", kind="SERVER") > 0.9
 
 
 def test_parallel_calls_all_run_despite_failures() -> None:
-    cluster = started()
+    cluster = start_cluster()
     whole = cluster.run(120.0)
     cluster.delete("Service", "api")
     cluster.restart("gate")
@@ -90,12 +90,12 @@ def test_parallel_calls_all_run_despite_failures() -> None:
     assert whole.share("gate", kind="SERVER") == 0
     assert span.share("gate", kind="SERVER") == 1
     for each in (whole, span):
-        asked, served = (each.calls("gate", **which) for which in ({"span": "note"}, {"kind": "SERVER"}))
-        assert asked == pytest.approx(served, rel=0.05)
+        requests, served = (each.calls("gate", **which) for which in ({"span": "note"}, {"kind": "SERVER"}))
+        assert requests == pytest.approx(served, rel=0.05)
 
 
 def test_slowest_of_parallel_calls_counts() -> None:
-    cluster = started()
+    cluster = start_cluster()
     cluster.chaos("sink", delay=1.1)
     cluster.chaos("api", delay=0.5)
     cluster.run(60.0)
@@ -103,7 +103,7 @@ def test_slowest_of_parallel_calls_counts() -> None:
 
 
 def test_unset_span_status_hides_errors_from_the_callee_only() -> None:
-    cluster = started(unsetStatus=True)
+    cluster = start_cluster(unsetStatus=True)
     cluster.delete("Service", "box")
     cluster.restart("api")
     cluster.run(60.0)
@@ -113,7 +113,7 @@ def test_unset_span_status_hides_errors_from_the_callee_only() -> None:
 
 
 def test_program_may_wait_indefinitely_for_dependencies() -> None:
-    cluster = started(start={"dependencies": [{"callee": "box", "waitSeconds": -1}]})
+    cluster = start_cluster(start={"dependencies": [{"callee": "box", "waitSeconds": -1}]})
     cluster.scale("box", 0)
     cluster.restart("api")
     assert cluster.run(3600.0).silent("api")

@@ -52,7 +52,7 @@ def _calls(cluster: TwinCluster, service: str, kind: str) -> tuple[float, float]
     ],
 )
 def test_http_rules_select_calls_and_change_outcomes(rule: dict[str, Any], served: bool, failing: bool) -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _intercept(cluster, rule)
     cluster.run(90.0)  # connections that are older than the proxy
     rate, _ = _calls(cluster, "gate", "SERVER")
@@ -63,7 +63,7 @@ def test_http_rules_select_calls_and_change_outcomes(rule: dict[str, Any], serve
 
 @pytest.mark.parametrize("target", ["Request", "Response"])
 def test_delay_is_the_callers_and_not_the_callees(target: str) -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _intercept(cluster, _rule(target, delay="2s"))
     cluster.run(90.0)
     late = cluster.run(120.0)
@@ -71,7 +71,7 @@ def test_delay_is_the_callers_and_not_the_callees(target: str) -> None:
 
 
 def test_older_connections_escape_briefly_and_end_is_immediate() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _intercept(cluster, _rule(abort=True))
     assert 0.0 < cluster.run(30.0).share("users", kind="CLIENT") < 0.8
     cluster.run(60.0)
@@ -81,7 +81,7 @@ def test_older_connections_escape_briefly_and_end_is_immediate() -> None:
 
 
 def test_http_proxy_handles_plain_http_and_ends_with_container() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _intercept(cluster, _rule(selector={"port": 9000}, abort=True), (9000,), "api")
     cluster.run(90.0)
     assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0, "gRPC"

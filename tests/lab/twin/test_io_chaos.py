@@ -13,12 +13,12 @@ _EIO = {"type": "fault", "faults": [{"errno": 5, "weight": 1}]}
 _LATE = {"type": "latency", "delaySeconds": 1.0}
 
 
-def _started(*files: dict[str, Any], **disk: Any) -> TwinCluster:
+def _start_cluster(*files: dict[str, Any], **disk: Any) -> TwinCluster:
     components = dict(tiny.TWIN["components"])
     disk = {"directory": "/d", **disk}
     box = {**components["box"], "disk": disk, "operations": {"get": {"ownMs": 1, "files": list(files)}}}
     edges = [{**edge, "timeoutSeconds": 0} for edge in tiny.TWIN["edges"]]
-    return tiny.started(components={**components, "box": box}, edges=edges)
+    return tiny.start_cluster(components={**components, "box": box}, edges=edges)
 
 
 def _meet(cluster: TwinCluster, workload: str, volume: str, *actions: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def _texts(cluster: TwinCluster, workload: str) -> set[str]:
     ],
 )
 def test_delays_add_up_method_by_method(volume: str, action: dict[str, Any], least: float, most: float) -> None:
-    cluster = _started({"file": "log/1", "methods": ["fsync"]}, {"file": "data/1", "methods": ["write"]})
+    cluster = _start_cluster({"file": "log/1", "methods": ["fsync"]}, {"file": "data/1", "methods": ["write"]})
     _meet(cluster, "box", volume, action)
     cluster.run(30.0)
     assert least <= cluster.run(120.0).quantile(0.5, "api") <= most
@@ -61,7 +61,7 @@ def test_delays_add_up_method_by_method(volume: str, action: dict[str, Any], lea
 
 
 def test_program_without_files_is_unaffected() -> None:
-    cluster = _started()
+    cluster = _start_cluster()
     _meet(cluster, "box", "/d", _EIO, _LATE)
     window = cluster.run(120.0)
     assert (window.share("api"), window.quantile(0.9, "api") < 100) == (0.0, True)
@@ -69,7 +69,7 @@ def test_program_without_files_is_unaffected() -> None:
 
 def test_serial_file_access_forms_a_queue() -> None:
     def after(seconds: float, **queue: str) -> float:
-        cluster = _started({"file": "a", "methods": ["getattr"], **queue})
+        cluster = _start_cluster({"file": "a", "methods": ["getattr"], **queue})
         _meet(cluster, "box", "/d", {**_LATE, "delaySeconds": seconds})
         return cluster.run(300.0).quantile(0.5, "api")
 
@@ -79,7 +79,7 @@ def test_serial_file_access_forms_a_queue() -> None:
 
 
 def test_io_errors_use_system_messages() -> None:
-    cluster = _started(
+    cluster = _start_cluster(
         {"file": "a", "methods": ["write"], "errorResponse": "no write: {error}", "log": "ERROR: {error}"},
         errors={"5": "I/O error"},
     )
@@ -94,7 +94,9 @@ def test_io_errors_use_system_messages() -> None:
 
 @pytest.mark.parametrize("waits", [True, False])
 def test_program_intolerant_of_io_errors_exits(waits: bool) -> None:
-    cluster = _started({"file": "a", "methods": ["write"], "blocking": waits, "code": 14, "log": "PANIC: {error}"})
+    cluster = _start_cluster(
+        {"file": "a", "methods": ["write"], "blocking": waits, "code": 14, "log": "PANIC: {error}"}
+    )
     _meet(cluster, "box", "/d", _EIO)
     cluster.run(15.0)
     assert cluster.last is not None
@@ -113,7 +115,7 @@ def test_io_mistakes_and_open_errors_fail_requests() -> None:
         "corruptResponse": "bad checksum",
         "corruptLog": "FATAL: bad checksum",
     }
-    cluster = _started(access)
+    cluster = _start_cluster(access)
     _meet(cluster, "box", "/d", mistake)
     assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
     assert "box failed: bad checksum" in _texts(cluster, "api")
@@ -121,13 +123,13 @@ def test_io_mistakes_and_open_errors_fail_requests() -> None:
     _meet(cluster, "box", "/d", {"type": "attrOverride", "path": "", "perm": 0})
     assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
     assert "box failed: Permission denied" in _texts(cluster, "api")
-    cluster = _started({**access, "corruptResponse": ""})
+    cluster = _start_cluster({**access, "corruptResponse": ""})
     _meet(cluster, "box", "/d", mistake)
     assert cluster.run(60.0).share("api", kind="SERVER") == 0.0
 
 
 def test_snapshots_that_fail_stop_writing_until_one_succeeds() -> None:
-    cluster = _started(
+    cluster = _start_cluster(
         snapshots={
             "file": "dump", "methods": ["create", "write"], "saveAfter": [[3600, 1], [60, 5]], "operations": ["get"],
             "log": "# {error}", "errorResponse": "MISCONF", "successLog": "* saved",
@@ -146,11 +148,11 @@ def test_snapshots_that_fail_stop_writing_until_one_succeeds() -> None:
 
 def test_background_file_access_follows_calls() -> None:
     access = {"file": "log", "methods": ["fsync"], "code": 1, "log": "PANIC"}
-    cluster = _started(maintenance=[{"everySeconds": 15, "operations": ["get"], "files": [access]}])
+    cluster = _start_cluster(maintenance=[{"everySeconds": 15, "operations": ["get"], "files": [access]}])
     _meet(cluster, "box", "/d", _EIO)
     cluster.run(30.0)
     assert "PANIC" in _texts(cluster, "box")
-    idle = _started(maintenance=[{"everySeconds": 15, "operations": ["put"], "files": [access]}])
+    idle = _start_cluster(maintenance=[{"everySeconds": 15, "operations": ["put"], "files": [access]}])
     _meet(idle, "box", "/d", _EIO)
     idle.run(60.0)
     assert "PANIC" not in _texts(idle, "box")

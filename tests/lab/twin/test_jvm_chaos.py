@@ -32,7 +32,7 @@ def _app(**java: Any) -> App:
     return tiny.app(components=components)
 
 
-def _started(**java: Any) -> TwinCluster:
+def _start_cluster(**java: Any) -> TwinCluster:
     app = _app(**java)
     parts = tuple(
         Component(name=c.name, workload=c.workload, service=c.service, jvm=_JVM if c.name == "api" else None)
@@ -70,7 +70,7 @@ def _remove(cluster: TwinCluster) -> None:
     ],
 )
 def test_requests_through_the_method_fail(at: tuple[str, str], share: float) -> None:
-    cluster = _started(wrongResult={"share": 0.25})
+    cluster = _start_cluster(wrongResult={"share": 0.25})
     _install(cluster, _rule(_FAILURE, at=at))
     window = cluster.run(300.0)
     assert window.share("api", kind="SERVER") == pytest.approx(share, abs=0.05)
@@ -80,7 +80,7 @@ def test_requests_through_the_method_fail(at: tuple[str, str], share: float) -> 
 
 
 def test_non_java_program_has_no_jvm_rules() -> None:
-    cluster = _started()
+    cluster = _start_cluster()
     _install(cluster, _rule(_FAILURE, at=("org.api.Server$Service", "read")), workload="gate")
     assert cluster.run(120.0).share("gate", kind="SERVER") == 0.0
     spec = {w: cluster.pods(w)[0]["spec"]["containers"][0] for w in ("api", "gate", "box")}
@@ -89,12 +89,12 @@ def test_non_java_program_has_no_jvm_rules() -> None:
         "gate": "NoJava",
         "box": "NoJava",
     }
-    cluster = _started(hasShell=False)
+    cluster = _start_cluster(hasShell=False)
     assert cluster.twin.explain_attach_failure(spec["api"]) == "NoShell"
 
 
 def test_exception_appears_in_log_span_and_response() -> None:
-    cluster = _started()
+    cluster = _start_cluster()
     _install(cluster, _rule(_FAILURE))
     cluster.logs.clear()
     cluster.run(60.0)
@@ -111,7 +111,7 @@ def test_exception_appears_in_log_span_and_response() -> None:
 
 
 def test_jvm_sleep_only_delays_requests() -> None:
-    cluster = _started()
+    cluster = _start_cluster()
     assert cluster.run(120.0).quantile(0.9, "gate") < 1000
     _install(cluster, _rule({"sleepSeconds": 3.0}))
     window = cluster.run(300.0)
@@ -120,7 +120,7 @@ def test_jvm_sleep_only_delays_requests() -> None:
 
 
 def test_wrong_result_has_the_apps_declared_consequences() -> None:
-    cluster = _started(wrongResult={"share": 0.5, "exception": "java.lang.NullPointerException: no store"})
+    cluster = _start_cluster(wrongResult={"share": 0.5, "exception": "java.lang.NullPointerException: no store"})
     store = ("org.api.Store", "find")
     _install(cluster, _rule({"returns": "null"}, at=store))
     assert cluster.run(300.0).share("api", kind="SERVER") == pytest.approx(0.5, abs=0.06)
@@ -132,7 +132,7 @@ def test_wrong_result_has_the_apps_declared_consequences() -> None:
 
 
 def test_restarted_container_loses_jvm_rules() -> None:
-    cluster = _started()
+    cluster = _start_cluster()
     _install(cluster, _rule(_FAILURE))
     assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
     cluster.restart("api")
@@ -141,7 +141,7 @@ def test_restarted_container_loses_jvm_rules() -> None:
 
 
 def test_garbage_collection_pauses_once_and_is_counted() -> None:
-    cluster = _started(collectionSeconds=5, collector="MarkSweepCompact", collections=2)
+    cluster = _start_cluster(collectionSeconds=5, collector="MarkSweepCompact", collections=2)
     assert _collections(cluster) == 2.0
     _install(cluster, _rule({"collects": True}, at=_TRIGGER))
     assert cluster.run(15.0).quantile(0.99, "api") > 2000
@@ -156,7 +156,7 @@ def test_garbage_collection_pauses_once_and_is_counted() -> None:
 
 
 def test_busy_threads_use_cores_and_full_heap_fails_requests() -> None:
-    cluster = _started(heapUsedMib=20, heapMib=100)
+    cluster = _start_cluster(heapUsedMib=20, heapMib=100)
     assert _usage(cluster)[0] < 0.2
     _install(cluster, _rule({"threads": 2}, at=_TRIGGER))
     cluster.run(60.0)
@@ -174,7 +174,7 @@ def test_busy_threads_use_cores_and_full_heap_fails_requests() -> None:
     ("limit", "held", "expected"), [("100Mi", 10, 90.0), ("300Mi", 26, 150.0), ("800Mi", 100, 150.0)]
 )
 def test_default_heap_follows_memory_limit(limit: str, held: float, expected: float) -> None:
-    cluster = _started(heapUsedMib=held)
+    cluster = _start_cluster(heapUsedMib=held)
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": {"memory": limit}}
     cluster.restart("api")
@@ -185,7 +185,7 @@ def test_default_heap_follows_memory_limit(limit: str, held: float, expected: fl
 
 
 def test_heap_beyond_the_memory_limit_is_oom_killed() -> None:
-    cluster = _started(heapMib=400, heapUsedMib=20)
+    cluster = _start_cluster(heapMib=400, heapUsedMib=20)
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": {"memory": "200Mi"}}
     cluster.restart("api")

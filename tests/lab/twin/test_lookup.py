@@ -326,7 +326,7 @@ def test_hosts_file_may_resolve_to_a_service() -> None:
     assert net.lookup(caller, "front", 81, "UDP").destinations == to("10.0.0.2", "10.0.0.3", port=53)
 
 
-def misled(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
+def build_dns_effect(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
     arguments = {"action": action, "patterns": list(patterns)}
     return (
         ContainerEffect(kind="DNS", pod_uid=uid, container_id="containerd://a", arguments={"server": "10.96.0.99"}),
@@ -349,7 +349,7 @@ def misled(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]
 def test_wrong_answers_of_a_name_server(
     action: str, patterns: list[str], uid: str, host: str, expected: DialLookup
 ) -> None:
-    net = network(CLIENT, *WEB, containers=misled(uid, action, *patterns))
+    net = network(CLIENT, *WEB, containers=build_dns_effect(uid, action, *patterns))
     assert net.lookup(CLIENT, host, 80) == expected
 
 
@@ -374,14 +374,14 @@ def test_cluster_dns_configuration_is_applied(corefile: str, runs: bool, host: s
 
 
 def test_pod_with_own_name_server_ignores_cluster_dns() -> None:
-    net = network(CLIENT, *WEB, containers=misled("client", "error", "x.*"), dns=ClusterDns("", False))
+    net = network(CLIENT, *WEB, containers=build_dns_effect("client", "error", "x.*"), dns=ClusterDns("", False))
     assert net.lookup(CLIENT, "web", 80).outcome == ConnectionOutcome.OK
     assert net.lookup(pod("b", "10.0.0.8"), "web", 80).outcome == ConnectionOutcome.DNS_TIMEOUT
 
 
 def test_names_are_resolved_in_the_caller_namespace() -> None:
     caller = pod("caller", "10.1.0.9", namespace="stores")
-    net = network(CLIENT, caller, *WEB, *STORE, containers=misled("caller", "error", "store.stores.*"))
+    net = network(CLIENT, caller, *WEB, *STORE, containers=build_dns_effect("caller", "error", "store.stores.*"))
     assert net.lookup(caller, "web", 80).outcome == ConnectionOutcome.NXDOMAIN
     assert net.lookup(caller, "web.shop", 80).outcome == ConnectionOutcome.OK
     assert net.lookup(caller, "store", 80).outcome == ConnectionOutcome.SERVFAIL

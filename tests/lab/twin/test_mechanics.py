@@ -32,7 +32,7 @@ def hotel() -> TwinDefinition:
 
 
 @pytest.mark.parametrize(
-    ("held", "asked", "least", "most", "after"),
+    ("held", "requests", "least", "most", "after"),
     [
         (0.0, 1.0, 60, 100, 80.0),  # about as many misses as there are keys
         (0.0, 27.0, 3, 40, 80.0),  # each answer brings many
@@ -41,11 +41,11 @@ def hotel() -> TwinDefinition:
         (0.0, 0.0, 0, 0, 0.0),  # nobody asks for anything
     ],
 )
-def test_cache_hit_rate_grows_with_requests(held: float, asked: float, least: int, most: int, after: float) -> None:
+def test_cache_hit_rate_grows_with_requests(held: float, requests: float, least: int, most: int, after: float) -> None:
     n = 2000
     at = np.linspace(15.0, 0.0, n)  # the last of the batch comes first
     draws = np.random.default_rng(1).random(n)
-    missed, full = misses(held, 80.0, np.full(n, asked), at, draws)
+    missed, full = misses(held, 80.0, np.full(n, requests), at, draws)
     assert least <= missed.sum() <= most
     assert full == pytest.approx(after, abs=0.01)
     if missed.any():

@@ -15,7 +15,7 @@ from tests.lab.twin.twin_cluster import TICK, TwinCluster
 STORES = "shop-stores"
 
 
-def apart(name: str, version: str) -> TwinCluster:
+def start_apart(name: str, version: str) -> TwinCluster:
     app = Catalog().app(name, version)
     little = TwinCluster(app, render_app(app, resolve_options(app, {"separateStores": True}), 50, "shop"))
     for _ in range(4):
@@ -26,7 +26,7 @@ def apart(name: str, version: str) -> TwinCluster:
 
 @pytest.fixture(scope="module")
 def hotel() -> TwinCluster:
-    return apart("hotel-reservation", "6ecb097")
+    return start_apart("hotel-reservation", "6ecb097")
 
 
 def policy(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def test_peer_without_namespace_selector_is_in_policy_namespace() -> None:
 
 
 def test_store_reads_configuration_in_its_namespace() -> None:
-    shop = apart("otel-demo", "2.2.0")
+    shop = start_apart("otel-demo", "2.2.0")
     shop.run(120.0)
     minute = shop.run(60.0)
 

@@ -141,7 +141,7 @@ def registry() -> TwinDefinition:
     return decode(REGISTRY)
 
 
-def listed(registry: TwinDefinition, *names: str, **fields: Any) -> tuple[Surroundings, Any, list[Any]]:
+def build_registered(registry: TwinDefinition, *names: str, **fields: Any) -> tuple[Surroundings, Any, list[Any]]:
     """A caller that asks a registry for the callee, and processes that announced themselves there."""
     consul = process("consul", IP, "consul", "http")
     around = Surroundings(edge(registry="consul", name="srv", **fields), consul, parameters=registry)
@@ -153,18 +153,18 @@ def listed(registry: TwinDefinition, *names: str, **fields: Any) -> tuple[Surrou
 
 
 def test_calls_rotate_over_registered_instances(registry: TwinDefinition) -> None:
-    around, _, those = listed(registry, "one", "two")
+    around, _, those = build_registered(registry, "one", "two")
     lanes = around.link(0.0).lanes
     assert [(lane.outcome, lane.target) for lane in lanes] == [(ConnectionOutcome.OK, one) for one in those]
 
 
 def test_caller_of_empty_registry_has_no_address(registry: TwinDefinition) -> None:
-    around, _, _ = listed(registry)
+    around, _, _ = build_registered(registry)
     assert around.link(0.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
 
 
 def test_dead_registered_peers_are_skipped_while_others_live(registry: TwinDefinition) -> None:
-    around, _, those = listed(registry, "one", "two")
+    around, _, those = build_registered(registry, "one", "two")
     around.link(0.0)
     around.end(those[0])
     assert [lane.target for lane in around.link(15.0).lanes] == [those[1]]
@@ -174,7 +174,7 @@ def test_dead_registered_peers_are_skipped_while_others_live(registry: TwinDefin
 
 
 def test_callers_keep_known_instances_without_registry(registry: TwinDefinition) -> None:
-    around, consul, those = listed(registry, "one")
+    around, consul, those = build_registered(registry, "one")
     around.link(0.0)
     around.end(consul)
     link = around.link(15.0)
@@ -182,34 +182,34 @@ def test_callers_keep_known_instances_without_registry(registry: TwinDefinition)
 
 
 def test_registry_is_queried_once_it_listens(registry: TwinDefinition) -> None:
-    around, consul, _ = listed(registry, "one")
+    around, consul, _ = build_registered(registry, "one")
     consul.ready_at = 20.0
     assert around.link(15.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
     assert around.link(30.0).lanes[0].outcome == ConnectionOutcome.OK
 
 
 def test_pending_connection_is_used_if_none_is_established(registry: TwinDefinition) -> None:
-    around, _, (one, two) = listed(registry, "one", "two")
+    around, _, (one, two) = build_registered(registry, "one", "two")
     one.ready_at, two.ready_at = 5.0, 10.0
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [5.0, 10.0]
     assert [lane.ready_at for lane in around.link(15.0).lanes] == [0.0, 0.0]
 
 
 def test_established_connections_precede_pending_ones(registry: TwinDefinition) -> None:
-    around, _, (_, two) = listed(registry, "one", "two")
+    around, _, (_, two) = build_registered(registry, "one", "two")
     two.ready_at = 10.0
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [0.0]
 
 
 def test_connection_to_registered_address_times_out(registry: TwinDefinition) -> None:
-    around, _, (one,) = listed(registry, "one", keepalive_timeout_seconds=45.0)
+    around, _, (one,) = build_registered(registry, "one", keepalive_timeout_seconds=45.0)
     around.link(0.0)
     around.effects = (NetworkEffect(pod_uid="one", direction="INPUT", drop=True),)
     assert [around.link(start).lanes[0].target for start in (15.0, 45.0, 60.0)] == [one, one, None]
 
 
 def test_registry_is_queried_for_the_edges_name(registry: TwinDefinition) -> None:
-    around, consul, _ = listed(registry)
+    around, consul, _ = build_registered(registry)
     other = process("other", "10.0.1.9")
     around.processes.append(other)
     around.registries.announce(consul, "another", other)
@@ -217,7 +217,7 @@ def test_registry_is_queried_for_the_edges_name(registry: TwinDefinition) -> Non
 
 
 def test_new_registry_is_trusted_after_a_while(registry: TwinDefinition) -> None:
-    around, consul, those = listed(registry, "one")
+    around, consul, those = build_registered(registry, "one")
     around.link(0.0)
     around.end(consul)
     around.start(process("fresh", IP, "consul", "http"))

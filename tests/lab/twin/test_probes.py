@@ -19,7 +19,7 @@ def _lag(cluster: TwinCluster, path: str | None, workload: str = "api") -> Lag:
 
 @pytest.mark.parametrize("path", [HTTP, GRPC, TCP, EXEC])
 def test_probes_have_no_lag_by_default(path: str | None) -> None:
-    assert _lag(tiny.started(60.0), path) == Lag(0.0, 0.0)
+    assert _lag(tiny.start_cluster(60.0), path) == Lag(0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_probes_have_no_lag_by_default(path: str | None) -> None:
     ],
 )
 def test_network_effects_on_a_pod_apply_to_its_probes(effect: dict, tcp: float, http: float) -> None:
-    cluster = tiny.started(60.0)
+    cluster = tiny.start_cluster(60.0)
     cluster.chaos("api", **effect)
     assert _lag(cluster, TCP) == Lag(tcp, tcp)
     assert _lag(cluster, HTTP) == Lag(tcp, http)
@@ -44,7 +44,7 @@ def test_network_effects_on_a_pod_apply_to_its_probes(effect: dict, tcp: float, 
 def test_packet_loss_hits_the_same_probes_per_seed() -> None:
     seen = []
     for _ in range(2):
-        cluster = tiny.started(60.0)
+        cluster = tiny.start_cluster(60.0)
         cluster.chaos("api", direction="OUTPUT", loss=50.0)
         lags = []
         for _ in range(40):
@@ -57,7 +57,7 @@ def test_packet_loss_hits_the_same_probes_per_seed() -> None:
 
 
 def test_cpu_starved_process_answers_late_but_accepts_connections() -> None:
-    cluster = tiny.started(60.0)
+    cluster = tiny.start_cluster(60.0)
     (pod,) = cluster.pods("api")
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": {"cpu": "14m"}}
@@ -79,13 +79,13 @@ def test_cpu_starved_process_answers_late_but_accepts_connections() -> None:
     assert _lag(cluster, EXEC).answers > 1.0
 
 
-def _asking(*callees: str) -> TwinCluster:
+def _start_with_health_page(*callees: str) -> TwinCluster:
     """The application with a health page of ``gate`` that asks others, after a minute."""
     gate = {**tiny.TWIN["components"]["gate"]}
     gate["ports"] = [
         {"number": 80, "protocol": "http", "paths": ["/live", "/ready"], "healthChecks": {"/ready": list(callees)}}
     ]
-    return tiny.started(60.0, components={**tiny.TWIN["components"], "gate": gate})
+    return tiny.start_cluster(60.0, components={**tiny.TWIN["components"], "gate": gate})
 
 
 def _answers(cluster: TwinCluster, path: str) -> bool:
@@ -94,7 +94,7 @@ def _answers(cluster: TwinCluster, path: str) -> bool:
 
 
 def test_health_page_fails_while_callee_is_down() -> None:
-    cluster = _asking("api")
+    cluster = _start_with_health_page("api")
     assert _answers(cluster, "/ready")
     cluster.scale("api", 0)
     cluster.run(15.0)
@@ -105,7 +105,7 @@ def test_health_page_fails_while_callee_is_down() -> None:
 
 
 def test_health_check_waits_for_its_callee() -> None:
-    cluster = _asking("api")
+    cluster = _start_with_health_page("api")
     cluster.chaos("api", direction="OUTPUT", delay=2.0)
     cluster.run(15.0)
     assert _lag(cluster, "/ready", "gate") == Lag(0.0, 2.0)
@@ -114,7 +114,7 @@ def test_health_check_waits_for_its_callee() -> None:
 
 
 def test_new_process_fails_its_health_check_until_first_call() -> None:
-    cluster = _asking("api")
+    cluster = _start_with_health_page("api")
     cluster.restart("gate")
     assert not _answers(cluster, "/ready")
     cluster.run(30.0)

@@ -144,7 +144,7 @@ def without_box(users: int = 2, **edge: Any) -> TwinCluster:
     store |= {name: value for name, value in edge.items() if value is not None}
     components = deepcopy(tiny.TWIN["components"])
     components["box"]["ports"][0]["protocol"] = store["protocol"]
-    cluster = tiny.started(edges=[*edges, store], components=components)
+    cluster = tiny.start_cluster(edges=[*edges, store], components=components)
     cluster.env("users", "USERS", str(users))
     cluster.run(60)
     cluster.scale("box", 0)
@@ -152,7 +152,7 @@ def without_box(users: int = 2, **edge: Any) -> TwinCluster:
     return cluster
 
 
-def said(users: int, **edge: Any) -> dict[str, int]:
+def count_errors(users: int, **edge: Any) -> dict[str, int]:
     """How often the api said which words of a store whose Service has no endpoints, within two minutes."""
     cluster = without_box(users, **edge)
     cluster.logs.clear()
@@ -164,7 +164,7 @@ def said(users: int, **edge: Any) -> dict[str, int]:
 
 
 def test_high_call_rates_time_out_instead_of_being_refused() -> None:
-    few, many = said(1), said(200)
+    few, many = count_errors(1), count_errors(200)
     assert few["connection refused"] > 0
     assert few["deadline exceeded"] == 0
     assert many["deadline exceeded"] > 0, "the limit of the caller, two seconds"
@@ -173,9 +173,9 @@ def test_high_call_rates_time_out_instead_of_being_refused() -> None:
 @pytest.mark.parametrize(("connect_per_call", "waits"), [(None, False), (False, False), (True, True)])
 def test_clients_without_a_pool_stay_below_the_limit(connect_per_call: bool | None, waits: bool) -> None:
     """By default, a Redis client has one connection, and its calls fail until it dials again."""
-    told = said(200, protocol="redis", connectPerCall=connect_per_call)
-    assert (told["timeout"] > 0) == waits
-    assert told["connection refused"] > 0
+    counts = count_errors(200, protocol="redis", connectPerCall=connect_per_call)
+    assert (counts["timeout"] > 0) == waits
+    assert counts["connection refused"] > 0
 
 
 @pytest.mark.parametrize(("attempts", "least", "most"), [(1, 0.0, 1_500.0), (30, 9_000.0, 10_000.0)])

@@ -17,7 +17,7 @@ def _limit(cluster: TwinCluster, workload: str, **limits: str) -> None:
 
 
 def test_usage_is_reported_for_every_running_container() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     assert cluster.last is not None
     keys = {(pod["metadata"]["uid"], pod["spec"]["containers"][0]["name"]) for pod in cluster.kinds["Pod"].values()}
     assert set(cluster.last.usage) == keys
@@ -28,7 +28,7 @@ def test_usage_is_reported_for_every_running_container() -> None:
 
 
 def test_tight_cpu_limit_slows_and_throttles() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     before = cluster.run(60.0).quantile(0.5, "api")
     _limit(cluster, "api", cpu="14m")
     cluster.run(60.0)
@@ -40,7 +40,7 @@ def test_tight_cpu_limit_slows_and_throttles() -> None:
 
 def _with_api(**fields: Any) -> TwinCluster:
     components = tiny.TWIN["components"]
-    return tiny.started(components={**components, "api": {**components["api"], **fields}})
+    return tiny.start_cluster(components={**components, "api": {**components["api"], **fields}})
 
 
 def _slow_to_start(limit: str) -> TwinCluster:
@@ -102,7 +102,7 @@ def test_cpu_queue_grows_with_backlog_and_drains(dt: float) -> None:
 
 
 def test_stress_takes_cpu_from_the_process() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _limit(cluster, "api", cpu="50m")
     cluster.run(60.0)
     calm = cluster.run(60.0).quantile(0.95, "api")
@@ -122,7 +122,7 @@ def test_stress_takes_cpu_from_the_process() -> None:
 
 
 def test_memory_stress_beyond_the_limit_kills() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _limit(cluster, "api", memory="100Mi")
     cluster.run(60.0)
     pod = cluster.pods("api")[0]
@@ -144,7 +144,7 @@ def test_memory_stress_beyond_the_limit_kills() -> None:
 
 
 def test_users_wait_for_slow_answers_and_not_after_failures() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     rate = cluster.run(300.0).rate("gate", kind="SERVER")
     assert rate == pytest.approx(20 / 2.0, rel=0.05)
     cluster.scale("api", 0)
@@ -160,7 +160,7 @@ def test_users_wait_for_slow_answers_and_not_after_failures() -> None:
 def test_background_errors_are_a_parameter() -> None:
     components = {**tiny.TWIN["components"]}
     components["api"] = {**components["api"], "backgroundError": 0.05}
-    cluster = tiny.started(components=components)
+    cluster = tiny.start_cluster(components=components)
     assert cluster.run(600.0).share("api", kind="SERVER") == pytest.approx(0.05, abs=0.01)
 
 
@@ -168,7 +168,7 @@ def test_retries_hide_errors() -> None:
     components = {**tiny.TWIN["components"]}
     components["api"] = {**components["api"], "backgroundError": 0.2}
     edges = [dict(e, retries=3) if e["callee"] == "api" else e for e in tiny.TWIN["edges"]]
-    cluster = tiny.started(components=components, edges=edges)
+    cluster = tiny.start_cluster(components=components, edges=edges)
     after = cluster.run(600.0)
     assert after.share("gate", kind="SERVER") == pytest.approx(0.2**4, abs=0.003)
     assert after.share("gate", span="Api/Read", kind="CLIENT") == pytest.approx(0.2, abs=0.02)

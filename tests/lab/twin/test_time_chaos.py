@@ -35,7 +35,7 @@ def _ahead(cluster: TwinCluster, name: str) -> float:
     ],
 )
 def test_spans_use_the_clock_of_their_process(offsets: tuple[dict[str, Any], ...], ahead: float) -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _shift(cluster, "api", *offsets)
     window = cluster.run(120.0)
     assert _ahead(cluster, "Api/Read") == pytest.approx(ahead, abs=0.2)
@@ -44,7 +44,7 @@ def test_spans_use_the_clock_of_their_process(offsets: tuple[dict[str, Any], ...
 
 
 def test_time_shift_ends_with_chaos_or_container() -> None:
-    cluster = tiny.started()
+    cluster = tiny.start_cluster()
     _shift(cluster, "api", {"seconds": 3600})
     cluster.run(60.0)
     cluster.calm()

@@ -16,7 +16,7 @@ from tests.lab.twin.twin_cluster import TwinCluster
 FORBIDDEN = re.compile(r"chaos|inject|fault|twin|scenario|simulat|scenario.kit|kwok", re.IGNORECASE)
 
 
-def taped(shop: TwinCluster) -> TwinCluster:
+def record_all(shop: TwinCluster) -> TwinCluster:
     """From here on every request is kept."""
     span_buffer = SpanBuffer(1, everything=True)
     shop.twin._span_buffer = span_buffer
@@ -42,7 +42,7 @@ def path(trace: Trace, span: Span) -> list[str]:
     return result[::-1]
 
 
-def counted(shop: TwinCluster, since: dict[Any, float]) -> Counter[tuple[str, str, str, bool]]:
+def count_metrics(shop: TwinCluster, since: dict[Any, float]) -> Counter[tuple[str, str, str, bool]]:
     result: Counter[tuple[str, str, str, bool]] = Counter()
     for (name, pairs), value in shop.samples.items():
         if name == "traces_span_metrics_calls_total":
@@ -57,7 +57,7 @@ def counted(shop: TwinCluster, since: dict[Any, float]) -> Counter[tuple[str, st
     return +result
 
 
-def reported(found: Iterable[Trace]) -> Counter[tuple[str, str, str, bool]]:
+def count_spans(found: Iterable[Trace]) -> Counter[tuple[str, str, str, bool]]:
     return Counter((span.service, span.name, span.kind, span.error) for span in spans(found))
 
 
@@ -77,14 +77,14 @@ BREAKS: dict[str, Callable[[TwinCluster], Any]] = {
 @pytest.mark.parametrize("what", BREAKS)
 def test_span_metrics_match_traces(cluster: Callable[..., TwinCluster], what: str) -> None:
     shop = cluster(warm=60.0)
-    taped(shop)
+    record_all(shop)
     before = dict(shop.samples)
     BREAKS[what](shop)
     shop.run(120.0)
     if what == "payment hangs":
         shop.calm()
         shop.run(60.0)
-    expected, found = counted(shop, before), reported(traces(shop))
+    expected, found = count_metrics(shop, before), count_spans(traces(shop))
     for key in expected.keys() | found.keys():
         # Requests that were under way when the recording began are counted, but not in any trace.
         assert 0 <= expected[key] - found[key] <= 12, (key, expected[key], found[key])

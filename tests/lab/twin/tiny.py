@@ -114,7 +114,7 @@ def objects(api_replicas: int = 1) -> list[dict[str, Any]]:
     ]
 
 
-def started(warm: float = 120.0, **twin: Any) -> TwinCluster:
+def start_cluster(warm: float = 120.0, **twin: Any) -> TwinCluster:
     """The application with ``api`` started again, which needs the store; then ``warm`` seconds pass."""
     cluster = TwinCluster(app(**twin), objects())
     cluster.now += 30.0

@@ -42,7 +42,7 @@ def test_window_starts_at_the_first_relevant_tick() -> None:
     assert (seconds, round(at, 2)) == (7, 1009.98)
 
 
-def scaled(lab: FakeLab, **spec_: Any) -> None:
+def add_autoscaler(lab: FakeLab, **spec_: Any) -> None:
     """An autoscaler of a ReplicaSet whose one pod is refused: settled, and at work."""
     lab.begin()
     failing = {"conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}]}
@@ -55,7 +55,7 @@ def scaled(lab: FakeLab, **spec_: Any) -> None:
 
 def test_world_advances_only_after_controller_sync() -> None:
     lab = FakeLab()
-    scaled(lab)
+    add_autoscaler(lab)
     world = lab.worlds.open(spec())
 
     def wait(seconds: float) -> Any:
@@ -73,7 +73,7 @@ def test_world_advances_only_after_controller_sync() -> None:
 
 def test_custom_behavior_needs_the_wall_clock() -> None:
     lab = FakeLab()
-    scaled(lab, behavior={"scaleUp": {"stabilizationWindowSeconds": 60}})
+    add_autoscaler(lab, behavior={"scaleUp": {"stabilizationWindowSeconds": 60}})
     waited = lab.worlds.open(spec()).wait(EPOCH + 30, stride=None, seconds=0.2, should_continue=lambda: True)
     assert (waited.now, waited.settled) == (EPOCH + 15, False)
     assert "run this trial on the wall clock" in waited.reason

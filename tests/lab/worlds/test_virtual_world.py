@@ -195,13 +195,13 @@ def test_chaos_timers_follow_virtual_time(lab: FakeLab, world: LabWorld) -> None
     """The manager is told at the beginning of the tick in which something is due."""
     created = {"creationTimestamp": format_timestamp(time.time() - 1)}
     lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"})
-    told = []
+    renewed = []
     for end in range(15, 136, 15):
         wait(world, end, wall=0.5)
-        told += [(end, name) for name, _ in lab.bases]
+        renewed += [(end, name) for name, _ in lab.bases]
         lab.bases.clear()
         lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"}, status={})
-    assert told == [(75, "often"), (135, "often")]
+    assert renewed == [(75, "often"), (135, "often")]
 
 
 def test_wall_clock_starts_no_chaos(lab: FakeLab, world: LabWorld) -> None:

@@ -40,8 +40,8 @@ def make_validation_reference(name: str) -> Reference:
 
 def derive_validation_name(scenario: str, spec: Object) -> str:
     """Derive the name of a Validation from its scenario, fault types, plan and seed."""
-    asked = {key: value for key, value in spec.items() if key not in _UNNAMED_KEYS}
-    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    named = {key: value for key, value in spec.items() if key not in _UNNAMED_KEYS}
+    digest = hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
     return f"{scenario[:43].rstrip('-')}-{digest[:8]}"
 
 

@@ -93,8 +93,8 @@ def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Select
 def list_chaos_selecting(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
     """List chaos objects of a namespace that select pods of the namespace ``at``, hidden from its solvers."""
     kinds = [k for k in cluster.kinds() if k.group == GROUP and k.namespaced]
-    there = [o for k in kinds for o in cluster.list(k.kind, namespace, group=GROUP)]
-    return [o for o in there if at in list_namespaces(o)]
+    children = [o for k in kinds for o in cluster.list(k.kind, namespace, group=GROUP)]
+    return [o for o in children if at in list_namespaces(o)]
 
 
 def list_experiments_of(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:

@@ -228,8 +228,8 @@ class Engine:
         if deleted and receipt.note != "Replacing":
             return 0
         now = chaos.choose_pods(self._context.cluster, template, self._context.namespace)
-        there = chaos.identify_pods(now.pods)
-        if live is not None and (now.empty or not chaos.has_uncovered_pods(live, receipt.covered, there)):
+        pods = chaos.identify_pods(now.pods)
+        if live is not None and (now.empty or not chaos.has_uncovered_pods(live, receipt.covered, pods)):
             return 0
         receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
         if live is not None:

@@ -84,11 +84,11 @@ class PrometheusMetrics:
             raise build_error(response.status, body, address)
         return self._read(url, lambda: msgspec.json.decode(body)["data"])
 
-    def _read(self, asked: str, decode: Callable[[], _T]) -> _T:
+    def _read(self, url: str, decode: Callable[[], _T]) -> _T:
         try:
             return decode()
         except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
-            raise MetricsError(f"{self.url}: {asked}: not a response of Prometheus: {error!r}") from error
+            raise MetricsError(f"{self.url}: {url}: not a response of Prometheus: {error!r}") from error
 
 
 def _create_pool(url: str, tls: ssl.SSLContext | None) -> urllib3.PoolManager:

@@ -212,14 +212,14 @@ def _find_asked(fault: Fault, app: App) -> set[tuple[str, str]] | None:
     return None if known is None else known.calls | known.starts if again else known.calls
 
 
-def _find_callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors: bool) -> list[str]:
+def _find_callers(app: App, name: str, calls: set[tuple[str, str]] | None, *, errors: bool) -> list[str]:
     """Return the nearest callers that serve users, past stores and queues.
 
-    With ``errors``, callers that swallow failures do not count. Only calls in ``asked`` count; None allows all.
+    With ``errors``, callers that swallow failures do not count. Only calls in ``calls`` count; None allows all.
     """
     seen, waiting = {name}, [name]
     while waiting:
-        near = [c for n in waiting for c in _list_near(app, n, errors=errors) if asked is None or (c, n) in asked]
+        near = [c for n in waiting for c in _list_near(app, n, errors=errors) if calls is None or (c, n) in calls]
         near = [c for c in near if c not in seen]
         serving = [c for c in near if _serves(app, c) and not (errors and c in list_without_error_status(app))]
         if serving:

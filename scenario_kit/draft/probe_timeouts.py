@@ -97,8 +97,8 @@ def _format_caution(delay: _Delay, workload: Object) -> str:
     )
 
 
-def _is_matched(proxy: Object, container: Object, asked: Object) -> bool:
+def _is_matched(proxy: Object, container: Object, http_get: Object) -> bool:
     """Return whether a proxy delays the requests of a probe."""
     ports = {port.get("name"): port["containerPort"] for port in container.get("ports") or ()}
-    port = ports.get(asked["port"], asked["port"])
-    return port == proxy.get("port") and fnmatchcase(asked.get("path") or "/", proxy.get("path") or "*")
+    port = ports.get(http_get["port"], http_get["port"])
+    return port == proxy.get("port") and fnmatchcase(http_get.get("path") or "/", proxy.get("path") or "*")

@@ -168,10 +168,10 @@ class DraftWriter:
             self._names.discard(name)
             intent.node.report_refusal(f"the draft would not pass lint: {problem}", "import its faults one by one")
             return None
-        asked = "".join(f"{format_question(each)}\n" for each in intent.questions)
+        comments = "".join(f"{format_question(each)}\n" for each in intent.questions)
         self.files.append(
             ImportedFile(
-                name=name, path=f"{name}/scenario.yaml", text=asked + text, source=intent.node.position,
+                name=name, path=f"{name}/scenario.yaml", text=comments + text, source=intent.node.position,
                 questions=tuple(intent.questions),
             )
         )  # fmt: skip

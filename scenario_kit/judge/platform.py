@@ -92,8 +92,8 @@ def _judge_interval(interval: float | None) -> PlatformCheck:
     return PlatformCheck(name="prometheus", fine=True, observed=observed, need="metrics")
 
 
-def _judge_series(name: str, there: bool, series: str, need: PlatformNeed) -> PlatformCheck:
-    if there:
+def _judge_series(name: str, exists: bool, series: str, need: PlatformNeed) -> PlatformCheck:
+    if exists:
         return PlatformCheck(name=name, fine=True, observed=series, need=need)
     return PlatformCheck(name=name, fine=False, observed=f"no series {series}", fix=_PLATFORM, need=need)
 

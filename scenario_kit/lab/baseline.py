@@ -76,9 +76,9 @@ def plan_restoration(
         else:
             ranges.append(Range(key, end))
         open_ = True
-    there = set(present)
+    existing = set(present)
     differ = {key for key, value in changed.items() if key in baseline and baseline[key] != value}
-    restore = tuple(key for key in baseline if key not in there or key in differ)
+    restore = tuple(key for key in baseline if key not in existing or key in differ)
     return Restoration(tuple(ranges), restore, extra)
 
 

@@ -43,10 +43,10 @@ class _Server:
             raise LabError(f"{method} {self._url}{path}: the response is not JSON: {response.text[:200]!r}") from error
         if response.status_code < 300:
             return answer
-        said, fix = str(answer.get("error", "")), answer.get("fix", "")
-        text = f"{method} {self._url}{path}: {said}"
+        message, fix = str(answer.get("error", "")), answer.get("fix", "")
+        text = f"{method} {self._url}{path}: {message}"
         if response.status_code == 422:
-            raise AuthoringError(said, fix=fix)
+            raise AuthoringError(message, fix=fix)
         if response.status_code == 503:
             raise InfrastructureError(text, fix=fix)
         if response.status_code in (404, 401, 409):

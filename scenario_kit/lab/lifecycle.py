@@ -244,8 +244,8 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
         authority = webhook_access.locate_webhook_tls(pki).authority
         manager = state.ports[chaos_manager.WEBHOOK], Path(daemon.ca)
         targets = state.ports[cluster.TARGETS], authority
-        asked = admission_webhook.build_configuration(state.ports[cluster.ADMISSION], authority)
-        api.apply([*chaos_webhooks.build_objects(manager, targets), asked])
+        webhook = admission_webhook.build_configuration(state.ports[cluster.ADMISSION], authority)
+        api.apply([*chaos_webhooks.build_objects(manager, targets), webhook])
     emptying.remember(state)
     state = msgspec.structs.replace(state, complete=True)
     state.save()

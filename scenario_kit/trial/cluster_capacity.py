@@ -26,9 +26,9 @@ def explain_exhausted_capacity(own: Sequence[Object], others: Iterable[Object], 
     if not waiting:
         return ""
     beside = Counter(p["metadata"]["namespace"] for p in others if _is_placed(p))
-    there = _sum_allocatable(nodes)
-    asked = _sum_requests(own)
-    if not beside or any(amount > there.get(name, 0.0) for name, amount in asked.items()):
+    allocatable = _sum_allocatable(nodes)
+    requested = _sum_requests(own)
+    if not beside or any(amount > allocatable.get(name, 0.0) for name, amount in requested.items()):
         return ""
     most = ", ".join(f"{namespace} ({count})" for namespace, count in beside.most_common(3))
     return (

@@ -71,11 +71,11 @@ def _refuse_foreign(context: TrialContext) -> None:
         InfrastructureError: a namespace of the app belongs to another owner, so the scenario is not at fault.
     """
     for _ in range(_GOING_SECONDS):
-        there = {name: home for name, home in context.homes().items() if home is not None}
-        if not any(home["metadata"].get("deletionTimestamp") for home in there.values()):
+        existing = {name: home for name, home in context.homes().items() if home is not None}
+        if not any(home["metadata"].get("deletionTimestamp") for home in existing.values()):
             break
         context.idle(1.0)
-    for name in there:
+    for name in existing:
         raise InfrastructureError(
             f"the namespace '{name}' exists and was not created by scenario-kit",
             fix=f"kubectl delete namespace {name}, if nothing in it is needed",
@@ -87,9 +87,9 @@ def _refuse_full(context: TrialContext) -> None:
     pods, nodes = context.cluster.list("Pod"), context.cluster.list("Node")
     own = [p for p in pods if p["metadata"]["namespace"] in context.everywhere]
     others = [p for p in pods if p["metadata"]["namespace"] not in context.everywhere]
-    if said := cluster_capacity.explain_exhausted_capacity(own, others, nodes):
+    if reason := cluster_capacity.explain_exhausted_capacity(own, others, nodes):
         raise InfrastructureError(
-            f"the cluster is full: {said}", fix="wait for the other trials to end, or run fewer at once"
+            f"the cluster is full: {reason}", fix="wait for the other trials to end, or run fewer at once"
         )
 
 

@@ -152,8 +152,8 @@ def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
     """Build a trial that undoes only what a fault did to one unlabelled object: alerts must keep firing."""
     undone, left = (each.fault,), (each.fault,) if each.others else ()
     steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Undo", name=each.entity, faults=undone)]
-    asked = TrialStep(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
-    return (*_START, *_BREAK, *steps, asked, *_END)
+    expectation = TrialStep(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
+    return (*_START, *_BREAK, *steps, expectation, *_END)
 
 
 def end(each: Ending) -> tuple[TrialStep, ...]:
@@ -176,8 +176,10 @@ def leave_out(
 
     Then its decoys and its own solution are tried: with other causes present, neither could be judged.
     """
-    asked = TrialStep(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
-    return (*_START, *_BREAK, *_build_fixes(claim.repaired), asked, *_try_decoys(decoys), *repair, *_END)
+    expectation = TrialStep(
+        kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,)
+    )
+    return (*_START, *_BREAK, *_build_fixes(claim.repaired), expectation, *_try_decoys(decoys), *repair, *_END)
 
 
 def build_cheated(

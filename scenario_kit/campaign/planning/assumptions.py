@@ -91,5 +91,5 @@ def _explains(name: str, broken: Sequence[Ran], held: Sequence[Ran]) -> bool:
 
 
 def _describe_assumption(name: str, assumption: Assumption, value: float) -> str:
-    said = f"{name} = {value:g} ({assumption.low:g} to {assumption.high:g}, {assumption.why})"
-    return said.replace(", )", ")")
+    text = f"{name} = {value:g} ({assumption.low:g} to {assumption.high:g}, {assumption.why})"
+    return text.replace(", )", ")")

@@ -71,8 +71,8 @@ def measure_order(before: Sequence[float], after: Sequence[float], tick: float) 
 
     Repeats without either are ignored; the result is 1 if there are no others.
     """
-    said = [(u, v) for u, v in zip(before, after, strict=True) if isfinite(u) or isfinite(v)]
-    return mean(u <= v + tick for u, v in said) if said else 1.0
+    pairs = [(u, v) for u, v in zip(before, after, strict=True) if isfinite(u) or isfinite(v)]
+    return mean(u <= v + tick for u, v in pairs) if pairs else 1.0
 
 
 def discriminates(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> float:

@@ -233,7 +233,7 @@ def list_shown(results: Sequence[TrialResult]) -> list[str]:
         if kind in (PurposeKind.REPEAT, PurposeKind.SOLUTION) and s.kind == "expectCleared" and s.name
     }
     steps = [s for r in results for s in r.steps]
-    said = [
+    texts = [
         *_describe_repeats(repeats),
         "the label is the cause" if not LABEL_KINDS.isdisjoint(kinds) else "",
         _format_count(
@@ -252,7 +252,7 @@ def list_shown(results: Sequence[TrialResult]) -> list[str]:
         else "",
         "without the fault nothing fires" if PurposeKind.CONTROL in kinds and repeats else "",
     ]
-    return [text for text in said if text]
+    return [text for text in texts if text]
 
 
 def _describe_repeats(repeats: Sequence[TrialResult]) -> list[str]:

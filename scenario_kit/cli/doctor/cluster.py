@@ -73,8 +73,8 @@ def _read_metrics(metrics: Metrics, now: float) -> MetricsFacts | str:
 
 def judge_facts(facts: ClusterFacts) -> list[DoctorCheck]:
     """Judge whether scenarios can run in a cluster, and list its capabilities."""
-    have = sorted(name for name, there in facts.offers.items() if there)
-    lack = sorted(name for name, there in facts.offers.items() if not there)
+    have = sorted(name for name, offered in facts.offers.items() if offered)
+    lack = sorted(name for name, offered in facts.offers.items() if not offered)
     return [
         _judge_version(facts.kubelets),
         *_judge_installation(facts),

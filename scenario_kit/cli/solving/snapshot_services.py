@@ -97,8 +97,8 @@ def _answer(api: SnapshotApi, token: str, request: Request) -> Answer:
     given, _, path = request.path.removeprefix("/").partition("/")
     if not secrets.compare_digest(given.encode(), token.encode()):
         return build_refusal(403, "this is for one solver alone")
-    asked = ApiRequest(request.method, f"/{path}", request.query, request.headers.get("accept", ""))
-    return Answer(*api.answer(asked))
+    api_request = ApiRequest(request.method, f"/{path}", request.query, request.headers.get("accept", ""))
+    return Answer(*api.answer(api_request))
 
 
 def _build_kubeconfig(address: str) -> dict[str, Any]:

@@ -103,13 +103,13 @@ def _count(failures: int) -> str:
     return "one failure" if failures == 1 else f"{failures} failures"
 
 
-def _score(roots: Sequence[RootComponent], asked: Sequence[str]) -> str:
+def _score(roots: Sequence[RootComponent], elements: Sequence[str]) -> str:
     """Render a query's scoring points, one per line; OpenRCA's evaluator reads a value up to the end of its line."""
     points = []
     for number, root in enumerate(roots, start=1):
         values = {"time": _format(root.fault.at), "component": root.name, "reason": name_reason(root.fault.type)}
         index = "only" if len(roots) == 1 else f"{number}-th"
-        points += [_POINTS[each].format(index=index, value=values[each]) for each in asked]
+        points += [_POINTS[each].format(index=index, value=values[each]) for each in elements]
     return "\n".join(points)
 
 

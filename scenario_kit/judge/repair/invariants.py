@@ -63,12 +63,12 @@ def _guard_flags(obj: Object, app: App) -> Guarded | None:
     if store is None or (obj["kind"], obj["metadata"]["name"]) != ("ConfigMap", store.config_map):
         return None
     loads = {c.name for c in app.components if c.role == "Load"}
-    asked = [name for name, trait in store.effects.items() if trait.component in loads]
+    names = [name for name, trait in store.effects.items() if trait.component in loads]
     try:
         written = read_flags(obj, store.key)
     except ValueError:
         written = {}
-    answers = {f"{store.key}/{name}": read_effective(written[name]) for name in asked if name in written}
+    answers = {f"{store.key}/{name}": read_effective(written[name]) for name in names if name in written}
     return Guarded(kind="ConfigMap", name=store.config_map, environment=answers)
 
 

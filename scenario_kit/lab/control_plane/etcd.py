@@ -77,8 +77,8 @@ class Etcd:
         """Return the values of the existing keys."""
         result: dict[bytes, bytes] = {}
         for first in range(0, len(keys), _OPERATIONS):
-            asked = [{"request_range": {"key": _encode(key)}} for key in keys[first : first + _OPERATIONS]]
-            for part in self._ask("txn", {"success": asked}, _Several).responses:
+            operations = [{"request_range": {"key": _encode(key)}} for key in keys[first : first + _OPERATIONS]]
+            for part in self._ask("txn", {"success": operations}, _Several).responses:
                 result.update((_decode(entry.key), _decode(entry.value)) for entry in part.response_range.kvs)
         return result
 

@@ -42,10 +42,10 @@ WATCHED = (_COMPACTION, *_NOT_KEPT)
 
 def build_watch_request(key: str) -> bytes:
     """Build the request for a watch of a key or, if it ends with a slash, of every key below it."""
-    asked = {"key": base64.b64encode(key.encode()).decode()}
+    create_request = {"key": base64.b64encode(key.encode()).decode()}
     if key.endswith("/"):
-        asked["range_end"] = base64.b64encode(key[:-1].encode() + bytes([ord("/") + 1])).decode()
-    return msgspec.json.encode({"create_request": asked}) + b"\n"
+        create_request["range_end"] = base64.b64encode(key[:-1].encode() + bytes([ord("/") + 1])).decode()
+    return msgspec.json.encode({"create_request": create_request}) + b"\n"
 
 
 class _WatchEntry(msgspec.Struct, frozen=True):

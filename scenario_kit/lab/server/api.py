@@ -121,20 +121,20 @@ class LabServerApi:
         return answer_json(200, describe(world)) if world else _refuse_world(trial)
 
     def _probe(self, body: bytes) -> Answer:
-        asked = msgspec.json.decode(body, type=_Probe)
-        world = self._worlds.get_by_namespace(asked.namespace)
+        probe = msgspec.json.decode(body, type=_Probe)
+        world = self._worlds.get_by_namespace(probe.namespace)
         if world is None:
-            return build_refusal(404, f"no world has the namespace {asked.namespace}")
-        return answer_json(200, world.probe(asked.pod, asked.port, asked.path, asked.namespace)._asdict())
+            return build_refusal(404, f"no world has the namespace {probe.namespace}")
+        return answer_json(200, world.probe(probe.pod, probe.port, probe.path, probe.namespace)._asdict())
 
     def _wait(self, trial: str, request: Request) -> Answer:
-        asked = msgspec.json.decode(request.body, type=_Wait)
-        if asked.step is not None and asked.step <= 0:
-            return build_refusal(400, f"step is {asked.step}, expected more than 0 seconds")
+        wait = msgspec.json.decode(request.body, type=_Wait)
+        if wait.step is not None and wait.step <= 0:
+            return build_refusal(400, f"step is {wait.step}, expected more than 0 seconds")
         world = self._worlds.get(trial)
         if world is None:
             return _refuse_world(trial)
-        waited = world.wait(asked.until, stride=asked.step, seconds=WAIT_SECONDS, should_continue=request.listens)
+        waited = world.wait(wait.until, stride=wait.step, seconds=WAIT_SECONDS, should_continue=request.listens)
         return answer_json(200, waited._asdict())
 
 

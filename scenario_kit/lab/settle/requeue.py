@@ -63,11 +63,11 @@ class Requeuer:
 
         Only counts are compared: other quantities have several spellings.
         """
-        said = _EXCEEDED.search(event.get("message") or "")
-        hard = self._hard.get((event["metadata"].get("namespace", ""), said["quota"])) if said else None
-        if said is None or hard is None:
+        match = _EXCEEDED.search(event.get("message") or "")
+        hard = self._hard.get((event["metadata"].get("namespace", ""), match["quota"])) if match else None
+        if match is None or hard is None:
             return False
-        limits = dict(part.split("=", 1) for part in said["limits"].rstrip(".,").split(",") if "=" in part)
+        limits = dict(part.split("=", 1) for part in match["limits"].rstrip(".,").split(",") if "=" in part)
         return any(v.isdigit() and str(hard.get(k, "")).isdigit() and str(hard[k]) != v for k, v in limits.items())
 
     def list_refusals(self) -> Mapping[str, int]:

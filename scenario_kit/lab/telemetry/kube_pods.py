@@ -122,9 +122,9 @@ def format_resource_label(resource: str) -> str:
 
 
 def _list_reasons(status: Object) -> Iterator[str]:
-    said = {status.get("reason", "")} - {""}
-    said |= {condition.get("reason", "") for condition in status.get("conditions") or []} & set(STATUS_REASONS)
+    reasons = {status.get("reason", "")} - {""}
+    reasons |= {condition.get("reason", "") for condition in status.get("conditions") or []} & set(STATUS_REASONS)
     for container in status.get("containerStatuses") or []:
         ended = (container.get("state") or {}).get("terminated") or {}
-        said |= {ended.get("reason", "")} & set(STATUS_REASONS)
-    yield from sorted({reason if reason in STATUS_REASONS else "Other" for reason in said})
+        reasons |= {ended.get("reason", "")} & set(STATUS_REASONS)
+    yield from sorted({reason if reason in STATUS_REASONS else "Other" for reason in reasons})

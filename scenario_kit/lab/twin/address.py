@@ -101,13 +101,13 @@ def _parse_url(text: str, default_port: int) -> Address:
         host, port = parts.hostname or "", parts.port
     except ValueError:  # an invalid port or a partial address: the program cannot dial it
         return Address("", 0)
-    asked = {key.lower(): values[-1] for key, values in parse_qs(parts.query).items()}
+    parameters = {key.lower(): values[-1] for key, values in parse_qs(parts.query).items()}
     if semicolon:
-        asked |= {m["key"].lower(): m["value"] for m in _PAIR.finditer(settings + slash + path)}
-    user = unquote(parts.username or "") or asked.get("user", "")
-    password = unquote(parts.password or "") or asked.get("password", "")
-    database = unquote(parts.path.lstrip("/")) or asked.get("databasename", "") if scheme in _DATABASES else ""
-    mode = (asked.get("sslmode") or asked.get("ssl-mode") or "").lower()
+        parameters |= {m["key"].lower(): m["value"] for m in _PAIR.finditer(settings + slash + path)}
+    user = unquote(parts.username or "") or parameters.get("user", "")
+    password = unquote(parts.password or "") or parameters.get("password", "")
+    database = unquote(parts.path.lstrip("/")) or parameters.get("databasename", "") if scheme in _DATABASES else ""
+    mode = (parameters.get("sslmode") or parameters.get("ssl-mode") or "").lower()
     tls = scheme in _SECURE or (scheme in _DATABASES and mode in _DEMANDING)
     return Address(host, port or _PORTS.get(scheme, default_port), user, password, database, tls)
 

@@ -39,8 +39,8 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
     try:
         Twin(app, 0)
     except ValueError as error:
-        said = str(error).removeprefix("twin: ")
-        return (DefinitionMistake(said, _locate_call(parameters, said)),)
+        message = str(error).removeprefix("twin: ")
+        return (DefinitionMistake(message, _locate_call(parameters, message)),)
     found = (
         *_find_unranged(parameters),
         *_find_unknown_components(parameters),
@@ -75,9 +75,9 @@ def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
                 )
 
 
-def _locate_call(parameters: TwinDefinition, said: str) -> Place:
+def _locate_call(parameters: TwinDefinition, message: str) -> Place:
     """Locate the call in an error by the quoted names: an operation, or a caller and a callee."""
-    words = _QUOTED.findall(said)
+    words = _QUOTED.findall(message)
     for place, operation in _list_consumed(parameters):
         if words and words[0] == operation:
             return (*place, "operation")
@@ -132,8 +132,10 @@ def _find_unretained_topics(parameters: TwinDefinition) -> Iterator[DefinitionMi
     for name, model in parameters.components.items():
         for operation, body in model.operations.items():
             if body.topic and body.topic not in kept.get(name, ()):
-                said = f"no entry of `queues` for '{name}' has a topic '{body.topic}'{_list_candidates(kept.get(name))}"
-                yield _build_mistake(("components", name, "operations", operation, "topic"), said)
+                message = (
+                    f"no entry of `queues` for '{name}' has a topic '{body.topic}'{_list_candidates(kept.get(name))}"
+                )
+                yield _build_mistake(("components", name, "operations", operation, "topic"), message)
         for i, consumer in enumerate(model.consumers):
             place: Place = ("components", name, "consumers", i)
             if consumer.queue not in kept:
@@ -159,10 +161,10 @@ def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMista
     if any(model.consumers for model in parameters.components.values()):
         drawn |= RECORDS
     for place, step in _list_steps(parameters):
-        for field, asked in (("times", step.times), ("keysIf", step.keys_if)):
-            if isinstance(asked, str) and asked and asked not in drawn:
+        for field, draw in (("times", step.times), ("keysIf", step.keys_if)):
+            if isinstance(draw, str) and draw and draw not in drawn:
                 known = ", ".join(sorted(drawn)) or "none"
-                yield _build_mistake((*place, field), f"no route draws '{asked}'; drawn are {known}")
+                yield _build_mistake((*place, field), f"no route draws '{draw}'; drawn are {known}")
 
 
 def _find_lone_parallel_steps(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
@@ -233,10 +235,10 @@ def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[D
         (not served, "none of its operations has a `span` of kind SERVER"),
     ):
         if lacking:
-            said = f"{what}: requests of the app's entry are not counted, but trials are judged by them"
-            yield _build_mistake(("components", entry), said)
+            message = f"{what}: requests of the app's entry are not counted, but trials are judged by them"
+            yield _build_mistake(("components", entry), message)
             return
 
 
-def _build_mistake(place: Place, said: str) -> DefinitionMistake:
-    return DefinitionMistake(f"{spell(place)}: {said}", place)
+def _build_mistake(place: Place, message: str) -> DefinitionMistake:
+    return DefinitionMistake(f"{spell(place)}: {message}", place)

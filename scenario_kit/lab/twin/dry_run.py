@@ -76,8 +76,8 @@ class _DryRun:
             if not any(p.component == component.name for p in self._process_table.processes.values() if p.pod is pod):
                 runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in list_containers(pod))
                 place = ("components", component.name, "image")
-                said = f"no container of {component.workload} runs it; its containers are {runs}"
-                yield Miss(f"{said}; set `image`, `commands` or `container`", place)
+                message = f"no container of {component.workload} runs it; its containers are {runs}"
+                yield Miss(f"{message}; set `image`, `commands` or `container`", place)
 
     def find_unmet(self) -> Iterator[Miss]:
         """Find calls that reach nothing, or another component."""
@@ -170,9 +170,9 @@ class _DryRun:
                 if process is None or process.model is None:
                     continue
                 for kind in _PROBES:
-                    asked = _read_probe_target(spec, spec.get(kind) or {})
-                    if asked and not probes.answers({}, pod, spec["name"], asked[0], asked[1], math.inf):
-                        yield self._report_unanswered(pod, process, kind, *asked)
+                    target = _read_probe_target(spec, spec.get(kind) or {})
+                    if target and not probes.answers({}, pod, spec["name"], target[0], target[1], math.inf):
+                        yield self._report_unanswered(pod, process, kind, *target)
 
     @staticmethod
     def _report_unanswered(pod: Object, process: Process, kind: str, port: int, path: str | None) -> Miss:
@@ -186,8 +186,8 @@ class _DryRun:
         else:
             why = f"that port speaks {listener.protocol}"
         asks = f"port {port}" if path is None else f"{path} at port {port}"
-        said = f"the {kind} of {workload} requests {asks}, which '{process.component}' does not serve: {why}"
-        return Miss(said, ("components", process.component, "ports"))
+        message = f"the {kind} of {workload} requests {asks}, which '{process.component}' does not serve: {why}"
+        return Miss(message, ("components", process.component, "ports"))
 
 
 def _explain_unset(edge: Edge, caller: Process) -> str:
@@ -285,7 +285,7 @@ def _is_selected(service: Object, pod: Object) -> bool:
 
 
 def _slice(service: Object, pods: Iterable[Object]) -> Object:
-    there = [pod for pod in pods if _is_selected(service, pod)]
+    selected = [pod for pod in pods if _is_selected(service, pod)]
     return {
         "kind": "EndpointSlice",
         "metadata": {
@@ -294,12 +294,12 @@ def _slice(service: Object, pods: Iterable[Object]) -> Object:
             "labels": {"kubernetes.io/service-name": service["metadata"]["name"]},
         },
         "ports": [
-            {"name": p.get("name", ""), "port": _find_target_port(p, there), "protocol": p.get("protocol", "TCP")}
+            {"name": p.get("name", ""), "port": _find_target_port(p, selected), "protocol": p.get("protocol", "TCP")}
             for p in service["spec"].get("ports") or ()
         ],
         "endpoints": [
             {"addresses": [p["status"]["podIP"]], "conditions": {"ready": True}, "nodeName": p["spec"]["nodeName"]}
-            for p in there
+            for p in selected
         ],
     }
 

@@ -23,10 +23,10 @@ _KINDS: Final = {
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
-def fix_field_name(place: Path_, name: str, known: Iterable[str], there: Mapping[str, Any]) -> tuple[Edit, ...]:
+def fix_field_name(place: Path_, name: str, known: Iterable[str], fields: Mapping[str, Any]) -> tuple[Edit, ...]:
     """Rename a misspelled field to the only close name that is not taken."""
     close = find_only(name, known)
-    return (Rename((*place, name), close),) if close and close not in there else ()
+    return (Rename((*place, name), close),) if close and close not in fields else ()
 
 
 def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:

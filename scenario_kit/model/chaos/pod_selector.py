@@ -96,14 +96,14 @@ def parse_selector(selector: Mapping[str, Any], home: str, unknown: Container[st
     )
 
 
-def count(mode: str, value: str, there: int) -> int:
+def count(mode: str, value: str, total: int) -> int:
     """Return how many of the matching pods a mode selects; for ``random-max-percent``, the maximum.
 
     Raises:
         ValueError: the value is invalid for the mode.
     """
-    if mode in ("", "all") or not there:
-        return there
+    if mode in ("", "all") or not total:
+        return total
     if mode == "one":
         return 1
     try:
@@ -113,10 +113,10 @@ def count(mode: str, value: str, there: int) -> int:
     if mode == "fixed":
         if number <= 0:
             raise ValueError("value: cannot select any object as value below or equal 0")
-        return min(number, there)
+        return min(number, total)
     if not 0 < number <= 100:
         raise ValueError(f"value: value of {number} is invalid, Must be (0,100] with mode:{mode}")
-    return math.ceil(there * number / 100)
+    return math.ceil(total * number / 100)
 
 
 def _match_labels(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
@@ -144,11 +144,13 @@ def _match_annotations(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
 
 
 def _match_phases(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
-    asked: Selector = _read_field("podPhaseSelectors", lambda: parse(",".join(selector.get("podPhaseSelectors") or ())))
-    if any(each.values is not None for each in asked):
+    phases: Selector = _read_field(
+        "podPhaseSelectors", lambda: parse(",".join(selector.get("podPhaseSelectors") or ()))
+    )
+    if any(each.values is not None for each in phases):
         raise ValueError("podPhaseSelectors: unsupported operator, expected phases such as `Running` or `!Pending`")
-    desired = {each.key for each in asked if each.desired}
-    barred = {each.key for each in asked if not each.desired}
+    desired = {each.key for each in phases if each.desired}
+    barred = {each.key for each in phases if not each.desired}
 
     def holds(pod: Object) -> bool:
         phase = _FIELDS["status.phase"](pod)

@@ -75,27 +75,27 @@ def _resolve(node: Any, known: Mapping[str, float], uses: dict[str, list[Place]]
     return node
 
 
-def _locate_misshapen(document: Mapping[str, Any], said: str) -> DefinitionError:
+def _locate_misshapen(document: Mapping[str, Any], message: str) -> DefinitionError:
     """Locate an invalid value. msgspec omits keys of mappings: it is the key that also fails alone."""
-    place = _locate_stop(said)
+    place = _locate_stop(message)
     while _ANY in place:
         at = place.index(_ANY)
         entries = _get_part(document, place[:at])
         invalid = next(
-            (key for key, body in entries.items() if _explain_refusal(document, place[:at], key, body) == said), None
+            (key for key, body in entries.items() if _explain_refusal(document, place[:at], key, body) == message), None
         )
         if invalid is None:
             place = place[:at]
             break
         document = _replace_part(document, place[:at], {invalid: entries[invalid]})
         place = (*place[:at], invalid, *place[at + 1 :])
-    text = _AT.sub(lambda _: f"`{spell(place)}`", said)
-    unknown = _UNKNOWN.search(said)
+    text = _AT.sub(lambda _: f"`{spell(place)}`", message)
+    unknown = _UNKNOWN.search(message)
     return DefinitionError(text, (*place, unknown[1]) if unknown else place)
 
 
-def _locate_stop(said: str) -> Place:
-    found = _AT.search(said)
+def _locate_stop(message: str) -> Place:
+    found = _AT.search(message)
     parts = _PART.finditer(found[1]) if found else ()
     return tuple(int(part[2]) if part[2] else part[1] or part[3] for part in parts)
 

@@ -40,7 +40,7 @@ def read_stirrup_record(source: Source) -> RunRecord:
     mistakes = Mistakes(source)
     fields = Fields(mistakes, (), source.data)
     messages = list(_list_messages(fields))
-    said = [each for each in messages if each.data.get("role") == "assistant"]
+    replies = [each for each in messages if each.data.get("role") == "assistant"]
     finished = "finish_params" in fields
     record = RunRecord(
         incident=fields.read_text("scenario", numbers=True) or fields.read_text("incident", numbers=True),
@@ -48,9 +48,9 @@ def read_stirrup_record(source: Source) -> RunRecord:
         problem="" if finished else "no answer; the run ended by its cap of turns",
         stop="finish" if finished else "cap",
         times=_measure_times(messages, finished=finished),
-        turns=len(said),
-        tool_calls=tuple(_list_calls(said, messages)),
-        tokens=_sum_tokens(said),
+        turns=len(replies),
+        tool_calls=tuple(_list_calls(replies, messages)),
+        tokens=_sum_tokens(replies),
         model=_read_model(fields),
         solver=fields.read_text("agent") or "stirrup",
     )
@@ -88,9 +88,9 @@ def _measure_times(messages: list[Fields], *, finished: bool) -> RunTimes:
     return RunTimes(wall=wall, diagnosis=wall if finished else None)
 
 
-def _sum_tokens(said: list[Fields]) -> TokenCounts | None:
+def _sum_tokens(replies: list[Fields]) -> TokenCounts | None:
     """Sum what was used; Stirrup does not tell cached tokens apart. Before 0.2, ``answer`` was called ``output``."""
-    used = [usage for each in said if (usage := each.read_object("token_usage")) is not None]
+    used = [usage for each in replies if (usage := each.read_object("token_usage")) is not None]
     if not used:
         return None
 
@@ -100,10 +100,10 @@ def _sum_tokens(said: list[Fields]) -> TokenCounts | None:
     return TokenCounts(input=add("input"), output=add("answer", "output"), reasoning=add("reasoning"))
 
 
-def _list_calls(said: list[Fields], messages: list[Fields]) -> Iterator[ToolCall]:
+def _list_calls(replies: list[Fields], messages: list[Fields]) -> Iterator[ToolCall]:
     """List calls with their results; one without a result did not do what it should."""
     results = {each.read_text("tool_call_id"): each for each in messages if each.data.get("role") == "tool"}
-    for message in said:
+    for message in replies:
         blocks = message.read_list("blocks") if "blocks" in message else message.read_list("tool_calls")
         for block in blocks:
             if block.data.get("kind", "tool_call") != "tool_call" or "name" not in block:

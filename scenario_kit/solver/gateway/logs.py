@@ -133,13 +133,13 @@ def list_labels(pods: Iterable[Object]) -> list[LogLabels]:
 
 def query_logs(cluster: PodReader, query: str, namespaces: Sequence[str], since: float) -> ToolAnswer:
     """Return the newest lines since a time that match a query, oldest first."""
-    asked = parse_log_query(query)
+    log_query = parse_log_query(query)
     lines = []
     for namespace in namespaces:
         for pod in cluster.list("Pod", namespace):
-            labels = {each.container: each for each in list_labels([pod]) if asked.chooses(each.to_map())}
+            labels = {each.container: each for each in list_labels([pod]) if log_query.chooses(each.to_map())}
             for line in _read(cluster, pod, since) if labels else ():
-                if line.container in labels and asked.matches(line.text):
+                if line.container in labels and log_query.matches(line.text):
                     lines.append(line)
     lines.sort(key=lambda line: (line.at, line.pod))
     left = f"… {len(lines) - MAX_LINES} older lines left out …\n" if len(lines) > MAX_LINES else ""

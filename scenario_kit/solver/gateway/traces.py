@@ -45,11 +45,11 @@ def get_traces(store: TraceStore, service: str, now: float, minutes: float, limi
     _check_minutes(minutes)
     if not 1 <= limit <= MAX_TRACES:
         raise BadCall(f"limit is {limit}", f"between 1 and {MAX_TRACES}")
-    asked: dict[str, Any] = {"service": service, "limit": limit, "end": int(now * 1e6)}
-    asked["start"] = int((now - minutes * 60) * 1e6)
+    parameters: dict[str, Any] = {"service": service, "limit": limit, "end": int(now * 1e6)}
+    parameters["start"] = int((now - minutes * 60) * 1e6)
     if errors:
-        asked["tag"] = "error:true"
-    found = _ask(store, "traces", urlencode(asked))
+        parameters["tag"] = "error:true"
+    found = _ask(store, "traces", urlencode(parameters))
     return answer_list([shorten_trace(trace) for trace in found])
 
 

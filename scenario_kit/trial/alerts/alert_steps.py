@@ -216,8 +216,8 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
     if outcome == "Incident":
         findings += incident_alerts.check_held(history, expect, end, context.runbook.windows.period)
         # A program without expectAlerts only observes the fault: no alert is a valid result.
-        asked = any(s.kind == "expectAlerts" for s in context.spec.steps) and not expect.silent
-        if asked and (quiet := missing_alerts.check_unnoticed(history, expect, injected)):
+        expects_alerts = any(s.kind == "expectAlerts" for s in context.spec.steps) and not expect.silent
+        if expects_alerts and (quiet := missing_alerts.check_unnoticed(history, expect, injected)):
             beside = _judge_other_packs(context)
             findings += [missing_alerts.explain_silence(f, beside, injected) for f in quiet]
     return findings + incident_alerts.check_forbidden(

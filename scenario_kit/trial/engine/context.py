@@ -41,8 +41,8 @@ class TrialContext:
     ``beside`` evaluates, by pack, the rules of the packs that the scenario does not use, from the start of the trial.
 
     ``solver`` is the cluster read with the solver's permissions. ``tell`` is called as time passes with the current
-    time and the alert history, ``show`` with whether the incident is over and what is missing for that. ``said`` holds
-    the messages that this process has logged already. ``lost`` tells whether the trial's world is gone.
+    time and the alert history, ``show`` with whether the incident is over and what is missing for that. ``warned`` holds
+    the messages that this process has logged already. ``lost`` returns whether the trial's world is gone.
     """
 
     name: str
@@ -59,7 +59,7 @@ class TrialContext:
     stopping: Callable[[], bool]
     idle: Callable[[float], None]
     tell: Callable[[float, AlertHistory], None]
-    said: set[str] = field(default_factory=set)
+    warned: set[str] = field(default_factory=set)
     diagnose: Callable[[], Sequence[str]] = tuple
     lost: Callable[[], bool] = bool
     show: Callable[[Answer, Sequence[str]], None] = _show_nothing

@@ -40,7 +40,7 @@ class NoisyTrial(Protocol):
     runbook: Runbook
     clock: Clock
     engine: Engine
-    said: set[str]
+    warned: set[str]
 
     def baseline(self) -> Baseline | None:
         """Return the baseline, once the deploy step has begun."""
@@ -83,10 +83,10 @@ def _begin(context: NoisyTrial, ordinal: int, event: Event) -> None:
         context.engine.do(event.change, ordinal=ordinal, group=GROUP + event.source, causal=False)
     except AuthoringError as problem:
         # The solver may have removed the object or set the same value; the trial has not failed.
-        said = f"noise '{event.source}' is skipped: {problem.message}"
-        if said not in context.said:
-            context.said.add(said)
-            log.warning("%s: %s", context.name, said)
+        message = f"noise '{event.source}' is skipped: {problem.message}"
+        if message not in context.warned:
+            context.warned.add(message)
+            log.warning("%s: %s", context.name, message)
 
 
 def _make_ordinal(index: int, number: int) -> int:

@@ -113,19 +113,19 @@ class _InjectStep:
         """Return whether all effect checks hold before the injection."""
         context, now = self._context, self._context.clock.now()
         checks = context.engine.resolve_checks(fault.effect)
-        asked = (answer_check(context, check, now) for check in checks)
-        return bool(checks) and all(result.answer == "True" for result in asked)
+        results = (answer_check(context, check, now) for check in checks)
+        return bool(checks) and all(result.answer == "True" for result in results)
 
     def _promised_already(self) -> list[Finding]:
         """Check before the first fault that expected checks are false, or true if marked `stays`."""
         context, now = self._context, self._context.clock.now()
         if context.runbook.outcome == "NoIncident":
             return []  # no fault that they could show
-        asked = [
+        results = [
             (check, answer_check(context, check, now))
             for check in context.engine.resolve_checks(context.runbook.expect.checks)
         ]
-        return [reported for check, result in asked if (reported := _report_premature(check, result)) is not None]
+        return [reported for check, result in results if (reported := _report_premature(check, result)) is not None]
 
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()

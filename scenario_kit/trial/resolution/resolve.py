@@ -119,14 +119,14 @@ def _judge_completeness(context: TrialContext) -> Resolution:
     owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
     desired = {make_object_reference(o, context.namespace): o for o in owed if o["kind"] not in _ENDING}
     # List by kind, as an app has many more objects than kinds.
-    there = {
+    live = {
         (kind, namespace, obj["metadata"]["name"]): obj
         for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in desired})
         for obj in context.cluster.list(kind, namespace, group=group)
     }
     problems = []
     for ref, obj in desired.items():
-        now = there.get((ref.kind, ref.namespace, ref.name))
+        now = live.get((ref.kind, ref.namespace, ref.name))
         left = spared.get(ref, obj)  # what a trigger or distractor removed need not be restored
         if now is None:
             problems += [f"{ref.kind}/{ref.name} is gone"] if left is not None else []

@@ -41,10 +41,10 @@ def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> 
         alternative = found["rest"].partition("||")[2]
         code = _EXIT.search(alternative)
         missing = [f"grep: {found['path']}: No such file or directory"] if content is None else []
-        said = (*missing, *(echo["text"] for echo in _ECHO.finditer(alternative)))
+        lines = (*missing, *(echo["text"] for echo in _ECHO.finditer(alternative)))
         if alternative and code is None:
-            return InitState("Succeeded", 0, said)
-        return InitState("Failed", int(code["code"]) if code else 1, said)
+            return InitState("Succeeded", 0, lines)
+        return InitState("Failed", int(code["code"]) if code else 1, lines)
     return None
 
 

@@ -89,10 +89,10 @@ def _parse_server(body: list[_Directive]) -> CoreDnsConfig:
 
 def _parse_template(directive: _Directive) -> Template:
     _, _, kind, *zones = directive.words
-    said = {line[0]: line[1:] for line in directive.inside if line}
-    match = tuple(compile_pattern(text) for text in said.get("match", (".*",)))  # CoreDNS uses RE2, too
-    code = said.get("rcode", ("NOERROR",))[0].upper()
-    found = _ADDRESS.search(" ".join(said.get("answer", ())))
+    options = {line[0]: line[1:] for line in directive.inside if line}
+    match = tuple(compile_pattern(text) for text in options.get("match", (".*",)))  # CoreDNS uses RE2, too
+    code = options.get("rcode", ("NOERROR",))[0].upper()
+    found = _ADDRESS.search(" ".join(options.get("answer", ())))
     address = found[1] if found and kind.upper() in ("A", "ANY") and code == "NOERROR" else ""
     meant = tuple(_parse_zone(zone) for zone in zones) or (".",)
     # Programs query address records only.

@@ -28,9 +28,9 @@ class WrongAnswers(NamedTuple):
 
     def misleads(self, host: str, namespace: str) -> bool:
         """Return whether a program in that namespace gets a wrong answer for ``host``."""
-        asked = list_attempts(host, namespace)
-        true = next((name for name in asked if name == qualify_name(host, namespace)), asked[-1])
-        concerned = asked[: asked.index(true) + 1] if self.random else (true,)
+        attempts = list_attempts(host, namespace)
+        true = next((name for name in attempts if name == qualify_name(host, namespace)), attempts[-1])
+        concerned = attempts[: attempts.index(true) + 1] if self.random else (true,)
         return any(self._means(name) for name in concerned)
 
     def _means(self, name: str) -> bool:

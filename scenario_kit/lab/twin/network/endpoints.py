@@ -285,8 +285,8 @@ class Network:
     def _compute(self, source: Object, target: Object, port: int, protocol: str) -> Wire:
         if source["metadata"]["uid"] == target["metadata"]["uid"]:
             return Wire(cut=False)
-        here, there = self._party(source), self._party(target)
-        cut = bool(self._policies) and not is_allowed(self._policies, here, there, port, protocol)
+        source_party, target_party = self._party(source), self._party(target)
+        cut = bool(self._policies) and not is_allowed(self._policies, source_party, target_party, port, protocol)
         # Outgoing packets are addressed to the Service until they leave the pod, as are responses on arrival.
         callee = (_read_ip(target), *self._fronts.get(_read_ip(target), ()))
         out = self._shape(source, target, callee, (_read_ip(source),))

@@ -180,8 +180,8 @@ class Queues:
         """Return the records in the member's hands, of those that have arrived or will in this tick."""
         if not group.left:
             group.polled_at = max(begin, float(arrived[0]))
-            there = int(np.searchsorted(arrived, group.polled_at, side="right"))
-            group.left = min(there, node.model.max_poll_records)
+            available = int(np.searchsorted(arrived, group.polled_at, side="right"))
+            group.left = min(available, node.model.max_poll_records)
             group.committed, group.under_way = group.position, np.zeros(0)
         return arrived[: group.left]
 

@@ -21,24 +21,24 @@ def count_asked(step: Step, draws: Draws, who: Ints) -> Floats:
     return desired * (draws[only][who] > 0) if only else desired
 
 
-def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -> tuple[Flags, float]:
+def misses(held: float, keys: float, requested: Floats, at: Floats, draws: Floats) -> tuple[Flags, float]:
     """Return which calls miss, and the number of keys held after all of them.
 
     Args:
         held: keys in the cache before the first call.
         keys: the number of distinct keys; each call requests some of them at random.
-        asked: the number of keys requested by each call.
+        requested: the number of keys requested by each call.
         at: the time of each call; earlier ones fill the cache for later ones.
         draws: a uniform number per call.
     """
     if keys - held < _FULL:
         return np.zeros(at.size, dtype=bool), keys
     order = np.argsort(at, kind="stable")
-    before = np.cumsum(asked[order]) - asked[order]
+    before = np.cumsum(requested[order]) - requested[order]
     known: Floats = np.empty(at.size)
     known[order] = keys - (keys - held) * np.exp(-before / keys)
-    missed: Flags = draws < 1.0 - (known / keys) ** asked
-    return missed, keys - (keys - held) * float(np.exp(-asked.sum() / keys))
+    missed: Flags = draws < 1.0 - (known / keys) ** requested
+    return missed, keys - (keys - held) * float(np.exp(-requested.sum() / keys))
 
 
 def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:

@@ -103,8 +103,8 @@ class CallFailures:
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
         """Log failed connections of callers that had not given up before."""
         limit = self.find_limit(calls)
-        said = took <= limit if limit else np.isfinite(took)
-        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[said])
+        logged = took <= limit if limit else np.isfinite(took)
+        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[logged])
 
     def give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
         """End calls at the caller's timeout or deadline."""

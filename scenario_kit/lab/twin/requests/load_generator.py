@@ -132,11 +132,11 @@ class LoadGenerators:
         crowd = self._model.user_classes[name]
         users = self._crowds.setdefault((process.key, name), _Users())
         begin = max(start, process.ready_at)
-        there = self._there(process, crowd, effects, begin, end) if begin < end else 0.0
-        process.crowd_bytes += there * crowd.memory_mib * _MIB
-        if not there or any(e.paused for e in effects):
+        service_seconds = self._there(process, crowd, effects, begin, end) if begin < end else 0.0
+        process.crowd_bytes += service_seconds * crowd.memory_mib * _MIB
+        if not service_seconds or any(e.paused for e in effects):
             return
-        rate = _compute_closed_rate(users, there, crowd.think_seconds, begin, end)
+        rate = _compute_closed_rate(users, service_seconds, crowd.think_seconds, begin, end)
         turn = _Turn(process, users, flow, begin, end, rate, False)
         for task in self._tasks[name]:
             node = task.operation

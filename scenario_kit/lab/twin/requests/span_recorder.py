@@ -112,8 +112,8 @@ class SpanRecorder:
 
     def _describe_failure(self, node: CallNode, link: Link) -> str:
         """Return the error of a failed callee with the latest reason."""
-        there = [lane.target for lane in link.lanes if lane.target is not None]
-        if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
+        targets = [lane.target for lane in link.lanes if lane.target is not None]
+        if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in targets), ""):
             return answer
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
         return describe_failure(node.operation.model.failure, said)

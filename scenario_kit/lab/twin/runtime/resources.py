@@ -92,8 +92,8 @@ class Resources:
         model = process.model
         idle = (model.idle_millicores if model else _IDLE_MILLICORES) / 1000.0 if not process.idle else 0.0
         wobble = 1.0 + 0.05 * (2.0 * self._noise(process, "cpu") - 1.0)
-        asked = (idle + process.cpu_seconds / dt) * wobble
-        demand = asked + busy
+        required = (idle + process.cpu_seconds / dt) * wobble
+        demand = required + busy
         limit = process.cores
         ceiling = limit if limit is not None else self._constants.node_cores
         # Stressors share the cores: the rest remains, but at least an equal share per busy thread.
@@ -101,7 +101,7 @@ class Resources:
         load = demand / share
         process.slow = compute_slowdown(load)
         # Endlessly busy threads take their share like stressors; they leave no backlog.
-        process.queued = compute_wait(process.queued, asked / max(share - busy, share / (1.0 + busy)), dt)
+        process.queued = compute_wait(process.queued, required / max(share - busy, share / (1.0 + busy)), dt)
         throttled = min(max((demand + taken.cores) / ceiling - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
         return min(demand + taken.cores, ceiling), throttled
 

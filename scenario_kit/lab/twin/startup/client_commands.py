@@ -116,8 +116,8 @@ class Sessions:
         self, view: View, network: Network, process_table: ProcessTable, now: float, dt: float
     ) -> tuple[bool, list[Exit]]:
         """Run what is due by ``now``; return whether new connections may be affected, and the commands that ended."""
-        there = {pod["metadata"]["uid"] for pod in view.list_all("Pod")}
-        self._sessions = {key: s for key, s in self._sessions.items() if key[0] in there}
+        pods = {pod["metadata"]["uid"] for pod in view.list_all("Pod")}
+        self._sessions = {key: s for key, s in self._sessions.items() if key[0] in pods}
         changed = False
         for store in _list_stores(process_table):
             store.store_state.most = store.model.max_connections if store.model else 0

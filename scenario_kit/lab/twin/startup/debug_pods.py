@@ -173,12 +173,12 @@ def _run_wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
         return CommandResult((_CONTENT,))
     if met.outcome == ConnectionOutcome.OK:
         return CommandResult((opening, "wget: error getting response"), 1)
-    said = {
+    messages = {
         ConnectionOutcome.CONNECTION_REFUSED: f"wget: can't connect to remote host ({met.ip}): Connection refused",
         ConnectionOutcome.CONNECTION_TIMEOUT: "wget: download timed out",
     }
     return CommandResult(
-        (said.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _measure_duration(met.outcome)
+        (messages.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _measure_duration(met.outcome)
     )
 
 
@@ -193,7 +193,7 @@ def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
         return CommandResult(
             (written.replace("%{http_code}", str(met.status)).replace("\\n", ""),) if written else (_CONTENT,)
         )
-    said = {
+    messages = {
         ConnectionOutcome.OK: (1, "curl: (1) Received HTTP/0.9 when not allowed"),
         ConnectionOutcome.CONNECTION_REFUSED: (
             7,
@@ -204,7 +204,7 @@ def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
             f"curl: (28) Failed to connect to {host} port {port} after 10001 ms: Timeout was reached",
         ),
     }
-    code, text = said.get(met.outcome, (6, f"curl: (6) Could not resolve host: {host}"))
+    code, text = messages.get(met.outcome, (6, f"curl: (6) Could not resolve host: {host}"))
     return CommandResult((text,), code, _measure_duration(met.outcome))
 
 

@@ -73,10 +73,10 @@ class Probes:
         queued = process.queued if process is not None else 0.0
         if path is not None and path.startswith("exec:"):
             return Lag(0.0, queued)
-        asked = 0.0
+        waited = 0.0
         if process is not None and path is not None:
             links = (link for port in process.listeners for link in self._behind(process, port, path))
-            asked = sum((self._waits(process, link) for link in links if link is not None), 0.0)
+            waited = sum((self._waits(process, link) for link in links if link is not None), 0.0)
         wire = network.from_node(pod)
         if wire.cut:
             return Lag(math.inf, math.inf)
@@ -87,7 +87,7 @@ class Probes:
             patient = structs.replace(self._constants, retransmit_seconds=_HANDSHAKE_SECONDS)
             connects = float(compute_delays(wire.back, draws[:, :1], patient)[0])
             answered = float(compute_delays(wire.back, draws[:, 1:], self._constants)[0])
-        return Lag(connects, connects if path is None else connects + answered + queued + asked)
+        return Lag(connects, connects if path is None else connects + answered + queued + waited)
 
     def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
         """Yield the links of a health page's calls; None for one that the process has not used yet."""

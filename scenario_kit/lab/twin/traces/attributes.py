@@ -165,9 +165,9 @@ def _build_grpc(around: Circumstance) -> dict[str, Scalar]:
 
 def _build_http(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {}
-    if asked := find_route(around.name.span, _find_route_text(around.frame)):
-        found["http.request.method"] = asked.method
-        found["http.route" if around.name.kind == "SERVER" else "url.path"] = asked.path
+    if route := find_route(around.name.span, _find_route_text(around.frame)):
+        found["http.request.method"] = route.method
+        found["http.route" if around.name.kind == "SERVER" else "url.path"] = route.path
     status = _read_status(around)
     if status:
         found["http.response.status_code"] = status

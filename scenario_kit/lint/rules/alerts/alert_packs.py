@@ -87,20 +87,20 @@ def check_texts(case: PackCase) -> Iterator[Problem]:
 
 def _check_numbers(place: Place, text: str, known: AlertRule) -> Iterator[Problem]:
     plain = _TEMPLATE.sub(lambda found: " " * len(found[0]), text)
-    for said in _SAID.finditer(plain):
-        value, unit = float(said[1]), (said[2] or "")
+    for match in _SAID.finditer(plain):
+        value, unit = float(match[1]), (match[2] or "")
         possible = _list_in_unit(unit, known)
         if any(abs(value - number) < 1e-9 for number in possible):
             continue
-        shown = " or ".join(f"{number:g}{_insert_space(said)}{unit}" for number in sorted(possible))
-        message = f"the text of '{known.name}' says {said[0].strip()}, which its expression does not"
+        shown = " or ".join(f"{number:g}{_insert_space(match)}{unit}" for number in sorted(possible))
+        message = f"the text of '{known.name}' says {match[0].strip()}, which its expression does not"
         right = f"{next(iter(possible)):g}" if len(possible) == 1 else ""
-        edits = (Put(place, text[: said.start(1)] + right + text[said.end(1) :]),) if right else ()
-        yield Problem(place, message, said[0].strip(), shown or "no number", edits=edits)
+        edits = (Put(place, text[: match.start(1)] + right + text[match.end(1) :]),) if right else ()
+        yield Problem(place, message, match[0].strip(), shown or "no number", edits=edits)
 
 
-def _insert_space(said: re.Match[str]) -> str:
-    return " " if said[2] and said[0][said.end(1) - said.start()].isspace() else ""
+def _insert_space(match: re.Match[str]) -> str:
+    return " " if match[2] and match[0][match.end(1) - match.start()].isspace() else ""
 
 
 def _list_in_unit(unit: str, known: AlertRule) -> set[float]:

@@ -54,11 +54,15 @@ def check_unseen(case: PackCase) -> Iterator[Problem]:
         except ValueError:
             continue  # SK117
         name = entry.get("alert") or entry.get("record")
-        for said in dict.fromkeys(_examine(tree, recorded, components)):
-            meant = find_only(said.word, said.known)
-            edits = (Put((*place, "expr"), _respell(expr, said.word, meant)),) if meant else ()
+        for problem in dict.fromkeys(_examine(tree, recorded, components)):
+            meant = find_only(problem.word, problem.known)
+            edits = (Put((*place, "expr"), _respell(expr, problem.word, meant)),) if meant else ()
             yield Problem(
-                (*place, "expr"), f"'{name}' asks for {said.message}", said.observed, fix=_suggest(said), edits=edits
+                (*place, "expr"),
+                f"'{name}' asks for {problem.message}",
+                problem.observed,
+                fix=_suggest(problem),
+                edits=edits,
             )
 
 
@@ -66,9 +70,9 @@ def _respell(expr: str, word: str, meant: str) -> str:
     return re.sub(rf"(?<![\w:]){re.escape(word)}(?![\w:])", meant, expr)
 
 
-def _suggest(said: _SeriesProblem) -> str:
-    if said.known is not _NAMES or suggest(said.word, _NAMES):
-        return did_you_mean(said.word, said.known)
+def _suggest(problem: _SeriesProblem) -> str:
+    if problem.known is not _NAMES or suggest(problem.word, _NAMES):
+        return did_you_mean(problem.word, problem.known)
     return "docs/series.md lists the series of a lab; no trial in a lab can show a series that only a real cluster has"
 
 

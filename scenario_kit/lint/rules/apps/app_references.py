@@ -24,13 +24,13 @@ class _NamedReference(NamedTuple):
 
 def find_missing(case: AppCase) -> Iterator[Problem]:
     """Find workloads, Services, variables and alert packs that the app names but does not have."""
-    said = list(_list_packs(case))
+    problems = list(_list_packs(case))
     for version, body in case.document["versions"].items():
         made = [v for v in case.versions if v.app.version == version]
         objects = [obj for v in made for obj in v.objects]
         if objects and not any(v.error for v in made):
-            said += _list_parts(("versions", version), body, objects)
-    for each in said:
+            problems += _list_parts(("versions", version), body, objects)
+    for each in problems:
         if each.known is not None and each.name not in each.known:
             fix = did_you_mean(each.name, each.known)
             candidates = ", ".join(sorted(set(each.known))) or "none"

@@ -27,10 +27,10 @@ def check_limits(case: LintContext | FaultCase) -> Iterator[Problem]:
             yield Problem(place, message, f"{raw} s", f"at most {CAP} s", edits=(Put(place, CAP),))
     reported = set()
     for place, expr in _list_queries(case):
-        asked = _measure_range(expr)
-        if asked > POINTS and place not in reported:
+        points = _measure_range(expr)
+        if points > POINTS and place not in reported:
             reported.add(place)
-            message = f"the query reads {asked} points per series"
+            message = f"the query reads {points} points per series"
             fix = "use a shorter range or a larger step"
             yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)
 

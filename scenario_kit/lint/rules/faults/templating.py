@@ -33,11 +33,11 @@ def check_folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
 @register_check("SK123", "Fault")
 def check_expressions(case: FaultCase) -> Iterator[Problem]:
     """Report templates that cannot be parsed, or that fail for a suitable target."""
-    wrong = {place: said for place, text in case.positions.texts.items() if (said := explain_invalid_template(text))}
-    for place, said in wrong.items():
+    wrong = {place: error for place, text in case.positions.texts.items() if (error := explain_invalid_template(text))}
+    for place, error in wrong.items():
         text = case.positions.texts[place].strip()[:120]
         yield Problem(
-            place, f"the template cannot be parsed: {said}", text, "a Jinja2 expression", "correct the expression"
+            place, f"the template cannot be parsed: {error}", text, "a Jinja2 expression", "correct the expression"
         )
     reported: set[str] = set()
     for rendering in () if wrong else case.renderings:

@@ -64,9 +64,9 @@ def check_domain(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK611", "Scenario", "Pack")
 def check_open_questions(case: LintContext | PackCase) -> Iterator[Problem]:
-    for asked in case.positions.questions:
-        position = Position(path=case.positions.path, line=asked.line + 1, column=asked.column + 1)
-        yield Problem((), f"to decide: {asked.text}", position=position)
+    for question in case.positions.questions:
+        position = Position(path=case.positions.path, line=question.line + 1, column=question.column + 1)
+        yield Problem((), f"to decide: {question.text}", position=position)
 
 
 @register_check("SK605")

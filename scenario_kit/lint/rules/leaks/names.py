@@ -41,12 +41,12 @@ def check_telling_names(case: LintContext | FaultCase) -> Iterator[Problem]:
     known: set[str] | None = None
     for found in find_introduced(case, _list_names if isinstance(case, FaultCase) else _list_texts):
         name = str(found.spot.value)
-        if not found.written.stage.breaks or not (said := [word for word in split_words(name) if word in TELLING]):
+        if not found.written.stage.breaks or not (words := [word for word in split_words(name) if word in TELLING]):
             continue
         known = _collect_words(case) if known is None else known
-        if known.issuperset(said):
+        if known.issuperset(words):
             continue
-        first = next(word for word in said if word not in known)
+        first = next(word for word in words if word not in known)
         message = f"{found.spot.note} of {found.subject} is '{name}', which contains '{first}'"
         prefix = _PREFIX.get(found.written.object["kind"], "set")
         expected = f"a name such as {{{{ neutral('{prefix}') }}}}"
@@ -115,9 +115,11 @@ def check_written_answer(case: LintContext | FaultCase) -> Iterator[Problem]:
         telltale[beside] = "the name of the scenario"
     for found in find_introduced(case, _list_readable):
         text = str(found.spot.value)
-        said = [what for word, what in telltale.items() if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w])", text)]
-        if said and found.written.stage.breaks:
-            message = f"{found.subject} contains {said[0]}"
+        found_words = [
+            what for word, what in telltale.items() if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w])", text)
+        ]
+        if found_words and found.written.stage.breaks:
+            message = f"{found.subject} contains {found_words[0]}"
             yield Problem(found.site.place, message, text[:80], "nothing of the ground truth")
 
 

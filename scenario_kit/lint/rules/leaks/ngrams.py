@@ -13,8 +13,8 @@ def find_repeated(text: str, source: str, least: int) -> str:
 
     Case and punctuation are ignored.
     """
-    said, words = _split_words(text), _split_words(source)
-    joined = f" {' '.join(said)} "
+    text_words, words = _split_words(text), _split_words(source)
+    joined = f" {' '.join(text_words)} "
     best: list[str] = []
     for start in range(len(words)):
         end = start + max(least, len(best) + 1)

@@ -76,8 +76,8 @@ def _bound_changes(case: Judged) -> Iterator[BoundedStep]:
                 derive_bounds(stage.app, stage.app.namespace, (), stage.after, allowed, of_app=True, ready=stage.after),
             )
     elif isinstance(case, FaultCase):
-        said = {*case.fault.requires, *(e.allow for e in case.fault.exceptions)}
-        yield from _bound_fault(case, frozenset(said | ({CLUSTER} if case.fault.scope == CLUSTER else set())))
+        declared = {*case.fault.requires, *(e.allow for e in case.fault.exceptions)}
+        yield from _bound_fault(case, frozenset(declared | ({CLUSTER} if case.fault.scope == CLUSTER else set())))
     else:
         yield from _bound_scenario(case)
 
@@ -252,6 +252,6 @@ def format_declaration(case: Judged, need: str) -> str:
     if need == CLUSTER:
         return "write `scope: Cluster`"
     if need in EXCEPTIONS:
-        said = [*case.fault.exceptions, PolicyException(allow=need, because="…")]
-        return f"write `exceptions: [{', '.join(f'{{allow: {e.allow}, because: {e.because}}}' for e in said)}]`"
+        exceptions = [*case.fault.exceptions, PolicyException(allow=need, because="…")]
+        return f"write `exceptions: [{', '.join(f'{{allow: {e.allow}, because: {e.because}}}' for e in exceptions)}]`"
     return f"write `requires: [{', '.join((*case.fault.requires, need))}]`"

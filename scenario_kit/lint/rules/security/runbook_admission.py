@@ -66,8 +66,8 @@ def _check_placement(runbook: Runbook, namespace: str) -> Iterator[_NamedBreach]
 
 
 def _check_app(runbook: Runbook) -> Iterator[_NamedBreach]:
-    said = {need for needs in runbook.requires.values() for need in needs}
-    allowed = frozenset(said | ({CLUSTER} if NODE in said else set()))
+    declared = {need for needs in runbook.requires.values() for need in needs}
+    allowed = frozenset(declared | ({CLUSTER} if NODE in declared else set()))
     bounds = derive_bounds(
         runbook.app, runbook.namespace, (), runbook.objects, allowed, of_app=True, ready=runbook.objects
     )

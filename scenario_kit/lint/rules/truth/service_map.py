@@ -135,8 +135,8 @@ def _follows_traffic(
     if case.app is None or callee.name in seen:
         return False
     further = _list_after(case, case.app, callee)
-    asked = [c for c in further if _calls(case.app, callee.name, c.name) and c.role not in _DEPOTS]
-    if any(_follows_traffic(case, callee, c, seen | {callee.name}) for c in asked):
+    callees = [c for c in further if _calls(case.app, callee.name, c.name) and c.role not in _DEPOTS]
+    if any(_follows_traffic(case, callee, c, seen | {callee.name}) for c in callees):
         return True
     return any(
         _has_starved_consumer(case, case.app, queue)

@@ -41,7 +41,12 @@ def find_choices(obj: Object, was: Object | None, world: ObjectSurroundings) -> 
     """Find new values that contain a word about the fault, and new names that are not neutral."""
     before = {value for _, value in walk_leaves(was) if isinstance(value, str)} if was is not None else set()
     for keys, value in walk_leaves(obj):
-        if not isinstance(value, str) or value in before or value in world.said or keys[:1] in [(b,) for b in _BODIES]:
+        if (
+            not isinstance(value, str)
+            or value in before
+            or value in world.original_texts
+            or keys[:1] in [(b,) for b in _BODIES]
+        ):
             continue
         if words := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known_words]:
             yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` contains '{words[0]}'")

@@ -83,9 +83,9 @@ def _find_unused_labels(
 ) -> Iterator[Needless]:
     old = (before.get("labels") or {}) if isinstance(before, Mapping) else {}
     for key, value in _list_fresh(now, before, "labels"):
-        asked = world.selected.get(key, frozenset())
+        selected = world.selected.get(key, frozenset())
         moved = key in old and world.neutral(str(value))  # changing a selected label is the purpose of the change
-        needed = str(value) in asked or "*" in asked or moved or value == obj["metadata"]["name"]
+        needed = str(value) in selected or "*" in selected or moved or value == obj["metadata"]["name"]
         needed = needed or (key, str(value)) in world.labels
         needed = needed or (_CONVENTION.fullmatch(key) is not None and world.neutral(str(value)))
         if not needed and not _is_read("labels", key, str(value)):

@@ -99,7 +99,7 @@ class ObjectSurroundings:
         return msgspec.json.encode(self.app.to_json()).decode()
 
     @cached_property
-    def said(self) -> frozenset[str]:
+    def original_texts(self) -> frozenset[str]:
         """All texts of the app before any fault."""
         return frozenset(text for obj in self.before for text in list_texts(obj))
 

@@ -33,7 +33,7 @@ def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> It
     before = {value for _, value in walk_leaves(was) if isinstance(value, str)} if was is not None else set()
     commands = {(*keys, field) for keys, _ in list_containers(obj) for field in ("command", "args")}
     for keys, value in walk_leaves(obj):
-        if not isinstance(value, str) or value in before or value in world.said or keys[:1] == ("metadata",):
+        if not isinstance(value, str) or value in before or value in world.original_texts or keys[:1] == ("metadata",):
             continue
         if any(keys[: len(place)] == place for place in commands):
             yield from _find_printed(keys, value, world)

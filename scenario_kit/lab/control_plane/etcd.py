@@ -95,7 +95,7 @@ class Etcd:
             self._ask("txn", {"success": batch}, _Several)
 
     def edit(self, key: bytes, edit: Callable[[bytes], bytes]) -> bool:
-        """Replace the value of a key; again if somebody else wrote it meanwhile. Returns False if there is none."""
+        """Replace the value of a key, retrying on concurrent writes; return False if there is no such key."""
         while True:
             found = self._ask("range", {"key": _encode(key)}, _Found).kvs
             if not found:

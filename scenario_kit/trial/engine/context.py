@@ -41,8 +41,8 @@ class TrialContext:
     ``beside`` evaluates, by pack, the rules of the packs that the scenario does not use, from the start of the trial.
 
     ``solver`` is the cluster read with the solver's permissions. ``tell`` is called as time passes with the current
-    time and the alert history, ``show`` with whether the incident is over and what is missing for that. ``warned`` holds
-    the messages that this process has logged already. ``lost`` returns whether the trial's world is gone.
+    time and the alert history, ``show`` with whether the incident is over and what is missing for that. ``warned``
+    holds the messages that this process has logged already. ``lost`` returns whether the trial's world is gone.
     """
 
     name: str

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.mutation.mutants import Mutant, in_module, mutants, sample
-from tools.mutation.workspace import TESTS, answer, clear, configuration, exit_codes, workspace
+from tools.mutation.workspace import ROOT, TESTS, answer, clear, configuration, exit_codes, workspace
 
 SOURCE = '''"""A module."""
 
@@ -138,8 +138,9 @@ def test_answers_are_read_from_the_files_of_mutmut(tmp_path):
 
 @pytest.mark.parametrize("package", TESTS)
 def test_configuration_mutates_one_package(package):
-    assert f'only_mutate = ["scenario_kit/{package}/*"]' in configuration(package)
-    assert f'"tests/{package}"' in configuration(package)
+    written = configuration(package)
+    assert f'only_mutate = ["scenario_kit/{package.replace(".", "/")}/*"]' in written
+    assert all(f'"tests/{folder}"' in written for folder in TESTS[package] if (ROOT / "tests" / folder).is_dir())
 
 
 def small_project(folder):

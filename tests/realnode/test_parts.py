@@ -26,6 +26,8 @@ from tools.realnode.installation import COLLECTION
 from tools.realnode.kube_state import ClusterState
 from tools.realnode.processes import RunningProcesses
 from tools.realnode.run import SAMPLE, find_scenarios
+from tools.realnode.shards import SCENARIOS as SHARDED
+from tools.realnode.shards import is_over
 from tools.realnode.stopwatch import Stopwatch, format_stages
 from tools.realnode.trials import PLAN, drop_decoys
 
@@ -49,6 +51,26 @@ def test_program_without_decoys_is_valid(file):
     assert not [step for step in left if step.use == "Decoy" or step.kind == "expectStillFiring"]
     assert [step for step in steps if step in left] == list(left)
     assert {step.kind for step in left} >= {"deploy", "expectQuiet", "inject", "teardown", "expectClean"}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ([], False),
+        ([("Suspended", "True")], False),
+        ([("FailureTarget", "True"), ("Failed", "False")], False),
+        ([("Complete", "True")], True),
+        ([("SuccessCriteriaMet", "True"), ("Failed", "True")], True),
+    ],
+)
+def test_a_job_is_over_when_it_has_completed_or_failed(conditions, expected):
+    found = [{"type": type, "status": status} for type, status in conditions]
+    assert is_over({"status": {"conditions": found}}) is expected
+    assert not is_over(None)
+
+
+def test_what_shards_validate_is_in_the_catalogue():
+    assert {path.parent.name for path in Catalog().scenarios()} >= set(SHARDED)
 
 
 def test_dropped_decoy_drops_its_undo():

@@ -112,6 +112,7 @@ OPERATOR: Final = ImageRecipe(
             "scenario_kit/importers",
             "scenario_kit/lab",
             "scenario_kit/snapshot",
+            "scenario_kit/shards",
             "scenario_kit/solver",
             "scenario_kit/testing",
             "operators/scenario/lab_platform.py",

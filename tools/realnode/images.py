@@ -23,6 +23,7 @@ CHAOS_MANAGER: Final = f"{REGISTRY}/chaos-controller-manager:{CHAOS_TAG}"
 CHAOS_DAEMON: Final = f"{REGISTRY}/chaos-daemon:{CHAOS_TAG}"
 PAUSE: Final = f"{REGISTRY}/pause:1.0.0"
 OPERATOR: Final = f"{REGISTRY}/scenario-kit:{__version__}"
+LAB: Final = f"{REGISTRY}/scenario-kit-lab:{__version__}"
 #: The name of the app's program among the binaries.
 PARCELS: Final = "parcels"
 _ROLES: Final = ("desk", "intake", "tracking", "ledger", "belt", "sorter", "load-generator")

@@ -25,6 +25,7 @@ from tools.realnode.incident import Incident, live_through
 from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
 from tools.realnode.preparation import Preparation
 from tools.realnode.programs import STRESSORS
+from tools.realnode.shards import run_shards
 from tools.realnode.stopwatch import Stage, Stopwatch, format_stages
 from tools.realnode.trials import Place, run_trials, select_episode
 
@@ -42,7 +43,7 @@ class RunOptions(Value, frozen=True, kw_only=True):
 
     results: str
     scenarios: tuple[str, ...] = ()
-    what: Literal["All", "Sample", "Stay"] = "All"
+    what: Literal["All", "Sample", "Shards", "Stay"] = "All"
     together: int = 6
 
 
@@ -85,6 +86,11 @@ def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: C
         cluster.join_node([Path(path) for path in prepared.archives])
     with watch.measure("CoreDNS"):
         install_dns(cluster)
+    if options.what == "Shards":
+        with watch.measure("two shards in two pods"):
+            held = run_shards(cluster, prepared.lab, say)
+        say(format_stages((*prepared.stages, *watch.stages)))
+        return 0 if held else 1
     with watch.measure("Prometheus and the series of objects"):
         install_monitoring(cluster)
     if prepared.chaos:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -100,7 +101,8 @@ class ShardRun:
         try:
             report = self.validate(item)
         except KeyboardInterrupt:  # preempted: not the scenario's fault
-            self.store.write(StoredResult(msgspec.structs.replace(opening, attempts=attempts)))
+            with suppress(InfrastructureError):  # there are seconds left, and what has ended is stored
+                self.store.write(StoredResult(msgspec.structs.replace(opening, attempts=attempts)))
             raise
         except InfrastructureError as problem:
             failed = msgspec.structs.replace(

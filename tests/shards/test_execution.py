@@ -119,6 +119,25 @@ def test_preemption_keeps_what_has_ended_and_does_not_count(machine):
     assert machine.asked == ["b", "c"]
 
 
+def test_preemption_ends_a_run_also_without_an_api_server(machine):
+    store = machine.store
+
+    class Away:
+        read = staticmethod(store.read)
+        attempts = 0
+
+        def write(self, stored):
+            self.attempts += 1
+            if self.attempts > 1:
+                raise Unreachable("no route to host")
+            store.write(stored)
+
+    machine.store = Away()
+    with pytest.raises(KeyboardInterrupt):
+        machine.run(a=KeyboardInterrupt())
+    assert store.read("nightly", "a").result.attempts == 1
+
+
 class Killed(BaseException):
     """The end of a process by SIGKILL: nothing is written any more."""
 

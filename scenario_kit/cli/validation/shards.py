@@ -73,7 +73,7 @@ def plan(
 
     files = find_scenario_files(paths)
     request = WorkRequest(files, choose_plan(plan), shards, seed, name, ship=not in_image)
-    work = plan_work(request, _report_progress)
+    work = plan_work(request, lambda number, count: _report_progress(number, count, "read"))
     write_work_list(out, work)
     loads = [sum(item.seconds for item in work.select(index)) for index in range(work.shards)]
     trials = sum(item.trials for item in work.items)
@@ -86,9 +86,9 @@ def plan(
     print_progress(f"wrote {out}")
 
 
-def _report_progress(number: int, count: int) -> None:
+def _report_progress(number: int, count: int, done: str) -> None:
     if number % _REPORTED == 0 and number < count:
-        print_progress(f"{number} of {count} scenarios have been read")
+        print_progress(f"{number} of {count} scenarios: {done}")
 
 
 def manifests(
@@ -289,7 +289,8 @@ def collect(
     changed = set(_list_changed(todo))
     assessed: list[AssessedResult] = []
     folders: dict[str, str] = {}
-    for item in todo.items:
+    for number, item in enumerate(todo.items, start=1):
+        _report_progress(number, len(todo.items), "collected")
         each = _assess(todo, item, store, item.path in changed)
         if each.report is not None and each.standing == "Collected":
             folders[item.scenario] = str(_keep_report(each.report, runs, record=record).relative_to(runs))

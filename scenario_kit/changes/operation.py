@@ -22,6 +22,7 @@ from scenario_kit.changes.three_way_restore import list_changed_paths, strip_to_
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.authored.change import ChangeOperation
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.difference import Path, WrittenField
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.ports import Clock
@@ -172,7 +173,7 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
         old = find_target(objects, self.target, app, namespace, self.keyword)
         if old is None:
             return tuple(objects)
-        new = self.transform(old)
+        new = _transform_once(self, old)
         if new is None:
             return tuple(o for o in objects if o is not old)
         return tuple(objects) if new is old else put_object(objects, old, new, self.keyword, self.target)
@@ -183,6 +184,11 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
             return ()
         ref = name_field_owner(self.target, app.namespace)
         return (WrittenField(ref, path) for path in self.list_paths())
+
+
+@cache_by_identity(maxsize=256)  # several rules simulate the same changes
+def _transform_once(operation: TargetOperation, obj: Object) -> Object | None:
+    return operation.transform(obj)
 
 
 class RolloutOperation(TargetOperation, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import Loaded
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render import render_app, render_fault, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
@@ -30,8 +32,9 @@ def build_context(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
     scenario, spec = loaded.scenario, loaded.scenario.spec
     catalog = catalog.extend(spec.fault_types)
     app = _find_or_none(lambda: catalog.app(spec.app.name, spec.app.version))
-    objects = None if app is None else _render_objects(app, loaded, catalog)
-    app = app if app is None or objects is None else locate_components(app, objects, app.namespace)
+    objects: tuple[Object, ...] | None = None
+    if app is not None and (rendered := _render_app(app, loaded, catalog)) is not None:
+        app, objects = rendered
     types = _load_types(path, spec.faults, catalog)
     faults: dict[str, Fault] = {}
     unrendered: list[tuple[Place, Finding]] = []
@@ -105,14 +108,25 @@ def _load_types(path: Path, uses: tuple[FaultUse, ...], catalog: Catalog) -> dic
     return found
 
 
-def _render_objects(app: App, loaded: Loaded, catalog: Catalog) -> tuple[Object, ...] | None:
+def _render_app(app: App, loaded: Loaded, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | None:
+    """Return the app with qualified references, and its objects; None if a rule reports why it cannot be rendered."""
     choice = loaded.scenario.spec.app
 
-    def rendered() -> tuple[Object, ...]:
-        options = resolve_options(app, choice.options, choice.load.profile)
-        return render_app(app, options, choice.load.users, app.namespace, templates=catalog.templates(app.name))
+    def render() -> tuple[App, tuple[Object, ...]]:
+        options = json.dumps(resolve_options(app, choice.options, choice.load.profile), sort_keys=True)
+        return _render_once(app, options, choice.load.users, str(catalog.templates(app.name)))
 
-    return _find_or_none(rendered)
+    return _find_or_none(render)
+
+
+@cache_by_identity(maxsize=16)
+def _render_once(app: App, options: str, users: int, templates: str) -> tuple[App, tuple[Object, ...]]:
+    """Render an app for all scenarios with the same choices: rules modify no object, and changes copy what they write.
+
+    So everything that depends on the app alone is computed only once, too.
+    """
+    objects = render_app(app, json.loads(options), users, app.namespace, templates=Path(templates))
+    return locate_components(app, objects, app.namespace), objects
 
 
 def _load_alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | None:

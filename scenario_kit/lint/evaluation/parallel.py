@@ -8,10 +8,12 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.lint.context.discovery import add_own_root
 from scenario_kit.lint.evaluation.runner import Judged, judge_file
 
 #: With fewer files, starting processes takes longer than it saves.
@@ -21,6 +23,14 @@ _CHUNK: Final = 12
 _GC_THRESHOLD: Final = 50_000
 _TYPE: Final = re.compile(rb"\btype: *([a-z0-9-]+)")
 _catalog: list[Catalog] = []
+_NO_CATALOG: Final = Catalog(())
+
+
+class _Result(NamedTuple):
+    """The result for a file; ``own_catalog`` if it was checked with fault types or a collection of its own."""
+
+    judged: Judged
+    own_catalog: bool = False
 
 
 def judge_each(paths: Sequence[Path], catalog: Catalog) -> list[Judged]:
@@ -48,7 +58,7 @@ def judge_each(paths: Sequence[Path], catalog: Catalog) -> list[Judged]:
         found = dict(zip(order, pool.map(_judge_one, [paths[i] for i in order], chunksize=_CHUNK), strict=True))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return [found[i] for i in range(len(paths))]
+    return [_attach(found[i], catalog) for i in range(len(paths))]
 
 
 def _list_fault_types(path: Path) -> list[bytes]:
@@ -70,5 +80,20 @@ def _init_worker(catalog: Catalog) -> None:
     _catalog.append(catalog)
 
 
-def _judge_one(path: Path) -> Judged:
-    return judge_file(path, None, _catalog[-1])
+def _judge_one(path: Path) -> _Result:
+    """Check one file; a catalogue is not passed between processes, as that takes as long as the check."""
+    judged, shared = judge_file(path, None, _catalog[-1]), _catalog[-1]
+    if judged.case is None:
+        return _Result(judged)
+    own = judged.case.catalog is not shared
+    return _Result(judged._replace(case=replace(judged.case, catalog=_NO_CATALOG)), own)
+
+
+def _attach(result: _Result, catalog: Catalog) -> Judged:
+    """Give a result the catalogue that was removed for passing it on."""
+    case = result.judged.case
+    if case is None:
+        return result.judged
+    if result.own_catalog:
+        catalog = add_own_root(case.path, catalog).extend(case.scenario.spec.fault_types)
+    return result.judged._replace(case=replace(case, catalog=catalog))

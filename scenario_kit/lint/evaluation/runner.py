@@ -47,8 +47,10 @@ def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
     found = tuple(_apply_own_rules(case))
     if not isinstance(case, LintContext):
         return Judged(found)
-    # A thousand rendered apps would exhaust the memory.
-    light = replace(case, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=())
+    # The rules that compare files need no rendered app, and a thousand of them would exhaust the memory.
+    light = replace(
+        case, app=None, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=()
+    )
     return Judged(found, light, render_entry(case, case.catalog))
 
 

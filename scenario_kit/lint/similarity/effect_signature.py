@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.simulation.field_diff import find_changed
+from scenario_kit.lint.simulation.field_diff import find_changed, pair_changed
 from scenario_kit.model import App, Change, Fault, Object
-from scenario_kit.model.kubernetes.reference import make_reference
 
 #: Marks how a change reaches running processes.
 REACH: Final = "reach"
@@ -81,11 +80,10 @@ def _describe_change(
     elif not change.operation.visible or (new is None and not change.operation.restarts):
         yield ["act", change.to_json()]
     elif new is not None and not change.operation.restarts:
-        old = {make_reference(obj, app.namespace): obj for obj in objects}
-        later = {make_reference(obj, app.namespace): obj for obj in new}
+        old, later = pair_changed(objects, new, app.namespace)
         for ref in old:
             bare = str(ref.groupless)
             if ref not in later:
                 yield ["field", bare, [], "gone"]
-            elif later[ref] is not old[ref]:
+            else:
                 yield from (["field", bare, list(path), value] for path, value in find_changed(old[ref], later[ref]))

@@ -31,13 +31,19 @@ _COLUMNS: Final = 4096
 
 
 class ScenarioIndex:
-    """Scenarios to compare with."""
+    """Scenarios to compare with.
+
+    Attributes:
+        entries: the scenarios, each once.
+        rendered: by catalogue and path, the entries that were rendered for comparison; None if that failed.
+    """
 
     def __init__(self, entries: Iterable[IndexEntry]) -> None:
         found: dict[str, IndexEntry] = {}
         for entry in entries:
             found.setdefault(entry.path, entry)
         self.entries = tuple(found.values())
+        self.rendered: dict[tuple[Catalog, str], IndexEntry | None] = {}
 
     def copies(self, entry: IndexEntry) -> list[IndexEntry]:
         """Return other scenarios with the same fingerprint."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.changes.operation import is_among, name_field_owner
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Change, Object
+from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.kubernetes.difference import Path, WrittenField, find_paths, get_at
 from scenario_kit.model.kubernetes.reference import make_reference
 
@@ -37,13 +37,21 @@ def is_outside_app(change: Change, objects: Sequence[Object], app: App) -> bool:
 
 
 def _list_differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterator[WrittenField]:
-    before = {make_reference(obj, namespace): obj for obj in old}
-    after = {make_reference(obj, namespace): obj for obj in new}
+    before, after = pair_changed(old, new, namespace)
     for ref, obj in before.items():
         if ref not in after:
             yield WrittenField(name_field_owner(ref, namespace))
-        elif after[ref] is not obj:
+        else:
             yield from (WrittenField(name_field_owner(ref, namespace), path) for path in find_paths(obj, after[ref]))
+
+
+def pair_changed(
+    old: Sequence[Object], new: Sequence[Object], namespace: str
+) -> tuple[dict[Reference, Object], dict[Reference, Object]]:
+    """Return by reference the objects that are in only one of two states of an app: the old ones, and the new ones."""
+    known, made = {id(obj) for obj in old}, {id(obj) for obj in new}
+    gone = {make_reference(obj, namespace): obj for obj in old if id(obj) not in made}
+    return gone, {make_reference(obj, namespace): obj for obj in new if id(obj) not in known}
 
 
 def find_changed(old: Object, new: Object) -> Iterator[tuple[Path, Any]]:

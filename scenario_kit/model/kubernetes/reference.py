@@ -128,6 +128,7 @@ def make_object_reference(obj: Mapping[str, Any], namespace: str = "") -> Refere
 
 def make_reference(obj: Mapping[str, Any], namespace: str) -> Reference:
     """Return an object's reference with its symbolic namespace; ``namespace`` is the app's default one."""
-    ref = make_object_reference(obj, namespace)
-    own = symbolise_namespace(ref.namespace, namespace) if ref.namespace else APP_NAMESPACE
-    return ref.move(own or APP_NAMESPACE)
+    group, metadata = str(obj.get("apiVersion", "")).rpartition("/")[0], obj["metadata"]
+    real = metadata.get("namespace", namespace)
+    own = symbolise_namespace(real, namespace) if real else APP_NAMESPACE
+    return Reference(obj["kind"], metadata["name"], own or APP_NAMESPACE, group)

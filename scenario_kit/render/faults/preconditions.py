@@ -7,6 +7,7 @@ from typing import Any
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.authored.fault import FaultType, Precondition
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.json_document import list_texts
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import list_names, render
@@ -24,6 +25,7 @@ def build_refusal(fault: str, target: object, message: str, fix: str = "") -> Au
     )
 
 
+@cache_by_identity(maxsize=256)
 def split_preconditions(fault_type: FaultType) -> tuple[list[int], list[int]]:
     """Split the preconditions into those about the target alone, checked before defaults are rendered, and the rest.
 

@@ -125,11 +125,11 @@ def _is_judged(selector: Mapping[str, Any]) -> bool:
 
 
 class _FuturePod(NamedTuple):
-    """A pod that a workload will create; ``names`` is a pattern if its name is generated."""
+    """A pod that a workload will create; ``names`` is the pattern of its name."""
 
     of: Reference
     object: Object
-    names: re.Pattern[str]
+    names: str
 
 
 def _list_future_pods(objects: Sequence[Object], app: App) -> Iterator[_FuturePod]:
@@ -142,11 +142,11 @@ def _list_future_pods(objects: Sequence[Object], app: App) -> Iterator[_FuturePo
         metadata = {**(template.get("metadata") or {}), "name": name}
         metadata["namespace"] = obj["metadata"].get("namespace", app.namespace)
         pod = {"metadata": metadata, "spec": template.get("spec") or {}, "status": {"phase": "Running"}}
-        yield _FuturePod(ref, pod, re.compile(re.escape(f"{metadata['namespace']}/{name}") + exact))
+        yield _FuturePod(ref, pod, re.escape(f"{metadata['namespace']}/{name}") + exact)
 
 
 def _can_be(name: str, pod: _FuturePod) -> bool:
-    return pod.names.fullmatch(name) is not None
+    return re.fullmatch(pod.names, name) is not None
 
 
 def _format_selector(selector: Mapping[str, Any]) -> str:

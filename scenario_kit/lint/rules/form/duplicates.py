@@ -70,12 +70,12 @@ def _find_copies(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry) -> l
 def _find_same_mechanism(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry) -> list[IndexEntry]:
     """Find scenarios of the same app whose labelled faults write the same fields, with the same expectations."""
     others = index.settings(entry) if entry.mechanism else []
-    return [other for other in render_entries(catalog, others) if other.mechanism == entry.mechanism]
+    return [other for other in render_entries(catalog, index, others) if other.mechanism == entry.mechanism]
 
 
 def _render_candidates(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry) -> Iterator[IndexEntry]:
     """Render the few scenarios that may do the same with other fault types."""
-    yield from render_entries(catalog, index.candidates(entry) if entry.does else ())
+    yield from render_entries(catalog, index, index.candidates(entry) if entry.does else ())
 
 
 def _join_names(others: list[IndexEntry]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import App, Object
 from scenario_kit.model.base import Value
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import Port, Start
@@ -42,8 +43,11 @@ def read_inputs(app: App, container: Object) -> ProgramInputs:
     """Return the inputs of the program in a container; only ``ALWAYS`` if the twin has no component for it."""
     twin = app.twin
     component = find_component(twin, container) if twin is not None else ""
-    if twin is None or not component:
-        return ProgramInputs()
+    return _list_inputs(twin, component) if component else ProgramInputs()
+
+
+@cache_by_identity(maxsize=512)
+def _list_inputs(twin: TwinDefinition, component: str) -> ProgramInputs:
     model = twin.components[component]
     parts = [model, *_list_parts(twin, component)]
     return ProgramInputs(
@@ -70,11 +74,14 @@ def find_component(twin: TwinDefinition, container: Object) -> str:
     return ""
 
 
-def list_documents(app: App) -> Iterator[tuple[str, str]]:
+@cache_by_identity(maxsize=16)
+def list_documents(twin: TwinDefinition | None) -> tuple[tuple[str, str], ...]:
     """List the (name, key) pairs of the ConfigMaps that the twin reads by name."""
-    for value in _list_values(app.twin):
-        if isinstance(value, Login | Database | FlagModel) and value.config_map and value.key:
-            yield value.config_map, value.key
+    return tuple(
+        (value.config_map, value.key)
+        for value in _list_values(twin)
+        if isinstance(value, Login | Database | FlagModel) and value.config_map and value.key
+    )
 
 
 def list_flags(app: App) -> frozenset[str]:

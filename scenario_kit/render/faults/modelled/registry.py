@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from scenario_kit.model import App, Object
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.json_document import flatten, list_texts
 from scenario_kit.model.kubernetes.pod_spec import find_mount
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -68,20 +70,21 @@ def project_objects(
         return {}
     keys = list_selected_keys(objects)
     accounts = {o["metadata"]["name"] for o in objects if o["kind"] == "ServiceAccount"} | {"default"}
-    documents = tuple(list_documents(app)) if any(obj["kind"] == "ConfigMap" for obj in selected) else ()
+    documents = list_documents(app.twin) if any(obj["kind"] == "ConfigMap" for obj in selected) else ()
+    contents: dict[str, Contents] = {}
     found: dict[tuple[str, str, str], Any] = {}
     for obj in selected:
         home = str(obj["metadata"].get("namespace", namespace))
-        contents = Contents(objects, namespace, home)
         place = (obj["kind"], home, obj["metadata"]["name"])
         if obj["kind"] in WORKLOADS:
-            found[place] = _project_workload(obj, app, contents, keys, accounts)
+            known = contents.get(home) or contents.setdefault(home, Contents(objects, namespace, home))
+            found[place] = _project_workload(obj, app, known, keys, accounts)
         elif obj["kind"] == "Service":
             found[place] = _project_service(obj)
         elif obj["kind"] not in _UNREAD:
             found[place] = {k: v for k, v in obj.items() if k != "metadata"} | _project_labels(obj)
-        elif obj["kind"] == "ConfigMap" and (known := _project_config(obj, app, documents)):
-            found[place] = known
+        elif obj["kind"] == "ConfigMap" and (read := _project_config(obj, app, documents)):
+            found[place] = read
     return found
 
 
@@ -104,9 +107,13 @@ def select_differing(before: Sequence[Object], after: Sequence[Object]) -> tuple
 
 def list_selected_keys(objects: Sequence[Object]) -> frozenset[str]:
     """List the label keys that the selectors of these objects use."""
+    return frozenset[str]().union(*map(_list_keys_of_object, objects))
+
+
+@cache_by_identity(maxsize=2048)  # changes leave most objects of an app as they are
+def _list_keys_of_object(obj: Object) -> frozenset[str]:
     found: set[str] = set()
-    for obj in objects:
-        _add_selected_keys(obj, found)
+    _add_selected_keys(obj, found)
     return frozenset(found)
 
 
@@ -218,7 +225,12 @@ def _list_set_variables(container: Object, env: Mapping[str, str], known: Progra
 
 
 def _fits(name: str, pattern: str) -> bool:
-    return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), name) is not None
+    return name == pattern if "*" not in pattern else _compile_glob(pattern).fullmatch(name) is not None
+
+
+@lru_cache(maxsize=512)
+def _compile_glob(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", ".*"))
 
 
 def _project_configuration(text: str | None, known: ProgramInputs) -> Any:

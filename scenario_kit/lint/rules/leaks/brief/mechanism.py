@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from scenario_kit.lint.rules.leaks.brief.text import (
     contains_name,
     find_phrases,
+    may_contain_name,
     name_pattern,
     split_name,
     split_sentences,
@@ -85,13 +86,16 @@ def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
             for sentence in split_sentences(text):
                 if contains_name(sentence, name):
                     yield from (f"{name} and {term}" for term in find_phrases(sentence, _ALL))
-        yield from _find_actions(text, _build_head_patterns(name))
+        yield from _find_actions(text, _build_head_patterns(text, name))
 
 
-def _build_head_patterns(name: str) -> Iterable[str]:
-    """Return patterns for a name and for its last word, which people use alone: the catalogue, the proxy."""
+def _build_head_patterns(text: str, name: str) -> Iterable[str]:
+    """Return patterns for a name and for its last word, which people use alone: the catalogue, the proxy.
+
+    Patterns that the text cannot match are left out.
+    """
     words = split_name(name)
-    return dict.fromkeys((name_pattern(name), name_pattern(words[-1]))) if words else ()
+    return dict.fromkeys(name_pattern(n) for n in (name, *words[-1:]) if words and may_contain_name(text, n))
 
 
 def _find_actions(text: str, names: Iterable[str]) -> Iterator[str]:

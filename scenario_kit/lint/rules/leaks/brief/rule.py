@@ -83,8 +83,9 @@ def _list_broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
 
 def _find_references(text: str, objects: list[Reference]) -> Iterator[str]:
     """Yield references to broken objects as in kubectl and DNS."""
+    names = sorted({ref.name for ref in objects if not text.isascii() or ref.name.lower() in text.lower()})
     for kind in sorted({ref.kind for ref in objects}):
-        for name in sorted({ref.name for ref in objects}):
+        for name in names:
             spelled = rf"{re.escape(name)}(?![\w-])"
             short = SHORT_KINDS.get(kind, "")
             typed = rf"{kind}s?[/_-]{spelled}" + (rf"|{short}[/_ -]{spelled}" if short else "")
@@ -101,7 +102,7 @@ def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str
     telling = [value for value in values if len(value) >= _SHORTEST_VALUE and value not in components]
     yield from (value for value in telling if contains_word(text, value))
     for value in values:
-        if value.isdigit() and (found := re.search(rf"(?<![\w.,]){value} ?{_UNITS}(?!\w)", text)):
+        if value.isdigit() and value in text and (found := re.search(rf"(?<![\w.,]){value} ?{_UNITS}(?!\w)", text)):
             yield found.group()
 
 

@@ -45,14 +45,28 @@ def name_pattern(name: str) -> str:
 
 def contains_name(text: str, name: str) -> bool:
     """Return whether the text contains a name, regardless of separators."""
-    return bool(name) and re.search(rf"(?<!\w){name_pattern(name)}(?!\w)", text, re.IGNORECASE) is not None
+    return bool(name) and may_contain_name(text, name) and _compile_name(name).search(text) is not None
 
 
 def count_name(text: str, name: str) -> int:
     """Count the occurrences of a name."""
-    return len(re.findall(rf"(?<![\w]){name_pattern(name)}(?!\w)", text, re.IGNORECASE))
+    return len(_compile_name(name).findall(text)) if may_contain_name(text, name) else 0
 
 
+def may_contain_name(text: str, name: str) -> bool:
+    """Return whether a text contains the words of a name: the common answer is no, and compiling a pattern is slow."""
+    if not text.isascii():
+        return True
+    shown = text.lower()
+    return all(word.lower() in shown for word in split_name(name))
+
+
+@lru_cache(maxsize=512)
+def _compile_name(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){name_pattern(name)}(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=2048)
 def split_name(name: str) -> tuple[str, ...]:
     """Split a name into words: at hyphens, dots, underscores and before capitals."""
     return tuple(word for part in re.split(r"[\W_]+", name) for word in _WORD_OF_NAME.findall(part))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, split_words
-from scenario_kit.lint.simulation.stages import Keys, walk_leaves
+from scenario_kit.lint.simulation.stages import Keys
 from scenario_kit.model import Object
 
 #: Words that explain a fault; programs, labels and paths do not contain them.
@@ -37,24 +37,23 @@ _TOLERATED: Final = ("tolerations", "matchExpressions")
 _BODIES: Final = ("metadata", "status", "data", "stringData", "binaryData")
 
 
-def find_choices(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Find new values that contain a word about the fault, and new names that are not neutral."""
-    before = {value for _, value in walk_leaves(was) if isinstance(value, str)} if was is not None else set()
-    for keys, value in walk_leaves(obj):
-        if (
-            not isinstance(value, str)
-            or value in before
-            or value in world.original_texts
-            or keys[:1] in [(b,) for b in _BODIES]
-        ):
+def find_choices(
+    obj: Object, was: Object | None, new: Sequence[tuple[Keys, str]], world: ObjectSurroundings
+) -> Iterator[Needless]:
+    """Find new values that contain a word about the fault, and new names that are not neutral.
+
+    ``new`` are the object's new texts.
+    """
+    for keys, value in new:
+        if keys[:1] in [(b,) for b in _BODIES]:
             continue
-        if words := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known_words]:
+        if words := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known.words]:
             yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` contains '{words[0]}'")
         elif _is_free(keys) and not (value in _DEFAULTS or _WELL_KNOWN.fullmatch(value) or world.neutral(value)):
             yield _report_strange(keys, value, world)
     known = set(_list_keys(was)) if was is not None else set()
     for keys, key in _list_keyed(obj):
-        usual = key in known or key in world.selected_before or _WELL_KNOWN.fullmatch(key)
+        usual = key in known or key in world.known.selected_keys or _WELL_KNOWN.fullmatch(key)
         if not usual and not world.neutral(key):
             yield _report_strange((*keys, key), key, world)
 

@@ -74,7 +74,7 @@ def _find_unused_annotations(
     now: Mapping[str, Any], before: Any, keys: Keys, world: ObjectSurroundings
 ) -> Iterator[Needless]:
     for key, value in _list_fresh(now, before, "annotations"):
-        if (key, str(value)) not in world.annotations and not _is_read("annotations", key, str(value)):
+        if (key, str(value)) not in world.known.annotations and not _is_read("annotations", key, str(value)):
             yield Needless((*keys, "annotations", key), value, f"annotation '{key}': nothing acts on it")
 
 
@@ -86,7 +86,7 @@ def _find_unused_labels(
         selected = world.selected.get(key, frozenset())
         moved = key in old and world.neutral(str(value))  # changing a selected label is the purpose of the change
         needed = str(value) in selected or "*" in selected or moved or value == obj["metadata"]["name"]
-        needed = needed or (key, str(value)) in world.labels
+        needed = needed or (key, str(value)) in world.known.labels
         needed = needed or (_CONVENTION.fullmatch(key) is not None and world.neutral(str(value)))
         if not needed and not _is_read("labels", key, str(value)):
             yield Needless((*keys, "labels", key), value, f"label '{key}': no selector uses it")

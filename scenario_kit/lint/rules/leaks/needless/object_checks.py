@@ -31,5 +31,6 @@ def find_needless(obj: Object, was: Object | None, world: ObjectSurroundings, *,
         return
     yield from find_unused_variables(obj, was, world)
     yield from find_unused_documents(obj, was, world, created=created)
-    yield from find_texts(obj, was, world)
-    yield from find_choices(obj, was, world)
+    new = world.list_new_texts(obj, was)
+    yield from find_texts(obj, was, new, world)
+    yield from find_choices(obj, was, new, world)

@@ -47,7 +47,7 @@ def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurround
 def _has_known_prefix(name: str, world: ObjectSurroundings) -> bool:
     """Return whether the app has variables with the same first word, and the name is neutral: ``LOCUST_RUN_TIME``."""
     family = name.partition("_")[0]
-    return len(family) > 2 and world.neutral(name) and any(v.startswith(f"{family}_") for v in world.variables)
+    return len(family) > 2 and world.neutral(name) and any(v.startswith(f"{family}_") for v in world.known.variables)
 
 
 def _is_expanded(obj: Object, name: str) -> bool:

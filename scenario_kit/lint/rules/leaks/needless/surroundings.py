@@ -1,4 +1,4 @@
-"""The context of an object: selectors, names and texts of the app and of everything that the faults created."""
+"""The context of an object: selectors, names and texts of the app, and everything that the faults created."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import msgspec
 from scenario_kit.lint.rules.leaks.needless.words import NEUTRAL
 from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers, walk_leaves
 from scenario_kit.model import App, Object
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.json_document import list_mappings, list_texts
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
@@ -39,34 +40,30 @@ class Needless(NamedTuple):
     reason: str
 
 
-class ObjectSurroundings:
-    """The app's objects before any fault, and all objects while it is active."""
+class AppVocabulary:
+    """Names, labels and texts of an app and its objects before any fault."""
 
-    def __init__(self, app: App, before: Sequence[Object], now: Sequence[Object]) -> None:
-        self.app = app
-        self.before = tuple(before)
-        self.now = tuple(now)
-
-    @cached_property
-    def selected(self) -> Mapping[str, frozenset[str]]:
-        """Label keys in selectors, with their values; ``*`` stands for any value."""
-        found: dict[str, set[str]] = {}
-        for obj in (*self.before, *self.now):
-            for key, value in _list_selected(obj):
-                found.setdefault(key, set()).add(value)
-        return {key: frozenset(values) for key, values in found.items()}
+    def __init__(self, app: App, objects: Sequence[Object]) -> None:
+        self._app = app
+        self._objects = objects
 
     @cached_property
-    def selected_before(self) -> frozenset[str]:
-        """Label keys in selectors of the app."""
-        return frozenset(key for obj in self.before for key, _ in _list_selected(obj))
+    def selected(self) -> frozenset[tuple[str, str]]:
+        """The label requirements of selectors."""
+        return frozenset(each for obj in self._objects for each in _list_selected(obj))
 
     @cached_property
-    def known_words(self) -> frozenset[str]:
+    def selected_keys(self) -> frozenset[str]:
+        """Label keys in selectors."""
+        return frozenset(key for key, _ in self.selected)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
         """Words in the app's names, labels, keys and variables."""
-        found = {word for obj in self.before for name in _names(obj) for word in split_words(name)}
-        found |= {word for c in self.app.components for name in (c.name, c.workload) for word in split_words(name)}
-        return frozenset(found | set(split_words(self.app.name)) | set(split_words(self.app.namespace)))
+        app = self._app
+        found = {word for obj in self._objects for name in _names(obj) for word in split_words(name)}
+        found |= {word for c in app.components for name in (c.name, c.workload) for word in split_words(name)}
+        return frozenset(found | set(split_words(app.name)) | set(split_words(app.namespace)))
 
     @cached_property
     def labels(self) -> frozenset[tuple[str, str]]:
@@ -79,7 +76,7 @@ class ObjectSurroundings:
         return self._marks("annotations")
 
     def _marks(self, field: str) -> frozenset[tuple[str, str]]:
-        found = ((get_part(obj, keys) or {}).get(field) or {} for obj in self.before for keys in METADATA)
+        found = ((get_part(obj, keys) or {}).get(field) or {} for obj in self._objects for keys in METADATA)
         return frozenset((str(key), str(value)) for marks in found for key, value in marks.items())
 
     @cached_property
@@ -87,7 +84,7 @@ class ObjectSurroundings:
         """Names of variables that the app sets."""
         found = (
             v.get("name", "")
-            for obj in self.before
+            for obj in self._objects
             for _, c in list_containers(obj)
             for _, v in list_mappings(c.get("env"))
         )
@@ -96,17 +93,48 @@ class ObjectSurroundings:
     @cached_property
     def definition(self) -> str:
         """The definition of the app as text."""
-        return msgspec.json.encode(self.app.to_json()).decode()
+        return msgspec.json.encode(self._app.to_json()).decode()
 
     @cached_property
-    def original_texts(self) -> frozenset[str]:
-        """All texts of the app before any fault."""
-        return frozenset(text for obj in self.before for text in list_texts(obj))
+    def texts(self) -> frozenset[str]:
+        """All texts of the objects."""
+        return frozenset(text for obj in self._objects for text in list_texts(obj))
+
+
+@cache_by_identity(maxsize=16)
+def _collect_vocabulary(app: App, objects: tuple[Object, ...]) -> AppVocabulary:
+    return AppVocabulary(app, objects)
+
+
+class ObjectSurroundings:
+    """The app's vocabulary before any fault, and all objects while it is active."""
+
+    def __init__(self, app: App, before: Sequence[Object], now: Sequence[Object]) -> None:
+        self.before = tuple(before)
+        self.now = tuple(now)
+        self.known: AppVocabulary = _collect_vocabulary(app, self.before)
+
+    @cached_property
+    def selected(self) -> Mapping[str, frozenset[str]]:
+        """Label keys in selectors, with their values; ``*`` stands for any value."""
+        untouched = {id(obj) for obj in self.before}
+        written = (each for obj in self.now if id(obj) not in untouched for each in _list_selected(obj))
+        found: dict[str, set[str]] = {}
+        for key, value in (*self.known.selected, *written):
+            found.setdefault(key, set()).add(value)
+        return {key: frozenset(values) for key, values in found.items()}
+
+    def list_new_texts(self, obj: Object, was: Object | None) -> list[tuple[Keys, str]]:
+        """List the texts of an object, with their places, that neither it nor the app contained before."""
+        texts = self.known.texts
+        new = [(k, text) for k, text in walk_leaves(obj) if isinstance(text, str) and text not in texts]
+        before = {text for _, text in walk_leaves(was)} if new and was is not None else set()
+        return [(keys, text) for keys, text in new if text not in before]
 
     def strange(self, name: str) -> list[str]:
         """Return the words of a name that are neither neutral nor used by the app."""
         plain = _DRAWN.sub("", name)
-        return [w for w in split_words(plain) if not w.isdigit() and w not in NEUTRAL and w not in self.known_words]
+        return [w for w in split_words(plain) if not w.isdigit() and w not in NEUTRAL and w not in self.known.words]
 
     def neutral(self, name: str) -> bool:
         """Return whether a name reveals nothing."""
@@ -114,7 +142,7 @@ class ObjectSurroundings:
 
     def reads(self, name: str) -> bool:
         """Return whether the app sets a variable or key of this name, or its definition contains it."""
-        return name in self.variables or mentions(self.definition, name)
+        return name in self.known.variables or mentions(self.known.definition, name)
 
     def is_mentioned(self, obj: Object) -> bool:
         """Return whether another object names this one outside of labels and annotations."""

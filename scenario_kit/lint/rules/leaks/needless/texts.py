@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.rules.leaks.needless.words import OUTPUT
-from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers, walk_leaves
+from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers
 from scenario_kit.model import Object
 
 #: Fields without an effect.
@@ -28,12 +28,13 @@ _MIN_CHARACTERS: Final = 3
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 
 
-def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Find new texts that only people read."""
-    before = {value for _, value in walk_leaves(was) if isinstance(value, str)} if was is not None else set()
+def find_texts(
+    obj: Object, was: Object | None, new: Sequence[tuple[Keys, str]], world: ObjectSurroundings
+) -> Iterator[Needless]:
+    """Find texts that only people read, among the object's new ones."""
     commands = {(*keys, field) for keys, _ in list_containers(obj) for field in ("command", "args")}
-    for keys, value in walk_leaves(obj):
-        if not isinstance(value, str) or value in before or value in world.original_texts or keys[:1] == ("metadata",):
+    for keys, value in new:
+        if keys[:1] == ("metadata",):
             continue
         if any(keys[: len(place)] == place for place in commands):
             yield from _find_printed(keys, value, world)

@@ -1,0 +1,63 @@
+"""The cache by identity: what counts as the same arguments, its bound, and errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenario_kit.model.identity_cache import cache_by_identity
+
+
+def test_the_same_value_is_computed_once_and_an_equal_one_again() -> None:
+    seen: list[object] = []
+
+    @cache_by_identity(maxsize=8)
+    def compute(value: list[int], name: str) -> list[int]:
+        seen.append((value, name))
+        return [*value, len(name)]
+
+    one, other = [1], [1]
+    assert compute(one, "a") is compute(one, "".join(["a"]))
+    assert compute(other, "a") == compute(one, "a")
+    assert compute(other, "a") is not compute(one, "a")
+    assert compute(one, "bb") == [1, 2]
+    assert len(seen) == 3
+
+
+def test_an_identity_does_not_pass_to_another_value() -> None:
+    compute = cache_by_identity(maxsize=4)(lambda value: list(value))
+    assert [compute([n]) for n in range(50)] == [[n] for n in range(50)]
+
+
+def test_the_oldest_results_are_dropped() -> None:
+    seen: list[str] = []
+
+    @cache_by_identity(maxsize=2)
+    def compute(name: str) -> str:
+        seen.append(name)
+        return name
+
+    for name in ("a", "b", "a", "c", "b", "a"):
+        compute(name)
+    assert seen == ["a", "b", "c", "a"]
+
+
+def test_a_missing_result_is_cached_and_an_error_is_not() -> None:
+    seen: list[str] = []
+
+    @cache_by_identity(maxsize=2)
+    def compute(name: str) -> None:
+        seen.append(name)
+        if name == "bad":
+            raise ValueError(name)
+
+    for name in ("good", "good"):
+        compute(name)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="bad"):
+            compute("bad")
+    assert seen == ["good", "bad", "bad"]
+
+
+def test_numbers_and_texts_of_equal_value_differ() -> None:
+    compute = cache_by_identity(maxsize=4)(lambda value: repr(value))
+    assert [compute(each) for each in ("1", 1, True, None)] == ["'1'", "1", "True", "None"]

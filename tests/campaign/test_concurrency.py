@@ -33,6 +33,10 @@ def with_changes(fault, *changes, scope="Namespace"):
             {"chaos": {"kind": "Schedule", "metadata": {"name": "n"}, "spec": {"type": "DNSChaos", "dnsChaos": {}}}},
             False,
         ),
+        (
+            {"chaos": {"kind": "Schedule", "metadata": {"name": "n"}, "spec": {"type": "PodChaos", "podChaos": {}}}},
+            False,
+        ),
     ],
 )
 def test_large_or_cluster_scoped_changes_run_alone(runbook_of, fault, change, many):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from scenario_kit.model import Change, Object, Runbook
-from scenario_kit.model.chaos.kinds import get_experiment
+from scenario_kit.model.chaos.kinds import SCHEDULE, get_experiment
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.results.trial import ALONE_LABEL
 from scenario_kit.render.apps.app import CLUSTER_KINDS
@@ -88,10 +88,11 @@ def _changes(runbook: Runbook) -> Iterator[Change]:
 
 
 def _leaves_app(change: Change, own: set[str]) -> bool:
-    if change.operation.experiment is not None:
+    if (experiment := change.operation.experiment) is not None:
         # The name server of Chaos Mesh identifies experiments by name, which all trials of a scenario share: the end of
-        # one would affect another.
-        return get_experiment(change.operation.experiment).kind == _NAMES
+        # one would affect another. So its manager does with what a Schedule has started, in whatever namespace
+        # (controllers/schedule/utils/list.go): one trial's occurrence would prevent another's.
+        return experiment["kind"] == SCHEDULE or get_experiment(experiment).kind == _NAMES
     body = change.operation.resource
     if body is not None:
         return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own

@@ -1,4 +1,4 @@
-"""Scenarios that exercise the language have no findings, and each gets the trials that its feature asks for."""
+"""Scenarios that exercise the language have no findings, and each gets the trials of its feature."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is installed is what is in the tree: a wheel without its templates starts, and fails when it is needed."""
+"""The wheel contains the files of the source tree."""
 
 import re
 import subprocess

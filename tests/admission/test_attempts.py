@@ -1,4 +1,4 @@
-"""Attempts to gain rights by a change: refused by lint and by the operator alike, whatever a fault declares."""
+"""Privilege escalation attempts: lint and the operator refuse each, regardless of a fault's declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A runbook is judged as a whole: whoever wrote it, and wherever in it the change stands."""
+"""Admission of whole runbooks, wherever in them the change is."""
 
 from __future__ import annotations
 

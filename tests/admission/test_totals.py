@@ -1,4 +1,4 @@
-"""What objects request together: pods and disks, beyond what the app has."""
+"""Total requests of objects: pods and disks beyond those of the app."""
 
 from __future__ import annotations
 

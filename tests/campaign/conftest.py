@@ -1,4 +1,4 @@
-"""Runbooks made by hand: only what decides which trials there are."""
+"""Minimal runbooks: only the parts that decide the plan of trials."""
 
 import pytest
 

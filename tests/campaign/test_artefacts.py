@@ -1,4 +1,4 @@
-"""What a fault writes beside its labelled causes: which objects are put back alone."""
+"""Unlabelled objects that a fault writes, and which of them are restored one by one."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What the twin assumes is varied over its whole range, and blamed where repeats break with it."""
+"""Assumptions of the twin: varied over their ranges, and reported if broken repeats depend on them."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The cheats that are made from an app, object by object, on an app made by hand."""
+"""Cheats generated from an app, object by object."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Difficulty is measured: what makes it up, on histories made by hand."""
+"""Measured difficulty, on hand-made histories."""
 
 import msgspec
 import pytest

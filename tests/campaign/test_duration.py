@@ -1,4 +1,4 @@
-"""How long a campaign takes on a wall clock: what is said before it begins."""
+"""Estimates of a campaign's duration on a wall clock."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Incidents that look the same: named, told apart where anything does, refused where nothing does."""
+"""Incidents with equal symptoms: distinguishing signs, and refusal without any."""
 
 import msgspec
 import pytest

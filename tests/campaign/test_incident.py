@@ -1,4 +1,4 @@
-"""What a report says first, and which line a finding of a trial is about."""
+"""The incident section of a report, and the file positions of trial findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fault says of its own end: which claims are tried, and how."""
+"""Persistence declared by faults: the trials that check it."""
 
 import msgspec
 import pytest

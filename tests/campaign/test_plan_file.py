@@ -1,4 +1,4 @@
-"""Plans of one's own: what a file gives, and that every mistake is refused, at its place, before anything runs."""
+"""Plan files: selected trials, and positions of errors before anything runs."""
 
 import pytest
 from msgspec import structs

@@ -1,4 +1,4 @@
-"""Programs of each purpose: what they consist of, and that they can all be run to their end."""
+"""Trial programs of each purpose: their steps, and that each can be executed."""
 
 import msgspec
 import pytest

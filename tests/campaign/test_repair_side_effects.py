@@ -1,4 +1,4 @@
-"""What a repair does beside its cause: which part of it is tried alone."""
+"""Side effects of repairs: the parts that are tried separately."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What runs next and what it settles: tables over purposes and outcomes."""
+"""Further trials and verdicts: tables over purposes and outcomes."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""One step of a campaign: tables, and what holds for every order in which trials end and runs are interrupted."""
+"""One scheduling step of a campaign: tables, and invariants for any order of events."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""The trials of a campaign in the cluster: what is created, and what is read of one that ended."""
+"""Trial objects of a campaign in the cluster: creation, and results of ended trials."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which trials each outcome asks for: their purposes, seeds and loads, and every step of them."""
+"""Trials of a plan by outcome: purposes, seeds, loads and steps."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""From trials to a verdict: what static findings, neighbours and infrastructure do to it, and what is said then."""
+"""From trials to a verdict: static findings, neighbours, infrastructure, and reported findings."""
 
 from dataclasses import replace
 

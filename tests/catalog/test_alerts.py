@@ -1,4 +1,4 @@
-"""The alert packs: shape, and what the rules do on series, with promtool as the referee."""
+"""Alert packs: their format, and evaluation by promtool."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The vocabulary of capabilities: every word of the catalogue is in it, and says what it means and who has it."""
+"""The vocabulary of capabilities covers every need in the catalogue."""
 
 from __future__ import annotations
 

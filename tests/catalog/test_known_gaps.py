@@ -1,4 +1,4 @@
-"""Every mechanism of the field is a fault here, or says why not."""
+"""Every known failure mechanism is a fault here, or has a reason why not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page of the scenarios, and what it says of each: tables over made-up scenarios, and the page as it is shipped."""
+"""The page of scenarios: tables over synthetic scenarios, and the published page."""
 
 from datetime import date
 from pathlib import Path

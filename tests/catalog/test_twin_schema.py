@@ -1,4 +1,4 @@
-"""The schema of ``twin.yaml`` for editors says what the loader says, and describes every field."""
+"""The editor schema of ``twin.yaml`` agrees with the loader and describes every field."""
 
 from __future__ import annotations
 

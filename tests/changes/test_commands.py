@@ -1,4 +1,4 @@
-"""The Job of a command: what it is made of, how its end is read, how it goes; and what takes a command back."""
+"""Jobs of commands: manifest, result, removal, and compensation."""
 
 import hashlib
 

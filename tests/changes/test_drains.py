@@ -1,4 +1,4 @@
-"""Operations on nodes, write by write: one field or taint each, never over somebody else's, and their undo."""
+"""Operations on nodes: each write changes one field or taint and is undone."""
 
 import pytest
 

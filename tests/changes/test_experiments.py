@@ -1,4 +1,4 @@
-"""What is read of a chaos object, and what is written into it: pure, or one look at the cluster."""
+"""Reading and binding of chaos objects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The operation ``run``: a Job to its end, once, whoever dies meanwhile. On the fake and on a real API server."""
+"""The ``run`` operation: one Job per command despite crashes, on the fake and a real API server."""
 
 from __future__ import annotations
 

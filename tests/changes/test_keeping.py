@@ -1,4 +1,4 @@
-"""What the engine keeps of its changes: in force, expired, bound anew, brought back; and what is refused before any."""
+"""Changes that the engine maintains: active, expired, rebound, recreated; and refusals."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""What a stand-in stands for, case by case, and where it may be written."""
+"""Node placeholders: resolution case by case, and where they are allowed."""
 
 import pytest
 

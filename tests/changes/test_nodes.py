@@ -1,4 +1,4 @@
-"""Changes of nodes: which node is meant is decided once, and an undo takes back only what the change wrote."""
+"""Node changes: the node is chosen once, and undo reverts only the change."""
 
 import msgspec
 import pytest

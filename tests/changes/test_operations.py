@@ -1,4 +1,4 @@
-"""What each operation writes, where, and what it refuses."""
+"""Each change operation: its writes and refusals."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Chaos that leads out of the app is refused before anything is sent, whatever operation brings it."""
+"""Chaos that reaches outside the app is refused before anything is sent, for any operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where receipts are kept: what holds Secret data is a Secret, before and after the change; a new process reads all."""
+"""Storage of receipts: Secret data stays in Secrets, and a new process reads every receipt."""
 
 import base64
 import json

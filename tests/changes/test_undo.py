@@ -1,4 +1,4 @@
-"""What an undo writes: only our fields, only to the version that was read, in reverse, and as often as it takes."""
+"""Undo: restores own fields only, in reverse, with retries on conflicts."""
 
 import copy
 import json

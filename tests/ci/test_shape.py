@@ -1,4 +1,4 @@
-"""``ci/shape``: each figure counts what it says, and the ratchet holds in one direction."""
+"""``ci/shape``: each figure counts what its title states, and the ratchet is monotonic."""
 
 import json
 import subprocess

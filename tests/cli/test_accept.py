@@ -1,4 +1,4 @@
-"""``try --accept``: what is not the doing of the faults is not written down."""
+"""``try --accept``: only effects of the faults are written to the file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""``lab alerts``: which rows there are, how they read, and what a change says."""
+"""``lab alerts``: rows, their formatting, and change messages."""
 
 import pytest
 

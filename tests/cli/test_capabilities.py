@@ -1,4 +1,4 @@
-"""``try`` of what the lab does not have: not evaluated at once, without a lab, and not held against the scenario."""
+"""``try`` without a needed capability: not evaluated, before any lab starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``doctor --context``: what is read of a cluster, and what is said about it."""
+"""``doctor --context``: facts of a cluster, and the checks on them."""
 
 import pytest
 from msgspec.structs import replace as change

@@ -1,4 +1,4 @@
-"""``verify --cluster current``: which cluster, what is asked of it, what is told, and what stays."""
+"""``verify --cluster current``: choice of the cluster, confirmation, the Validation, and remaining objects."""
 
 import json
 import sys

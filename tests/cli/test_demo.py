@@ -1,4 +1,4 @@
-"""What a demonstration applies."""
+"""The objects applied by a demonstration."""
 
 from __future__ import annotations
 

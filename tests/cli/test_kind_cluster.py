@@ -1,4 +1,4 @@
-"""``verify --cluster kind`` on a machine that is made up: which programs are called, and what is said without them."""
+"""``verify --cluster kind`` on a fake machine: invoked programs, and errors without them."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""``lab top``: rows from what the metrics API says."""
+"""``lab top``: rows from the metrics API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live timeline: every column can be read on a narrow terminal, and alerts about several pods are told once."""
+"""The live timeline: readable on a narrow terminal, with one row for an alert of several pods."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""What the lab lacks for a fault that is offered: each capability once, also for an app that it cannot simulate."""
+"""Capabilities of an offered fault that the lab lacks, each listed once."""
 
 import msgspec
 import pytest

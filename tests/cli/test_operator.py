@@ -1,4 +1,4 @@
-"""``operator``: the manifests that it prints, which options it refuses, and what it starts."""
+"""``operator``: printed manifests, refused options, and started processes."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What a person types at the prompt of ``solve --human``."""
+"""Input at the prompt of ``solve --human``."""
 
 import pytest
 

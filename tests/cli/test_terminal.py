@@ -1,4 +1,4 @@
-"""What a terminal shows: colours or none, tables within its width, completion, and fields explained."""
+"""Terminal output: colours, table widths, completion, and explained fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wall clock tells of time in which nothing was seen."""
+"""The wall clock reports unobserved time."""
 
 import pytest
 

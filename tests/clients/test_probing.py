@@ -1,4 +1,4 @@
-"""Ports of pods through the API server: what is the program's answer, and what is the proxy's."""
+"""Pod ports through the API server: responses of the program and of the proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which writes count, which cells there are, what is a defect, and every operation has a trial."""
+"""Cells of crash tests: counted writes, disturbances, defects, and coverage of operations."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The pages on adding a fault and an app, followed to the letter: what they show works."""
+"""The pages on adding a fault and an app, executed literally."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a trial showed, compared with what the file says."""
+"""Comparison of a trial's alerts with those of the file."""
 
 import msgspec
 import pytest

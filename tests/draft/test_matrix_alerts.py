@@ -1,4 +1,4 @@
-"""What a draft promises where its fault has been tried."""
+"""Alerts promised by a draft from the records of its fault."""
 
 from datetime import date
 

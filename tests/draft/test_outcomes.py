@@ -1,4 +1,4 @@
-"""Drafts of every outcome have no errors, and promise only what the outcome allows."""
+"""Drafts of every outcome have no errors and only allowed expectations."""
 
 import pytest
 

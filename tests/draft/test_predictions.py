@@ -1,4 +1,4 @@
-"""Where a draft expects what: who asks for what is broken, and notices."""
+"""Predicted alerts of drafts, by callers of the broken component."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whether a drafted delay is told to be longer than the probes of its target wait."""
+"""Cautions about drafted delays that exceed probe timeouts of their target."""
 
 from __future__ import annotations
 

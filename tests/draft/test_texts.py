@@ -1,4 +1,4 @@
-"""What a draft says to a solver."""
+"""Texts of a draft that solvers read."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How far a draft comes, and what is tried again."""
+"""Journeys of drafts: how far each gets, and which are retried."""
 
 import pytest
 

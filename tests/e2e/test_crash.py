@@ -1,4 +1,4 @@
-"""A sample of `ci/crash`: whatever happens at a write, the trial holds, commands run once, and nothing stays."""
+"""A sample of `ci/crash`: despite a disturbed write the trial holds, commands run once, nothing is left."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Same seed, same history: the same alerts at the same instants, whatever the pods are called."""
+"""Equal seeds give equal alert histories, independent of pod names."""
 
 import json
 

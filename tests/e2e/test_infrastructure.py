@@ -1,4 +1,4 @@
-"""A broken lab is nobody's scenario: exit 2, never 1, and the lab can be repaired afterwards."""
+"""A broken lab is not an authoring error: exit 2, never 1, and the lab can be repaired."""
 
 import os
 import signal

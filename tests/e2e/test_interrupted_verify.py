@@ -1,4 +1,4 @@
-"""Whoever runs `verify` may press Ctrl-C, kill it or close the terminal: the same command goes on, nothing stays."""
+"""An interrupted or killed `verify` resumes with the same command and leaves nothing."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Kinds of defects that only trials can see: those whose trials end early. ``ci/defects --lab`` tries the rest."""
+"""Defects visible in early steps of a trial; ``ci/defects --lab`` tries the rest."""
 
 from __future__ import annotations
 

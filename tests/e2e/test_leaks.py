@@ -1,4 +1,4 @@
-"""What a solver can read, read with the solver's own rights in a running incident."""
+"""Leaks readable with a solver's permissions in a running incident."""
 
 PLAN = """\
 name: labels-only

@@ -1,4 +1,4 @@
-"""A sample of `ci/resilience`: what is struck is never the scenario's fault, and nothing of the trial stays."""
+"""A sample of `ci/resilience`: infrastructure failures are not authoring errors, and nothing is left."""
 
 import pytest
 

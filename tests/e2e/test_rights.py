@@ -1,4 +1,4 @@
-"""On a real API server: what a scenario is refused, and what the operator is refused whatever it is told."""
+"""Access control on a real API server: refusals for scenarios and for the operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snapshot from the lab: the same twice, read by a reader that knows only what is published, and by our own."""
+"""Snapshots from the lab: reproducible, and readable by an independent reader and by the kit's own."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""Snapshots as cases of RCAEval and systems of OpenRCA: files, numbers, answers, and what is refused."""
+"""Snapshots as RCAEval cases and OpenRCA systems: files, numbers, answers, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snapshot as a Harbor task: its parts, its own scripts run as Harbor runs them, and what is refused."""
+"""Snapshots as Harbor tasks: their parts, their scripts executed as by Harbor, refusals."""
 
 from __future__ import annotations
 

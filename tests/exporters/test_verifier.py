@@ -1,4 +1,4 @@
-"""The program that exported tasks carry decides as scenario-kit does, on whatever an answer holds."""
+"""The verifier of exported tasks agrees with scenario-kit on every answer."""
 
 from __future__ import annotations
 

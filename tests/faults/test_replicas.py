@@ -1,4 +1,4 @@
-"""One bad replica of several: what is rendered, how large its effect has to be, and what cannot be asked."""
+"""Faults of single replicas: rendering, effect size, and refusals."""
 
 from __future__ import annotations
 

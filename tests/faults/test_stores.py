@@ -1,4 +1,4 @@
-"""Faults of stores, rendered for the shop: what they run or create, and where they refuse."""
+"""Faults of stores, rendered for the shop: their commands, objects and refusals."""
 
 import pytest
 

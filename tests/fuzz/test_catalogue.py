@@ -1,4 +1,4 @@
-"""Whatever happened to a fault or an app beside a scenario, both are judged."""
+"""Fuzzed faults and apps next to a scenario are linted without a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happened to a scenario, it is judged, and ``--fix`` does no harm to it."""
+"""Fuzzed scenarios are linted without a crash, and ``--fix`` does no harm."""
 
 from __future__ import annotations
 

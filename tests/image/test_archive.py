@@ -1,4 +1,4 @@
-"""The archive: what it says of the image, and that no digest of it can be wrong unnoticed."""
+"""Image archives: metadata, and detection of every wrong digest."""
 
 import io
 import json

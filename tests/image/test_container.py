@@ -1,4 +1,4 @@
-"""The operator from its image: a container with nothing but what the Deployment gives it accepts what is applied."""
+"""The operator's image, run as by its Deployment, accepts a scenario."""
 
 import os
 import re

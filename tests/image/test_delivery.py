@@ -1,4 +1,4 @@
-"""Loading and pushing: which program is used, with what, and what is said where there is none."""
+"""Loading and pushing of images: chosen programs, their arguments, and errors without one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Layers: the same files give the same bytes, whoever made them, when, and in which order."""
+"""Layers: equal files give equal bytes, independent of owner, time and order."""
 
 import os
 import tarfile

@@ -1,4 +1,4 @@
-"""Locks: what is pinned, what is refused, and what is had only if its checksum is right."""
+"""Locks of packages: pins, refusals, and checksums."""
 
 import hashlib
 import zipfile

@@ -1,4 +1,4 @@
-"""What is in the images: all that the operator imports, nothing of the lab, and the same as the Containerfile says."""
+"""Contents of the images: the operator's imports, no lab, in agreement with the Containerfile."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Whatever is added to an input, the report names it: nothing is dropped in silence."""
+"""Every addition to an input is reported: nothing is dropped silently."""
 
 from __future__ import annotations
 

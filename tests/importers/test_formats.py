@@ -1,4 +1,4 @@
-"""Imports of every form: what becomes of small inputs, and that nothing of them is lost in silence."""
+"""Imports of every format: results for small inputs, with nothing lost silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Needs against offers: what is missing is told, and is nobody's fault."""
+"""Needed and offered capabilities: what is missing is reported, and is not an authoring error."""
 
 from __future__ import annotations
 

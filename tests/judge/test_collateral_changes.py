@@ -1,4 +1,4 @@
-"""What a repair changes beside the fault: each kind of difference, and what may differ."""
+"""Collateral changes of a repair: each kind of difference, and allowed ones."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Alerts of an app in which nothing is broken: what they are called, and how severe it is."""
+"""Alerts of an app without a fault: their messages and severity."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What shows the effect of a fault beside its own checks, and what is drift or chance."""
+"""Evidence of a fault's effect besides its own checks, distinguished from drift and chance."""
 
 import pytest
 

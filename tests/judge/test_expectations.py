@@ -1,4 +1,4 @@
-"""Which alerts an expectation speaks of, and how they are called."""
+"""Alerts that expectations match, and their labels in messages."""
 
 import pytest
 

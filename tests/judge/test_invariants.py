@@ -1,4 +1,4 @@
-"""What a repair must leave in place: pods, probes, limits, ports, and the offered load."""
+"""Invariants of a repair: pods, probes, limits, ports, and the offered load."""
 
 import json
 

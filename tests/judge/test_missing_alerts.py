@@ -1,4 +1,4 @@
-"""What is said where no alert came."""
+"""Findings about missing alerts."""
 
 import pytest
 

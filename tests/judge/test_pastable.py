@@ -1,4 +1,4 @@
-"""What a fix shows as YAML can be pasted: it parses, and no field of it is empty."""
+"""YAML in fixes can be pasted: it parses and has no empty field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a promised alert: late, elsewhere, silent, forbidden, healed, cleared, and from which second on."""
+"""Expected alerts: late, elsewhere, silent, forbidden, healed or cleared, with their times."""
 
 import pytest
 

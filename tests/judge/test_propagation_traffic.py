@@ -1,4 +1,4 @@
-"""Whether trouble left a trace in a component's work: what is drift, what is chance, what is too little to tell."""
+"""Traces of propagation in a component's traffic: drift, chance, and insufficient data."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The address at which a part listens that nobody may reach."""
+"""The listen address of parts that must be unreachable from outside."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""A disk without room is said in one sentence, with what helps, before and while a lab runs."""
+"""A full disk is reported with a fix, before and while a lab runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lab writes before its processes start: configuration, roles, nodes, certificates, kubeconfigs."""
+"""Files that a lab writes before its processes start: configuration, roles, nodes, certificates, kubeconfigs."""
 
 import base64
 import ssl

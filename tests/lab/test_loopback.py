@@ -1,4 +1,4 @@
-"""Clients of parts of a lab: quick to make, deaf to the environment, and no way to anybody's TLS."""
+"""HTTP clients for parts of a lab: cheap, independent of the environment, trusting no foreign TLS."""
 
 from __future__ import annotations
 

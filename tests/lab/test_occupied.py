@@ -1,4 +1,4 @@
-"""Commands share a lab, but for those whose trials reach beyond their app."""
+"""Commands share a lab unless their trials reach beyond their app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emptying a lab: what is deleted and what is put back, first on paper, then in a real etcd."""
+"""Reset of a lab: deleted and restored keys, as a table and in a real etcd."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``doctor`` names what is missing and one command for it, and changes nothing."""
+"""``doctor`` reports missing parts with one command to install them, and changes nothing."""
 
 import json
 from pathlib import Path

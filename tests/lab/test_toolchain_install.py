@@ -1,4 +1,4 @@
-"""Installing: what is built, what an interrupt leaves, how two at once get on. Go is a small script here."""
+"""Installation: builds, interruption, and concurrency. Go is a small script here."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the page of the baselines says, from a handful of records; and records of runs over a snapshot."""
+"""The page of the baselines, from a few records, and records of runs over a snapshot."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What a file claims and itself contradicts: of roles, ends, deadlines, decoys, and what its checks can ask."""
+"""Claims that a file itself contradicts: roles, persistence, deadlines, decoys, and checks."""
 
 from __future__ import annotations
 

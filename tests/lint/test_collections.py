@@ -1,4 +1,4 @@
-"""Which rules hold follows from what a collection says, not from the name of a folder."""
+"""Demands on scenarios come from the collection file, not from a folder's name."""
 
 from __future__ import annotations
 

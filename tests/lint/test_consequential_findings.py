@@ -1,4 +1,4 @@
-"""One mistake is told once: what follows from it is not shown beside it, and ``[*]`` is what --fix corrects."""
+"""One mistake gives one finding without its consequences, and ``[*]`` marks what --fix corrects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks whose answer is known beforehand, and the bounds of PromQL expressions that tell."""
+"""Checks with a constant answer, and bounds of PromQL expressions that show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Briefs that tell the answer in disguise, and those that only look as if."""
+"""Briefs with a disguised answer, and innocent ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no symptom needs is found wherever a fault writes it; what something acts on is left alone."""
+"""Writes of a fault without effect are hints; effective ones are not."""
 
 from __future__ import annotations
 

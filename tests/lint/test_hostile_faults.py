@@ -1,4 +1,4 @@
-"""Fault types beside a scenario that nobody means well with: each is refused, in bounds of time and memory."""
+"""Malicious fault types next to a scenario are refused within bounded time and memory."""
 
 from __future__ import annotations
 

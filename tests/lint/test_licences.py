@@ -1,4 +1,4 @@
-"""What is declared as a licence is needed by what the changes do."""
+"""Declared scopes and capabilities must be needed by the changes."""
 
 from __future__ import annotations
 

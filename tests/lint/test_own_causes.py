@@ -1,4 +1,4 @@
-"""What a fault of the scenario's own says about its causes: it touches them, and each can be repaired alone."""
+"""Causes declared by a scenario's own fault: changed by it, and separately repairable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about alert packs, and about what the queries of checks look at."""
+"""Rules about alert packs and the queries of checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fault says of its own end: which of its changes could end in that way."""
+"""Declared persistence of a fault against its changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files with former names of fields: what is said of them, and that ``lint --fix`` rewrites names and nothing else."""
+"""Former field names: findings, and ``lint --fix`` renames them and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An entry of ``rules.yaml`` and its checks belong together: what is forgotten is an error when lint is imported."""
+"""Entries of ``rules.yaml`` and their checks match; a gap is an import error."""
 
 import re
 

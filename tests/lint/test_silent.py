@@ -1,4 +1,4 @@
-"""SK324: an incident of which no alert tells has to be shown by something else."""
+"""SK324: a silent incident needs a check that shows a consequence."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the steps of a propagation say, and which field an entity names."""
+"""Reasons of propagation steps, and the fields named by entities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a proof reads: what was written, or what came of it."""
+"""Effect checks that only read back what was written."""
 
 from __future__ import annotations
 

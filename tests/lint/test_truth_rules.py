@@ -1,4 +1,4 @@
-"""Rules about a scenario's rendered changes, its app's calls and its other faults: what they find and allow."""
+"""Rules on rendered changes, an app's calls and other faults: findings and allowed cases."""
 
 from __future__ import annotations
 

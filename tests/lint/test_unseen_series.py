@@ -1,4 +1,4 @@
-"""Rules over series that nothing exports: what is told, and what is meant well."""
+"""Alert rules over series that nothing exports, and suggested corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that nobody means well with, and values for fields of the same kind."""
+"""Malicious files and field values."""
 
 from __future__ import annotations
 

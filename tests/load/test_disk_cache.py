@@ -1,4 +1,4 @@
-"""What is kept is as new as its files, ours alone, and no more than it may be."""
+"""The disk cache: as current as its files, private, and bounded."""
 
 from __future__ import annotations
 

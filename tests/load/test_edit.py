@@ -1,4 +1,4 @@
-"""An edit changes what it means and not a character more; what cannot be done so is refused."""
+"""Edits change the intended part only; others are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quick judge says *fits* only where the library says so too."""
+"""The fast validator accepts only what the reference library accepts."""
 
 from __future__ import annotations
 

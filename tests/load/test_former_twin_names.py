@@ -1,4 +1,4 @@
-"""A ``twin.yaml`` with former names: every one is told with its place, and rewritten with the rest of the file."""
+"""Former names in ``twin.yaml``: reported with their place, and rewritten together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas of parameters: what they may say, and that judging by them ends."""
+"""Parameter schemas: allowed keywords, and bounded validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text that is not YAML: the cause is named, in the words of whoever wrote it, where it stands."""
+"""YAML syntax errors: cause and position in the author's terms."""
 
 from __future__ import annotations
 

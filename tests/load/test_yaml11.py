@@ -1,4 +1,4 @@
-"""What kubectl makes of plain scalars; the right column was read off `kubectl create --dry-run=client -o json`."""
+"""Plain scalars as parsed by kubectl; expected values from `kubectl create --dry-run=client -o json`."""
 
 import pytest
 

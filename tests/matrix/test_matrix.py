@@ -1,4 +1,4 @@
-"""The parts of ci/matrix that need no lab: which pairs, what a trial says, reasons, the page."""
+"""Parts of ci/matrix without a lab: pairs, rows, reasons, and the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change is about."""
+"""The object that a change is about."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Whom chaos objects select."""
+"""Selection by chaos objects."""
 
 from typing import Any
 

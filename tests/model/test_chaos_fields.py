@@ -1,4 +1,4 @@
-"""The table of what the lab acts on holds every field of every kind that Chaos Mesh has, once."""
+"""The table of modelled chaos fields covers every field of every Chaos Mesh kind once."""
 
 from __future__ import annotations
 

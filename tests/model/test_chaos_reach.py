@@ -1,4 +1,4 @@
-"""Where chaos acts: every selector of an object, wherever it stands, and what is no selector but leads out as well."""
+"""The reach of chaos objects: selectors at any depth, and other fields that lead outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selectors as they stand in a query, by what they select."""
+"""Label selectors of list queries."""
 
 from __future__ import annotations
 

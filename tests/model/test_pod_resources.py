@@ -1,4 +1,4 @@
-"""What the scheduler counts, by the cases of its own documentation."""
+"""Pod resources as counted by the scheduler, by the cases of its documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs: the same trouble gives the same text, whatever pods and numbers are called."""
+"""Signs: equal symptoms give equal texts, independent of pod names and numbers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A Scenario whose needs its environment does not meet is not accepted, and the reason tells why."""
+"""Scenarios with unmet capabilities are not accepted, with the reason in a condition."""
 
 from __future__ import annotations
 

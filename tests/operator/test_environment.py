@@ -1,4 +1,4 @@
-"""Where the operator may run, and what it says about the health of a real cluster."""
+"""Clusters where the operator may run, and health checks of a real cluster."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a Scenario needs next, and what it shows."""
+"""The next action for a Scenario, and its conditions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A Trial object that cannot begin: its status says so, and it goes away when it is deleted."""
+"""Trial objects that cannot start: their status, and removal on deletion."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""What is installed works with its own rights, and `kubectl delete` of it leaves nothing, on a real control plane."""
+"""Installation works with its own permissions, and `kubectl delete` removes everything, on a real control plane."""
 
 from __future__ import annotations
 

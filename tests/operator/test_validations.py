@@ -1,4 +1,4 @@
-"""A Validation from the API server alone: whoever is killed between two requests changes only the time it takes."""
+"""Validations from the API server alone: a kill between any two requests only delays them."""
 
 import json
 from datetime import UTC, datetime

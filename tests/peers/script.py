@@ -1,4 +1,4 @@
-"""What a stand-in for a model does in a sandbox: it looks for a Deployment without replicas, and blames it."""
+"""A scripted stand-in for a model: it finds a Deployment without replicas and blames it."""
 
 #: A program; where the snapshot lies and the answer goes is filled in.
 INVESTIGATE = r"""

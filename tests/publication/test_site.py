@@ -1,4 +1,4 @@
-"""The site: whole pages, escaped texts, no truth of what is held out, the same bytes, a folder that is whole."""
+"""The site: complete pages, escaped texts, no held-out truth, reproducible bytes, atomic output."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The site in a browser, where there is one: nothing is wider than a phone, and filters leave what fits."""
+"""The site in a browser, if there is one: no page is wider than a phone, and filters work."""
 
 import http.server
 import json

@@ -1,4 +1,4 @@
-"""Public and held-out sets: drawn evenly, repeatable, under names that nobody can derive, and without a leak."""
+"""Public and held-out sets: stratified, reproducible, with underivable names, and without leaks."""
 
 import hashlib
 import hmac

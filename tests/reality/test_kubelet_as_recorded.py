@@ -1,4 +1,4 @@
-"""The simulated kubelet does what a real one was recorded to do, but for what is known and explained."""
+"""The simulated kubelet matches recordings of a real one, except for explained differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apps rendered from small templates: what templates see, and what they must yield."""
+"""Rendering of apps from small templates: variables, and requirements on results."""
 
 from typing import Any
 

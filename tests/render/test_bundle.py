@@ -1,4 +1,4 @@
-"""A scenario and its own fault types as one object: what the operator makes of it is what the folder says."""
+"""Bundles of a scenario with its fault types: the operator resolves them like the folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What faults in file systems know of a container: its mounts, its files, and what requests notice of them."""
+"""Container facts for file system faults: mounts, files, and affected requests."""
 
 from typing import Any
 

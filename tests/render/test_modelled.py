@@ -1,4 +1,4 @@
-"""What the lab reads of objects, and which changes it therefore cannot show."""
+"""Fields that the lab reads, and changes that it therefore cannot show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An app whose stores live in a namespace of their own: where things are, and how references say so."""
+"""Apps whose stores have a separate namespace: object locations, and references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked into must be what it is taken for, whoever wrote it."""
+"""Objects are checked for their shape before they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether requests of users would show what a fault does."""
+"""Whether user requests would show the effect of a fault."""
 
 import msgspec
 import pytest

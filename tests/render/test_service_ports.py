@@ -1,4 +1,4 @@
-"""The port of a Service that the rest of the app uses is told by the addresses that the app is given."""
+"""The called port of a Service follows from the addresses in the app's settings."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The published schema of reports: what is written conforms, what is not a report does not."""
+"""The published schema of reports accepts written reports and rejects others."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A report that must fit: what is left out, in which order, and that it says so."""
+"""Truncated reports: what is omitted, in which order, and the notice."""
 
 import json
 

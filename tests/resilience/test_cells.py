@@ -1,4 +1,4 @@
-"""What is struck, what may come of it, and how the table tells it."""
+"""Cells of resilience tests: strikes, their outcomes, and the table."""
 
 from collections import Counter
 

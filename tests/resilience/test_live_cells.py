@@ -1,4 +1,4 @@
-"""What may come of what somebody does to a live incident, and how the table tells it."""
+"""Actions on a live incident: their outcomes, and the table."""
 
 import pytest
 

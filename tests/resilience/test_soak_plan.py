@@ -1,4 +1,4 @@
-"""Which trials a soak plays, and what it finds wrong."""
+"""The trials of a soak, and the defects it reports."""
 
 from collections import Counter
 from itertools import islice

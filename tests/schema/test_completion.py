@@ -1,4 +1,4 @@
-"""What an editor offers in a scenario: names of the catalogue, and parameters with their ranges."""
+"""Editor completion in scenarios: catalogue names, and parameters with their ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Deployment of the operator says, and what options change about it."""
+"""The operator's Deployment, and the effect of its options."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rules about the schemas themselves, and about what is generated from them."""
+"""Rules about the schemas, and about generated files."""
 
 from __future__ import annotations
 

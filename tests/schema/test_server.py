@@ -1,4 +1,4 @@
-"""The generated CRDs on a real API server: what it accepts, refuses and keeps."""
+"""The generated CRDs on a real API server: accepted, rejected and stored objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second version of the kinds on a real API server: what is stored under the first is kept, and read under both."""
+"""A second CRD version on a real API server: stored objects are kept and readable as both."""
 
 from __future__ import annotations
 

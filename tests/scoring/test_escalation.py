@@ -1,4 +1,4 @@
-"""An escalation: whether it was needed, to whom it went, and what came along."""
+"""Scores of escalations: need, recipient, and included facts."""
 
 from __future__ import annotations
 

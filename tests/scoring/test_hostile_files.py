@@ -1,4 +1,4 @@
-"""Files of strangers: whatever they hold, they are read or refused with a place, and no program ends in a traceback."""
+"""Malicious files are read or refused with a position, never with a traceback."""
 
 from __future__ import annotations
 

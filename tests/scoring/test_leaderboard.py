@@ -1,4 +1,4 @@
-"""Leaderboards: nobody gains by leaving runs out, equal means share a rank, and pages are whole and escaped."""
+"""Leaderboards: omitted runs give no advantage, equal means share a rank, pages are complete and escaped."""
 
 import json
 

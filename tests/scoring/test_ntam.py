@@ -1,4 +1,4 @@
-"""NTAM: the worked numbers of SREArena's formula and of the corrected form, and what must always hold."""
+"""NTAM: worked numbers of SREArena's formula and the corrected form, and invariants."""
 
 from __future__ import annotations
 

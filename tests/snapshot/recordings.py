@@ -1,4 +1,4 @@
-"""A recording of an incident that chance draws anew each time, and the snapshot that it becomes."""
+"""Randomly generated recordings of an incident, and their snapshots."""
 
 import random
 import uuid

@@ -1,4 +1,4 @@
-"""An incident without a cluster: a clock that moves when it is asked to, and tools over fakes."""
+"""An incident without a cluster: a manual clock, and tools over fakes."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""A small snapshot, written by hand in the published layout: a Service of which nobody knows the port."""
+"""A small hand-written snapshot in the published layout: a Service with a wrong port."""
 
 import csv
 import hashlib

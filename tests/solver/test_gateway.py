@@ -1,4 +1,4 @@
-"""The tools of a solver over fakes: scoped, bounded, and an answer to whatever they are asked."""
+"""The tools of a solver over fakes: scoped, bounded, and tolerant of any call."""
 
 import json
 from types import SimpleNamespace

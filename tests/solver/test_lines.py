@@ -1,4 +1,4 @@
-"""Lines to messages: whatever a program writes is a message or a refusal that says what is wrong."""
+"""Lines of the solver protocol: each is a message or a refusal with its problem."""
 
 import json
 from contextlib import suppress

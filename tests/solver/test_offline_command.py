@@ -1,4 +1,4 @@
-"""``solve --snapshot``: what is scored, what a program reaches, and what is refused."""
+"""``solve --snapshot``: scores, reachable services, and refusals."""
 
 import json
 import sys

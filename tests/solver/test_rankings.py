@@ -1,4 +1,4 @@
-"""What the baselines blame: pure functions over what was seen."""
+"""Rankings of the baselines: pure functions over observations."""
 
 import pytest
 

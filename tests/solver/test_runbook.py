@@ -1,4 +1,4 @@
-"""The runbook: one state of a cluster for each check, and what is blamed."""
+"""The runbook baseline: one cluster state per check, and the blamed object."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What becomes of a solver's messages: stages, turns, budgets, the end. A table, as decisions are pure."""
+"""Decisions on a solver's messages: stages, turns, budgets, and the end."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Runs as trajectories of ATIF: what its specification demands, and where everything that was said stands."""
+"""Runs as ATIF trajectories: the specification's requirements, and the place of every message."""
 
 import json
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What is sent to the collectors, and what Prometheus then has of it."""
+"""Telemetry sent to the collectors, and its samples in Prometheus."""
 
 from __future__ import annotations
 

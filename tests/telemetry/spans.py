@@ -1,4 +1,4 @@
-"""What services report, taken from the twin's own traces, so that what a real collector makes of it can be compared."""
+"""Spans of services, taken from the twin's traces, for comparison with a real collector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a real collector makes of the apps' configurations, and a real Prometheus of what it exports: rules included."""
+"""The apps' configurations in a real collector, and its series and rules in a real Prometheus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fakes do beyond the contract that they share with the real things."""
+"""Behaviour of the fakes beyond the contract shared with the real implementations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that look at alerts, on the fake cluster: what each outcome, role and control asks of them."""
+"""Alert steps on the fake cluster, by outcome, role and control."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What one fault does in order: changes, proofs of the injector, restarts that carry it, and who is blamed when."""
+"""Application of one fault: changes, injector proofs, rollouts, and blame, in order."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Whether a cause goes on after a solution, why a workload does not start again, and who has to."""
+"""Persistence of a cause after a solution, and workloads that must restart."""
 
 import msgspec
 import pytest

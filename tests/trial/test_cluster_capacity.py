@@ -1,4 +1,4 @@
-"""Whose fault it is that pods find no room."""
+"""Explanations of exhausted cluster capacity."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a trial knows of itself, how it lets time pass, what it writes down; procedures; what passed unnoticed."""
+"""The trial context: waiting, saved state, procedures, and silent components."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""The app comes, the app goes: in which order, what is waited for and for how long, and whose fault it is."""
+"""Deploy and teardown of the app: order, waits, deadlines, and blame."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Does a solution last: what comes back, and what does not start again."""
+"""Durability of solutions: recurring incidents, and workloads that do not restart."""
 
 import msgspec
 import pytest

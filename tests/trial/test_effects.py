@@ -1,4 +1,4 @@
-"""A fault whose checks fail: it did nothing, its checks do not see what it did, or another fault hides it."""
+"""Failed effect checks: no effect, an unchecked effect, or one masked by another fault."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What a solver may read where a fault is hidden, and what the clean room looks at."""
+"""Solver permissions with hidden faults, and the clean-room checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Chaos Mesh answers when a fault is to be injected: whose matter it is, and whether it is worth another try."""
+"""Responses of Chaos Mesh to an injection: authoring error or retry."""
 
 from __future__ import annotations
 

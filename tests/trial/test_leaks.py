@@ -1,4 +1,4 @@
-"""The step that reads as a solver would: what it reaches, and what it must not."""
+"""The step that reads with a solver's permissions: reachable texts, and leaks."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How the steps that look at alerts let time pass, what they remember, and when each promise is due."""
+"""How alert steps pass time, what they remember, and deadlines of expectations."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Noise on the fake cluster: when the plan says, resumed after any crash, and gone in the end."""
+"""Noise on the fake cluster: on schedule, resumed after any crash, and undone at the end."""
 
 from __future__ import annotations
 

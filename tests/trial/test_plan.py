@@ -1,4 +1,4 @@
-"""What a trial does next, from its program and what became of the steps."""
+"""The next action of a trial, from its program and step outcomes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Taking a procedure back: the next one begins when nothing rolls any more, but for what the fault keeps down."""
+"""Undo of procedures: the next one starts after rollouts, except for workloads the fault keeps down."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""A trial that cannot begin says why, and whose mistake that is."""
+"""Trials that cannot start state the reason and who has to act."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The contents of an app's namespaces go, each by whoever removes it anyway."""
+"""Removal of the contents of an app's namespaces, by the responsible controllers."""
 
 from __future__ import annotations
 

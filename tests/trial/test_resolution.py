@@ -1,4 +1,4 @@
-"""When an incident counts as over, part by part; that a cheat never does; and what is told where a repair fails."""
+"""Resolution of an incident, part by part; cheats; and messages about failed repairs."""
 
 import msgspec
 import pytest

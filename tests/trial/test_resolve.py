@@ -1,4 +1,4 @@
-"""Is the incident over: what is missing of the app although everything runs."""
+"""Resolution of an incident: missing parts of the app although everything runs."""
 
 from datetime import UTC, datetime
 

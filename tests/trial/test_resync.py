@@ -1,4 +1,4 @@
-"""Rewriting the app's objects: nothing of them changes, and no order of writes finds what a fault wrote."""
+"""Resync: rewriting the app's objects keeps their desired state and hides the order of writes."""
 
 from __future__ import annotations
 

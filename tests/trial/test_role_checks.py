@@ -1,4 +1,4 @@
-"""Triggers and distractors are tried by leaving them out: what the incident shows without them tells what they are."""
+"""Triggers and distractors are verified by omitting them from the incident."""
 
 import msgspec
 import pytest

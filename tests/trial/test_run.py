@@ -1,4 +1,4 @@
-"""Running a program: what each step ends as, what is retried, what is written down, and when the trial has ended."""
+"""Running a program: step outcomes, retries, saved status, and the end of a trial."""
 
 import importlib
 import logging

@@ -1,4 +1,4 @@
-"""An incident of which no alert tells: its checks show it, end with it, and outlast what repairs nothing."""
+"""Silent incidents: their checks show them, end with them, and outlast ineffective actions."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""A stage that ends: its fault is taken back when its time is over, whoever acts, and stays so after any restart."""
+"""Temporary stages: the fault is undone at its end, also after a restart."""
 
 import msgspec
 import pytest

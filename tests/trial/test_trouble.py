@@ -1,4 +1,4 @@
-"""Whatever fails below a trial, at any request, for a moment or for good: none of it is the scenario's."""
+"""Infrastructure failures at any request of a trial are never authoring errors."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""A real API server asks the webhook when somebody runs ``kubectl apply``."""
+"""A real API server calls the webhook on ``kubectl apply``."""
 
 from __future__ import annotations
 

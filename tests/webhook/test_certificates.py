@@ -1,4 +1,4 @@
-"""The certificate of the webhook: when it is renewed, by whom, and that a server shows the new one at once."""
+"""The certificate of the webhook: renewal, concurrency, and immediate use."""
 
 from __future__ import annotations
 

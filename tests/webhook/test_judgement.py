@@ -1,4 +1,4 @@
-"""What the webhook says of an object: the same as ``Accepted`` and as lint, with field, suggestion and page."""
+"""Answers of the webhook: consistent with ``Accepted`` and lint, with field, suggestion and page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the daemon makes of scripts of Byteman: those of the manager, and others."""
+"""Byteman scripts in the chaos daemon: those of the manager, and others."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the injector for files takes, and where it can mount itself; words after the real daemon and its injector."""
+"""The file system injector: accepted rules and mounts, with errors as from the real daemon."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The name server of Chaos Mesh: the manager's two calls over the wire, and what the ledger holds after them."""
+"""The name server of Chaos Mesh: the manager's two calls, and the resulting ledger."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the network calls of Chaos Mesh mean, as tables over messages of the same shape; no installation is needed."""
+"""Network calls of Chaos Mesh, as tables over messages of the same shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queued writes: in order for each key, side by side between keys, and nobody reads before they are done."""
+"""Queued writes: ordered per key, parallel between keys, and flushed before reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kubelet under a real control plane: controllers and scheduler believe what it writes."""
+"""The kubelet under a real control plane, with its controllers and scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runtime and kernel decide before a program runs, and what a few shell idioms come to."""
+"""Decisions of runtime and kernel before a program runs, and shell idioms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How containers end that are asked to, and what a node lacks: as a real kubelet was seen to do it (tools/reality)."""
+"""Termination of containers and node limits, as recorded from a real kubelet (tools/reality)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a log in CRI format, and what is new in one that grows, is cut, or begins again."""
+"""Reading and tailing of CRI logs that grow, are truncated, or restart."""
 
 from pathlib import Path
 

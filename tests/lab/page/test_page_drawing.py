@@ -1,4 +1,4 @@
-"""Where things lie, and what the page is told."""
+"""Layout of the page, and its data."""
 
 import itertools
 import re

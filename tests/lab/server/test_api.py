@@ -1,4 +1,4 @@
-"""The HTTP API and the clock client, over real sockets with worlds that do as they are told."""
+"""The HTTP API and the clock client, over real sockets with fake worlds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real manager of Chaos Mesh in a lab: what it admits, what it selects, and where names lead."""
+"""The real manager of Chaos Mesh in a lab: admission, selection, and name resolution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One look per tick: who is held, who is let go, and when nothing is unfinished."""
+"""Autoscaler requests are held and released once per tick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a real API server answers to `kubectl exec`, `cp`, `attach`, `port-forward` and `debug` in a lab."""
+"""Responses of a real API server to `kubectl exec`, `cp`, `attach`, `port-forward` and `debug` in a lab."""
 
 from __future__ import annotations
 

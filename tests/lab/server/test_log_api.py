@@ -1,4 +1,4 @@
-"""The kubelet's page of logs: what it answers, how it follows, and to whom."""
+"""The kubelet's log endpoint: responses, following, and client authentication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metrics API: routes and documents, and who may connect."""
+"""The metrics API: routes, documents, and client authentication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Revisions that concern nobody: each of etcd's watches is really made, and made again when etcd ends it."""
+"""Revisions of untracked keys: etcd's watches are established, and restarted when etcd cancels them."""
 
 from __future__ import annotations
 

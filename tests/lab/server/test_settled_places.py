@@ -1,4 +1,4 @@
-"""What the scheduler and the volume binder have left to do, though nobody's status says so."""
+"""Pending work of the scheduler and the volume binder that no status shows."""
 
 import copy
 

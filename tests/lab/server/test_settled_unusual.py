@@ -1,4 +1,4 @@
-"""What the cluster's controllers will never finish is settled: a world that waited for it would wait for ever."""
+"""Work that controllers never finish counts as settled: a world must not wait for it."""
 
 from __future__ import annotations
 

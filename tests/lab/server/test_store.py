@@ -1,4 +1,4 @@
-"""The store: copies on write, versions, what the twin may see, and what counts as delivered."""
+"""The object store: copy on write, versions, the twin's view, and delivered revisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever an API server accepts, nothing that reads objects may stop at it: one would stop every world."""
+"""Readers of objects tolerate everything that an API server accepts."""
 
 from __future__ import annotations
 

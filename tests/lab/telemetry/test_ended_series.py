@@ -1,4 +1,4 @@
-"""What a real Prometheus, set as the lab sets it, does with the series of worlds that have ended (marker ``lab``)."""
+"""Series of ended worlds in a real Prometheus with the lab's settings (marker ``lab``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes of remote write, decoded by protobuf; and what a real Prometheus makes of them (marker ``lab``)."""
+"""Remote write requests, decoded by protobuf, and their effect in a real Prometheus (marker ``lab``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the metrics API: what is measured, what is left out, and how it is written."""
+"""Values of the metrics API: measured usage, omissions, and formatting."""
 
 from __future__ import annotations
 

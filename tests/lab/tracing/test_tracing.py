@@ -1,4 +1,4 @@
-"""Jaeger's API and OTLP, by hand-made traces: exact shapes, searches, refusals."""
+"""Jaeger's API and OTLP on hand-made traces: exact documents, searches, refusals."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""One caller, one edge, and whatever is around them at an instant: what tests of connections begin with."""
+"""One caller, one edge and its surroundings at an instant: the fixture of connection tests."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Real browsers among the shop's users: what they ask for, report, and hold (docs/fidelity.md, upstream's scripts)."""
+"""Browsers among the shop's users: their requests, reports and memory (docs/fidelity.md, upstream's scripts)."""
 
 from collections.abc import Callable
 

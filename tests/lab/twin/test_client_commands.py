@@ -1,4 +1,4 @@
-"""Commands of clients: what they do to a store, what its callers then meet, and what they print when they fail."""
+"""Commands of clients: their effect on a store and its callers, and their output on failure."""
 
 import copy
 

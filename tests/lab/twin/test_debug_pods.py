@@ -1,4 +1,4 @@
-"""Pods that somebody starts to look around see the net as it is from where they are."""
+"""Debug pods observe the network from their own position."""
 
 from __future__ import annotations
 

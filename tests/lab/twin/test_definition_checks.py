@@ -1,4 +1,4 @@
-"""SK138: what is wrong with the parameters of a twin is told before anything starts, and where it stands."""
+"""SK138: errors in a twin's parameters are reported with their place before anything starts."""
 
 import copy
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a new connection meets: who listens, which protocol it speaks, who may log in."""
+"""Outcomes of new connections: listener, protocol, and login."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Wrong answers of a name server: who is told what, and what becomes of connections."""
+"""Wrong answers of a name server: affected clients, and their connections."""
 
 from typing import Any
 

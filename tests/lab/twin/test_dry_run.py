@@ -1,4 +1,4 @@
-"""SK138: what would not come together in the healthy app, by its manifests, is told where the twin says otherwise."""
+"""SK138: contradictions between a twin and its app's manifests are reported with their place."""
 
 import copy
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Every way in which an edge fails, what the caller sees of it, and what live connections survive."""
+"""Failure modes of an edge, their effect on callers, and the survival of live connections."""
 
 import copy
 from collections.abc import Callable

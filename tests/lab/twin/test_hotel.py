@@ -1,4 +1,4 @@
-"""Hotel Reservation in the twin, against what is known of the real one (docs/fidelity.md)."""
+"""Hotel Reservation in the twin, compared with facts about the real one (docs/fidelity.md)."""
 
 import json
 from collections.abc import Callable

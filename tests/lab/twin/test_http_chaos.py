@@ -1,4 +1,4 @@
-"""What a proxy in the callee's pod does to HTTP requests."""
+"""Effects of a proxy in the callee's pod on HTTP requests."""
 
 from typing import Any
 

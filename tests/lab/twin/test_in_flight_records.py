@@ -1,4 +1,4 @@
-"""Records on their way: late ones hold up nobody, and nothing arrives twice."""
+"""Records in flight: late ones block no others, and none arrives twice."""
 
 from math import inf
 

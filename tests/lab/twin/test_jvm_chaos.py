@@ -1,4 +1,4 @@
-"""Rules of an agent in Java programs: who meets them, what becomes of requests, and what is left of it."""
+"""Agent rules in Java programs: affected requests, and removal."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Outcomes of connections: each has a stage, and what spans carry of it is what it was."""
+"""Connection outcomes: their stages, and the error types in spans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections of pools meet the present state gradually, and calls take turns over what a registry lists."""
+"""Pooled connections: gradual renewal, and rotation over registered instances."""
 
 from typing import Any
 

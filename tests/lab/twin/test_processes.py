@@ -1,4 +1,4 @@
-"""What the kubelet is told: images, starts, init containers, probes."""
+"""The twin as the kubelet's runtime: images, starts, init containers, probes."""
 
 import copy
 from collections.abc import Callable

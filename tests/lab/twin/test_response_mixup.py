@@ -1,4 +1,4 @@
-"""Who gets which answer where answers go to whoever has waited longest, and what that does to the shop's orders."""
+"""Responses delivered to the longest-waiting caller, and the effect on the shop's orders."""
 
 from collections.abc import Callable
 

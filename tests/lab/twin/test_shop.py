@@ -1,4 +1,4 @@
-"""The shipped application in the twin, against what is known of the real one (docs/fidelity.md)."""
+"""The shop in the twin, compared with facts about the real one (docs/fidelity.md)."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is different about version 3.0.0 of the shipped application in the twin (docs/fidelity.md)."""
+"""Differences of version 3.0.0 of the shop in the twin (docs/fidelity.md)."""
 
 import json
 from collections.abc import Callable

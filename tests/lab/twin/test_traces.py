@@ -1,4 +1,4 @@
-"""Traces of the shop: trees, statuses, durations, what they say, and that they agree with the span metrics."""
+"""Traces of the shop: trees, statuses, durations, texts, and agreement with the span metrics."""
 
 import json
 import re

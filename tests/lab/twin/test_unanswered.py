@@ -1,4 +1,4 @@
-"""A dial that nobody answers: callers say so in the words of their clients, as they do of one that is refused."""
+"""Unanswered dials: callers log them in the words of their client library."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""A cluster small enough for a test: workloads become running pods and endpoints at once, by hand."""
+"""A small fake cluster: workloads become running pods and endpoints at once."""
 
 import copy
 from collections.abc import Callable, Iterable

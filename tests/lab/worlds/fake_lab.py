@@ -1,4 +1,4 @@
-"""A lab without a cluster: a store that tests write to, a kubelet and a twin that do as they are told."""
+"""A lab without a cluster: a writable store, and a scripted kubelet and twin."""
 
 from __future__ import annotations
 

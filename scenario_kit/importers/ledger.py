@@ -139,17 +139,17 @@ class InputNode:
         """Record what it became."""
         self._note("Mapped", result, reason, "")
 
-    def guess(self, result: str, reason: str, fix: str = "confirm or correct it in the draft") -> None:
+    def guess(self, result: str, reason: str) -> None:
         """Record what it became, and why the author must confirm that."""
-        self._note("Guessed", result, reason, fix)
+        self._note("Guessed", result, reason, "confirm or correct it in the draft")
 
     def refuse(self, reason: str, fix: str = "if it matters, write it into the draft by hand") -> None:
         """Record that it is in no draft."""
         self._note("Refused", "", reason, fix)
 
-    def report_guess(self, result: str, reason: str, fix: str) -> None:
+    def report_guess(self, result: str, reason: str) -> None:
         """Record a guess that is based on this value, which itself needs another decision."""
-        self.ledger.record(self._build("Guessed", result, reason, fix))
+        self.ledger.record(self._build("Guessed", result, reason, "confirm it"))
 
     def report_refusal(self, reason: str, fix: str) -> None:
         """Record that this could not be imported; its children keep their own decisions."""

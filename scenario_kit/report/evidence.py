@@ -82,15 +82,7 @@ def _list_onsets(validation: Validation) -> tuple[Onset, ...]:
     """List the alerts that must fire and all others that fired."""
     alerts = validation.statistics.alerts if validation.statistics else ()
     return tuple(
-        Onset(
-            alert=a.alert,
-            declared=a.declared,
-            fired=a.fired,
-            n=a.n,
-            median_seconds=a.median_seconds,
-            p95_seconds=a.p95_seconds,
-            within_seconds=a.within_seconds,
-        )
-        for a in alerts
-        if a.fired or a.declared == "MustFire"
+        Onset(**{name: getattr(alert, name) for name in Onset.__struct_fields__})
+        for alert in alerts
+        if alert.fired or alert.declared == "MustFire"
     )

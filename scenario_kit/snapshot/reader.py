@@ -154,15 +154,10 @@ class SnapshotFolder:
         """Read the samples of a file: cells by column."""
         return read_table(file.path)
 
-    def find_topology(self, form: str) -> Path | None:
-        """Find a topology: ``operational``, ``app``, or the recorded graph of ``init``, ``post_fault_injection`` or
-        ``end``; None if it does not exist.
-        """
-        folder = self.folder / "topology_information"
-        if form in ("operational", "app"):
-            path = folder / f"{form}_graph.json"
-            return path if path.is_file() else None
-        return next(iter(sorted(folder.glob(f"{form}__graph__*.json"))), None)
+    def find_topology(self) -> Path | None:
+        """Find the operational topology; None if it does not exist."""
+        path = self.folder / "topology_information" / "operational_graph.json"
+        return path if path.is_file() else None
 
     def find_table(self, name: str) -> Path | None:
         """Find a table by its name without ``_raw``; None if it was omitted."""

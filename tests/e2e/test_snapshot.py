@@ -88,7 +88,7 @@ def test_reader_verifies_snapshot_without_truth(snapshots):
     assert snapshot.manifest.times.start < snapshot.manifest.times.injection < snapshot.manifest.times.handover
     assert len(list(snapshot.read_alerts())) >= 5
     assert len(read_topology(folder / "topology_information").nodes) > 100
-    assert len(read_topology(snapshot.find_topology("operational")).nodes) > 50
+    assert len(read_topology(snapshot.find_topology()).nodes) > 50
     assert not list(folder.rglob("*truth*"))
     (loaded,) = read_truths(truth)
     assert [g.names for g in loaded.truth.groups if g.root] == [("cart",)]

@@ -7,7 +7,7 @@ import msgspec
 from scenario_kit.model import AlertHistory, Finding, StepStatus, Value, Verdict
 from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.model.results.difficulty import Difficulty
-from scenario_kit.model.results.evidence import Fingerprint
+from scenario_kit.model.results.evidence import Fingerprint, Onset
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.model.runtime.observation import Passage
 from scenario_kit.trial import TrialStatus
@@ -44,19 +44,12 @@ class TrialResult(Value, frozen=True, kw_only=True):
     message: str = ""
 
 
-class AlertSummary(Value, frozen=True, kw_only=True):
+class AlertSummary(Onset, frozen=True, kw_only=True):
     """An alert over the repeats: seconds from injection to onset; None if it never, or not always, fired.
 
     For must-fire alerts, times count from the same injection as the deadline.
     """
 
-    alert: str
-    declared: str
-    fired: int
-    n: int
-    median_seconds: float | None = None
-    p95_seconds: float | None = None
-    within_seconds: int | None = None
     proposed_seconds: float | None = None
     proposal: str = ""
 

@@ -122,7 +122,7 @@ def list_snapshot_tasks(paths: Sequence[Path], truth: Path | None, stage: Snapsh
     tasks: dict[str, SnapshotTask] = {}
     for folder in find_snapshots(paths):
         place = find_truth(folder.folder, truth)
-        graph = folder.find_topology("operational")
+        graph = folder.find_topology()
         contexts = load_contexts(place, read_topology(graph) if graph is not None else None, "")[0]
         name = choose_incident(folder.folder.name, contexts)
         if name in tasks:

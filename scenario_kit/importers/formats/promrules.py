@@ -157,7 +157,7 @@ def _decide_entity(node: InputNode, rule: Object, questions: list[str]) -> None:
     entity = rule.get("entity")
     if entity:
         reason = f"label `{entity['label']}` seems to identify the affected object"
-        head.report_guess(f"entity: {entity['label']} ({entity['kind']})", reason, "confirm it")
+        head.report_guess(f"entity: {entity['label']} ({entity['kind']})", reason)
         return
     questions.append(f"which label of alert {rule['alert']} identifies the affected object (`entity`), if any?")
 

@@ -76,12 +76,14 @@ class BootstrapClient:
             ]:
                 result.result()
 
-    def wait_served(self, group_version: str, kinds: int, seconds: float = 30.0) -> None:
+    def wait_served(self, group_version: str, kinds: int) -> None:
         """Wait until discovery lists that many kinds of a group; raises ``LabError`` on timeout."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + _SECONDS
         while (found := self._count_served(group_version)) < kinds:
             if time.monotonic() > deadline:
-                raise LabError(f"{group_version}: the API server serves {found} of {kinds} kinds after {seconds:.0f} s")
+                raise LabError(
+                    f"{group_version}: the API server serves {found} of {kinds} kinds after {_SECONDS:.0f} s"
+                )
             time.sleep(_POLL_SECONDS)
 
     def _count_served(self, group_version: str) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 COLLECTIONS: Final = (Path("catalog") / "scenarios", Path("scenarios"))
 
 
-def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
+def suggest(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """Return the candidates closest to ``word``, best first; empty if none is close."""
     from rapidfuzz import distance, process, utils  # imported late: only needed for files with mistakes
 
@@ -19,7 +19,7 @@ def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
         sorted(set(candidates)),
         scorer=distance.JaroWinkler.normalized_similarity,
         processor=utils.default_process,
-        limit=limit,
+        limit=3,
         score_cutoff=0.8,
     )
     return tuple(name for name, _, _ in found)

@@ -31,6 +31,8 @@ from scenario_kit.model import Finding, Position, Severity
 Path_ = tuple[str | int, ...]
 
 MAX_BYTES = 256 * 1024
+#: Maximum number of YAML documents in a file.
+_MAX_DOCUMENTS = 500
 #: Limits of a file after alias expansion.
 BOUNDS = TextLimits(depth=40, values=50_000, characters=1_000_000)
 #: Maximum number of reported YAML mistakes per file.
@@ -207,16 +209,16 @@ def parse(text: str, path: str) -> Document:
     return _convert_node(nodes[0], text, path)
 
 
-def parse_all(text: str, path: str, most: int = 500) -> list[Document]:
+def parse_all(text: str, path: str) -> list[Document]:
     """Parse all documents in a text, in order; the limits apply to all of them together.
 
     Raises:
-        AuthoringError: not YAML, or more than ``most`` documents.
+        AuthoringError: not YAML, or too many documents.
     """
-    nodes = _read_nodes(text, path, most + 1)
-    if len(nodes) > most:
-        where = _locate(nodes[most].start_mark)
-        _refuse(path, where, f"the file contains more than {most} documents", "split it")
+    nodes = _read_nodes(text, path, _MAX_DOCUMENTS + 1)
+    if len(nodes) > _MAX_DOCUMENTS:
+        where = _locate(nodes[_MAX_DOCUMENTS].start_mark)
+        _refuse(path, where, f"the file contains more than {_MAX_DOCUMENTS} documents", "split it")
     return [_convert_node(node, text, path) for node in nodes]
 
 

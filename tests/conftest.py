@@ -22,7 +22,7 @@ _PARTS = ("etcd", "kube-apiserver")
 
 @pytest.fixture(scope="session")
 def binary() -> Callable[[str], Path]:
-    """Where a part of the toolchain is; skips the test that asks for one which is not installed."""
+    """Locate a part of the toolchain; skip the test if it is not installed."""
 
     def find(part: str) -> Path:
         try:

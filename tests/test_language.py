@@ -17,12 +17,12 @@ FILES = sorted(FOLDER.glob("*/scenario.yaml"))
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
 def test_language_fixture_has_no_findings(path):
-    """But that some break what the catalogue breaks already: they are about the language, not about incidents."""
+    """Findings about duplicates of the catalogue are excluded: the fixtures are about the language."""
     assert [f for f in lint_file(path, CATALOG) if f.code not in ("SK217", "SK222", *list_expected_codes(path))] == []
 
 
 def list_expected_codes(path):
-    """Codes of suppressions, which end: then the finding is back, and the suppression is told as well."""
+    """List the codes of suppressions, and of their expiry."""
     suppressed = [entry.code for entry in load_scenario(path).scenario.spec.suppress]
     return (*suppressed, "SK606") if suppressed else ()
 

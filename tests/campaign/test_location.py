@@ -10,7 +10,7 @@ from scenario_kit.model.results.finding import Position
 
 
 class Places:
-    """Positions that say which path was asked for."""
+    """Positions that record the requested path."""
 
     def value(self, *path):
         return Position(path=".".join(map(str, path)))

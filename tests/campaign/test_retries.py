@@ -90,7 +90,7 @@ def test_repeats_stop_when_settled():
 
 @given(st.lists(st.sampled_from("HBI"), max_size=25))
 def test_infrastructure_outcomes_do_not_affect_verdict(outcomes):
-    """Whatever infrastructure does, the answer is what the valid repeats say, or none."""
+    """Infrastructure outcomes never change the verdict of the valid repeats."""
     ended = trials("".join(outcomes))
     valid = [t for t in ended if t.outcome != "Infra"]
     if judge_trials(FIVE_THEN_FIVE, ended) == Verdict.FAIL:

@@ -194,7 +194,7 @@ def test_repeats_are_rendered_with_their_load(cluster):
 
 
 class Broken:
-    """A cluster whose API server does not answer the calls of some numbers."""
+    """A cluster whose API server does not answer the calls with certain numbers."""
 
     def __init__(self, cluster, silent):
         self._cluster, self._silent, self.calls = cluster, silent, 0
@@ -212,7 +212,7 @@ class Broken:
 
 
 class Ticking:
-    """A wall clock that goes on by a second whenever it is asked."""
+    """A wall clock that advances by a second per reading."""
 
     now = 0.0
 
@@ -239,7 +239,7 @@ def test_lasting_api_server_outage_blames_no_scenario(cluster, first):
 
 
 def test_dead_component_is_looked_up_after_first_failure(cluster):
-    """Each request may take a minute to fail: which part died is asked after one, not after all."""
+    """A request may take a minute to fail, so health is checked after the first failure only."""
     gone = Broken(cluster, lambda call: call >= 30)
     results = campaign(
         gone, Operator(cluster, silent=True), health=lambda: ["etcd is gone"] if gone.calls >= 30 else []

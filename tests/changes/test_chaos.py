@@ -103,7 +103,7 @@ def test_maintain_without_pods_on_a_side_replaces_nothing(engine, cluster):
 
 def test_maintain_waits_for_successors_of_replaced_pods(cluster):
     class Meanwhile(FakeClock):
-        """Nobody is left of one side as soon as time passes."""
+        """All pods of one side are gone as soon as time passes."""
 
         def wait(self, until):
             for pod in cluster.list("Pod", NS, labels={"app": "cart"}):

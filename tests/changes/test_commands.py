@@ -42,7 +42,7 @@ def thing(kind, name, api="v1", namespace=NS, labels=None, **fields):
 
 
 class World:
-    """A cluster and its time; ``at`` says what happens in it after so many seconds."""
+    """A cluster and its time; ``at`` maps seconds to events in the cluster."""
 
     def __init__(self, *objects, at=()):
         self.cluster = FakeCluster([

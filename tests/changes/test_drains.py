@@ -111,7 +111,7 @@ def test_undo_skips_missing_node_and_send_refuses_it():
 
 @pytest.mark.parametrize(("others", "refused"), [(0, False), (1, False), (4, False), (5, True)])
 def test_taint_write_has_resource_version(others, refused):
-    """Somebody else adds a taint right before each of our writes: five times, and it is told; nothing of it is lost."""
+    """Another client adds a taint before each of five writes: the conflict is reported and nothing is lost."""
     where, left = context(node()), [others]
     patch = where.cluster.patch
 

@@ -122,7 +122,7 @@ class Lab:
         self.clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC).timestamp(), on_advance=self.kubelet.live)
 
     def engine(self, cluster=None):
-        """A new process: it knows what the cluster knows."""
+        """A new process, with the state of the cluster only."""
         cluster = cluster or self.cluster
         context = ChangeContext(cluster=cluster, namespace=self.namespace, app=APP, now=self.clock.now)
         return Engine(context, self.clock, ClusterStore(cluster, "scenario-kit", self.trial), self.trial)

@@ -37,7 +37,7 @@ def workload(name="web", kind="Deployment", namespace=NS, replicas=1, resources=
 
 
 def answer(name, *objects, known=None, namespaces=(NS, STORES)):
-    """What a stand-in stands for in a cluster of these objects."""
+    """Resolve a placeholder in a cluster of these objects."""
     change = Change.from_json({"create": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"},
                                           "data": {"it": name}}})  # fmt: skip
     resolved, chosen = resolve(change, known or {}, FakeCluster(objects), *namespaces)

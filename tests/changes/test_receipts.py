@@ -43,7 +43,7 @@ def cluster():
 
 
 def list_receipt_objects(cluster):
-    """The receipts that there are, as kind and name."""
+    """List the stored receipts as kind and name."""
     return {(k, o["metadata"]["name"]) for k in ("ConfigMap", "Secret") for o in cluster.list(k, KIT)}
 
 
@@ -158,7 +158,7 @@ def test_first_receipts_of_undone_object_find_no_residue(number):
 
 
 def build_receipt_of_size(size):
-    """A receipt whose JSON has so many bytes."""
+    """Build a receipt whose JSON has ``size`` bytes."""
     empty = receipt(1, entry({**CONFIG, "data": {"x": ""}}))
     length = len(json.dumps(empty.to_json(), separators=(",", ":")).encode())
     return receipt(1, entry({**CONFIG, "data": {"x": "a" * (size - length)}}))

@@ -64,7 +64,7 @@ AFFINITY = entry(service(), service(sessionAffinity="ClientIP"))
 
 
 def write_concurrently(world, times, error=Conflict):
-    """Somebody else writes right before each of the first ``times`` patches, so that those meet another version."""
+    """Write concurrently before each of the first ``times`` patches, so that these conflict."""
     left = [times]
 
     def before(verb, target):
@@ -211,7 +211,7 @@ def test_undo_keeps_controller_annotations():
 
 @pytest.mark.parametrize("state", ["Done", "Recorded"])
 def test_undo_of_incomplete_change_restores_live_state(state):
-    """A receipt that was never completed does not know what was written, so what is there is taken for that."""
+    """An incomplete receipt does not contain the written object; the current one is used instead."""
     world = World(config(data={"a": "9", "b": "8"}))
     after = config(data={"a": "9", "b": "2", "x/y~z": "3"}) if state == "Done" else None
     assert world.undo(entry(PRIOR, after), state=state) is None

@@ -48,7 +48,7 @@ PREFIX = ("python", "-c", "import sys; print(sys.prefix)")
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A new clone, in a folder whose name is no simple word."""
+    """A new clone, in a folder whose name contains a space."""
     folder = tmp_path / "a clone"
     (folder / "ci").mkdir(parents=True)
     for name in ("venv", "environment.py"):
@@ -69,7 +69,7 @@ def program(folder: Path, name: str, text: str) -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """A folder for PATH whose python3 is the interpreter below this environment, without its packages."""
+    """A PATH folder whose python3 is the base interpreter of this environment, without its packages."""
     return program(tmp_path / "bin", "python3", f'exec "{BASE}" -I "$@"')
 
 

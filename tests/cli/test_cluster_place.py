@@ -210,7 +210,7 @@ PASSED = Validation(
 
 
 class Operator:
-    """Called as the pause of whoever waits: shows the status, and then the verdict."""
+    """Called during waits: shows the status, and then the verdict."""
 
     def __init__(self, cluster, digest="d", stop_after=99):
         self.cluster, self.digest, self.left, self.now = cluster, digest, stop_after, 0.0

@@ -119,7 +119,7 @@ def test_dry_run_writes_nothing(folder, capsys):
 
 
 class Terminal:
-    """What CliRunner puts in the place of stdin, said to be a terminal."""
+    """A stdin for CliRunner that claims to be a terminal."""
 
     def __init__(self, real):
         self.real = real
@@ -233,7 +233,7 @@ def test_inapplicable_flag_is_an_error(folder, capsys, more, message):
 
 
 class Counting(Catalog):
-    """A catalogue that knows how often each fault type was asked for."""
+    """A catalogue that counts lookups of each fault type."""
 
     def __init__(self):
         super().__init__()

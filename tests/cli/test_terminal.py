@@ -22,7 +22,7 @@ COMMAND = [sys.executable, "-m", "scenario_kit.cli"]
 
 
 def on_terminal(arguments: list[str], columns: int = 80, **environment: str) -> str:
-    """What a command prints on a terminal of so many columns."""
+    """Return the output of a command on a terminal with ``columns`` columns."""
     ours, theirs = pty.openpty()
     variables = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {
         "COLUMNS": str(columns), "TERM": "xterm-256color", **environment,
@@ -135,7 +135,7 @@ def test_help_of_snapshot_shows_the_first_day(capsys: pytest.CaptureFixture[str]
 
 
 def test_help_imports_no_heavy_package() -> None:
-    """Listing commands needs neither what they run nor what they write."""
+    """Listing commands import neither the lab nor the report renderers."""
     script = "import sys; from scenario_kit.cli import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     heavy = {"snapshot", "judge", "trial", "campaign", "exporters", "report", "publication", "lab", "clients"}

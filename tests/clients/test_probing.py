@@ -87,7 +87,7 @@ def test_probe_of_missing_pod_is_not_found(kubeconfig_for: KubeconfigFor, script
 
 
 class Forward:
-    """A forwarded port: the local end of a connection, and what the kubelet says about it."""
+    """A forwarded port: the local end of a connection, and the kubelet's error."""
 
     def __init__(self, error: str | None, *, closes: bool = False) -> None:
         self.near, self.far = socket.socketpair()

@@ -16,7 +16,7 @@ def scenario(edit=lambda spec: None):
 
 
 def put(*path):
-    """An edit that replaces what is at a path."""
+    """Build an edit that replaces the value at a path."""
     *way, last, value = path
 
     def edit(spec):

@@ -16,7 +16,7 @@ SHIPPED = find_data_root() / "catalog" / "scenarios" / NAME
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A repository whose main branch has one scenario, with a branch on which a test works."""
+    """A repository with one scenario on main, and a branch for the test."""
     for key in [k for k in os.environ if k.startswith("GIT")]:
         monkeypatch.delenv(key)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)

@@ -149,7 +149,7 @@ def session(text):
 
 
 def environment(**more):
-    """The environment of a person who has this interpreter's programs on PATH."""
+    """Build the environment of a user with this interpreter's programs on PATH."""
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
 
 

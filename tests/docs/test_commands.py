@@ -22,7 +22,7 @@ EVERY = {command for page in PAGES for command in commands(page)}
 
 
 def choose_executed(command):
-    """What is executed for a command. A program of ci may take hours: one without a stand-in is a mistake."""
+    """Choose the command that is executed; a ci program that takes hours needs a substitute."""
     hours = command.startswith("ci/") and command not in QUICK
     return INSTEAD[command] if hours else INSTEAD.get(command, command)
 

@@ -61,7 +61,7 @@ def test_alerts_are_predicted_for_instrumented_components_only(quiet):
 
 @pytest.fixture(scope="module")
 def numb():
-    """The shop with a cart whose spans show no errors, as those of a program that sets no status."""
+    """The shop with a cart that sets no span status."""
     return with_component(SHOP, "cart", unset_status=True)
 
 
@@ -99,7 +99,7 @@ def test_caller_nearest_to_the_cause_explains_reduced_traffic():
 
 
 def test_only_actual_callers_propagate_silence():
-    """The frontend asks for currencies only when browsers come, so silence there is that of orders."""
+    """The frontend requests currencies for browsers only, so missing requests are those of orders."""
     edges = predict_edges("cart", HighRequestErrorRate="frontend", NoRequestsReceived="currency")
     assert ("Deployment/checkout", "Deployment/currency") in edges
     assert ("Deployment/frontend", "Deployment/currency") not in edges
@@ -114,7 +114,7 @@ def test_queue_reader_traffic_drops_with_its_writer():
 @pytest.mark.parametrize("silent", ["accounting", "currency", "quote"])
 @pytest.mark.parametrize("place", ["cart", "payment"])
 def test_proposed_edges_have_no_findings(place, silent, tmp_path):
-    """Whoever accepts what a trial showed is not told that it follows no call (SK125)."""
+    """Accepted alerts of a trial have no SK125 finding."""
     fault = render_offer(SHOP, "service-target-port-wrong", f"Service/{place}")
     on = [("HighRequestErrorRate", "Deployment/checkout"), ("NoRequestsReceived", f"Deployment/{silent}")]
     seen = [AlertExpectation(name=name, entity=Reference.parse(about) if about else None) for name, about in on]

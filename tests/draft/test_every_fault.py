@@ -50,7 +50,7 @@ def has_target(fault_type, app, version):
 
 
 def test_every_fault_has_a_target(capsys):
-    """A fault that nothing can be done with is no offer. Those that need what no app brings say so by a capability."""
+    """Every fault is applicable to some app, or needs a capability that no app has."""
     rows, lonely = [], []
     for fault in CATALOG.faults():
         fault_type = CATALOG.fault(fault)

@@ -11,7 +11,7 @@ from scenario_kit.model.authored.scenario import AlertExpectation
 
 
 class Untried(Catalog):
-    """The catalogue as it is where nobody has tried a fault yet: nothing but the call graph tells what will fire."""
+    """The catalogue without trial records: predictions use the call graph only."""
 
     def matrix(self, app, fault=""):
         return ()

@@ -67,7 +67,7 @@ def test_three_interruptions_and_then_the_verdict(lab, tmp_path):
 
 
 def leftovers(lab):
-    """What a campaign could leave behind: trials, their documents, namespaces of the app, chaos."""
+    """List what a campaign could leave: trials, their documents, app namespaces, chaos."""
     namespaces = [n["metadata"]["name"] for n in lab.cluster.list("Namespace")]
     kept = [o["metadata"] for kind in ("ConfigMap", "Secret") for o in lab.cluster.list(kind, "scenario-kit")]
     documents = [m["name"] for m in kept if "scenariokit.io/trial" in (m.get("labels") or {})]

@@ -17,7 +17,7 @@ NAME = "quote-out-of-order"
 
 
 class Journey:
-    """Runs commands one after the other in a folder; keeps how long each took and what it said."""
+    """Runs commands in a folder; records their durations and output."""
 
     def __init__(self, folder):
         self.folder, self.took = folder, {}

@@ -40,7 +40,7 @@ def test_stores_in_a_separate_namespace_reproduce(lab, kit):
 
 
 def test_unchanged_component_does_not_propagate(lab, kit):
-    """Lists of products are as before, so who only asks for lists does not explain why pages fail."""
+    """Product lists are unchanged, so components that only read lists do not explain failing pages."""
     done = kit("try", str(FIXTURES / "bystander"), "--name", lab.name, "--format", "json")
     assert done.code == 0, done.out
     reported = [f for f in done.document["findings"] if f["code"] == "SK415"]

@@ -171,7 +171,7 @@ def test_trial_ended_by_infrastructure_restarts(lab, patched, tmp_path):
 
 @pytest.fixture
 def unasked(lab):
-    """A lab whose API server does not ask the operator's webhook."""
+    """A lab whose API server does not call the operator's webhook."""
     found = lab.cluster.get(WEBHOOK)
     lab.cluster.delete(WEBHOOK)
     yield
@@ -180,7 +180,7 @@ def unasked(lab):
 
 
 def test_kubectl_apply_prints_refusal_reasons(lab, tmp_path):
-    """Nothing is stored. An operator that has just started may not answer in time: then it is asked once more."""
+    """Apply with a dry run, retried while a restarted operator does not answer in time."""
     file = tmp_path / "scenario.yaml"
 
     def apply(*options):
@@ -243,7 +243,7 @@ def test_wall_clock_trial_reaches_the_fault(lab, deleted_afterwards):
 
 
 def test_second_operator_waits_for_the_first(lab):
-    """It does nothing while the lab's own operator holds the Lease, and says so; it is ready to take over."""
+    """A second operator waits while the lab's own holds the Lease, and is ready."""
     command = [sys.executable, "-m", "operators.scenario", "--lab", lab.name]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as second:
         try:

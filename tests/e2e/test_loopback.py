@@ -90,7 +90,7 @@ ATTEMPTS: dict[str, list[Attempt]] = {
 
 
 def make_context(certificate: Path | None = None, key: Path | None = None) -> ssl.SSLContext:
-    """Make the TLS of somebody who believes every server."""
+    """Build a TLS context that trusts every server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if certificate is not None:
@@ -149,7 +149,7 @@ def test_lab_listeners_reject_unauthorized_clients(lab: Lab, identities: dict[st
 
 
 def test_lab_itself_is_answered(lab: Lab) -> None:
-    """The same doors open for those who have the key: otherwise all of the attempts would fail for another reason."""
+    """The same ports accept the right key, so the refused attempts fail for its lack."""
     state = lab.state
     tls = locate_prometheus_tls(Path(state.folder) / "prometheus").build_client_context()
     with httpx.Client(verify=tls, trust_env=False) as client:
@@ -161,7 +161,7 @@ def test_lab_itself_is_answered(lab: Lab) -> None:
 
 
 def test_name_server_accepts_the_chaos_manager_only(lab: Lab) -> None:
-    """Its client speaks without TLS, so the server looks whose connection it is."""
+    """The client has no TLS, so the server checks the process of the connection."""
     messages = load_name_server_messages()
     call = messages.calls["CancelDNSChaos"]
     with grpc.insecure_channel(f"127.0.0.1:{lab.state.ports['chaos-names']}") as channel:

@@ -97,7 +97,7 @@ def test_reader_verifies_snapshot_without_truth(snapshots):
 
 
 def test_solvers_run_on_snapshots(snapshots, tmp_path):
-    """The command of the page, over a folder of snapshots; then what no baseline asks: PromQL over its series."""
+    """The documented command over a folder of snapshots, and PromQL over their series."""
     from scenario_kit.cli.solving.snapshot_services import SnapshotMetrics
     from scenario_kit.solver.offline.evidence import SnapshotEvidence
 

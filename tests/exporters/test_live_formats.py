@@ -45,7 +45,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Cluster:
-    """What kubectl was asked; ``resolve`` is what a good repair would lead to."""
+    """Records kubectl calls; ``resolve`` is the state after a correct repair."""
 
     def __init__(self, folder: Path) -> None:
         self.log, self._resolved = folder / "log", folder / "resolved"
@@ -94,7 +94,7 @@ def make_module(**values: Any) -> types.ModuleType:
 
 
 class Level:
-    """What AIOpsLab's levels do with an app, and with what is submitted."""
+    """A stand-in for AIOpsLab's levels."""
 
     key = ""
 
@@ -278,7 +278,7 @@ def test_diagnosis_names_objects(diagnosis: Any, success: bool, sregym: dict[str
 
 
 def test_exported_scenarios_are_valid(exported: Path) -> None:
-    """What is applied to a cluster is judged by the same rules; a twin has nothing to be found in it."""
+    """Exported objects pass the same rules; controls have no ground truth."""
     for kind in ("aiopslab", "sregym"):
         for path in sorted((exported / kind / "scenarios").glob("*.json")):
             if path.stem.startswith("hotel-all-errors"):  # its fault lies beside it

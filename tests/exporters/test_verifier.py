@@ -106,7 +106,7 @@ def test_verifier_matches_the_scorer(case: tuple[IncidentTruth, list[str]]) -> N
 
 
 def test_generated_cases_cover_every_verdict() -> None:
-    """A comparison of generated cases says something only where each verdict comes up among them."""
+    """The comparison is meaningful only if generated cases cover every verdict."""
     seen: set[str] = set()
 
     @MANY

@@ -16,7 +16,7 @@ DEMO, HOTEL = ("otel-demo", "hotel-reservation")
 
 @pytest.fixture(scope="module")
 def use():
-    """Renders a fault with its defaults and what a test changes of them."""
+    """Render a fault with its defaults and given changes."""
     known = {}
 
     def render(fault, target, parameters=None, app=DEMO):

@@ -163,7 +163,7 @@ def test_fix_restores_the_original_objects(name, target):
 
 
 def _lean(value):
-    """Without what is empty: a merge leaves the mapping behind whose last key it removes; a server drops it."""
+    """Drop empty values: a merge patch keeps an emptied mapping, which a server drops."""
     if isinstance(value, dict):
         lean = {k: _lean(v) for k, v in value.items() if k != "namespace"}
         return {k: v for k, v in lean.items() if v not in ({}, [], None)}

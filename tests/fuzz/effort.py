@@ -12,7 +12,7 @@ VARIABLE = "SCENARIO_KIT_FUZZ"
 
 
 def effort(examples: int) -> settings:
-    """Settings for a test that takes so many examples in CI."""
+    """Return settings for a test with ``examples`` examples in CI."""
     factor = int(os.environ.get(VARIABLE) or 0)
     return settings(
         max_examples=examples * max(1, factor),

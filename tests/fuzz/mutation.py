@@ -130,7 +130,7 @@ _PIECES = (
 
 
 def add_comments(text: str, random: Random, same: Any) -> tuple[str, list[str]]:
-    """The text with comments that do not change what it says (``same`` tells), and the comments."""
+    """Return the text with comments that keep its meaning (by ``same``), and the comments."""
     notes: list[str] = []
     for number in range(random.randint(0, 6)):
         lines, note = text.split("\n"), f"# note {number} of ours"

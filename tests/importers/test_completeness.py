@@ -56,7 +56,7 @@ def names(result: ImportResult, key: str) -> bool:
 
 @pytest.fixture
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave drafts out: what is decided about the input does not depend on them, and they take time."""
+    """Skip drafts: decisions on the input do not depend on them."""
     monkeypatch.setattr(DraftWriter, "write", lambda writer, intent: None)
 
 

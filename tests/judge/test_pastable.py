@@ -68,7 +68,7 @@ def build_history(entity: str) -> AlertHistory:
 
 
 def findings(entity: str) -> Iterator[Finding]:
-    """What is said of an alert on this entity, by every function that proposes text for the file."""
+    """List the findings about an alert on this entity, of every function that proposes YAML."""
     expect = Expect(
         alerts=(AlertExpectation(name="NoData", entity=Reference("Deployment", "web"), within_seconds=480),)
     )

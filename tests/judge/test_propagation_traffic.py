@@ -76,7 +76,7 @@ def test_silence_counts_only_with_enough_requests():
     ],
 )
 def test_chance_of_two_counts(one, other, exposures, expected):
-    """Against the binomial distribution, by hand."""
+    """Comparison with the binomial distribution."""
     assert compute_chance(one, other, *exposures) == pytest.approx(min(1.0, expected))
 
 

@@ -142,7 +142,7 @@ def test_api_server_restarts_with_its_etcd(lab: LabState) -> None:
 
 
 def _answers(port: int) -> bool:
-    """Whether somebody listens there. (The port may be taken all the same, as that of a connection to elsewhere.)"""
+    """Return whether a process listens on the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         return probe.connect_ex((LOOPBACK, port)) == 0
 

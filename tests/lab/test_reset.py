@@ -156,7 +156,7 @@ def test_edit_applies_to_the_latest_value(store: Etcd) -> None:
 
 
 def test_etcd_requires_its_client_certificate(lab: LabState, store: Etcd, tmp_path: Path) -> None:
-    """Nor whoever has a certificate of the cluster, as a solver does."""
+    """Neither is a client with a certificate of the cluster, such as a solver."""
     port, pki = lab.ports["etcd"], supervisor.locate_pki(lab)
     own = tmp_path / "cluster"
     write_cluster_keys(own)

@@ -90,7 +90,7 @@ def test_with_part_replaces_by_name() -> None:
 
 
 def test_process_marker_is_visible_from_start(tmp_path: Path) -> None:
-    """The kernel tells the starter before it has put the environment in place: a third of these, on a busy machine."""
+    """The kernel may report a process before its environment is set."""
     mark = procfs.make_marker(str(tmp_path))
     for _ in range(60):
         with subprocess.Popen(["sleep", "600"], env={**os.environ, **mark}) as process:

@@ -168,7 +168,7 @@ def test_missing_go_and_pip_error_has_a_fix(go: Path, monkeypatch: pytest.Monkey
 
 
 def pip(folder: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> Path:
-    """An interpreter whose pip puts a Go where it is told to, or fails; returns the file with its arguments."""
+    """A fake interpreter whose pip installs Go or fails; returns the file with its arguments."""
     script = folder / "python"
     script.write_text(
         f"""#!/bin/sh
@@ -301,7 +301,7 @@ def test_collector_components_match_its_version(tmp_path: Path) -> None:
 
 
 def test_cluster_parts_use_the_libraries_of_their_kubernetes(tmp_path: Path) -> None:
-    """Whatever Kubernetes is built from, in its own versions: those of the other parts are replaced by them."""
+    """The versions that Kubernetes is built from replace those of the other parts."""
     golang.copy_module("cluster", tmp_path)
     replaced = dict(re.findall(r"^\t(\S+) => \S+ (v\S+)$", (tmp_path / "go.mod").read_text(), re.MULTILINE))
     staged = re.sub(r"^1\.", "v0.", KUBERNETES)

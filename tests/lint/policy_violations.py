@@ -62,7 +62,7 @@ def put_revealing_parameter(spec: Spec) -> None:
 
 
 def hint_by_parameter(spec: Spec) -> None:
-    """A name of the scenario's own, which a fault gives to a container that says it again and again."""
+    """A parameter with the answer, which a fault gives to a container that logs it."""
     put_revealing_parameter(spec)
     fault = {"type": "init-container-dependency-missing", "parameters": {"serviceName": "culprit-cart"}}
     spec["faults"][-1].update(fault)
@@ -95,7 +95,7 @@ def build_pod_kill(selector: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_packet_loss(*targets: str) -> dict[str, Any]:
-    """An experiment on what a component of the shop sends to these targets."""
+    """Build an experiment on the traffic of a component to these targets."""
     selector = {"namespaces": ["otel-demo"], "labelSelectors": {"opentelemetry.io/name": "cart"}}
     body = {"action": "loss", "mode": "all", "loss": {"loss": "100", "correlation": "0"}, "direction": "to"}
     body |= {"selector": selector, "externalTargets": list(targets)}

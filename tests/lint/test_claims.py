@@ -37,7 +37,7 @@ def note(target: str) -> dict[str, Any]:
 
 
 def alert(**more: Any) -> Callable[[Spec], Any]:
-    """The first alert once more."""
+    """Duplicate the first alert with changes."""
     return lambda spec: spec["expect"]["alerts"].append({**spec["expect"]["alerts"][0], **more})
 
 

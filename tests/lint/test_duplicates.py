@@ -298,7 +298,7 @@ def drafts(fault_names: list[str], folder: Path) -> list[IndexEntry]:
 
 
 def test_drafts_of_other_faults_or_targets_are_not_near_duplicates(tmp_path: Path) -> None:
-    """All pairs: what a fault's own text says is no likeness. A draft of what is shipped already may be near that."""
+    """Texts of a fault do not make drafts near duplicates."""
     own = [build_entry(path, load_scenario(path).scenario, CATALOG) for path in CATALOG.scenarios()]
     made = drafts(CATALOG.faults()[::8], tmp_path)
     shelf = ScenarioIndex([*own, *made])

@@ -22,7 +22,7 @@ NAME = "product-catalog-wrong-target-port"
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    """A copy of a scenario of the catalogue, with evidence of what it is now."""
+    """A copy of a catalogue scenario with current evidence."""
     path = tmp_path / "scenarios" / NAME / "scenario.yaml"
     shutil.copytree(find_data_root() / "catalog" / "scenarios" / NAME, path.parent)
     digest = resolve(load_scenario(path).scenario, CATALOG, "anywhere", users=7).digest

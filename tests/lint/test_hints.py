@@ -56,7 +56,7 @@ BEFORE = (workload(), SERVICE, SETTINGS)
 
 
 def list_hints(obj: Object, *others: Object) -> list[str]:
-    """The reasons for what is needless in an object; one that the app has is as it was before."""
+    """List the hints about an object, compared with its original in the app."""
     was = next((o for o in BEFORE if _identify(o) == _identify(obj)), None)
     now = (*(o for o in BEFORE if _identify(o) != _identify(obj)), obj, *others)
     return [

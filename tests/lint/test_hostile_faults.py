@@ -21,7 +21,7 @@ Change = Callable[[dict[str, Any], dict[str, Any]], Any]
 
 
 def parameter(value: Any, **schema: Any) -> Change:
-    """A parameter of that schema, and what the scenario gives it."""
+    """Build a parameter with that schema and value."""
 
     def change(fault: dict[str, Any], use: dict[str, Any]) -> None:
         fault["parameters"]["properties"]["x"] = {"description": "What is tried.", **schema}
@@ -43,7 +43,7 @@ def log(pattern: str) -> Change:
 
 
 def changes(change: dict[str, Any]) -> Change:
-    """One more change, by a fault that says that it reaches the whole cluster."""
+    """Add a change to a fault with cluster scope."""
 
     def add(fault: dict[str, Any], _: dict[str, Any]) -> None:
         fault["changes"].append(change)
@@ -81,7 +81,7 @@ HOME = {"matchLabels": {"kubernetes.io/metadata.name": "otel-demo"}}
 
 
 def repeat(text: str, times: int) -> str:
-    """A template that repeats a text so many times."""
+    """Build a template that repeats a text."""
     return f"{{% for a in range({times}) %}}{text}{{% endfor %}}"
 
 

@@ -30,7 +30,7 @@ def with_change(change: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def with_cause(when: str) -> dict[str, Any]:
-    """Two causes that are needed together; the second one only there where ``when`` says something."""
+    """Two conjunctive causes, the second one conditional on ``when``."""
     fault = build_scaling_fault(causesJoin="Conjunctive")
     return {**fault, "entities": [*fault["entities"], {**fault["entities"][0], "when": when}]}
 

@@ -21,7 +21,7 @@ LOST = "../lost/scenario.schema.json"
 
 
 def write_copy(folder: Path, schema: str, source: Path = SCENARIO, *, place: str = "a/b") -> Path:
-    """A copy of a file of the catalogue, whose comment names this schema."""
+    """Write a copy of a catalogue file whose modeline names this schema."""
     path = folder / place / source.parent.name / source.name
     path.parent.mkdir(parents=True)
     text = source.read_text()

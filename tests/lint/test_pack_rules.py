@@ -39,7 +39,7 @@ def pack(rules: list[dict[str, Any]], folder: Path, tested: bool = True, **more:
 
 
 def lint_pack(path: Path) -> list[Finding]:
-    """Without SK315: most expressions here are over series that nobody exports (`test_unseen_series.py`)."""
+    """Lint without SK315: most expressions here use unexported series (`test_unseen_series.py`)."""
     return [f for f in lint_file(path, CATALOG) if f.code != "SK315"]
 
 

@@ -168,7 +168,7 @@ def test_static_rules_without_check_are_applied_by_the_loader() -> None:
 
 @pytest.mark.parametrize("path", CATALOG.scenarios(), ids=lambda p: p.parent.name)
 def test_catalogue_has_no_findings(path: Path) -> None:
-    """But for outdated evidence, which takes a lab to renew: `ci/evidence --check` is asked about that."""
+    """Except for outdated evidence, which `ci/evidence --check` reports."""
     assert [f for f in lint_file(path, CATALOG) if f.code != "SK607"] == []
 
 
@@ -318,7 +318,7 @@ def test_findings_are_complete_and_sorted_worst_first(tmp_path: Path) -> None:
 
 
 def test_alert_of_unused_pack_is_reported_with_its_packs(tmp_path: Path) -> None:
-    """itbench has rules of the same names as default, so it takes its place; otherwise SK313 would refuse the fix."""
+    """itbench has rules of the same names, so it replaces default; both together would be SK313."""
     document = base()
     document["spec"]["expect"]["alerts"].append({"name": "HighKafkaConsumerLag", "class": "MayFire"})
     (finding,) = lint(document, tmp_path)

@@ -45,7 +45,7 @@ CONSEQUENCES = {
 
 
 def find_in_scaled_down(check: str) -> list[str]:
-    """Find what is wrong with an incident that one check shows, and in which the catalogue has no replicas."""
+    """List the findings about an incident that one check shows."""
     head, _, rest = FILE.read_text().partition("    - query:\n")
     tail = rest[rest.index("  groundTruth:") :]
     head = head.replace("type: network-delay", "type: deployment-scaled-to-zero").replace(

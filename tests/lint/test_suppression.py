@@ -45,7 +45,7 @@ def test_suppressible_codes_are_few_and_documented() -> None:
 
 
 def lint_suppressed(tmp_path: Path) -> Finding:
-    """What lint says of a scenario without a decoy, for which it gives a reason."""
+    """Lint a scenario without a decoy that suppresses the finding with a reason."""
     document = base()
     document["spec"].pop("decoys")
     document["spec"]["suppress"] = [

@@ -34,7 +34,7 @@ def alias_of_another_cause(spec: Spec) -> None:
 
 
 def add_uncalled_edge(spec: Spec) -> None:
-    """Payment calls nobody; an alert keeps the edge from being a loose end."""
+    """Add an edge without a call; an alert at its end avoids other findings."""
     spec["groundTruth"]["propagation"].append({"from": "Deployment/recommendation", "to": "Deployment/payment"})
     spec["expect"]["alerts"].append(
         {"name": "HighRequestErrorRate", "entity": "Deployment/payment", "class": "MayFire"}
@@ -48,7 +48,7 @@ def duplicate_fault(spec: Spec) -> None:
 
 
 def build_local_fault(kind: str = "PodChaos", **spec: Any) -> dict[str, Any]:
-    """A complete fault type, whose change is an experiment on the cart."""
+    """Build a complete fault type whose change is an experiment on the cart."""
     change = experiment(kind, **spec)
     change["chaos"]["metadata"]["name"] = "{{ neutral('pod') }}"
     ref = kind + ".chaos-mesh.org/{{ neutral('pod') }}"
@@ -85,7 +85,7 @@ def replace_solution_by_removal(spec: Spec) -> None:
 
 
 def add_pod_kill(spec: Spec) -> None:
-    """Nobody can end what is over by itself."""
+    """Add a pod kill, which no repair can end."""
     spec["faults"].append({"name": "once", "type": "pod-kill", "target": "Deployment/ad"})
     spec["groundTruth"]["rootCauses"].append({"fault": "once"})
     spec["solutions"][0]["fixes"].append("once")

@@ -78,7 +78,7 @@ def _obey_permissions() -> None:
 
 
 def _import_commands() -> None:
-    """Imports what the commands need before the forks, so that not each fork does it again."""
+    """Import the commands' modules before forking."""
     with tempfile.NamedTemporaryFile(suffix=".yaml") as file, contextlib.redirect_stdout(io.StringIO()):
         Path(file.name).write_text("kind: Scenario\nspek: 1\n")
         run(["lint", file.name])

@@ -197,7 +197,7 @@ def list_deep_or_large() -> dict[str, bytes]:
 
 
 def list_odd() -> dict[str, bytes]:
-    """Small files that are not what they should be."""
+    """List small malformed files."""
     return _encode(_yield_odd)
 
 

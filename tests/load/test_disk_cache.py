@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def compute_cached(file: Path) -> Callable[..., Any]:
-    """Asks for an answer; it tells how many times one was made."""
+    """Return a function that computes a cached value and returns the number of computations."""
     made: list[int] = []
 
     def make() -> Any:

@@ -104,7 +104,7 @@ def test_odd_values(name: str) -> None:
 
 
 def test_odd_folders(tmp_path: Path) -> None:
-    """What is no file is told of, not read, and keeps nothing else from being judged."""
+    """Paths that are no files are reported without being read; other files are still linted."""
     made = {name: tmp_path / name / "scenario.yaml" for name in (*PLACES, "closed", "shut")}
     for path in made.values():
         path.parent.mkdir()

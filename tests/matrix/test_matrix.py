@@ -102,7 +102,7 @@ def test_fired_and_still_firing_alerts_are_listed() -> None:
 
 
 def result(outcome: str = "Held", broken: str = "", *, history: AlertHistory | None = HISTORY) -> TrialResult:
-    """A trial in which the step of that kind broke; what is after it and no clean-up was skipped."""
+    """Build a trial whose step of that kind broke; later steps except clean-up were skipped."""
     at = {"deploy": 100, "expectQuiet": 900, "inject": 1030, "hold": 2200, "change": 2215, "expectCleared": 2600}
     statuses = []
     failed = False

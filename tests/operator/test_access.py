@@ -41,7 +41,7 @@ def list_parts(rules: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, s
 
 
 class AuthorizedCluster:
-    """A cluster that lets the operator do what the printed roles allow where they are bound, and notes each rule."""
+    """A cluster that enforces the printed roles where they are bound, and records used rules."""
 
     def __init__(self, inner: FakeCluster) -> None:
         self.inner = inner
@@ -90,7 +90,7 @@ class AuthorizedCluster:
         self.require(verb, served.group, resource, ref.namespace if served.namespaced else "", ref.name)
 
     def _require_grant(self, obj: Object) -> None:
-        """As the API server does: nobody grants more than he holds, but what he may bind."""
+        """Check escalation as the API server does: nobody grants more than they hold or may bind."""
         namespace, held = obj["metadata"].get("namespace", ""), []
         for kind, role in self.find_roles(namespace):
             held += RULES[kind, role]
@@ -198,7 +198,7 @@ def test_app_role_in_new_namespace_is_bound_to_operator_only(world: World) -> No
 
 
 def test_missing_binding_is_created_after_a_refusal(world: World) -> None:
-    """A namespace of an earlier version, of a process that was killed, or one whose binding somebody removed."""
+    """A namespace of an earlier version or a killed process, or one with a deleted binding."""
     world.fake.put(thing("Namespace", "v1", "shop", metadata={"labels": dict([OWNED])}))
 
     assert world.cluster.create(config())
@@ -238,7 +238,7 @@ def test_persistent_refusal_is_raised(world: World) -> None:
 
 
 def write_every_kind(world: World) -> None:
-    """What the operations of changes do with each kind of the list: create, apply, patch, delete."""
+    """Create, apply, patch and delete each listed kind, as change operations do."""
     rules = [{"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "patch", "update"]}]
     for each in WRITABLE:
         if each.kind == "Node":

@@ -60,7 +60,7 @@ def test_acquiring_counts_a_transition_and_renewing_does_not():
 
 
 class Machine:
-    """A clock that candidates share. Whoever pauses lets it move on."""
+    """A clock shared by candidates; a pause advances it."""
 
     def __init__(self):
         self.now = 0.0

@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
 
 @pytest.fixture(scope="module")
 def kubeconfig(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A control plane of its own, with the controllers that remove what is in a namespace."""
+    """A dedicated control plane with the controllers that empty namespaces."""
     components = ("etcd", "kube-apiserver", "kube-controller-manager")
     with run_control_plane(binary, tmp_path_factory.mktemp("uninstall"), components=components) as file:
         yield file

@@ -163,7 +163,7 @@ def test_embedded_scenario_needs_no_scenario_object():
 
 
 def test_changed_fault_types_end_the_campaign():
-    """The API server does not look inside them; nobody but the operator can notice."""
+    """The schema does not cover them; only the operator checks them."""
     bundle = bundle_scenario(find_data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml", CATALOG)
     world = World(embedded={"name": NAME, "spec": bundle["spec"]}, plan="Quick")
     world.step(2)

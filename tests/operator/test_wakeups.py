@@ -27,7 +27,7 @@ def test_wait_depends_on_due_time_and_failures(due, failures, spread, wait):
 
 
 class Following:
-    """An object whose looks do what the test says; waiting ends at once, but for the waits that the test holds."""
+    """An object with scripted reconciliations; waits end at once and are recorded."""
 
     def __init__(self, *looks, ring_at=()):
         self.looks, self.waits, self.ring_at = list(looks), [], ring_at

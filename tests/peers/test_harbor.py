@@ -66,7 +66,7 @@ def test_oracle_is_1_and_nop_is_0(exported: Path, tmp_path: Path) -> None:
 
 
 def test_investigating_agent_solves_the_task(exported: Path, tmp_path: Path) -> None:
-    """It finds the Deployment without replicas, and of the control that there is none."""
+    """It finds the Deployment without replicas, and that the control has none."""
     for task in list_tasks(exported):
         rewards = run_trial(task, tmp_path, import_path="harbor_agent:ScriptedAgent")
         assert rewards["reward"] == 1.0

@@ -16,7 +16,7 @@ from script import INVESTIGATE
 
 
 def evaluate(folder: Path, *outputs: ModelOutput) -> dict[str, Any]:
-    """Evaluate with a model that says this for each sample, one sample after the other; scores by sample."""
+    """Evaluate with a model of scripted outputs, one sample at a time; return scores by sample."""
     log = evaluate_log(folder, [*outputs] * 2)
     return {sample.id: sample.scores["recall_gated_precision"] for sample in log.samples}
 

@@ -36,7 +36,7 @@ FINISH = Tool[Finish, ToolUseCountMetadata](
 
 
 class ScriptedClient:
-    """Says what it was given to say; once the file of the answer was printed, it hands that over."""
+    """Replays scripted outputs; submits the answer file once it was printed."""
 
     model_slug = "scripted"
     context_window_tokens = 100_000
@@ -57,7 +57,7 @@ class ScriptedClient:
 
 
 def solve(task: Path, folder: Path, *commands: str) -> dict[str, float]:
-    """Run one task and grade what it ended with, by the task's own verifier."""
+    """Run one task and grade it with the task's own verifier."""
     folder.mkdir()
     agent = Agent(
         client=ScriptedClient(*commands), name="solver", max_turns=10, tools=[LocalCodeExecToolProvider()],

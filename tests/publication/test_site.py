@@ -21,7 +21,7 @@ VOID = ("meta", "link", "br", "img", "input", "rect", "line")
 
 
 class Page(HTMLParser):
-    """A document as its elements, each with attributes and text; what is closed wrongly is an error."""
+    """A parsed document: elements with attributes and text; wrong nesting is an error."""
 
     def __init__(self, text):
         super().__init__()

@@ -267,7 +267,7 @@ def test_runs_count_under_real_and_hashed_names_alike(folder, tmp_path):
 
 
 def test_leak_aborts_the_split(folder, tmp_path, capsys):
-    """A public text that says the title of what is held out: nothing is written."""
+    """A public text that contains a held-out title aborts the split without output."""
     held = next(iter(read_kept(folder)["heldOut"]))
     title = load_scenario(SCENARIOS / held / "scenario.yaml").scenario.spec.title
     for name in CHOSEN:

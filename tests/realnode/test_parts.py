@@ -112,7 +112,7 @@ def eventually(seen):
 
 
 class WatchedPods:
-    """A cluster with pods only, whose changes are told."""
+    """A cluster of pods with a change feed."""
 
     def __init__(self):
         self.told = queue.Queue()

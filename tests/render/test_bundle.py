@@ -86,7 +86,7 @@ def test_bundle_is_valid_yaml_and_json(folder: Path, capsys: pytest.CaptureFixtu
 
 
 def test_type_of_a_collection_travels_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A cluster has the kit's own catalogue, and not the collection in which somebody works."""
+    """A cluster has the kit's catalogue only, not the author's collection."""
     source = FOLDERS["of the catalogue"]
     scenario = tmp_path / "catalog" / "scenarios" / source.name
     shutil.copytree(source, scenario)
@@ -155,7 +155,7 @@ INTRUDER = {
 
 
 def list_wrong(types: list[Any]) -> list[Any]:
-    """What is wrong with a bundle → how it becomes so, by the code and field that say it."""
+    """List edits that break a bundle, by the resulting code and field."""
     first = types[0]
     return [
         (lambda: first.update(chnges=[]), "SK102", "spec.faultTypes[0].chnges"),

@@ -134,7 +134,7 @@ def test_mistakes_of_the_fault_itself(app, objects, port_fault, part, value, cod
 
 @pytest.mark.parametrize(("policy", "entities", "effect"), [(False, 1, 2), (True, 2, 3)])
 def test_inapplicable_parts_are_left_out(app, objects, port_fault, policy, entities, effect):
-    """A companion that is not created is no entity, is not proven, and nobody repairs it."""
+    """An object that is not created is no entity, and has no checks or repair."""
     when = "{{ parameters.policy }}"
     companion = {"when": when, "ref": "ConfigMap/{{ neutral('settings') }}", "role": "Artefact"}
     proof = {"when": when, "object": {"ref": "ConfigMap/{{ neutral('settings') }}", "exists": True}}
@@ -162,7 +162,7 @@ def test_inapplicable_parts_are_left_out(app, objects, port_fault, policy, entit
 
 @pytest.mark.parametrize(("policy", "join"), [(False, "Independent"), (True, "Conjunctive")])
 def test_join_applies_to_several_causes(app, objects, port_fault, policy, join):
-    """A fault with one cause is repaired with it, whatever is needed together with other parameters."""
+    """The join is Independent for a single cause, regardless of parameters."""
     companion = {**port_fault.entities[0], "when": "{{ parameters.policy }}"}
     fault_type = msgspec.structs.replace(
         port_fault, entities=(port_fault.entities[0], companion), causes_join="Conjunctive"

@@ -14,7 +14,7 @@ EMPTY = 5 + 1
 
 
 def render_metered(text: str, /, **variables: Any) -> tuple[str, int]:
-    """What a template says, and what it paid for being compiled and run."""
+    """Return the output of a template, and its cost to compile and run."""
     with meter_rendering():
         shown = create_sandbox().from_string(text).render(**variables)
         left = _left.get()

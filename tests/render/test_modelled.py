@@ -201,7 +201,7 @@ def test_fault_requires_real_data_plane(rendered: Callable[..., Rendered]) -> No
 
 
 def shown_by_trials() -> Iterator[tuple[str, Object]]:
-    """One row for each fault type and app that writes fields, and whose trial in the lab raised alerts."""
+    """Yield one row for each fault type and app whose trial in the lab raised alerts."""
     catalog = Catalog()
     writing = {n for n in catalog.faults() if not any("chaos" in c for c in catalog.fault(n).to_json()["changes"])}
     seen: set[tuple[str, str]] = set()
@@ -215,7 +215,7 @@ def shown_by_trials() -> Iterator[tuple[str, Object]]:
 
 
 def render_tried(row: Object, app: App, objects: Sequence[Object]) -> Fault:
-    """Return the fault of a row as it was tried; skips where it wants an option of the app."""
+    """Render the fault of a row as it was tried; skip rows that need an app option."""
     known = Catalog().fault(row["fault"])
     use = FaultUse(
         name="f", type=known.name, target=Reference.parse(row["target"]), parameters=row.get("parameters") or {}
@@ -258,7 +258,7 @@ def test_only_selected_projections_differ(rendered: Callable[..., Rendered], row
 
 
 class Traced(dict[str, Any]):
-    """A mapping that notes which of its keys are asked for."""
+    """A mapping that records the keys that are read."""
 
     def __init__(self, of: Object, asked: set[str]) -> None:
         super().__init__(of)

@@ -115,7 +115,7 @@ def list_parts(found: list[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def test_grantable_rights_are_held_by_the_granting_role() -> None:
-    """The API server refuses whoever grants more than he holds."""
+    """The API server rejects grants beyond the rights of the grantor."""
     of_app: dict[str, Any] = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
 
     for rule in (*list_most_rules("Role"), of_app):

@@ -104,7 +104,7 @@ def read(texts: list[str]) -> list[dict[str, Any]]:
 
 
 def list_printed(installation: Installation, *, platform: bool, crds: bool = False) -> list[dict[str, Any]]:
-    """What is printed, but for the Namespace, which Helm makes."""
+    """List the printed objects, except the Namespace, which Helm creates."""
     parts = collect_manifests(installation, platform=platform)
     printed = read([text for name, text in parts.items() if crds or name != "crds.yaml"])
     return [o for o in printed if (o["kind"], o["metadata"]["name"]) != ("Namespace", NAMESPACE)]

@@ -125,7 +125,7 @@ def test_stored_objects_survive_a_second_version(
 def test_validation_with_former_fault_types_keeps_them_and_gets_status(
     kube: KubeCluster, kube_namespace: str, kubectl: Kubectl
 ) -> None:
-    """It was stored when `embedded.faults` was valid: the operator reads it, and says what to do in its status."""
+    """A Validation stored with the former `embedded.faults` stays readable, and its status has the fix."""
     group = f"former.{GROUP}"
     before = define("Validation", CrdVersion(OLD), group=group)
     spec = before["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
@@ -153,7 +153,7 @@ def test_validation_with_former_fault_types_keeps_them_and_gets_status(
 
 @pytest.mark.parametrize("kind", SERVED)
 def test_versions_differ_in_name_only(kind: str) -> None:
-    """With the strategy None, what the schema of another version lacks would be pruned."""
+    """With the None strategy, fields missing in another version's schema would be pruned."""
     first, second = define(kind, CrdVersion(OLD), CrdVersion(NEW, stored=False))["spec"]["versions"]
 
     assert (first.pop("name"), second.pop("name")) == (OLD, NEW)

@@ -23,7 +23,7 @@ def group(id: str, reference: str, *patterns: str, root: bool = False) -> TruthG
 
 
 def roots(*names: str) -> IncidentTruth:
-    """A truth whose roots are Deployments of these names in the namespace ``shop``."""
+    """Build a truth whose roots are Deployments of these names in the namespace ``shop``."""
     return IncidentTruth(incident="one", groups=tuple(group(n, f"shop/Deployment/{n}", root=True) for n in names))
 
 

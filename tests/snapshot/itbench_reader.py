@@ -99,7 +99,7 @@ def in_order(rows):
 
 
 def read_alerts(folder):
-    """(time, alerts) of every minute, and what the last envelope holds."""
+    """Return (time, alerts) of every minute, and the content of the last envelope."""
     looks = []
     for path in sorted((folder / "alerts").glob("alerts_at_*.json")):
         at = datetime.strptime(path.stem, "alerts_at_%Y-%m-%dT%H-%M-%S.%f").replace(tzinfo=UTC).timestamp()

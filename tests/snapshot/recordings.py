@@ -25,7 +25,7 @@ INJECTED = START + 120
 
 
 class Run:
-    """What chance makes of one run: everything here is drawn anew, and nothing of it may be seen."""
+    """The random values of one run, none of which may be visible in the snapshot."""
 
     def __init__(self, chance: int, epoch: float = START) -> None:
         self.chance, self.random = chance, random.Random(chance)

@@ -96,7 +96,7 @@ def test_leaking_log_line_aborts_the_snapshot(tmp_path):
 
 
 def test_failed_write_leaves_no_folder(tmp_path):
-    """Whatever fails, no folder is there; one that is there is not touched."""
+    """A failure leaves no folder, and an existing folder is not touched."""
     recording, _ = play(7)
     recording.metrics.down = True
     with pytest.raises(Exception, match="connection refused"):

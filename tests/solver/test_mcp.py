@@ -21,7 +21,7 @@ ANSWER = {"entities": [], "propagations": [], "alerts_explained": []}
 
 @pytest.fixture
 def serving(investigate):
-    """A run whose solver is whoever calls the bridge."""
+    """A run whose solver is the client of the bridge."""
     threads = []
 
     def begin(**given):

@@ -139,7 +139,7 @@ def test_ended_session_keeps_its_answer(end, reason):
 
 
 def test_every_session_terminates():
-    """Whatever is said, a run ends after its turns: nothing goes on for ever."""
+    """Any sequence of messages ends a run after its turns."""
     for message in (CALL, SubmitMessage(), EscalateMessage(reason=" ")):
         state = SessionState()
         for _ in range(101):

@@ -57,7 +57,7 @@ class Feed:
             self._arrived.append(time.time())
 
     def query(self, expr: str, seconds: int = 0) -> list[dict[str, str]]:
-        """Query the labels of what an expression gives that looks back so far: at the second wave, not at the first."""
+        """Query the labels of an expression's result at the second wave, when its range is filled."""
         at = max(time.time(), self._arrived[0] + seconds)
         return [dict(series.labels) for series in self.prometheus.instant(expr, at)]
 

@@ -33,7 +33,7 @@ _FIRST_PLACEHOLDER: Final = 20_000
 
 @dataclass
 class CollectorProcess:
-    """A collector: where it listens, and what it wrote."""
+    """A collector process: its address and log."""
 
     namespace: str
     host: str
@@ -44,7 +44,7 @@ class CollectorProcess:
     stand_ins: Mapping[str, int] = field(default_factory=dict)
 
     def read_errors(self) -> list[str]:
-        """Read the lines of its log that tell of an error."""
+        """Read the error lines of its log."""
         return [line for line in self.log.read_text(errors="replace").splitlines() if "\terror\t" in line]
 
     def stop(self) -> None:
@@ -122,7 +122,7 @@ def build_sink(host: str) -> dict[str, Any]:
 
 
 def build_scrapes(collectors: Iterable[CollectorProcess], sink: CollectorProcess) -> dict[str, Any]:
-    """Build the configuration of a Prometheus that scrapes them all, often: a flush is 15 s, and nobody waits twice."""
+    """Build the configuration of a Prometheus that scrapes them all at short intervals."""
     targets = [f"{each.host}:8888" for each in collectors]
     own = [f"{sink.host}:{_OWN_METRICS}"]
     return {
@@ -136,7 +136,7 @@ def build_scrapes(collectors: Iterable[CollectorProcess], sink: CollectorProcess
 
 
 def redirect(text: str, sink: str) -> str:
-    """Redirect to the sink what a configuration sends elsewhere; loopback is all that there is."""
+    """Redirect the exporters of a configuration to the sink; only loopback is available."""
     for address, here in SINKS.items():
         text = text.replace(f'"{address}"', f'"{here.format(sink=sink)}"')
     return text

@@ -107,7 +107,7 @@ def expect(rule: AlertRule, fed: Feed, name: str) -> set[str]:
 
 
 def test_traces_are_forwarded_once(fed: Feed) -> None:
-    """What the collectors pass on, by OTLP, is every span once."""
+    """The collectors forward every span once by OTLP."""
     passed_on = {n for n, c in CONFIGURATIONS.items() if any(address in c.text for address in processes.SINKS)}
     total = sum(fed.sent[name].total() for name in passed_on)
 
@@ -119,7 +119,7 @@ def test_traces_are_forwarded_once(fed: Feed) -> None:
 
 
 def test_exporter_drops_no_metric(configuration: CollectorConfiguration, fed: Feed) -> None:
-    """The exporter tells of a metric that it drops in its log alone."""
+    """The exporter reports a dropped metric in its log only."""
     errors = fed.collectors[configuration.name].read_errors()
     assert [line for line in errors if "connection refused" not in line and "no such host" not in line] == []
 

@@ -55,7 +55,7 @@ def fault(name, role="Cause"):
 
 
 class Evaluator:
-    """Alerts with the intervals in which they fire, whatever happens; what lies ahead is not told."""
+    """Alerts with scripted firing intervals; later ones are not visible yet."""
 
     def __init__(self, firing):
         self.firing = firing
@@ -87,7 +87,7 @@ class Ending(Evaluator):
 
 
 class Trial:
-    """A trial whose faults were injected at 1000 s, with the alerts of the test."""
+    """A trial whose faults were injected at 1000 s, with the test's alerts."""
 
     def __init__(
         self, *faults, firing=(), outcome="Incident", alerts=(), checks=(), background=(), edges=(), steps=PROGRAM,
@@ -164,7 +164,7 @@ def test_hold_allows_only_declared_alerts(outcome, role, alerts, firing, expecte
 
 
 def test_hold_without_expected_alerts_passes_when_quiet():
-    """The matrix injects and looks: a fault that raises nothing is a row of it, and nobody's mistake."""
+    """In the matrix, a fault without alerts is a row, not an error."""
     trial = Trial(fault("a", "Cause"), steps=tuple(s for s in PROGRAM if s.kind != "expectAlerts"))
     assert hold(trial.context, TrialStep(kind="hold"), INJECTED)[0] == []
 

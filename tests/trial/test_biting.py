@@ -14,7 +14,7 @@ SOLVED = TrialStep(kind="expectCleared", use="Solution", name="s")
 
 
 def find_active_causes(join="Independent", injected=True, holds=(True,), **fields):
-    """What is said of a fault whose effect checks are so true after the solution."""
+    """Report on a fault whose effect checks have these answers after the solution."""
     answers = {True: "bad", False: "good"}
     effect = tuple(
         Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": answers[h]}}) for h in holds

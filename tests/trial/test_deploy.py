@@ -34,7 +34,7 @@ READY = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availabl
 
 
 class App(Trial):
-    """An app of these objects that is about to be deployed; its Deployment is ready after so many seconds."""
+    """An app of these objects before deployment; its Deployment is ready after ``ready`` seconds."""
 
     def __init__(self, *objects, ready=0.0, faults=(), others=None, virtual=True):
         super().__init__()

@@ -28,7 +28,7 @@ def deployment(name):
 
 
 class Rollouts(FakeCluster):
-    """A cluster in which Deployments roll out at once, but for paused ones, and those whose pods a quota refuses."""
+    """A cluster in which Deployments roll out at once, except paused and quota-limited ones."""
 
     def list(self, kind, *more, **options):
         found = super().list(kind, *more, **options)
@@ -50,7 +50,7 @@ def complete_rollout(obj, *, full):
 
 
 def run_solution(*changes, again=None, others=()):
-    """What is found of a trial whose fault was injected at 1000 s and repaired at 1400 s, and what was restarted."""
+    """Judge a trial injected at 1000 s and repaired at 1400 s; return findings and restarted workloads."""
     spans = [SOLVED] if again is None else [SOLVED, (again, None)]
     program = (*PROGRAM, SOLVE, TrialStep(kind="expectCleared", use="Solution", name="s"))
     trial = Trial(

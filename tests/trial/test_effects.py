@@ -31,7 +31,7 @@ STATUS = {"object": {"ref": "Deployment/checkout", "path": "status.readyReplicas
 
 
 def build_fault_with_effects(*checks, name="b", target="Deployment/checkout", start=None):
-    """A fault of a workload that writes a ConfigMap, and what is to prove it."""
+    """Build a fault of a workload that writes a ConfigMap, with its effect checks."""
     made = msgspec.structs.replace(
         fault(name), effect=tuple(map(Check.from_json, checks)), target=Reference.parse(target)
     )
@@ -39,7 +39,7 @@ def build_fault_with_effects(*checks, name="b", target="Deployment/checkout", st
 
 
 def respond(broken):
-    """What Prometheus says: each component works at 1/s, those in ``broken`` do as told from second 1000 on."""
+    """Build Prometheus responses: 1 request/s per component, except ``broken`` ones from second 1000."""
 
     def answer(expr, at):
         if "errors_seen" in expr:
@@ -66,7 +66,7 @@ def build_crashed_pod(workload, since="1970-01-01T00:17:30Z"):
 
 
 class Play(TrialHarness):
-    """A trial on an app that does as it is told once the fault is in force."""
+    """A trial on an app with scripted behaviour after the injection."""
 
     def __init__(self, *faults, broken=None, pods=()):
         super().__init__(*faults)
@@ -126,7 +126,7 @@ def test_masked_fault_is_reported_with_its_masking_fault(broken, codes):
 
 
 def test_two_ineffective_faults_are_both_reported():
-    """Trouble that comes from elsewhere proves neither of two faults whose checks fail."""
+    """Unrelated symptoms prove neither of two faults with failed checks."""
     pair = build_fault_with_effects(ASKED, name="a"), build_fault_with_effects({**ASKED, "withinSeconds": 600})
     stage = Play(*pair, broken={"front": "failing"})
     assert [f.code for f in stage.run()[0]] == ["SK304"]

@@ -57,7 +57,7 @@ def fault(name, start=AT_ONCE, desired="bad"):
 
 
 class Evaluator:
-    """Fires ``Errors`` on Deployment/web so many seconds after the fault ``a`` was injected; None: never."""
+    """Fires ``Errors`` on Deployment/web that many seconds after fault ``a``; None: never."""
 
     def __init__(self, cluster, clock, after):
         self.cluster, self.clock, self.after, self.since = cluster, clock, after, None
@@ -274,7 +274,7 @@ def test_checks_made_true_by_earlier_fault_do_not_fail_later_one():
 
 
 def test_passed_effect_check_is_not_repeated():
-    """What was proven may look otherwise once the next fault is in force."""
+    """A proven effect may no longer be visible after the next fault."""
     stage = TrialHarness(fault("a"), LATER)
     stage.run(faults=("a",))
     stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": "worse"}})

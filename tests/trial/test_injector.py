@@ -32,7 +32,7 @@ POD = {
 
 
 class Answering(FakeCluster):
-    """A cluster whose daemon has the same answer to every experiment."""
+    """A cluster whose daemon gives the same answer for every experiment."""
 
     answer = ""
 

@@ -31,7 +31,7 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "cart-1", "namesp
 
 
 class TrialHarness:
-    """What a step has of a trial, with a solver who may read the app's namespace and nothing of ours."""
+    """The step's part of a trial, with a solver who may read the app's namespace only."""
 
     management = "kit"
     namespace = "shop"
@@ -104,7 +104,7 @@ def test_solver_role_reading_kit_namespace_is_a_leak():
 
 
 def receipt(prior, after, change):
-    """What a fault made of an object."""
+    """Build the receipt of a fault's change to an object."""
     kind, metadata = after["kind"], after["metadata"]
     entry = ReceiptEntry(ref=Reference(kind, metadata["name"], metadata["namespace"]), prior=prior, after=after)
     done = Change.from_json(change)

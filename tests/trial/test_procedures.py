@@ -23,7 +23,7 @@ def deployment(name, available):
 
 
 class TrialHarness:
-    """What the step has of a trial; the database comes back at ``ready``, and another workload never."""
+    """The step's part of a trial; the database recovers at ``ready``, the other workload never."""
 
     virtual = True
 

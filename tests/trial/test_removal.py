@@ -36,7 +36,7 @@ class Controller(FakeCluster):
 
 
 def remove_objects(*objects: dict[str, Any]) -> list[str]:
-    """What was asked to go, in a namespace that is gone afterwards."""
+    """List the objects deleted explicitly before the namespace is gone."""
     homes = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("shop", "kit")]
     cluster, clock = Controller([*homes, *objects]), FakeClock(0.0)
     runbook = Runbook(

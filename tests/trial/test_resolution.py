@@ -22,7 +22,7 @@ FIRING = {("Errors", "Deployment/web"): [(1100.0, None)]}
 
 
 def metrics(rate, errors=0.0):
-    """So many requests per second at the entry, of which so many fail."""
+    """Build Prometheus responses with this request rate and error rate at the entry."""
 
     def answer(expr, wait_until):
         seconds = float(expr.partition("[")[2].partition("s]")[0])
@@ -35,7 +35,7 @@ def metrics(rate, errors=0.0):
 def build_repaired_trial(
     *faults, firing=CLEARED, rate=2.0, errors=0.0, served=SERVED, guards=(), outcome="Incident", alerts=(ERRORS,)
 ):
-    """A trial at the moment of the repair, whose app is as it was."""
+    """Build a trial at the time of the repair, with the app at its baseline."""
     trial = Trial(*(faults or (fault("a"),)), firing=firing, alerts=alerts, outcome=outcome)
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     trial.context.metrics = metrics(rate, errors)

@@ -27,7 +27,7 @@ def build_deleting_fault(name, role):
 
 
 def resolve_after(*faults, removed=(), guards=()):
-    """The answer for an app with two ConfigMaps and a Job that has ended, without those that somebody removed."""
+    """Judge an app with two ConfigMaps and a finished Job, without ``removed`` objects."""
     trial = Trial(*faults)
     context = trial.context
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once", "namespace": "shop"}}

@@ -50,7 +50,7 @@ def list_app_objects(stage: TrialHarness) -> list[Object]:
 
 
 def read_desired_specs(stage: TrialHarness) -> dict[str, Any]:
-    """What the objects ask for, but for how many old revisions are kept."""
+    """Read the specs of the app's objects, without their history limits."""
     found = {}
     for obj in list_app_objects(stage):
         spec = {k: v for k, v in obj["spec"].items() if k != "revisionHistoryLimit"}

@@ -50,7 +50,7 @@ def test_fault_may_be_silent_without_trigger_but_not_without_distractor(role, le
 
 @pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])
 def test_alert_cannot_count_from_an_excluded_fault(after, expected):
-    """An alert that belongs to a fault that was never injected is not demanded; that of what is left out is."""
+    """Alerts of a fault that was never injected are not required."""
     expectation = AlertExpectation(
         name="Errors", entity=Reference("Deployment", "web"), after=after, within_seconds=300
     )

@@ -32,7 +32,7 @@ CHECK = CheckResult(describe="c", answer="True", observed="o", expected="e", at=
 
 
 class Lab:
-    """A trial whose steps do what the test says: a list of findings, an error to raise, or a function."""
+    """A trial with scripted steps: a list of findings, an error, or a function."""
 
     def __init__(self, monkeypatch, *, steps=PROGRAM, virtual=True, trouble=(), **script):
         self.clock, self.script, self.calls, self.saved, self.pauses = FakeClock(1000.0), deepcopy(script), [], [], []

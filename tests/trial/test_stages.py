@@ -13,7 +13,7 @@ REF = Reference.parse("shop/ConfigMap/a")
 
 
 def inject_stage(seconds=300):
-    """A trial whose distractor was injected, and lasts so long."""
+    """Build a trial with an injected distractor of that duration."""
     trial = Trial(msgspec.structs.replace(fault("a", "Distractor"), lasts_seconds=seconds), fault("b"))
     return trial, trial.context.injected_at("a")
 

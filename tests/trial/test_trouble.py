@@ -120,7 +120,7 @@ class Clock:
 
 
 class Evaluator:
-    """Fires from a minute after the key became bad until it is good again, whenever it is asked."""
+    """Fires from a minute after the key became bad until it is good again."""
 
     def __init__(self, cluster, trouble):
         self._cluster, self._trouble = cluster, trouble

@@ -9,7 +9,7 @@ from scenario_kit.trial.engine.context import TICK, TrialContext
 
 
 class Bound:
-    """An engine that counts how often somebody looks after its chaos."""
+    """An engine that counts calls of ``maintain``."""
 
     def __init__(self, bound):
         self.bound, self.looks = bound, 0
@@ -27,7 +27,7 @@ class Bound:
 
 
 class Passing:
-    """A clock whose waits are as long as they are asked to be."""
+    """A clock that jumps to the end of each wait."""
 
     def __init__(self):
         self.at, self.waits = 1000.0, 0

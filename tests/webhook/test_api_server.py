@@ -29,7 +29,7 @@ pytestmark = pytest.mark.lab
 
 
 class Tried(NamedTuple):
-    """How kubectl ended, and what it said."""
+    """The exit code and output of kubectl."""
 
     code: int
     said: str
@@ -51,7 +51,7 @@ class Switch:
 
 @pytest.fixture(scope="module")
 def webhook(kube: KubeCluster) -> Iterator[Switch]:
-    """The webhook on loopback, with a certificate of its own that the API server was told to trust."""
+    """The webhook on loopback, with a certificate trusted by the API server."""
     for kind in SERVED:
         kube.apply(build_crd(kind))
     for kind in SERVED:
@@ -135,7 +135,7 @@ def test_failing_webhook_does_not_block_requests(
 
 
 def test_bundle_is_stored_and_mistakes_reported_by_field(apply: Apply, kube: KubeCluster) -> None:
-    """The API server keeps what a fault type holds, although its schema does not look inside."""
+    """The API server stores unknown fields of fault types."""
     folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"
     own = read_document(folder / "faults" / "registry-restarted" / "fault.yaml").data
     bundle = bundle_scenario(folder / "scenario.yaml", CATALOG)

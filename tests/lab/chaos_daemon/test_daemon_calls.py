@@ -39,7 +39,7 @@ DELAY = {"type": "NETEM", "netem": {"time": "250ms", "jitter": "10ms"}}
 
 
 def network(running: Any, sets: Any = (), chains: Any = (), tcs: Any = ()) -> None:
-    """What the manager sends whenever a PodNetworkChaos changed."""
+    """Send the manager's calls for a changed PodNetworkChaos."""
     where = {"container_id": C1, "enterNS": True, "pod_uid": "pod-1"}
     running.call("FlushIPSets", ipsets=sets, **where)
     running.call("SetIptablesChains", chains=chains, **where)

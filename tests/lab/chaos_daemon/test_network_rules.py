@@ -213,7 +213,7 @@ SETS = {
     ],
 )
 def test_rule_applies_to_members_of_its_ipsets(names: tuple[str, ...], expected: Any) -> None:
-    """Every peer where it names no set, and nobody where those that it names are empty."""
+    """A rule without a set applies to every peer, one with empty sets to none."""
     found = resolve_peers(NetworkRule(EFFECT, names), SETS)
     if expected == "nobody":
         assert found is None

@@ -21,7 +21,7 @@ NODE = {
 
 
 class Scripted:
-    """Processes that do what a test says. ``starts`` is keyed by container; ``ports`` are those that answer."""
+    """Scripted processes. ``starts`` is keyed by container; ``ports`` are those that answer."""
 
     def __init__(self) -> None:
         self.absent: set[str] = set()

@@ -54,7 +54,7 @@ class Programs:
 
 
 def make_server_context(folder: Path) -> ssl.SSLContext:
-    """Make TLS that asks no client for a certificate: this API server has none for its kubelets."""
+    """Build TLS without client certificates: this API server has none for its kubelets."""
     tls = MutualTls(folder.parent / "tls", "kubelet")
     tls.write()
     context = tls.build_server_context()

@@ -16,7 +16,7 @@ DEAF = Stop(math.inf)
 
 
 class Stoppable(Scripted):
-    """Processes that make of SIGTERM what a test says."""
+    """Processes with a scripted reaction to SIGTERM."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__()

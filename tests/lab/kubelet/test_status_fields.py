@@ -26,7 +26,7 @@ def test_pod_without_status_is_pending_until_a_container_runs(bench: Any) -> Non
 def test_process_ignoring_sigterm_is_killed_after_grace_period(
     bench: Any, own: Any, requests: Any, seconds: int
 ) -> None:
-    """Thirty seconds where neither the pod nor who deletes it says otherwise."""
+    """The grace period is 30 s unless the pod or the deletion sets another."""
     b = bench(**own)
     b.processes = Stoppable(DEAF)
     b.to(0)

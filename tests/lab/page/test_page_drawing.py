@@ -15,7 +15,7 @@ from .conftest import HOSTILE, NOW, build_event, build_world
 
 
 def build_app(calls: str, **roles: str) -> App:
-    """``a>b c~d``: calls, and calls that nobody waits for."""
+    """Build an app from ``a>b c~d``: synchronous and asynchronous calls."""
     edges = [re.split("([>~])", call) for call in calls.split()]
     names = list(dict.fromkeys(n for a, _, b in edges for n in (a, b))) + [n for n in roles if n == "alone"]
     return App(

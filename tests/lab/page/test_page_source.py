@@ -56,7 +56,7 @@ def build_workload(kind: str, name: str) -> dict[str, Any]:
 
 
 class FakeServer:
-    """A world that runs, and what is known of it."""
+    """A running world and its status."""
 
     def __init__(self) -> None:
         self.world = {

@@ -74,7 +74,7 @@ def objects() -> list[Object]:
 
 
 class Loaded(FakeTwin):
-    """A twin whose pods share ``cores`` of work among them."""
+    """A twin whose pods share ``cores`` of load."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Loaded(FakeTwin):
 
 
 class Kubelet(FakeNodes):
-    """Every pod runs and is ready as soon as it is there, and goes when it is told to."""
+    """Every pod is ready once it exists, and is removed on deletion."""
 
     def __init__(self, store: ObjectStore, kube: KubeCluster) -> None:
         super().__init__()
@@ -166,7 +166,7 @@ def kube(control_plane: tuple[Path, Path]) -> Iterator[KubeCluster]:
 
 
 class AutoscaledWorld:
-    """A world in virtual time on that control plane, and what is around it."""
+    """A world in virtual time on that control plane."""
 
     def __init__(self, kubeconfig: Path, pki: Path, kube: KubeCluster, stack: ExitStack) -> None:
         threads, self.store, self.twin, worlds = Threads(), ObjectStore(), Loaded(), Worlds()

@@ -17,7 +17,7 @@ PODS, CHAOS = Watched("Pod"), Watched("NetworkChaos", "chaos-mesh.org")
 
 
 class Api:
-    """What the API server would say; ``asked`` are the kinds that were listed."""
+    """A scripted API server; ``asked`` are the listed kinds."""
 
     def __init__(self, at: int) -> None:
         self.at = at

@@ -108,7 +108,7 @@ class Manager:
             obj["metadata"]["creationTimestamp"] = format_timestamp(base)
 
     def tick(self, start: float, wall: float = 0.0) -> list[tuple[str, float]]:
-        """What the manager is told in the tick that begins then; afterwards it has acted."""
+        """Return the objects expired at the beginning of a tick; the manager then acts on them."""
         self.told = []
         self.timers.observe(self.objects, start)
         if self.timers.expire(start + 15.0, WALL + wall):

@@ -22,7 +22,7 @@ PATH = "/containerLogs/app/p/main"
 
 
 class Pods:
-    """One pod whose container runs until it is ended."""
+    """One pod whose container runs until it is stopped."""
 
     def __init__(self) -> None:
         self.pod: Object = {

@@ -61,7 +61,7 @@ def ready_addresses(lab_cluster: KubeCluster, namespace: str) -> set[str]:
 
 
 def test_settled_namespace_has_no_pending_controller_work(opened: Open, lab_cluster: KubeCluster) -> None:
-    """No reading afterwards is retried: what settled says must be so at once."""
+    """Settled states are asserted at once, without retries."""
     clock = opened("settle-a")
     for obj in workload("settle-a", "web"):
         lab_cluster.create(obj)
@@ -80,7 +80,7 @@ def test_settled_namespace_has_no_pending_controller_work(opened: Open, lab_clus
 
 
 def build_untracked_objects(namespace: str) -> list[Object]:
-    """Objects whose revisions only etcd's own watch tells."""
+    """Objects whose revisions only etcd's own watch delivers."""
     rbac, meta = "rbac.authorization.k8s.io", {"name": "idle", "namespace": namespace}
     return [
         {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta, "spec": {}},
@@ -99,7 +99,7 @@ def build_untracked_objects(namespace: str) -> list[Object]:
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_irrelevant_revisions_are_tracked(lab: LabState, lab_cluster: KubeCluster, attempt: int) -> None:
-    """Otherwise every look at a namespace lists all its kinds, and each trial takes twice as long."""
+    """Without them every read of a namespace would list all kinds, and trials take twice as long."""
     store, stop = ObjectStore(), threading.Event()
     tls = store_access.locate_store_tls(locate_pki(lab)).build_client_context()
     revisions = Revisions(store_access.build_store_url(lab.ports["etcd"]), store, stop, tls)

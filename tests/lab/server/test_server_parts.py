@@ -263,7 +263,7 @@ def test_stopped_thread_is_no_failure() -> None:
 
 
 class Watching:
-    """Yields what it was given for a kind, then waits for the end."""
+    """Yields the given events of a kind, then waits for the end."""
 
     def __init__(self, events: dict[str, list[tuple[str, Object]]], unserved: int = 0) -> None:
         self._events = events

@@ -117,7 +117,7 @@ def test_unschedulable_pod_is_refused_and_settled() -> None:
 
 
 def build_refused_world() -> dict[str, dict[str, Any]]:
-    """A ReplicaSet whose only pod was refused, at revision 100."""
+    """A ReplicaSet whose only pod was rejected at revision 100."""
     kinds = world()
     del kinds["Pod"]
     put(kinds, "EndpointSlice/cart-x/endpoints", [])

@@ -39,13 +39,13 @@ def pod(name: str, **status: Any) -> Object:
 
 
 def build_stored(obj: Object) -> Object:
-    """As the API server hands it out, but for its defaults: who reads may not rest on them either."""
+    """Return an object as stored, without the API server's defaults."""
     metadata = {"namespace": NAMESPACE, "uid": f"uid-{obj['metadata']['name']}", "resourceVersion": "7"}
     return {**copy.deepcopy(obj), "metadata": {**metadata, **obj["metadata"]}}
 
 
 def run(one: Object) -> Object:
-    """What the kubelet makes of a pod within half an hour."""
+    """Run the kubelet on a pod for half an hour."""
     memory, processes, images = None, Scripted(), ImageCache()
     for seconds in (0.0, 1.0, 30.0, 300.0, 1800.0):
         made = compute_pod_status(

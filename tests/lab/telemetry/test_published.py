@@ -87,7 +87,7 @@ def families(series: Iterable[SeriesId]) -> Families:
 
 
 def prometheus_name(name: str, kind: str, unit: str) -> str:
-    """The name that the collector's exporter gives a metric: its unit and what its type asks for are appended."""
+    """Return the exporter's name of a metric, with the suffixes of its unit and type."""
     words = name.replace(".", "_")
     main, _, per = unit.partition("/")
     suffixes = [_UNITS.get(main, "" if "{" in main or main == "1" else main), f"per_{_PER[per]}" if per else ""]
@@ -99,7 +99,7 @@ def prometheus_name(name: str, kind: str, unit: str) -> str:
 
 
 def receivers() -> Families:
-    """What the collector's components publish, in Prometheus' words; without what must be asked for and nobody does."""
+    """List the metrics of the collector's components under their Prometheus names, without optional ones."""
     found: Families = {}
     for component in read("collector").values():
         for name, facts in component["metrics"].items():
@@ -157,7 +157,7 @@ def test_containers() -> None:
 
 @pytest.fixture(scope="module")
 def served() -> Families:
-    """What the collectors of all apps hand out after a minute."""
+    """List the series of all apps' collectors after a minute."""
     catalog, series = Catalog(), list[SeriesId]()
     for name in catalog.apps():
         for version in catalog.versions(name):
@@ -212,7 +212,7 @@ def test_differences_to_published_series_are_listed() -> None:
 
 
 def test_lint_series_match_exported_series(served: Families) -> None:
-    """What rules may ask for (`load/series.yaml`) is what the lab exports, labels included."""
+    """Series known to lint (`load/series.yaml`) are those that the lab exports, labels included."""
     pod = {
         "metadata": {"name": "p", "namespace": "n", "uid": "u"},
         "spec": {"nodeName": "w", "containers": [{"name": "c", "image": "i:1", "resources": {"limits": LIMITS}}]},

@@ -49,7 +49,7 @@ def bits(value: float) -> int:
 
 
 class Sink:
-    """A receiver that keeps what it got."""
+    """A receiver that records requests."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []

@@ -23,7 +23,7 @@ ADDRESS = "10.96.0.1"
 
 
 def edge(protocol: Any = "grpc", text: str = f"{CALLEE}:{PORT}", default_port: int = 0, **fields: Any) -> Edge:
-    """What the caller dials."""
+    """Build the address that the caller dials."""
     address = AddressSource(text=text, default_port=default_port)
     return Edge(caller=CALLER, callee=CALLEE, protocol=protocol, address=address, **fields)
 
@@ -90,7 +90,7 @@ class Surroundings:
         return self.network
 
     def link(self, start: float, end: float | None = None, redirect: str = "", *, changed: bool = True) -> Link:
-        """What the caller meets in a tick of 15 s, after everything may have changed."""
+        """Return the caller's link in a tick of 15 s."""
         now = self.change() if changed or self.network is None else self.network
         end = start + 15.0 if end is None else end
         return self.connections.link(self.caller, 0, NetworkTick(now, self.process_table(), start, end), redirect)

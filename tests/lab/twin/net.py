@@ -13,7 +13,7 @@ HOME = "shop"
 
 
 def pod(name: str, ip: str, node: str = "n1", namespace: str = HOME, since: str = "", **spec: Any) -> dict[str, Any]:
-    """A pod whose UID and label ``app`` are its name; ``ports`` are those of its container."""
+    """Build a pod whose UID and ``app`` label are its name; ``ports`` are its container's."""
     container = {"name": "main", "ports": spec.pop("ports", [])}
     return {
         "kind": "Pod",
@@ -32,7 +32,7 @@ def service(name: str, ip: str | None, *ports: dict[str, Any], namespace: str = 
 
 
 def endpoint(address: str, ready: bool | None = True, node: str = "n1", **conditions: bool) -> dict[str, Any]:
-    """One endpoint; ``ready`` None says nothing about it."""
+    """Build one endpoint; ``ready`` None leaves the condition out."""
     known = {} if ready is None else {"ready": ready}
     return {"addresses": [address], "nodeName": node, "conditions": known | conditions}
 

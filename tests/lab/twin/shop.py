@@ -11,7 +11,7 @@ from tests.lab.twin.twin_cluster import TwinCluster
 
 
 def started(app: App, objects: Iterable[dict[str, Any]], warm: float, **options: Any) -> TwinCluster:
-    """Pods that crash-looped while what they need came up are started again; then ``warm`` seconds pass."""
+    """Restart crash-looped pods once their dependencies run; then wait ``warm`` seconds."""
     little = TwinCluster(app, objects, **options)
     for workload in ("product-catalog", "cart", "shipping", "checkout"):
         little.now += 30.0

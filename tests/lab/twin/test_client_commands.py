@@ -43,7 +43,7 @@ def shop(shop_of):
 
 @pytest.fixture
 def shop_of():
-    """The little app with a store whose one statement uses a table, and may say more of itself."""
+    """The little app with a store whose one statement uses a table; ``more`` overrides its model."""
     return _shop
 
 
@@ -61,7 +61,7 @@ def _shop(**more):
 
 
 def client(little, fill_pattern, name="c", user="me", password="secret"):
-    """A container that runs the command from now on; how the twin says that it goes."""
+    """Run the command in a container; return its start."""
     env = [{"name": "PGUSER", "value": user}, {"name": "PGPASSWORD", "value": password}]
     spec = {"name": "psql", "image": "example.org/box:1", "command": fill_pattern, "env": env}
     metadata = {"name": name, "uid": f"u-{name}", "labels": {}, "annotations": {"workload": name}}

@@ -60,7 +60,7 @@ def test_no_command_is_an_error_in_traces(cluster: Callable[..., TwinCluster]) -
 
 
 def close_port(little: TwinCluster) -> None:
-    """The store's Service leads to a port that nobody listens on: a pod answers for itself."""
+    """Point the store's Service to a closed port: the pod itself refuses."""
     little.change("Service", "valkey-cart", lambda o: o["spec"]["ports"][0].update(targetPort=6380))
     little.restart("valkey-cart")
 

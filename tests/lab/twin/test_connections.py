@@ -143,7 +143,7 @@ def test_unopened_channel_backs_off_too() -> None:
 
 
 def test_back_off_starts_when_callee_returns() -> None:
-    """Looked at more often, the same channel comes back at the same time."""
+    """The back-off does not depend on how often the channel is observed."""
     at = []
     for step in (5.0, 15.0):
         around, there = between()
@@ -313,7 +313,7 @@ def test_only_listening_backends_are_chosen() -> None:
     ],
 )
 def test_foreign_program_on_the_port(component: str, protocol: str, stays: bool) -> None:
-    """A connection with it comes about where it speaks the protocol, and then stays (docs/fidelity.md)."""
+    """Connections need the protocol of the peer, and then persist (docs/fidelity.md)."""
     there = process("there", IP, component, protocol)
     around = Surroundings(edge(), there)
     first = around.lane(0.0)

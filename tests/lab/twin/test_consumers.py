@@ -90,7 +90,7 @@ def test_empty_database_refuses_no_order(cluster: Callable[..., TwinCluster]) ->
 
 
 def test_broker_handles_requests_of_a_connection_sequentially(cluster: Callable[..., TwinCluster]) -> None:
-    """A method that takes ten seconds lets one order in ten seconds through, and nobody who publishes one notices."""
+    """A method of ten seconds processes one order per ten seconds, unnoticed by producers."""
     shop = cluster()
     slow = {"name": "r", "class": "kafka.server.KafkaApis", "method": "handleProduceRequest"}
     slow["actions"] = [{"sleepSeconds": 10.0}]

@@ -197,7 +197,7 @@ def test_app_without_twin_has_no_mistakes() -> None:
 
 @pytest.fixture
 def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of an app whose twin has a mistake."""
+    """A copy of an app with a mistake in its twin."""
     apps, templates = tmp_path / "catalog" / "apps", tmp_path / "templates" / "apps"
     (apps / HOTEL.name).mkdir(parents=True)
     templates.mkdir(parents=True)

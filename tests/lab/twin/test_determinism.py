@@ -39,7 +39,7 @@ def counts(seed: int) -> list[float]:
 
 
 def test_different_seeds_are_independent() -> None:
-    """Users come independently of each other: neither in step, nor in bursts, and nobody is faster than they are."""
+    """Users are independent: neither synchronised nor bursty."""
     table = np.array([counts(seed) for seed in range(30)])
     assert len({tuple(row) for row in table.tolist()}) == 30
     assert table.mean() == pytest.approx(20 / 2.0 * TICK, rel=0.02)

@@ -112,7 +112,7 @@ def test_wrong_address_fails_fast_with_reason(little: TwinCluster, address: str,
     ],
 )
 def test_packet_loss_and_refusal_are_distinct_outcomes(little: TwinCluster, address: str, seconds: float) -> None:
-    """Packets to what nobody has are lost; a pod refuses what it does not listen to."""
+    """Packets to unassigned addresses are lost; pods refuse connections to closed ports."""
     little.env("gate", "API_ADDR", address.replace("{pod}", str(little.pods("api")[0]["status"]["podIP"])))
     after = little.run(30.0)
     assert after.share("gate", span="Api/Read", kind="CLIENT") == 1.0

@@ -99,7 +99,7 @@ def no_more_healthy(shop: TwinCluster, _: Span, after: Span) -> None:
 
 
 def test_the_first_charge_waits_for_flags_in_vain(cluster: Callable[..., TwinCluster]) -> None:
-    """Setting the provider a second time does nothing: only the first charge of a process can fail for want of it."""
+    """Setting the provider twice has no effect: only the first charge of a process can fail."""
     shop = cluster()
     shop.scale("flagd", 0)
     shop.restart("payment")

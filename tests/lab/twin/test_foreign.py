@@ -42,7 +42,7 @@ def test_address_is_composed_from_its_source(source: Any, env: Any, config: Any,
 
 
 def twin(**api: Any) -> dict[str, Any]:
-    """The little app, whose gate asks two programs at the same time, and which reads a file."""
+    """The little app, whose gate calls two programs in parallel and reads a file."""
     known = copy.deepcopy(tiny.TWIN)
     parts = known["components"]
     parts["api"] |= {"config": "/etc/api/config.json", "ports": [{"key": "main.port", "protocol": "grpc"}], **api}

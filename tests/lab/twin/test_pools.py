@@ -142,7 +142,7 @@ def registry() -> TwinDefinition:
 
 
 def build_registered(registry: TwinDefinition, *names: str, **fields: Any) -> tuple[Surroundings, Any, list[Any]]:
-    """A caller that asks a registry for the callee, and processes that announced themselves there."""
+    """A caller that looks up the callee in a registry, and registered processes."""
     consul = process("consul", IP, "consul", "http")
     around = Surroundings(edge(registry="consul", name="srv", **fields), consul, parameters=registry)
     those = [process(name, f"10.0.1.{i}") for i, name in enumerate(names, 1)]

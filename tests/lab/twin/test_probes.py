@@ -80,7 +80,7 @@ def test_cpu_starved_process_answers_late_but_accepts_connections() -> None:
 
 
 def _start_with_health_page(*callees: str) -> TwinCluster:
-    """The application with a health page of ``gate`` that asks others, after a minute."""
+    """The application with a health check of ``gate`` that calls others, after a minute."""
     gate = {**tiny.TWIN["components"]["gate"]}
     gate["ports"] = [
         {"number": 80, "protocol": "http", "paths": ["/live", "/ready"], "healthChecks": {"/ready": list(callees)}}

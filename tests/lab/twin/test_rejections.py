@@ -153,7 +153,7 @@ def without_box(users: int = 2, **edge: Any) -> TwinCluster:
 
 
 def count_errors(users: int, **edge: Any) -> dict[str, int]:
-    """How often the api said which words of a store whose Service has no endpoints, within two minutes."""
+    """Count the error texts of the api within two minutes, for a store whose Service has no endpoints."""
     cluster = without_box(users, **edge)
     cluster.logs.clear()
     cluster.run(120)

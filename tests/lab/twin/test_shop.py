@@ -207,7 +207,7 @@ def test_consumers_lag_and_catch_up(cluster: Callable[..., TwinCluster]) -> None
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_delayed_records_do_not_block_consumers(cluster: Callable[..., TwinCluster], seed: int) -> None:
-    """Of the orders that a lossy net brings, some come minutes late; what comes meanwhile is consumed."""
+    """Records delayed by packet loss for minutes do not delay the others."""
     shop = cluster(seed=seed)
     shop.chaos("checkout", loss=40.0)
     shop.run(900.0)

@@ -12,7 +12,7 @@ NO_LOGIN = "10.99.0.9:9000"
 
 
 def gate_of(dialect: str, seconds: float) -> TwinCluster:
-    """The application with a gate of that language, which gives up calls after so many seconds (0: never)."""
+    """The application with a gate of that language and a call timeout in seconds (0: none)."""
     twin: dict[str, Any] = copy.deepcopy(tiny.TWIN)
     twin["components"]["gate"]["dialect"] = dialect
     edge = next(e for e in twin["edges"] if e["callee"] == "api")

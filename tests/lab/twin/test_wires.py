@@ -157,7 +157,7 @@ def test_pod_always_reaches_itself() -> None:
     ],
 )
 def test_node_probes_meet_untargeted_effects_only(effects: list[NetworkEffect], expected: Wire) -> None:
-    """The node is nobody's peer, so that only chaos with all of them reaches it."""
+    """The node is no peer, so only chaos without peers affects its probes."""
     assert network(HERE, THERE, effects=tuple(effects)).from_node(THERE) == expected
 
 

@@ -49,7 +49,7 @@ class FakeTwin(PlainProcesses):
 
 
 class FakeNodes:
-    """A kubelet with a diary of when it ran; ``due`` are the times at which it wants to."""
+    """A kubelet that records its runs; ``due`` are its wake-up times."""
 
     def __init__(self) -> None:
         self.ran: list[float] = []

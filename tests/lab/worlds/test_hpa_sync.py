@@ -43,7 +43,7 @@ def test_window_starts_at_the_first_relevant_tick() -> None:
 
 
 def add_autoscaler(lab: FakeLab, **spec_: Any) -> None:
-    """An autoscaler of a ReplicaSet whose one pod is refused: settled, and at work."""
+    """An autoscaler of a settled ReplicaSet whose one pod is rejected."""
     lab.begin()
     failing = {"conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}]}
     labels = {"matchLabels": {"app": "web"}}

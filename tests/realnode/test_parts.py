@@ -115,17 +115,17 @@ class WatchedPods:
     """A cluster of pods with a change feed."""
 
     def __init__(self):
-        self.told = queue.Queue()
+        self.events = queue.Queue()
 
     def tell(self, event, name, namespace):
         spec = {"containers": [{"name": name, "image": "x"}]}
-        self.told.put((event, {"metadata": {"name": name, "namespace": namespace}, "spec": spec}))
+        self.events.put((event, {"metadata": {"name": name, "namespace": namespace}, "spec": spec}))
 
     def watch(self, kind, *, stop):
         yield "SYNCED", {}
         while kind == "Pod" and not stop.is_set():
             with contextlib.suppress(queue.Empty):
-                yield self.told.get(timeout=0.05)
+                yield self.events.get(timeout=0.05)
         stop.wait()
 
 

@@ -260,28 +260,28 @@ def test_only_selected_projections_differ(rendered: Callable[..., Rendered], row
 class Traced(dict[str, Any]):
     """A mapping that records the keys that are read."""
 
-    def __init__(self, of: Object, asked: set[str]) -> None:
+    def __init__(self, of: Object, read_fields: set[str]) -> None:
         super().__init__(of)
-        self.asked = asked
+        self.keys_read = read_fields
 
     def get(self, key: str, default: Any = None) -> Any:
-        self.asked.add(key)
+        self.keys_read.add(key)
         return super().get(key, default)
 
     def __getitem__(self, key: str) -> Any:
-        self.asked.add(key)
+        self.keys_read.add(key)
         return super().__getitem__(key)
 
     def __contains__(self, key: object) -> bool:
-        self.asked.add(str(key))
+        self.keys_read.add(str(key))
         return super().__contains__(key)
 
     def __deepcopy__(self, memo: Any) -> Traced:
-        return Traced({k: copy.deepcopy(v, memo) for k, v in super().items()}, self.asked)
+        return Traced({k: copy.deepcopy(v, memo) for k, v in super().items()}, self.keys_read)
 
 
 @pytest.fixture(scope="module")
-def asked() -> tuple[set[str], set[str]]:
+def read_fields() -> tuple[set[str], set[str]]:
     """The fields of pods, and of containers, that the kubelet and the twin read of the table of unusual pods."""
     of_pods: set[str] = set()
     of_containers: set[str] = set()
@@ -321,14 +321,14 @@ DERIVED_OF_PODS = {"containers", "initContainers", "volumes"}
 DERIVED_OF_CONTAINERS = {"args", "command", "env", "envFrom", "volumeMounts"}
 
 
-def test_pod_field_register_matches_the_code(asked: tuple[set[str], set[str]]) -> None:
-    of_pods, _ = asked
+def test_pod_field_register_matches_the_code(read_fields: tuple[set[str], set[str]]) -> None:
+    of_pods, _ = read_fields
     assert of_pods - {*CONTROL_PLANE} <= {*POD, *UNSEEN, *DERIVED_OF_PODS}
     assert {*POD} <= of_pods
 
 
-def test_container_register_matches_code(asked: tuple[set[str], set[str]]) -> None:
-    _, of_containers = asked
+def test_container_register_matches_code(read_fields: tuple[set[str], set[str]]) -> None:
+    _, of_containers = read_fields
     assert of_containers <= {*CONTAINER, *UNSEEN, *DERIVED_OF_CONTAINERS}
     assert {*CONTAINER, *DERIVED_OF_CONTAINERS} <= of_containers
 

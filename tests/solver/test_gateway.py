@@ -39,25 +39,25 @@ TRACE = {
 
 class _Metrics:
     def __init__(self):
-        self.asked = []
+        self.requests = []
 
     def instant(self, expr, at):
-        self.asked.append(expr)
+        self.requests.append(expr)
         if "broken" in expr:
             raise MetricsError("Prometheus refused (HTTP 422): many-to-many; asked: http://127.0.0.1", evaluation=True)
         return [Series({"pod": "cart-1"}, [(at, float("inf"))])]
 
     def range(self, expr, start, end, step):
-        self.asked.append((expr, start, end, step))
+        self.requests.append((expr, start, end, step))
         return [Series({}, [(start, 1.0), (end, float("nan"))])]
 
 
 class _Traces:
     def __init__(self):
-        self.asked = []
+        self.requests = []
 
     def ask(self, path, query=""):
-        self.asked.append((path, query))
+        self.requests.append((path, query))
         if path == "services/none/operations":
             return 404, {"data": None, "errors": [{"msg": "no such service"}]}
         return 200, {"data": [TRACE] if path == "traces" else ["cart"]}
@@ -119,7 +119,7 @@ def test_tool_lists_current_alerts(sources):
 )
 def test_queries_are_scoped_to_the_app(sources, query, scoped):
     use_tool(sources, "get_metrics", {"query": query})
-    assert sources.metrics.asked == [scoped]
+    assert sources.metrics.requests == [scoped]
 
 
 def test_values_are_formatted_as_prometheus_does(sources):
@@ -168,7 +168,7 @@ def test_traces_are_short(sources):
         {"span": "a", "parent": "", "service": "cart", "operation": "get", "start": 5.0, "ms": 1.5, "error": "refused"},
         {"span": "b", "parent": "a", "service": "cart", "operation": "db", "start": 5.0001, "ms": 0.1},
     ]
-    assert "tag=error%3Atrue" in sources.traces.asked[0][1]
+    assert "tag=error%3Atrue" in sources.traces.requests[0][1]
 
 
 @pytest.mark.parametrize(

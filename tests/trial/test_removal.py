@@ -24,10 +24,10 @@ class Controller(FakeCluster):
 
     def __init__(self, objects: list[dict[str, Any]]) -> None:
         super().__init__(objects)
-        self.asked: list[str] = []
+        self.deletions: list[str] = []
 
     def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
-        self.asked.append(f"{ref.kind}/{ref.name}")
+        self.deletions.append(f"{ref.kind}/{ref.name}")
         super().delete(ref, uid=uid, grace_seconds=grace_seconds)
         if ref.kind == "Endpoints" and self.get(Reference("Service", ref.name, "shop")):
             self.create(thing("Endpoints", ref.name))
@@ -52,7 +52,7 @@ def remove_objects(*objects: dict[str, Any]) -> list[str]:
     )  # type: ignore[arg-type]  # fmt: skip
     remove(context, 300.0)
     assert cluster.get(Reference("Namespace", "shop")) is None
-    return cluster.asked
+    return cluster.deletions
 
 
 def test_endpoints_are_removed_with_their_service() -> None:

@@ -28,7 +28,7 @@ class Scripted:
         self.starts: dict[str, Callable[[float], ProcessStart]] = {}
         self.inits: dict[str, Callable[[float], InitState]] = {}
         self.answering: Callable[[str, int, str | None, float], bool] = lambda *_: True
-        self.asked: list[tuple[str, float]] = []
+        self.start_calls: list[tuple[str, float]] = []
         self.lags = Lag()
 
     def has_program(self, image: str, program: str) -> bool:
@@ -38,7 +38,7 @@ class Scripted:
         return image not in self.absent
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        self.asked.append((container, now))
+        self.start_calls.append((container, now))
         return self.starts.get(container, lambda _: ProcessStart(0.0))(now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:

@@ -133,7 +133,7 @@ class TestContainers:
         b.to(2)
         assert b.container()["lastState"]["terminated"]["reason"] == "StartError"
         assert "memory limit too low" in b.container()["lastState"]["terminated"]["message"]
-        assert b.processes.asked == []
+        assert b.processes.start_calls == []
 
     def test_foreign_image_cannot_be_executed(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(image="arm64v8/busybox:1.37.0"), nodeSelector={"kubernetes.io/arch": "amd64"})

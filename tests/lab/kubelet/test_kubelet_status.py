@@ -153,7 +153,7 @@ class TestCrashes:
         b.to(0)
         for second in range(1, 1900):
             b.to(second)
-        starts = [at - T0 for _, at in b.processes.asked]
+        starts = [at - T0 for _, at in b.processes.start_calls]
         # One second of life each; the first restart does not wait, the others are made when the pod is looked at.
         assert starts == [0, 1, 15, 40, 89, 174, 343, 644, 945, 1246, 1547, 1848]
 
@@ -165,7 +165,7 @@ class TestCrashes:
         b.images.add("app", b.pod["spec"]["containers"][0]["image"], T0)
         for second in range(1, 200):
             b.to(second)
-        starts = [at - T0 for _, at in b.processes.asked]
+        starts = [at - T0 for _, at in b.processes.start_calls]
         assert [later - sooner > 10 for sooner, later in pairwise(starts)] == [False, True, True, True, True]
 
     def test_crash_looping_pod_has_conditions_and_events(self, bench: Any) -> None:
@@ -199,7 +199,7 @@ class TestCrashes:
         b.processes.starts["main"] = lambda now: crash(next(lives, 10_000))(now)
         b.to(0)
         b.to(2000)
-        assert [at - T0 for _, at in b.processes.asked] == [0, 1, 15, 40, 740, 754]
+        assert [at - T0 for _, at in b.processes.start_calls] == [0, 1, 15, 40, 740, 754]
 
     @pytest.mark.parametrize(("code", "reason"), [(137, "OOMKilled"), (1, "Error"), (0, "Completed"), (139, "Error")])
     def test_exit_codes(self, bench: Any, code: int, reason: str) -> None:
@@ -438,7 +438,7 @@ class TestImageChange:
         b.to(12)
         assert "running" in b.container()["state"]
         assert b.container()["ready"] is False
-        assert len(b.processes.asked) == 2  # whoever simulates processes hears of it
+        assert len(b.processes.start_calls) == 2  # whoever simulates processes hears of it
 
     def test_pause_image_cannot_run_another_command(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(image=self.PAUSE, command=["/app"]))

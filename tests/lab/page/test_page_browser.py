@@ -23,7 +23,7 @@ Open = Callable[..., str]
 
 
 @pytest.fixture
-def opened(little: Lab, tmp_path: Path) -> Iterator[Open]:
+def open_page(little: Lab, tmp_path: Path) -> Iterator[Open]:
     """The document of the page after some seconds of the browser's own, virtual time."""
     server = serve(PageSite(little, "t", "demo"), 0)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -75,8 +75,8 @@ class Texts(HTMLParser):
         return next("".join(text) for _, attributes, text in self.elements if attributes.get("id") == id_)
 
 
-def test_page_draws_components_and_escapes_text(opened: Open, little: Lab) -> None:
-    html = opened()
+def test_page_draws_components_and_escapes_text(open_page: Open, little: Lab) -> None:
+    html = open_page()
     page = Texts(html)
     boxes = [a for tag, a, _ in page.elements if tag == "g" and a.get("role") == "button"]
     assert {a["data-key"] for a in boxes} == {c["name"] for c in little.document["components"]}
@@ -98,8 +98,8 @@ def test_page_draws_components_and_escapes_text(opened: Open, little: Lab) -> No
     assert "+8:00" in page.of("alerts")
 
 
-def test_page_opens_at_the_url_fragment(opened: Open) -> None:
-    page = Texts(opened("#token=t&world=otel-demo&component=email", width=390))
+def test_page_opens_at_the_url_fragment(open_page: Open) -> None:
+    page = Texts(open_page("#token=t&world=otel-demo&component=email", width=390))
     assert page.of("logs-title") == "Logs of email"
     assert "email cannot reach the card service" in page.of("logs")
 
@@ -108,12 +108,12 @@ def test_page_opens_at_the_url_fragment(opened: Open) -> None:
     ("fragment", "message"),
     [("", "the token is missing or wrong"), ("#token=t&world=other", "The world in other has ended.")],
 )
-def test_page_explains_an_empty_view(opened: Open, fragment: str, message: str) -> None:
-    assert message in Texts(opened(fragment)).of("trouble")
+def test_page_explains_an_empty_view(open_page: Open, fragment: str, message: str) -> None:
+    assert message in Texts(open_page(fragment)).of("trouble")
 
 
-def test_empty_lab_page_has_a_hint(opened: Open, little: Lab) -> None:
+def test_empty_lab_page_has_a_hint(open_page: Open, little: Lab) -> None:
     little.gone = True
-    page = Texts(opened())
+    page = Texts(open_page())
     assert "kubectl apply" in page.of("nothing")
     assert not page.of("trouble")

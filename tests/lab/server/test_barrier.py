@@ -17,18 +17,18 @@ PODS, CHAOS = Watched("Pod"), Watched("NetworkChaos", "chaos-mesh.org")
 
 
 class Api:
-    """A scripted API server; ``asked`` are the listed kinds."""
+    """A scripted API server; ``lists`` are the listed kinds."""
 
     def __init__(self, at: int) -> None:
         self.at = at
         self.content: dict[str, dict[tuple[str, str], int]] = {}
-        self.asked: list[tuple[str, str]] = []
+        self.lists: list[tuple[str, str]] = []
 
     def current(self) -> int:
         return self.at
 
     def listing(self, watched: Watched, namespace: str) -> Listing:
-        self.asked.append((watched.kind, namespace))
+        self.lists.append((watched.kind, namespace))
         found = self.content.get(watched.kind, {})
         return Listing(self.at, {k: v for k, v in found.items() if namespace in ("", k[0])})
 
@@ -53,18 +53,18 @@ def test_barrier_compares_all_objects_once(api: Api, store: ObjectStore, barrier
     api.at, api.content = 7, {"Pod": {("shop", "a"): 7}}
     barrier.wait("shop")
     barrier.wait("shop")
-    assert api.asked == [("Pod", "shop")]
+    assert api.lists == [("Pod", "shop")]
 
 
 def test_barrier_skips_list_if_all_revisions_arrived(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     barrier.wait("shop")
-    api.asked.clear()
+    api.lists.clear()
     store.put("Pod", obj("a", 1))
     store.pass_by("Event", obj("e", 2))
     store.pass_revision(3)
     api.at = 3
     barrier.wait("shop")
-    assert api.asked == []
+    assert api.lists == []
 
 
 def test_missing_revision_triggers_a_comparison(
@@ -72,11 +72,11 @@ def test_missing_revision_triggers_a_comparison(
 ) -> None:
     monkeypatch.setattr(module, "_IN_FLIGHT_SECONDS", 0.0)
     barrier.wait("shop")
-    api.asked.clear()
+    api.lists.clear()
     store.put("Pod", obj("a", 2))
     api.at, api.content = 2, {"Pod": {("shop", "a"): 2}}
     barrier.wait("shop")
-    assert api.asked == [("Pod", "shop")]
+    assert api.lists == [("Pod", "shop")]
 
 
 def test_barrier_waits_for_delivery_in_progress(api: Api, store: ObjectStore, barrier: Barrier) -> None:
@@ -92,9 +92,9 @@ def test_full_comparison_covers_new_namespaces(api: Api, store: ObjectStore, bar
     store.put("Pod", obj("a", 1, "elsewhere"))
     api.at, api.content = 1, {"Pod": {("elsewhere", "a"): 1}}
     barrier.prove()
-    api.asked.clear()
+    api.lists.clear()
     barrier.wait("shop")
-    assert api.asked == []
+    assert api.lists == []
 
 
 @pytest.mark.parametrize("behind", ["older", "missing", "surplus"])
@@ -116,11 +116,11 @@ def test_objects_newer_than_the_list_pass(api: Api, store: ObjectStore, barrier:
     store.put("Pod", obj("b", 8))
     api.at, api.content = 5, {"Pod": {("shop", "a"): 5}}
     barrier.wait("shop")
-    assert api.asked == [("Pod", "shop")]
+    assert api.lists == [("Pod", "shop")]
 
 
 def test_experiments_are_compared_in_all_namespaces(api: Api, store: ObjectStore) -> None:
     from scenario_kit.lab.informers.watched_kinds import EXPERIMENTS
 
     Barrier(api, store, EXPERIMENTS).wait("shop")
-    assert {namespace for _, namespace in api.asked} == {""}
+    assert {namespace for _, namespace in api.lists} == {""}

@@ -97,11 +97,11 @@ class Manager:
 
     def __init__(self, *objects: Any) -> None:
         self.objects = list(objects)
-        self.told: list[tuple[str, float]] = []
+        self.renewed: list[tuple[str, float]] = []
         self.timers = ChaosTimers(self.set_base)
 
     def set_base(self, obj: Any, base: float) -> None:
-        self.told.append((obj["metadata"]["name"], base - WALL))
+        self.renewed.append((obj["metadata"]["name"], base - WALL))
         if obj["kind"] == "Schedule":
             obj["status"]["time"] = format_timestamp(base)
         else:
@@ -109,7 +109,7 @@ class Manager:
 
     def tick(self, start: float, wall: float = 0.0) -> list[tuple[str, float]]:
         """Return the objects expired at the beginning of a tick; the manager then acts on them."""
-        self.told = []
+        self.renewed = []
         self.timers.observe(self.objects, start)
         if self.timers.expire(start + 15.0, WALL + wall):
             for obj in self.objects:
@@ -117,7 +117,7 @@ class Manager:
                     obj["status"]["time"] = format_timestamp(WALL + wall)
             self.timers.observe(self.objects, start)
             self.timers.restart(WALL + wall)
-        return self.told
+        return self.renewed
 
 
 def test_schedule_starts_once_per_virtual_period() -> None:
@@ -186,10 +186,10 @@ def test_wall_time_expires_nothing(wall: float, renewed: list[tuple[str, float]]
     manager = Manager(schedule("@every 60s"))
     manager.timers.observe(manager.objects, 0.0)
     manager.timers.renew(WALL + wall)
-    assert manager.told == renewed
-    manager.told = []
+    assert manager.renewed == renewed
+    manager.renewed = []
     manager.timers.renew(WALL + wall)
-    assert manager.told == []
+    assert manager.renewed == []
     assert not is_expired(manager.objects[0], WALL + wall)
 
 
@@ -197,9 +197,9 @@ def test_ended_experiment_is_not_renewed() -> None:
     manager = Manager(experiment("e", "Injected"))
     manager.timers.observe(manager.objects, 0.0)
     manager.timers.expire(215.0, WALL)
-    assert manager.told == [("e", -202.0)]
+    assert manager.renewed == [("e", -202.0)]
     manager.timers.renew(WALL + 1000.0)
-    assert manager.told == [("e", -202.0)]
+    assert manager.renewed == [("e", -202.0)]
 
 
 OFTEN = schedule(active=["e"])

@@ -43,7 +43,7 @@ class Gateway(ThreadingHTTPServer):
     def __init__(self, cancels: int = 0) -> None:
         super().__init__(("127.0.0.1", 0), _Watch)
         self.cancels = cancels
-        self.asked: list[str] = []
+        self.watched_keys: list[str] = []
         self.guard = threading.Lock()
         self.over = threading.Event()
 
@@ -58,7 +58,7 @@ class _Watch(BaseHTTPRequestHandler):
         create = json.loads(self.rfile.readline())["create_request"]
         key = base64.b64decode(create["key"]).decode()
         with self.server.guard:
-            self.server.asked.append(key)
+            self.server.watched_keys.append(key)
             cancelled = self.server.cancels > 0
             self.server.cancels -= 1
         self.send_response(200)
@@ -107,11 +107,11 @@ def follow_revisions(gateway: Gateway, keys: tuple[str, ...], upto: int) -> bool
 
 def test_all_paths_are_watched_with_one_request_per_stream(gateway: Gateway) -> None:
     assert follow_revisions(gateway, WATCHED, len(WATCHED))
-    assert sorted(gateway.asked) == sorted(WATCHED)
+    assert sorted(gateway.watched_keys) == sorted(WATCHED)
 
 
 def test_cancelled_watch_is_restarted(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revisions_module, "_RETRY_SECONDS", 0.0)
     gateway.cancels = 2
     assert follow_revisions(gateway, WATCHED[:1], 1)
-    assert gateway.asked == [WATCHED[0]] * 3
+    assert gateway.watched_keys == [WATCHED[0]] * 3

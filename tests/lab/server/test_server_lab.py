@@ -33,7 +33,7 @@ Open = Callable[..., Clock]
 
 
 @pytest.fixture
-def opened(lab: LabState, lab_cluster: KubeCluster, app: App) -> Iterator[Open]:
+def open_namespace(lab: LabState, lab_cluster: KubeCluster, app: App) -> Iterator[Open]:
     """Opens the world of a namespace, creates the namespace, and ends both afterwards."""
     namespaces: list[str] = []
 
@@ -60,9 +60,9 @@ def ready_addresses(lab_cluster: KubeCluster, namespace: str) -> set[str]:
     }
 
 
-def test_settled_namespace_has_no_pending_controller_work(opened: Open, lab_cluster: KubeCluster) -> None:
+def test_settled_namespace_has_no_pending_controller_work(open_namespace: Open, lab_cluster: KubeCluster) -> None:
     """Settled states are asserted at once, without retries."""
-    clock = opened("settle-a")
+    clock = open_namespace("settle-a")
     for obj in workload("settle-a", "web"):
         lab_cluster.create(obj)
     clock.wait(clock.now() + 30)
@@ -125,16 +125,16 @@ def test_irrelevant_revisions_are_tracked(lab: LabState, lab_cluster: KubeCluste
         lab_cluster.delete(Reference("Namespace", namespace))
 
 
-def test_time_moves_only_in_a_wait_and_on_the_grid(opened: Open, lab: LabState) -> None:
-    clock = opened("settle-b")
+def test_time_moves_only_in_a_wait_and_on_the_grid(open_namespace: Open, lab: LabState) -> None:
+    clock = open_namespace("settle-b")
     assert clock.now() == lab.epoch
     assert clock.wait(clock.now()) == lab.epoch
     assert clock.wait(lab.epoch + 100) == lab.epoch + 105
     assert clock.now() == lab.epoch + 105
 
 
-def test_chaos_is_injected_and_removed_when_settled(opened: Open, lab_cluster: KubeCluster) -> None:
-    clock = opened("settle-c")
+def test_chaos_is_injected_and_removed_when_settled(open_namespace: Open, lab_cluster: KubeCluster) -> None:
+    clock = open_namespace("settle-c")
     for obj in workload("settle-c", "web"):
         lab_cluster.create(obj)
     clock.wait(clock.now() + 30)
@@ -159,8 +159,8 @@ def test_chaos_is_injected_and_removed_when_settled(opened: Open, lab_cluster: K
     assert lab_cluster.get(CHAOS) is None
 
 
-def test_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, lab_cluster: KubeCluster) -> None:
-    clock = opened("settle-d")
+def test_stuck_rollout_exceeds_its_deadline_in_virtual_time(open_namespace: Open, lab_cluster: KubeCluster) -> None:
+    clock = open_namespace("settle-d")
     for obj in workload("settle-d", "web", image="registry.invalid/no/such:1"):
         lab_cluster.create(obj)
     clock.wait(clock.now() + 120)
@@ -170,8 +170,8 @@ def test_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, lab_cl
     assert reasons["Progressing"] == "ProgressDeadlineExceeded"
 
 
-def test_raised_quota_takes_effect_without_back_off(opened: Open, lab_cluster: KubeCluster) -> None:
-    clock = opened("settle-e")
+def test_raised_quota_takes_effect_without_back_off(open_namespace: Open, lab_cluster: KubeCluster) -> None:
+    clock = open_namespace("settle-e")
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "settle-e"}}
     lab_cluster.create({**quota, "spec": {"hard": {"pods": "1"}}})
     for obj in workload("settle-e", "web"):
@@ -183,13 +183,13 @@ def test_raised_quota_takes_effect_without_back_off(opened: Open, lab_cluster: K
     assert len(lab_cluster.list("Pod", "settle-e")) == 2
 
 
-def test_equal_seeds_give_equal_series(opened: Open, lab_cluster: KubeCluster, lab: LabState, app: App) -> None:
+def test_equal_seeds_give_equal_series(open_namespace: Open, lab_cluster: KubeCluster, lab: LabState, app: App) -> None:
     from scenario_kit.render import render_app
 
     metrics = connect_metrics(lab)
     seen: list[list[Any]] = []
     for namespace in ("settle-f", "settle-g"):
-        clock = opened(namespace, seed=7)
+        clock = open_namespace(namespace, seed=7)
         for obj in render_app(app, {}, 50, namespace):
             lab_cluster.create(obj)
         end = clock.wait(clock.now() + 300)

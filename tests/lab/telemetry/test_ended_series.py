@@ -48,17 +48,17 @@ def test_ended_series_leave_memory_without_changing_queries(prometheus: str) -> 
     goes_on.write(ticks("on", 1, TICKS))
     rate = 'sum by (namespace) (rate(ended_total{namespace=~"over|on"}[2m]))'
 
-    def asked() -> object:
+    def query_series() -> object:
         return sorted(
             (sorted(found.labels.items()), found.points)
             for found in metrics.range(rate, EPOCH + 60, EPOCH + 15 * (TICKS - 1), 15)
         )
 
-    before = asked()
+    before = query_series()
     assert len(before) == 2  # type: ignore[arg-type]
     over.write([(EPOCH + 15 * TICKS, {})])
     wait_until_removed(prometheus, past + SERIES)
-    assert asked() == before
+    assert query_series() == before
     gone = metrics.instant('count(ended_total{namespace="over"})', EPOCH + 15 * TICKS)
     assert [point for found in gone for point in found.points] == []
 
@@ -68,7 +68,7 @@ def test_ended_series_leave_memory_without_changing_queries(prometheus: str) -> 
     goes_on.write(ticks("on", TICKS + 1, 2 * TICKS))
     counted = metrics.instant('count_over_time(ended_total{namespace="on",pod="p0"}[1h])', EPOCH + 30 * TICKS)
     assert [point[1] for found in counted for point in found.points] == [2 * TICKS - 2]
-    assert asked() == before
+    assert query_series() == before
     goes_on.write([(EPOCH + 30 * TICKS, {})])
     wait_until_removed(prometheus, past + 3 * SERIES)
     again = metrics.instant('count_over_time(ended_total{namespace="on",pod="p0"}[1h])', EPOCH + 30 * TICKS)

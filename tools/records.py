@@ -14,7 +14,7 @@ _R = TypeVar("_R", bound=msgspec.Struct)
 
 
 def append(path: Path, record: msgspec.Struct) -> None:
-    """Add a line to a file of records; one that somebody left half written is ended first."""
+    """Append a line to a file of records, after completing a partial last line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     torn = path.is_file() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
     with path.open("ab") as out:

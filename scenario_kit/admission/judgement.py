@@ -62,7 +62,7 @@ def _identify(breach: Breach) -> tuple[object, ...]:
 
 
 def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Report every field of an object that is not admitted, whatever is declared."""
+    """Report every field of an object that is not admitted under any declaration."""
     yield from _check_kind(obj, bounds)
     yield from _check_place(obj, bounds)
     yield from check_privileges(obj, of_app=bounds.of_app)

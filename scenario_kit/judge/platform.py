@@ -55,7 +55,7 @@ class PlatformCheck(Value, frozen=True, kw_only=True):
 
 
 def judge_chaos(facts: ChaosFacts) -> PlatformCheck:
-    """Judge Chaos Mesh. A cluster without it is fine: faults that are its experiments ask for a capability."""
+    """Judge Chaos Mesh, which may be absent: faults that need it require a capability."""
     if not facts.image:
         return PlatformCheck(name="chaos mesh", fine=True, observed="not installed; faults of it are refused (SK911)")
     others = facts.runtimes - {facts.daemon_runtime}

@@ -16,7 +16,7 @@ _BY_VALUE: Final = (str, int, type(None))
 
 
 def cache_by_identity(maxsize: int) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
-    """Cache the results of a function of values that nobody modifies, as they are and whatever they contain.
+    """Cache the results of a function of unmodified values by their identity.
 
     Texts and numbers are compared by value, other arguments by identity. Errors are not cached. Results are shared by
     all callers, who must not modify them either.

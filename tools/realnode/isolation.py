@@ -106,7 +106,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _remove_mount_points(noted: Path) -> None:
-    """Remove the folders that were made to be covered, unless somebody uses them by now."""
+    """Remove the mount points that were created, unless they are in use."""
     for path in json.loads(noted.read_text()) if noted.exists() else ():
         with contextlib.suppress(OSError):
             Path(path).rmdir()

@@ -31,7 +31,7 @@ class WatchedCluster(Protocol):
 
 
 class ClusterState:
-    """The series of a cluster; its objects are watched, each kind by a thread, so that a scrape asks nobody."""
+    """The series of a cluster; its objects are watched, each kind by a thread, so that a scrape sends no requests."""
 
     def __init__(self, cluster: WatchedCluster) -> None:
         self._cluster = cluster
@@ -86,7 +86,7 @@ def serve_cluster_state(cluster: WatchedCluster, address: str) -> None:
         def do_GET(self) -> None:
             samples = state.collect()
             body = format_exposition(samples or {}).encode()
-            with contextlib.suppress(BrokenPipeError):  # whoever asked has given up
+            with contextlib.suppress(BrokenPipeError):  # the client has disconnected
                 self.send_response(503 if samples is None else 200)
                 self.send_header("Content-Type", CONTENT_TYPE)
                 self.send_header("Content-Length", str(len(body)))

@@ -20,7 +20,7 @@ PARTS: Final = (
     "chaos-controller-manager", "operator", NAMESPACE,
 )  # fmt: skip
 #: A process that is killed, one that is stopped until the trial is over, one that goes on after some seconds, and one
-#: that is killed and started again at once, as whoever runs a control plane does.
+#: that is killed and started again at once, as the supervisor of a control plane does.
 HOWS: Final[tuple[How, ...]] = ("killed", "hung", "paused", "restarted")
 STAGES: Final = (
     "deploy", "expectQuiet", "inject", "expectAlerts", "hold", "change", "expectCleared", "teardown",
@@ -74,7 +74,7 @@ class Outcome(Value, frozen=True, kw_only=True):
 
 
 def cells(parts: Iterable[str] = PARTS, hows: Iterable[How] = HOWS, stages: Iterable[str] = STAGES) -> list[Cell]:
-    """Every combination that there is."""
+    """All combinations."""
     found = product(parts, hows, stages)
     return [Cell(part=p, how=h, stage=s) for p, h, s in found if p != NAMESPACE or h == "killed"]
 

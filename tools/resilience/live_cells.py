@@ -1,4 +1,4 @@
-"""What somebody does to the objects of a live incident, and while which step; and what may come of it. Pure."""
+"""Actions on the objects of a live incident by step, and their possible outcomes. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scenario_kit.model import Value
 Action = Literal[
     "scenario-deleted", "scenario-edited", "scenario-suspended", "trial-deleted", "namespace-deleted", "app-occupied"
 ]
-#: Somebody deletes the Scenario, changes its app, suspends it, deletes its Trial or the namespace of its app, or
+#: Deletes the Scenario, changes its app, suspends it, deletes its Trial or the namespace of its app, or
 #: applies another Scenario of the same app.
 ACTIONS: Final[tuple[Action, ...]] = (
     "scenario-deleted", "scenario-edited", "scenario-suspended", "trial-deleted", "namespace-deleted", "app-occupied",
 )  # fmt: skip
-#: The steps of a live incident; the last one is that in which somebody investigates.
+#: The steps of a live incident; the last one is the investigation.
 LIVE_STAGES: Final = ("deploy", "expectQuiet", "inject", "expectAlerts", "expectCleared")
 #: What the Scenario has to come to: the incident is there, again or still; it is suspended; or it is gone.
 ENDS: Final[dict[Action, str]] = {

@@ -49,7 +49,7 @@ class LiveIncident:
             self.cluster.create(document)
 
     def read(self) -> dict[str, Any]:
-        """Read the status; empty where the Scenario is gone or nobody has looked at it."""
+        """Read the status; empty if the Scenario is gone or has not been reconciled."""
         found: dict[str, Any] = (self.cluster.get(self.ref) or {}).get("status") or {}
         return found
 

@@ -16,7 +16,7 @@ from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.results.trial import ALONE_LABEL
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 
-#: A change that asks for more pods or cores leaves too little capacity for other trials.
+#: A change that requests more pods or cores leaves too little capacity for other trials.
 _MOST_PODS: Final = 20
 _MOST_CORES: Final = 4.0
 #: The kind of experiment that configures the cluster's only chaos name server.
@@ -38,7 +38,7 @@ def runs_alone(runbook: Runbook) -> bool:
 
 
 def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
-    """Return whether a change asks for too many pods for others to have capacity.
+    """Return whether a change requests so many pods that other trials lack capacity.
 
     ``each`` is the CPU request of one pod of a workload, by kind and name.
     """

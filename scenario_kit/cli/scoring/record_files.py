@@ -11,7 +11,7 @@ from scenario_kit.scoring.files.source import read_source
 
 
 def find_records(paths: Iterable[Path]) -> Iterator[Path]:
-    """Find the records below folders; a path to a file is a record, whatever its name.
+    """Find the records below folders; a path to a file is a record under any name.
 
     Raises:
         UsageError: there is no such path, no record below a folder, or a file is none.

@@ -16,7 +16,7 @@ from scenario_kit.exporters.service_metrics import Sample, read_service_metrics
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident
 from scenario_kit.snapshot.reader import SnapshotFolder, parse_map
 
-#: The elements each task asks for, in the order of OpenRCA's specification.
+#: The elements required by each task, in the order of OpenRCA's specification.
 TASKS: Final[Mapping[str, tuple[str, ...]]] = {
     "task_1": ("time",),
     "task_2": ("reason",),

@@ -1,4 +1,4 @@
-"""The effect of a scenario's faults in a form that can be compared, whatever the fault types are called.
+"""The effect of a scenario's faults in a comparable form, independent of the names of fault types.
 
 Generated names are left out, and so is the way in which a field is written.
 """

@@ -158,7 +158,7 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
         return None if self.ref is None else (self.ref.kind, self.ref.name)
 
     def count_replicas(self) -> int:
-        """Return the maximum number of pods that it asks for; 0 if it does not."""
+        """Return the maximum number of pods that it requests, or 0."""
         return 0
 
     def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:

@@ -141,7 +141,7 @@ def _explain_share(value: Any) -> str:
 
 
 def _explain_first(value: Any) -> str:
-    # The twin kills the program, whatever fills the container's memory.
+    # The twin kills the program when the container's memory is full, by any cause.
     return "a stressor that a kernel kills before the program" if isinstance(value, int) and value > 0 else ""
 
 

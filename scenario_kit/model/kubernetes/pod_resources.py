@@ -45,7 +45,7 @@ def _read_requests(container: Object) -> dict[str, float]:
 
 
 def count_replicas(document: Any) -> int:
-    """Return the maximum number of pods that an object, or a merge patch of it, asks for; 0 if it does not."""
+    """Return the maximum number of pods that an object, or a merge patch of it, requests, or 0."""
     spec = document.get("spec") if isinstance(document, Mapping) else None
     reported = (
         [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()

@@ -73,7 +73,7 @@ def _read(fields: Fields) -> RunRecord:
 
 
 def _read_escalation(fields: Fields) -> Escalation:
-    """Read to whom an incident was handed over: ``escalation: {to: shop/Deployment/cart, reason: "…"}``."""
+    """Read the recipient of an escalated incident: ``escalation: {to: shop/Deployment/cart, reason: "…"}``."""
     part = fields.read_object("escalation") if "escalation" in fields else None
     return Escalation(to=part.read_text("to"), reason=part.read_text("reason")) if part else Escalation()
 

@@ -38,7 +38,7 @@ class RunRecord(Value, frozen=True, kw_only=True):
     """One run on one incident. ``problem`` explains why there is no usable answer.
 
     ``solver`` is the name of the agent, if recorded; ``resolved`` the goal predicate of mitigation; ``changed`` the
-    objects that the solver changed; ``escalation`` is a handover to somebody else; ``optimum`` pairs of observed and
+    objects that the solver changed; ``escalation`` is a handover to another owner; ``optimum`` pairs of observed and
     optimal costs and efficiencies.
     """
 

@@ -89,7 +89,7 @@ METRICS: Final = (
         root_cause_resource="all resources of a cost anomaly are named",
     ),
     *_define("Record", PAPER, "up", mitigation="the goal predicate holds at the end (resolved)"),
-    *_define("Record", OURS, "", escalation__rate="share of runs that were handed over to somebody else"),
+    *_define("Record", OURS, "", escalation__rate="share of runs that were escalated"),
     *_define(
         "Record", OURS, "up", escalation__routing="nearness of the addressee to a root",
         escalation__handover="F1 of the diagnosis that came along",

@@ -72,7 +72,7 @@ def _read_body(cell: str) -> Object:
 
 
 def _continue(before: _History | None, sighting: ObjectSighting) -> _History:
-    """Add a sighting to an object's history; it dates whatever differs from the previous one."""
+    """Add a sighting to an object's history; it dates every difference from the previous one."""
     spec, status = _digest(sighting.body), json.dumps(sighting.body.get("status"), sort_keys=True)
     at = format_timestamp(sighting.at)
     if before is None:

@@ -97,7 +97,7 @@ class SubmitMessage(msgspec.Struct, frozen=True, kw_only=True, tag="submit", for
 
 
 class EscalateMessage(msgspec.Struct, frozen=True, kw_only=True, tag="escalate", forbid_unknown_fields=True):
-    """Hand the incident to somebody else, with what is known so far. That ends the run.
+    """Escalate the incident, with what is known so far. That ends the run.
 
     ``to`` is the object whose owners are to take over, as ``namespace/Kind/name``.
     """

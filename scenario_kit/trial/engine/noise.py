@@ -1,4 +1,4 @@
-"""Background noise: apply the events planned for the current time, whatever was applied before.
+"""Background noise: apply the events planned for the current time, from any previous state.
 
 Each occurrence has its own receipt, so a restarted run knows what is in force. Noise begins when the app is ready and
 ends with the teardown, which undoes every receipt.

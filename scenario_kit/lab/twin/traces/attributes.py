@@ -118,7 +118,7 @@ def record_events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
     if around.name.kind == "SERVER" and around.dialect in ("node", "dotnet"):
         return ()
     if around.name.kind == "CLIENT" and protocol == "http" and _read_status(around):
-        return ()  # a response is not an exception, whatever its status
+        return ()  # a response of any status is not an exception
     reported = {"exception.type": kind, "exception.message": around.words}
     return (SpanEvent(end, "exception", reported),)
 

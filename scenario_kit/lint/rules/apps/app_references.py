@@ -1,4 +1,4 @@
-"""Find names in an app's definition that its manifests do not contain, whatever its options."""
+"""Find names in an app's definition that its manifests do not contain under any options."""
 
 from __future__ import annotations
 

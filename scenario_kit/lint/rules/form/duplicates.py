@@ -61,7 +61,7 @@ def check_near_duplicates(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_copies(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry) -> list[IndexEntry]:
-    """Find scenarios with the same effect, whatever the names of their fault types."""
+    """Find scenarios with the same effect, independent of the names of their fault types."""
     return index.copies(entry) or [
         o for o in _render_candidates(catalog, index, entry) if o.does and o.does == entry.does
     ]

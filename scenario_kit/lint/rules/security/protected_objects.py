@@ -1,4 +1,4 @@
-"""SK220, SK226, SK235 to SK239: what no change may reach or write, whatever a fault declares."""
+"""SK220, SK226, SK235 to SK239: objects that no change may reach or write, regardless of declarations."""
 
 from __future__ import annotations
 

@@ -57,14 +57,14 @@ class _Event(msgspec.Struct, frozen=True):
     kv: _WatchEntry
 
 
-class _Result(msgspec.Struct, frozen=True):
+class _WatchResponse(msgspec.Struct, frozen=True):
     events: tuple[_Event, ...] = ()
     canceled: bool = False
     cancel_reason: str = ""
 
 
 class _Message(msgspec.Struct, frozen=True):
-    result: _Result = _Result()
+    result: _WatchResponse = _WatchResponse()
 
 
 _DECODER = msgspec.json.Decoder(_Message)

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 import yaml
@@ -48,6 +49,19 @@ class ApiConnection(Protocol):
         Raises:
             ClusterError: no token is available.
         """
+
+
+def create_pool(url: str, tls: ssl.SSLContext | None = None) -> urllib3.PoolManager:
+    """Create a connection pool; through the environment's proxy, except for this machine.
+
+    ``tls`` is how the server is verified, and the certificate that it is shown; by default the authorities of the
+    system.
+    """
+    where = urlsplit(url)
+    proxy = getproxies().get(where.scheme, "")
+    if not proxy or where.hostname in LOOPBACK or proxy_bypass(where.netloc):
+        return urllib3.PoolManager(maxsize=CONNECTIONS, ssl_context=tls)
+    return urllib3.ProxyManager(proxy, maxsize=CONNECTIONS, ssl_context=tls)
 
 
 class Certificate:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urlencode
 
 import msgspec
 import urllib3
 
-from scenario_kit.clients.connection import CONNECTIONS, LOOPBACK
+from scenario_kit.clients.connection import create_pool
 from scenario_kit.clients.transport_errors import LIBRARY_ERRORS
 from scenario_kit.errors import MetricsError
 from scenario_kit.model import Object
@@ -37,7 +36,7 @@ class PrometheusMetrics:
 
     def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
         self.url = url.rstrip("/")
-        self._pool = _create_pool(self.url, tls)
+        self._pool = create_pool(self.url, tls)
 
     def close(self) -> None:
         """Close the connections."""
@@ -89,15 +88,6 @@ class PrometheusMetrics:
             return decode()
         except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
             raise MetricsError(f"{self.url}: {url}: not a response of Prometheus: {error!r}") from error
-
-
-def _create_pool(url: str, tls: ssl.SSLContext | None) -> urllib3.PoolManager:
-    """Create a connection pool; through the environment's proxy, except for this machine."""
-    where = urlsplit(url)
-    proxy = getproxies().get(where.scheme, "")
-    if not proxy or where.hostname in LOOPBACK or proxy_bypass(where.netloc):
-        return urllib3.PoolManager(maxsize=CONNECTIONS, ssl_context=tls)
-    return urllib3.ProxyManager(proxy, maxsize=CONNECTIONS, ssl_context=tls)
 
 
 def build_error(status: int, body: bytes, url: str) -> MetricsError:

@@ -119,6 +119,9 @@ INSTEAD = {
     "scenario-kit shards collect work.json --results results": "scenario-kit shards collect --help",
     "scenario-kit verify catalog/scenarios --plan standard --shard 3/20": "scenario-kit verify --help",
     "kubectl -n scenario-kit-shards delete jobs,configmaps -l scenariokit.io/work=catalogue": "true",
+    # tests/e2e/test_snapshot.py records a trial of a lab as if the lab were another's.
+    "scenario-kit snapshot my-scenarios/shipping-scaled-to-zero --cluster current --context staging"
+    " --prometheus http://127.0.0.1:9090 --jaeger http://127.0.0.1:16686": "scenario-kit snapshot --help",
     "scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090": "scenario-kit doctor --help",
 }
 #: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.

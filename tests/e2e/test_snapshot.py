@@ -7,8 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from scenario_kit.campaign import run as run_campaign
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.cli.validation.incident_player import IncidentPlayer, SnapshotOptions
+from scenario_kit.cli.validation.recording_places import RecordedTrial
+from scenario_kit.clients.jaeger import JaegerTraces
+from scenario_kit.lab.lifecycle import list_worlds
+from scenario_kit.lab.telemetry.prometheus_access import connect_metrics
+from scenario_kit.lab.tracing.access import build_traces_path
+from scenario_kit.load import load_scenario
+from scenario_kit.model import TrialSpec
 from scenario_kit.scoring.files.topologies import read_topology
 from scenario_kit.scoring.files.truths import read_truths
+from scenario_kit.snapshot import FIRST_DAY, SnapshotSettings, write_snapshot
+from scenario_kit.snapshot.live.observer import ClusterObserver
+from scenario_kit.snapshot.live.recorder import LiveRecorder
 from scenario_kit.snapshot.reader import SnapshotFolder
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
@@ -124,3 +137,69 @@ def test_solvers_run_on_snapshots(snapshots, tmp_path):
         assert series[0].points[0][1] > 1e6
     finally:
         metrics.close()
+
+
+class ForeignCluster:
+    """Records a trial of the lab over its API server, Prometheus and Jaeger alone, as if the lab were another's.
+
+    The trial is played in virtual time, for a wall clock would take minutes; only what time it is comes from the lab.
+    """
+
+    clock = "Virtual"
+
+    def __init__(self, lab, folder):
+        self.lab = lab
+        self.file = folder / "ticks.jsonl"
+
+    def record(self, planned, build, _sample):
+        campaign = build(self.lab.cluster)
+        times = [0.0]
+        recorder = LiveRecorder(lambda: self.find(campaign, planned), self.file, lambda: times[-1])
+        self.file.write_bytes(b"")
+
+        def look():
+            worlds = {each["trial"]: each["now"] for each in list_worlds(self.lab.state)}
+            if worlds.get(campaign.name(planned), 0.0) > times[-1]:
+                times.append(worlds[campaign.name(planned)])
+                recorder.look()
+            return recorder.list_problems()
+
+        result = run_campaign([planned], campaign, parallel=1, health=look, progress=lambda *_: None)[0]
+        recorder.stop()  # with a trial, the lab forgets its traces; those of the last two minutes are not read
+        assert recorder.list_problems() == []
+        return RecordedTrial(result, self.runbook.namespace, recorder.read_ticks, connect_metrics(self.lab.state))
+
+    def find(self, campaign, planned):
+        self.runbook = TrialSpec.from_json(campaign.find(planned)["spec"]).runbook()
+        everywhere, state = self.runbook.everywhere, self.lab.state
+        root = f"{state.server_url}{build_traces_path(state.server_token, everywhere[0])}/jaeger"
+        return ClusterObserver(self.lab.cluster, everywhere, JaegerTraces(root, everywhere).read)
+
+    def describe(self):
+        return "", ""
+
+    def close(self):
+        """Leave everything to the fixtures."""
+
+
+def test_what_a_cluster_shows_over_its_apis_makes_a_snapshot(lab, tmp_path):
+    catalog, file = Catalog(), find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+    options = SnapshotOptions(tmp_path, 1, FIRST_DAY, SnapshotSettings(), quiet=2, hold=5)
+    player = IncidentPlayer(load_scenario(file).scenario, file, catalog, options, ForeignCluster(lab, tmp_path))
+    place = player.choose_place()
+    manifest = write_snapshot(player.play(), player.describe_source(()), place)
+    SnapshotFolder(place.folder).verify()
+    assert manifest.times.injection
+
+    reader = load_reader()
+    looks, _ = reader.read_alerts(place.folder)
+    assert looks[0][1] == []
+    assert {a["labels"]["alertname"] for a in looks[-1][1]} >= {"HighRequestErrorRate"}
+    assert {"ScalingReplicaSet", "Started"} <= {e["reason"] for e in reader.read_events(place.folder)}
+    objects = reader.read_objects(place.folder)
+    assert not {"Secret", "Trial", "HTTPChaos"} & {o["kind"] for _, o in objects}
+    carts = [o["spec"]["replicas"] for _, o in objects if (o["kind"], o["metadata"]["name"]) == ("Deployment", "cart")]
+    assert carts[-1] == 0  # how many looks there are before depends on how fast the lab is
+    assert "frontend" in {row["ServiceName"] for row in reader.read_logs(place.folder)}
+    assert "frontend" in {row["ServiceName"] for row in reader.read_spans(place.folder)}
+    assert {"frontend", "checkout"} <= {name for _, name, _ in reader.read_metrics(place.folder)}

@@ -78,15 +78,23 @@ def open_cluster(choice: ClusterChoice, options: ValidationOptions) -> ClusterPl
         UsageError: it was not named, or has no operator.
         ClusterError: it cannot be reached.
     """
+    return ClusterPlace(_open_kind(choice) if choice.kind else open_context(choice.context, options.as_json), options)
+
+
+def open_context(context: str, as_json: bool) -> ChosenCluster:
+    """Open the cluster of a context; without one, of the current context if a person agrees.
+
+    Raises:
+        UsageError: nobody named or confirmed it, or it has no operator.
+        ClusterError: it cannot be reached.
+    """
     from scenario_kit.clients.kube import KubeCluster
     from scenario_kit.clients.kubernetes_client import read_current_context
 
-    if choice.kind:
-        return ClusterPlace(_open_kind(choice), options)
-    context = choice.context or _ask_for_context(read_current_context(), options.as_json)
-    cluster = KubeCluster(context=context)
-    require_operator(cluster, context)
-    return ClusterPlace(ChosenCluster(cluster, context, cluster.server_url, f"--context {context}"), options)
+    named = context or _ask_for_context(read_current_context(), as_json)
+    cluster = KubeCluster(context=named)
+    require_operator(cluster, named)
+    return ChosenCluster(cluster, named, cluster.server_url, f"--context {named}")
 
 
 def _open_kind(choice: ClusterChoice) -> ChosenCluster:

@@ -1,4 +1,4 @@
-"""The player of an incident: it runs its trial in the lab and reads the recording (``snapshot``)."""
+"""The player of an incident: it runs its trial at a place and reads the recording (``snapshot``)."""
 
 from __future__ import annotations
 
@@ -7,26 +7,17 @@ import uuid
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from scenario_kit.campaign import TRY, Campaign, PlannedTrial, TrialResult, run
+from scenario_kit.campaign import TRY, Campaign, PlannedTrial, TrialResult
 from scenario_kit.campaign.interventions.programs import build_control, build_recorded
-from scenario_kit.campaign.planning.concurrency import runs_alone
 from scenario_kit.campaign.planning.plans import count_users
 from scenario_kit.catalog import Catalog
-from scenario_kit.cli.terminal.live import Timeline
-from scenario_kit.cli.terminal.output import print_progress
-from scenario_kit.cli.validation.validate import list_dead_parts
-from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.cli.validation.recording_places import RecordedTrial, RecordingPlace
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
-from scenario_kit.lab.host.state import LabState
-from scenario_kit.lab.lifecycle import bring_up, occupy
-from scenario_kit.lab.recording_client import RecordingClient
-from scenario_kit.lab.telemetry.prometheus_access import connect_metrics, create_writer
-from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
 from scenario_kit.model import Runbook, Scenario
+from scenario_kit.ports import Cluster
 from scenario_kit.publication.hashed_name import is_hashed_name
 from scenario_kit.render import resolve
 from scenario_kit.render.scenarios.runbook import render_as_written
@@ -47,7 +38,6 @@ class SnapshotOptions:
 
     out: Path
     seed: int
-    lab: str
     first_day: date
     settings: SnapshotSettings
     quiet: int | None = None
@@ -63,15 +53,18 @@ def build_name(scenario: str, number: int) -> str:
 
 
 class IncidentPlayer:
-    """Runs one scenario in the lab and records its telemetry."""
+    """Runs one scenario at a place and records its telemetry."""
 
-    def __init__(self, scenario: Scenario, file: Path, catalog: Catalog, options: SnapshotOptions) -> None:
+    def __init__(
+        self, scenario: Scenario, file: Path, catalog: Catalog, options: SnapshotOptions, place: RecordingPlace
+    ) -> None:
         self._scenario = scenario
         self._file = file
         self._catalog = catalog
         self._options = options
+        self._place = place
+        self._missed: int | None = None
         self._sample = self._resolve("app", 100)
-        self._clients: list[RecordingClient] = []
 
     def choose_place(self) -> SnapshotPlace:
         """Choose the folders, whose name does not reveal the scenario.
@@ -121,38 +114,23 @@ class IncidentPlayer:
         return self._distort(recording, policies)
 
     def _distort(self, recording: Recording, policies: tuple[TelemetryPolicy, ...]) -> Recording:
-        lab = LabState.load(self._options.lab)
         copies = {name: f"{name}-{uuid.uuid4().hex[:8]}" for name in recording.runbook.everywhere}
         distortion = Distortion(policies, recording.seed, recording.start)
-        return distort_recording(recording, distortion, copies, lambda: create_writer(lab))
+        return distort_recording(recording, distortion, copies, self._place.create_writer)
 
     def _play(self, planned: PlannedTrial, last: str) -> Recording:
-        lab = bring_up(self._options.lab, say=print_progress)
-        campaign = self._build_campaign(KubeCluster(kubeconfig=Path(lab.kubeconfig)))
-        client = RecordingClient(lab.server_url, lab.server_token, campaign.name(planned))
-        self._clients.append(client)
-        with occupy(self._options.lab, print_progress, alone=runs_alone(self._sample)):
-            client.announce()
-            try:
-                result = self._run(campaign, planned, lab)
-            except BaseException:
-                campaign.remove(planned)
-                raise
-        if result.outcome != "Held":
-            _raise_failure(result)
-        return self._read(result, lab, client, last)
+        try:
+            recorded = self._place.record(planned, self._build_campaign, self._sample)
+        except KeyboardInterrupt:
+            raise typer.Abort("interrupted; the trial was undone, and nothing was written") from None
+        if recorded.result.outcome != "Held":
+            _raise_failure(recorded.result)
+        self._missed = recorded.missed
+        return self._read(recorded, last)
 
     def drop(self) -> None:
-        """Delete the recordings in the lab."""
-        for client in self._clients:
-            client.drop()
-
-    def _run(self, campaign: Campaign, planned: PlannedTrial, lab: LabState) -> TrialResult:
-        with Timeline(f"{self._scenario.name}: snapshot with seed {planned.seed}", [planned]) as timeline:
-            try:
-                return run([planned], campaign, parallel=1, health=lambda: list_dead_parts(lab), progress=timeline)[0]
-            except KeyboardInterrupt:
-                raise typer.Abort("interrupted; the trial was undone, and nothing was written") from None
+        """Delete the recordings."""
+        self._place.close()
 
     def _resolve(self, namespace: str, load_percent: int) -> Runbook:
         users = count_users(self._scenario, load_percent)
@@ -171,26 +149,28 @@ class IncidentPlayer:
         describe = "what is wrong with telemetry raises no alert by itself"
         return PlannedTrial(purpose="control", describe=describe, steps=steps, seed=self._options.seed)
 
-    def _build_campaign(self, cluster: Any) -> Campaign:
+    def _build_campaign(self, cluster: Cluster) -> Campaign:
         sample = self._sample
         return Campaign(
-            cluster, TRY, self._scenario.name, sample.digest, sample.app.name, self._resolve, identity=uuid.uuid4().hex
-        )
+            cluster, TRY, self._scenario.name, sample.digest, sample.app.name, self._resolve, self._place.clock,
+            identity=uuid.uuid4().hex,
+        )  # fmt: skip
 
-    def _read(self, result: TrialResult, lab: LabState, client: RecordingClient, last: str) -> Recording:
-        history = result.history
+    def _read(self, recorded: RecordedTrial, last: str) -> Recording:
+        result, history = recorded.result, recorded.result.history
         handover = next((s.finished_at for s in result.steps if s.kind == last), None)
         if history is None or result.started_at is None or handover is None:
             raise InfrastructureError("the trial left no evidence", fix="run the same command again")
         return Recording(
-            runbook=self._resolve(_find_namespace(client), 100),
+            runbook=self._resolve(recorded.namespace, 100),
             seed=result.seed,
             start=result.started_at,
             injected=min(result.injections.values(), default=None),
             handover=handover,
             history=history,
-            read_ticks=client.read_ticks,
-            metrics=connect_metrics(lab),
+            read_ticks=recorded.read_ticks,
+            metrics=recorded.metrics,
+            virtual=self._place.clock == "Virtual",
             injections=result.injections,
         )
 
@@ -198,7 +178,7 @@ class IncidentPlayer:
         """Describe the source and the settings of the snapshot."""
         spec, sample, options = self._scenario.spec, self._sample, self._options
         objects = render_as_written(spec, sample.app, self._catalog.templates(sample.app.name))
-        key = compute_version_key(spec, sample, objects, read_kubernetes_version(), describe_engine())
+        key = compute_version_key(spec, sample, objects, *self._place.describe())
         return SnapshotSource(
             spec,
             {"app": key.app_digest, "images": key.images, "alerts": key.alerts},
@@ -209,6 +189,7 @@ class IncidentPlayer:
                 "quietMinutes": options.quiet,
                 "holdMinutes": options.hold,
                 "telemetryFaults": [policy.to_json() for policy in policies],
+                **({} if self._place.clock == "Virtual" else {"missedLooks": self._missed}),
             },
         )
 
@@ -225,12 +206,3 @@ def _raise_failure(result: TrialResult) -> None:
     step = next((s for s in result.steps if s.outcome == "Broken"), None)
     message = f"the incident did not occur as declared: step {step.step if step else ''} did not hold"
     raise AuthoringError(message, result.findings, fix=f"run scenario-kit try for details: {result.message}")
-
-
-def _find_namespace(client: RecordingClient) -> str:
-    """Return the namespace of the app: the shortest one in the recording."""
-    for tick in client.read_ticks():
-        found = {o["metadata"].get("namespace", "") for o in tick.objects} - {""}
-        if found:
-            return str(min(found, key=len))
-    raise InfrastructureError("the lab recorded no objects of the app", fix="run the same command again")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import typer
 
-from scenario_kit.cli.terminal.options import Format, Lab, ScenarioPath
+from scenario_kit.cli.terminal.options import Format, Lab, ScenarioPath, declare_choice
 from scenario_kit.cli.terminal.output import fold_text, print_progress, show_json
 from scenario_kit.cli.terminal.terminal import style_text
-from scenario_kit.cli.validation.validate import Seed
+from scenario_kit.cli.validation.validate import Context, Seed
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.cli.validation.incident_player import SnapshotOptions
+    from scenario_kit.cli.validation.recording_places import RecordingPlace, TelemetryAddresses
     from scenario_kit.snapshot import SnapshotPlace, SnapshotSettings
     from scenario_kit.snapshot.folder.manifest import Manifest
 
@@ -36,6 +38,12 @@ TelemetryFaults = Annotated[
 Control = Annotated[
     bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
 ]
+Place = Annotated[
+    str,
+    declare_choice("--cluster", "lab|current", help="Where it happens: the lab, or a kubeconfig context."),
+]
+Prometheus = Annotated[str, typer.Option(help="URL of the Prometheus that the operator of --cluster current reads.")]
+Jaeger = Annotated[str, typer.Option(help="URL of the Jaeger query service of --cluster current.")]
 
 
 def snapshot(
@@ -56,6 +64,10 @@ def snapshot(
     telemetry_faults: TelemetryFaults = None,
     no_lite: Annotated[bool, typer.Option("--no-lite", help="Omit the short tables in `lite`.")] = False,
     control: Control = False,
+    cluster: Place = "lab",
+    context: Context = "",
+    prometheus: Prometheus = "",
+    jaeger: Jaeger = "",
     format: Format = "text",
 ) -> int:
     """Run an incident and write its telemetry into a folder for offline solvers.
@@ -66,17 +78,78 @@ def snapshot(
     Example: scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero
     """
     from scenario_kit.cli.validation.incident_player import SnapshotOptions
+    from scenario_kit.cli.validation.recording_places import RecordingLab, TelemetryAddresses
 
     settings = _choose_settings(without or (), trace_share, metric_seconds, lite=not no_lite)
     minutes = (quiet_minutes, hold_minutes)
     options = SnapshotOptions(
-        out, seed, name, _parse_day(first_day), settings, *minutes, telemetry_faults, format == "json", control
+        out, seed, _parse_day(first_day), settings, *minutes, telemetry_faults, format == "json", control
     )
-    return take_snapshot(scenario, options)
+    given = _ClusterOptions(context, TelemetryAddresses(prometheus, jaeger))
+    if cluster == "lab":
+        _require_lab_options(given)
+        return take_snapshot(scenario, options, lambda: RecordingLab(name))
+    _require_cluster_options(given, options, {"--name": name != "default", "--first-day": first_day is not None})
+    return take_snapshot(scenario, options, lambda: _open_cluster(given, options))
 
 
-def take_snapshot(path: Path, options: SnapshotOptions) -> int:
-    """Run a scenario in the lab, write its snapshot, and return the exit code.
+class _ClusterOptions(NamedTuple):
+    """Options about the cluster, and where its telemetry is."""
+
+    context: str
+    addresses: TelemetryAddresses
+
+
+def _require_lab_options(given: _ClusterOptions) -> None:
+    """Require that no option about a cluster is given.
+
+    Raises:
+        UsageError: one is.
+    """
+    for option, value in {"--context": given.context, **_name_addresses(given.addresses)}.items():
+        if value:
+            raise UsageError(f"{option} says nothing to --cluster lab", fix="--cluster current, or leave it out")
+
+
+def _require_cluster_options(given: _ClusterOptions, options: SnapshotOptions, of_lab: Mapping[str, bool]) -> None:
+    """Require the options without which a cluster cannot be recorded, and none that only the lab takes.
+
+    Raises:
+        UsageError: one is missing, is of no use, or is not the address of a server.
+    """
+    of_lab = {**of_lab, "--telemetry-faults": options.policies is not None}
+    for option, set_ in of_lab.items():
+        if set_:
+            raise UsageError(f"{option} says nothing to --cluster current", fix="--cluster lab, or leave it out")
+    if not given.addresses.prometheus:
+        raise UsageError(
+            "--cluster current needs the Prometheus that the operator reads", fix="--prometheus http://127.0.0.1:9090"
+        )
+    if not given.addresses.jaeger and options.settings.keeps("traces"):
+        raise UsageError(
+            "--cluster current needs the Jaeger that has the traces", fix="--jaeger URL, or --without traces"
+        )
+    for option, url in _name_addresses(given.addresses).items():
+        parts = urlsplit(url)
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise UsageError(f"{option} {url} is not the URL of a server", fix=f"{option} http://127.0.0.1:9090")
+
+
+def _name_addresses(addresses: TelemetryAddresses) -> dict[str, str]:
+    return {"--prometheus": addresses.prometheus, "--jaeger": addresses.jaeger}
+
+
+def _open_cluster(given: _ClusterOptions, options: SnapshotOptions) -> RecordingPlace:
+    from scenario_kit.cli.validation.cluster_place import open_context
+    from scenario_kit.cli.validation.recording_places import RecordingCluster
+
+    traced = options.settings.keeps("traces")
+    addresses = given.addresses if traced else given.addresses._replace(jaeger="")
+    return RecordingCluster(open_context(given.context, options.as_json), addresses)
+
+
+def take_snapshot(path: Path, options: SnapshotOptions, open_place: Callable[[], RecordingPlace]) -> int:
+    """Run a scenario at a place, write its snapshot, and return the exit code.
 
     Raises:
         AuthoringError: the incident did not occur as declared, or the folder would reveal the answer.
@@ -95,7 +168,8 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
         raise UsageError(f"{path} contains {len(files)} scenarios", fix="choose one of them")
     catalog = Catalog(find_collections(files))
     scenario = load_scenario(files[0]).scenario
-    player = IncidentPlayer(build_control_twin(scenario) if options.control else scenario, files[0], catalog, options)
+    played = build_control_twin(scenario) if options.control else scenario
+    player = IncidentPlayer(played, files[0], catalog, options, open_place())
     place = player.choose_place()
     policies = player.read_policies()
     try:

@@ -61,10 +61,13 @@ _NUMBER: Final = re.compile(r"(?:0[xX][0-9A-Fa-f]+|\d+)(?:\.(?:0[xX][0-9A-Fa-f]+
 #: Registries that serve images to everybody.
 _PUBLIC: Final = frozenset(
     {
-        "cgr.dev", "docker.elastic.co", "docker.io", "gcr.io", "ghcr.io", "index.docker.io", "mcr.microsoft.com",
+        "asia-docker.pkg.dev", "cgr.dev", "docker.elastic.co", "docker.io", "europe-docker.pkg.dev", "gcr.io", "ghcr.io", "index.docker.io", "mcr.microsoft.com",
         "public.ecr.aws", "quay.io", "registry-1.docker.io", "registry.gitlab.com", "registry.k8s.io",
+        "us-docker.pkg.dev",
     }
 )  # fmt: skip
+#: Parts of files that no program requests: comments, names of XML namespaces, and those of JSON schemas.
+_IDENTIFIERS: Final = re.compile(r"(?m)^[ \t]*#(?!!).*$|\bxmlns(?::\w+)?=\"[^\"\n]*\"|\"\$schema\"\s*:\s*\"[^\"\n]*\"")
 _REFERENCE: Final = re.compile(r"\$\((\w+)\)")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
@@ -136,7 +139,7 @@ def _list_files(obj: Object) -> Iterator[ReadText]:
         for key, text in data.items() if isinstance(data, Mapping) else ():
             encoded = (obj["kind"], field) in (("ConfigMap", "binaryData"), ("Secret", "data"))
             if isinstance(text, str):
-                yield ReadText((field, str(key)), _decode(text) if encoded else text)
+                yield ReadText((field, str(key)), _IDENTIFIERS.sub("", _decode(text) if encoded else text))
 
 
 def _decode(text: str) -> str:

@@ -126,3 +126,19 @@ def test_encoded_files_are_read(kind: str, field: str) -> None:
     }
 
     assert next(read.text for read in list_texts(obj)) == "http://evil.io"
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("# see https://nginx.org/en/docs\nlisten 80;", []),
+        ('<configuration xmlns="http://www.w3.org/2001/XMLSchema">', []),
+        ('{"$schema": "https://json-schema.org/draft/2020-12/schema", "url": "http://evil.io"}', ["evil.io"]),
+        ("#!/bin/sh\nwget http://evil.io # now", ["evil.io"]),
+        ("a: 1 # http://evil.io", ["evil.io"]),
+    ],
+)
+def test_comments_and_identifiers_of_files_are_no_addresses(text: str, hosts: list[str]) -> None:
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": text}}
+
+    assert [host for read in list_texts(obj) for host in read.hosts] == hosts

@@ -199,3 +199,36 @@ def brief_with_a_comment(subject: Subject) -> Iterator[Defect]:
 def brief_with_a_foreign_sentence(subject: Subject) -> Iterator[Defect]:
     """The brief names the broken object in a short sentence in another language."""
     yield _saying(subject, f"Le service {_target(subject)} est \u00e9teint.")
+
+
+@kind("SK211")
+def brief_with_invisible_characters(subject: Subject) -> Iterator[Defect]:
+    """The brief spells the broken object in characters that nobody sees: tags, or variation selectors."""
+    for start in (0xE0000, 0xE0100):
+        hidden = "".join(chr(start + ord(letter)) for letter in _target(subject))
+        yield _saying(subject, f"Please help.{hidden}")
+
+
+@kind("SK211")
+def brief_in_binary_figures(subject: Subject) -> Iterator[Defect]:
+    """The brief contains the name of the broken object in binary figures."""
+    yield _saying(subject, " ".join(f"{ord(letter):08b}" for letter in _target(subject)))
+
+
+@kind("SK211")
+def brief_with_a_variable(subject: Subject) -> Iterator[Defect]:
+    """The brief names an environment variable of the app, which no user sees."""
+    _target(subject)
+    pods = (o["spec"]["template"]["spec"] for o in subject.objects.values() if o["kind"] == "Deployment")
+    names = (v["name"] for spec in pods for c in spec["containers"] for v in c.get("env") or ())
+    yield _saying(
+        subject, f"{needs([n for n in names if '_' in n and n.isupper()], 'it has no variables')[0]} looks odd."
+    )
+
+
+@kind("SK211")
+def brief_that_says_what_was_edited(subject: Subject) -> Iterator[Defect]:
+    """The brief says which kind of object was edited."""
+    _target(subject)
+    yield _saying(subject, "It began when somebody edited a Service this morning.")
+    yield _saying(subject, "There may be a typo in the new manifest.")

@@ -96,6 +96,43 @@ def solution_as_decoy(subject: Subject) -> Iterator[Defect]:
     yield Defect("the first solution is also a decoy", document)
 
 
+@kind("SK433")
+def decoy_that_takes_the_fault_back(subject: Subject) -> Iterator[Defect]:
+    """A decoy removes what the labelled faults injected."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    labels = needs(subject.spec.ground_truth.root_causes, "nothing is labelled")
+    changes = [{"removeFault": {"fault": name}} for name in dict.fromkeys(cause.fault for cause in labels)]
+    spec["decoys"] = [*_listed(spec, "decoys"), {"name": "another-try", "changes": changes}]
+    yield Defect("a decoy removes the faults", document)
+
+
+@kind("SK133")
+def decoy_that_writes_a_status(subject: Subject) -> Iterator[Defect]:
+    """A decoy patches the status of an object, which the API server ignores."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    other = needs([name for name in subject.objects if name.startswith("Deployment/")], "it has no Deployment")[0]
+    change = {"patch": {"target": other, "type": "Merge", "patch": {"status": {"readyReplicas": 1}}}}
+    spec["decoys"] = [*_listed(spec, "decoys"), {"name": "another-try", "changes": [change]}]
+    yield Defect(f"a decoy patches the status of {other}", document)
+
+
+@kind("SK133")
+def decoy_that_cancels_itself(subject: Subject) -> Iterator[Defect]:
+    """A decoy writes a field of a Service, and then its former value."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    services = [n for n in subject.bystanders("Service") if "sessionAffinity" not in subject.objects[n]["spec"]]
+    other = needs(services, "every Service is involved")[0]
+    values = ("ClientIP", None)
+    changes = [
+        {"patch": {"target": other, "type": "Merge", "patch": {"spec": {"sessionAffinity": value}}}} for value in values
+    ]
+    spec["decoys"] = [*_listed(spec, "decoys"), {"name": "another-try", "changes": changes}]
+    yield Defect(f"a decoy changes {other} and changes it back", document)
+
+
 @kind("SK417")
 def decoy_twice(subject: Subject) -> Iterator[Defect]:
     """Two decoys are the same."""

@@ -158,7 +158,13 @@ def decoy_that_does_more_than_a_solution(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"the solution and an annotation of {other} as decoy", document)
 
 
-@kind("SK431", stage="Trial", first=("repeat",))
+@kind("SK433")
+def decoy_that_says_the_solution_otherwise(subject: Subject) -> Iterator[Defect]:
+    """A decoy writes what the solution writes, by a patch of another type."""
+    yield from decoy_that_works(subject)
+
+
+@kind("SK431", "SK433", stage="Trial", first=("repeat",))
 def decoy_that_works(subject: Subject) -> Iterator[Defect]:
     """A decoy is an equivalent of the solution, written differently."""
     document, spec = _inheriting(subject)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -14,9 +14,11 @@ from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.generated_names import find_outdated
 from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.stages import build_stage
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
-from scenario_kit.model import Change, Fault
+from scenario_kit.model import Change, Fault, Object
 from scenario_kit.model.authored.scenario import LABELLED, Solution
+from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE
@@ -83,6 +85,13 @@ def check_idle(case: LintContext) -> Iterator[Problem]:
         if isinstance(error, NoChange):
             fix, edits = find_outdated(case, place, _change(case, place))
             yield Problem(place, error.message, "the app as the fault left it", "a change of it", fix, edits=edits)
+    idle = {place[:3] for place, error in case.unrepaired if isinstance(error, NoChange)}
+    for procedure in case.procedures():
+        stage = next((s for s in case.stages if s.place == (*procedure.place, "changes")), None)
+        writes = all(c.operation.patches and not list(c.operation.list_rollouts(False)) for c in procedure.changes)
+        if stage and procedure.changes and writes and procedure.place not in idle and stage.after == stage.before:
+            message = f"the changes of {procedure.kind} '{procedure.name}' cancel each other"
+            yield Problem((*procedure.place, "changes"), message, "the app as the fault left it", "a change of it")
 
 
 @register_check("SK122")
@@ -163,12 +172,64 @@ def check_true_decoy(case: LintContext) -> Iterator[Problem]:
     decoys = case.scenario.spec.decoys
     for i, decoy in enumerate(decoys):
         place = ("spec", "decoys", i)
+        labelled = {use.name for use in case.scenario.spec.faults if use.role in LABELLED}
+        if labelled and labelled <= {change.operation.fault for change in decoy.changes}:
+            message = f"decoy '{decoy.name}' takes the labelled faults back"
+            yield Problem(place, message, edits=(Drop(place),) if len(decoys) > 1 else ())
+            continue
         for solution, whole in _list_solutions(case):
             held = whole and all(change in decoy.changes for change in solution.changes)
-            if solution.changes and (held or decoy.changes == solution.changes):
-                message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
+            does = whole and _has_same_effect(case, decoy.changes, solution.changes)
+            if solution.changes and (held or does or decoy.changes == solution.changes):
+                what = "effect" if does and not held else "changes"
+                message = f"decoy '{decoy.name}' has the {what} of solution '{solution.name}'"
                 yield Problem(place, message, edits=(Drop(place),) if len(decoys) > 1 else ())
                 break
+
+
+def _has_same_effect(case: LintContext, changes: Sequence[Change], solution: Sequence[Change]) -> bool:
+    """Return whether changes write on the broken app what the solution writes there, however they say it.
+
+    What else a solution does (restarts, commands, flags) must be among the changes.
+    """
+    if case.app is None or case.objects is None:
+        return False
+    faults = [case.faults[use.name] for use in case.scenario.spec.faults if use.name in case.faults]
+    broken = build_stage((), case.app, case.objects, [c for fault in faults for c in fault.changes]).after
+    solved, tried = (_index(build_stage((), case.app, broken, each).after) for each in (solution, changes))
+    written = [name for name, obj in _index(broken).items() if solved.get(name) != obj]
+    written += [name for name in solved if name not in _index(broken)]
+    others = [c for c in solution if not _writes_objects(c)]
+    return (
+        bool(written)
+        and all(change in changes for change in others)
+        and all(_is_written_alike(_index(broken).get(name), solved.get(name), tried.get(name)) for name in written)
+    )
+
+
+def _index(objects: Iterable[Object]) -> dict[tuple[str, str, str], Object]:
+    return {(o["kind"], o["metadata"].get("namespace", ""), o["metadata"]["name"]): o for o in objects}
+
+
+def _writes_objects(change: Change) -> bool:
+    """Return whether a change does nothing but write an object whose content is known beforehand."""
+    operation = change.operation
+    return (
+        operation.patches or operation.manifest is not None or operation.keyword == "delete"
+    ) and change.until is None
+
+
+def _is_written_alike(broken: Object | None, solved: Object | None, tried: Object | None) -> bool:
+    """Return whether an object is as a solution leaves it, in everything that the solution changes."""
+    if solved is None or tried is None:
+        return solved is None and tried is None
+    if broken is None:
+        return _get_body(tried) == _get_body(solved)
+    return all(get_at(tried, path) == get_at(solved, path) for path in find_paths(broken, solved))
+
+
+def _get_body(obj: Object) -> Object:
+    return {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion")}
 
 
 def _list_solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:

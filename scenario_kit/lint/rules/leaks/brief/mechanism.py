@@ -56,9 +56,19 @@ _SPLIT_VERB: Final = r"\b(?:turn(?:ed|ing)?|switch(?:ed|ing)?|shut(?:ting)?|powe
 _ZERO: Final = re.compile(
     r"\bscal(?:ed|ing) (?:\w+ ){0,4}(?:down )?to (?:zero|0|none|nothing)\b"
     r"|\b(?:(?:service|deployment|pod|ingress|config ?map) manifests?|port number)\b"
-    r"|\bon which (?:nobody|nothing|no one) listens\b"
+    r"|\b(?:on which|to which|where|that) (?:nobody|nothing|no one) (?:listens|is listening)\b"
+    r"|\b(?:closed|wrong) ports?\b"
+    r"|\b(?:forward|point|listen|connect)(?:s|ed|ing)? (?:to|on|at) (?:an?|the|another) (?:\w+ )?port\b"
+    r"|\btypos? in (?:\w+ ){0,3}(?:manifests?|selectors?|specs?|charts?|values files?|yaml)\b"
     r"|\b(?:no|zero|0|without) (?:ready )?replicas?\b",
     re.IGNORECASE,
+)
+#: Changes of an object of the cluster. Kinds that are ordinary words too count in capitals only.
+_EDITED: Final = re.compile(
+    r"\b(?i:edited|edits?|changed|patched|modified|misconfigured|applied|deleted|renamed|touched)"
+    r" (?:(?i:an?|the|one|some|of|in|wrong|new|another|manifests?) ){0,3}"
+    r"(?:(?i:services? objects?|kubernetes (?:service|object|resource)|deployment manifest)"
+    r"|Services?|Deployments?|StatefulSets?|DaemonSets?|ConfigMaps?|Secrets?|NetworkPolic(?:y|ies)|Ingress(?:es)?)\b(?!['\u2019])"
 )
 _LOOK: Final = r"\b(?:look(?:ing)? (?:closely )?(?:at|into)|inspect|suspect)"
 #: Words between a verb or noun and a component's name; possessives of persons do not refer to a component.
@@ -78,7 +88,7 @@ class Broken(NamedTuple):
 def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
     """Yield statements of how one of the broken objects failed, as quoted from the text or as name and term."""
     terms = _TERMS.get(broken.family, [] if broken.family else _ALL)
-    yield from (found.group() for found in _ZERO.finditer(text))
+    yield from (found.group() for pattern in (_ZERO, _EDITED) for found in pattern.finditer(text))
     yield from find_phrases(text, tuple(term for term in terms if term in _CHANGED))
     for name in broken.names:
         if contains_name(text, name):

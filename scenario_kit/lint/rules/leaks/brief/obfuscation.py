@@ -19,6 +19,7 @@ from scenario_kit.lint.rules.leaks.brief.text import contains_name, count_name, 
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}={0,2}")
 _BASE32: Final = re.compile(r"(?<![A-Z0-9])[A-Z2-7]{8,}={0,6}(?![A-Z0-9=])")
 _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]?){6,}(?![0-9A-Za-z])")
+_BINARY: Final = re.compile(r"(?<![0-9A-Za-z])(?:[01]{8} ?){2,}(?![0-9A-Za-z])")
 _SPACED: Final = re.compile(r"(?<!\w)(?:\w[\s._-]{1,3}){3,}\w(?!\w)")
 _MORSE: Final = re.compile(r"(?<!\S)(?:[.\-\u00b7_]{1,5}[ /|]+){2,}[.\-\u00b7_]{1,5}(?!\S)")
 #: Digits and signs that look like letters.
@@ -50,7 +51,7 @@ _MIN_LETTERS: Final = 4
 
 
 def find_encoded(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each run in base64, base32 or hexadecimal, with its meaning."""
+    """Yield each run in base64, base32, binary or hexadecimal figures, with its meaning."""
     for found in _BASE64.finditer(text):
         run = found.group().rstrip("=").translate(str.maketrans("-_", "+/"))
         if meaning := _decode(base64.b64decode, run + "=" * (-len(run) % 4)):
@@ -59,6 +60,10 @@ def find_encoded(text: str) -> Iterator[tuple[str, str]]:
         run = found.group().rstrip("=")
         if meaning := _decode(base64.b32decode, run + "=" * (-len(run) % 8)):
             yield found.group(), meaning
+    for found in _BINARY.finditer(text):
+        digits = found.group().replace(" ", "")
+        octets = bytes(int(digits[i : i + 8], 2) for i in range(0, len(digits), 8))
+        yield found.group().strip(), octets.decode("ascii", "replace")
     for found in _HEX.finditer(text):
         digits = re.sub(r"[ :]", "", found.group())
         if meaning := _decode(bytes.fromhex, digits):

@@ -13,15 +13,26 @@ from scenario_kit.lint.rules.leaks.brief.language import UNITS, judge_sentence
 from scenario_kit.lint.rules.leaks.brief.mechanism import Broken, find_mechanisms
 from scenario_kit.lint.rules.leaks.brief.obfuscation import find_disguised, find_encoded
 from scenario_kit.lint.rules.leaks.brief.statements import find_statements
-from scenario_kit.lint.rules.leaks.brief.text import contains_name, contains_word, normalize_text, split_sentences
+from scenario_kit.lint.rules.leaks.brief.text import (
+    contains_name,
+    contains_word,
+    find_invisible,
+    normalize_text,
+    split_sentences,
+)
 from scenario_kit.lint.rules.leaks.ngrams import find_repeated
+from scenario_kit.lint.simulation.stages import list_containers
 from scenario_kit.model import Reference, Severity
+from scenario_kit.model.authored.contamination_canary import CANARY
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.json_document import list_mappings
 from scenario_kit.model.kubernetes.reference import SHORT_KINDS
 
 #: Conjunctions after which a title continues with the cause.
 _REASON: Final = re.compile(r"\b(because|since|as|due to|after|when|while)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w+")
+#: Names of environment variables: one word is also a title, or an abbreviation.
+_VARIABLE: Final = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 #: Alphabets with similar letters.
 _ALPHABETS: Final = frozenset({"LATIN", "CYRILLIC", "GREEK"})
 #: Number of consecutive words that is no coincidence: in a text about the cause, and in one that also states symptoms.
@@ -34,7 +45,7 @@ _UNITS: Final = r"(?:[KMG]i?B?|mebibytes?|gibibytes?|m|millicores?|mcpu)"
 @register_check("SK211")
 def check_brief(case: LintContext) -> Iterator[Problem]:
     text = normalize_text(case.scenario.spec.brief)
-    leaks = list(dict.fromkeys(_find_leaks(case, text)))
+    leaks = list(dict.fromkeys((*find_invisible(case.scenario.spec.brief), *_find_leaks(case, text))))
     foreign = {sentence: words for sentence in split_sentences(text) if (words := judge_sentence(sentence))}
     broken = {ref.name for use in case.scenario.spec.faults for ref in _list_broken_objects(case, use)}
     named = [name for name in sorted(broken) if any(contains_name(sentence, name) for sentence in foreign)]
@@ -61,6 +72,8 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
     spec = case.scenario.spec
     own = (case.scenario.name, *(use.name for use in spec.faults))
     yield from (name for name in own if "-" in name and contains_word(text, name))
+    yield from (word for word in (CANARY,) if word in text)
+    yield from (word for word in dict.fromkeys(_VARIABLE.findall(text)) if word in _list_variables(case))
     components = {ref.name for ref in case.known}
     secret: set[str] = set()
     for use in spec.faults:
@@ -74,6 +87,12 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
         yield from _find_references(text, objects)
         yield from _find_values(text, use, components)
     yield from (f"{name} in disguise" for name in find_disguised(text, sorted(secret)))
+
+
+def _list_variables(case: LintContext) -> set[str]:
+    """Return the names of environment variables of the app."""
+    containers = (c for obj in case.objects or () for _, c in list_containers(obj))
+    return {str(variable.get("name")) for c in containers for _, variable in list_mappings(c.get("env"))}
 
 
 def _list_broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:

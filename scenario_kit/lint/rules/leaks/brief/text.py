@@ -25,6 +25,21 @@ def normalize_text(text: str) -> str:
     return "".join("-" if unicodedata.category(c) == "Pd" or c in _MINUS else c for c in visible)
 
 
+def find_invisible(text: str) -> Iterator[str]:
+    """Yield the characters of a brief that nobody sees, which may spell anything (Unicode TR 36, 2.10.4; TR 51).
+
+    Joiners and variation selectors of emoji are visible by their effect.
+    """
+    before = ""
+    for character in text:
+        code, category = ord(character), unicodedata.category(character)
+        selects = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
+        of_emoji = code in (0x200D, 0xFE0F) and unicodedata.category(before or " ") in ("So", "Sk", "Mn", "Po", "Nd")
+        if (selects or category in ("Cf", "Co", "Cn")) and not of_emoji:
+            yield f"U+{code:04X}, which nobody sees"
+        before = character
+
+
 def split_sentences(text: str) -> list[str]:
     """Split a text after full stops, colons and line ends; abbreviations may split a sentence as well."""
     return [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]

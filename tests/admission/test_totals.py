@@ -60,7 +60,7 @@ def test_changes_count_together() -> None:
     assert breach.note == "requests 599 pods, with the other changes 1109"
 
 
-def test_what_the_app_has_counts_not() -> None:
+def test_app_resources_are_not_counted() -> None:
     app = [workload("a", 5000, volumeClaimTemplates=[claim("1Ti")])]
 
     assert list(check_totals([*app, workload("b", 999)], app)) == []

@@ -124,7 +124,7 @@ def test_app_without_flags_has_none_to_set() -> None:
         {"apply": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "page"}, "spec": {"ports": []}}},
     ],
 )
-def test_what_is_there_already_changes_nothing(document: Object) -> None:
+def test_existing_value_is_unchanged(document: Object) -> None:
     objects = build_objects()
     if "apply" in document:
         document["apply"]["spec"]["ports"] = objects[1]["spec"]["ports"]

@@ -346,7 +346,7 @@ def test_chaos_without_pods_or_outside_the_app_is_refused(selector, code):
         ({"metadata": {"namespace": "kube-system"}}, "namespace"),
     ],
 )
-def test_a_patch_keeps_what_an_object_is(patch, name):
+def test_patch_keeps_object_identity(patch, name):
     obj = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart"}, "spec": {"ports": []}}
     change = Change.from_json({"patch": {"target": "Service/cart", "type": "Merge", "patch": patch}})
 
@@ -354,7 +354,7 @@ def test_a_patch_keeps_what_an_object_is(patch, name):
         change.operation.transform(obj)
 
 
-def test_a_patch_does_not_write_the_status():
+def test_patch_does_not_write_the_status():
     obj = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart"}, "spec": {"ports": []}}
     change = Change.from_json({"patch": {"target": "Service/cart", "type": "Merge", "patch": {"status": {"a": 1}}}})
 

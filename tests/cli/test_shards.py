@@ -70,7 +70,7 @@ def test_from_a_plan_to_a_summary(home, capsys):
     assert json.loads((home / "runs" / "summary.json").read_text())["counts"] == {"Fail": 2}
 
 
-def test_a_pod_does_the_same_from_what_was_printed(home, capsys, monkeypatch):
+def test_pod_reproduces_the_printed_run(home, capsys, monkeypatch):
     """Files come from the ConfigMaps, the index from the Job controller, and the folder of the author is gone."""
     import yaml
 
@@ -95,7 +95,7 @@ def test_a_pod_does_the_same_from_what_was_printed(home, capsys, monkeypatch):
     assert finding.position.path == "mine/unknown-fault/scenario.yaml"
 
 
-def test_what_was_edited_since_is_stale_and_planned_again(home, capsys):
+def test_edited_scenario_is_stale_and_replanned(home, capsys):
     plan()
     for index in ("0", "1"):
         run(["shards", "run", "work.json", "--index", index, "--results", "results"])
@@ -128,7 +128,7 @@ def test_what_was_edited_since_is_stale_and_planned_again(home, capsys):
         (["plan", "mine", "--shards", "2", "--name", "A B"], "is not a name for a work list"),
     ],
 )
-def test_usage_errors_name_what_is_expected(arguments, said, home, capsys):
+def test_usage_errors_state_the_expected_value(arguments, said, home, capsys):
     plan()
     capsys.readouterr()
     assert run(["shards", *arguments]) == 3
@@ -146,7 +146,7 @@ def test_another_catalogue_than_the_planned_one_ends_the_job(home, capsys):
     assert not (home / "r").exists()
 
 
-def test_a_part_of_a_matrix_is_verified(home, capsys):
+def test_matrix_part_is_verified(home, capsys):
     assert run(["verify", "mine", "--shard", "1/2"]) == 1
     first = capsys.readouterr()
     assert "shard 1 of 2: 1 of 2 scenarios" in first.err

@@ -17,7 +17,7 @@ from scenario_kit.scoring.entities.truth import CausalEdge, IncidentTruth
 from tests.scoring.truths import group
 
 
-def test_the_whole_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+def test_whole_catalogue_is_planned(capsys: pytest.CaptureFixture[str]) -> None:
     folder = find_data_root() / "catalog" / "scenarios"
     assert run(["gates", str(folder), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)

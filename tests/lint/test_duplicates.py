@@ -268,7 +268,7 @@ def test_index_size_does_not_affect_comparison() -> None:
     assert many.near(some[5]) == []
 
 
-def test_a_thousand_are_compared_in_seconds() -> None:
+def test_thousand_scenarios_are_compared_in_seconds() -> None:
     shelf = ScenarioIndex(entries(1000))
     start = time.process_time()
 

@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.model.identity_cache import cache_by_identity
 
 
-def test_the_same_value_is_computed_once_and_an_equal_one_again() -> None:
+def test_same_object_is_computed_once_and_equal_one_again() -> None:
     seen: list[object] = []
 
     @cache_by_identity(maxsize=8)
@@ -23,12 +23,12 @@ def test_the_same_value_is_computed_once_and_an_equal_one_again() -> None:
     assert len(seen) == 3
 
 
-def test_an_identity_does_not_pass_to_another_value() -> None:
+def test_identity_is_not_reused_for_another_value() -> None:
     compute = cache_by_identity(maxsize=4)(lambda value: list(value))
     assert [compute([n]) for n in range(50)] == [[n] for n in range(50)]
 
 
-def test_the_oldest_results_are_dropped() -> None:
+def test_oldest_results_are_dropped() -> None:
     seen: list[str] = []
 
     @cache_by_identity(maxsize=2)
@@ -41,7 +41,7 @@ def test_the_oldest_results_are_dropped() -> None:
     assert seen == ["a", "b", "c", "a"]
 
 
-def test_a_missing_result_is_cached_and_an_error_is_not() -> None:
+def test_none_is_cached_and_errors_are_not() -> None:
     seen: list[str] = []
 
     @cache_by_identity(maxsize=2)

@@ -63,13 +63,13 @@ def test_program_without_decoys_is_valid(file):
         ([("SuccessCriteriaMet", "True"), ("Failed", "True")], True),
     ],
 )
-def test_a_job_is_over_when_it_has_completed_or_failed(conditions, expected):
+def test_job_is_over_when_completed_or_failed(conditions, expected):
     found = [{"type": type, "status": status} for type, status in conditions]
     assert is_over({"status": {"conditions": found}}) is expected
     assert not is_over(None)
 
 
-def test_what_shards_validate_is_in_the_catalogue():
+def test_sharded_scenarios_are_in_the_catalogue():
     assert {path.parent.name for path in Catalog().scenarios()} >= set(SHARDED)
 
 

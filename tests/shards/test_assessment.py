@@ -33,7 +33,7 @@ def change(stored=GOOD, **fields):
     return stored._replace(result=msgspec.structs.replace(stored.result, **fields))
 
 
-def test_a_result_of_the_same_files_counts():
+def test_result_of_equal_files_counts():
     assessed = assess_result(WORK, ITEM, GOOD)
     assert (assessed.standing, assessed.verdict) == ("Collected", Verdict.PASS)
     assert assessed.report is not None
@@ -72,7 +72,7 @@ OTHER = describe_report(OPENING, make_report(ITEM, Verdict.FAIL))
         (describe_report(OPENING, make_report(ITEM, Verdict.NOT_EVALUATED)), "Failed", "as it should be"),
     ],
 )
-def test_a_result_that_does_not_count_says_why(found, standing, said):
+def test_rejected_result_has_a_reason(found, standing, said):
     assessed = assess_result(WORK, ITEM, found)
     assert assessed.standing == standing
     assert any(each in assessed.reason for each in said.split("|")), assessed.reason
@@ -80,7 +80,7 @@ def test_a_result_that_does_not_count_says_why(found, standing, said):
     assert choose_exit_code([assessed]) == 2
 
 
-def test_a_verdict_about_files_alone_needs_no_incident():
+def test_static_verdict_needs_no_incident():
     static = make_report(ITEM, Verdict.FAIL, digest="")
     assert assess_result(WORK, ITEM, describe_report(OPENING, static)).standing == "Collected"
 
@@ -96,7 +96,7 @@ def test_a_verdict_about_files_alone_needs_no_incident():
         ([None, Verdict.KIT_ERROR, Verdict.FAIL, Verdict.PASS], 1),
     ],
 )
-def test_the_worst_decides(verdicts, expected):
+def test_worst_verdict_decides(verdicts, expected):
     found = [None if each is None else describe_report(OPENING, make_report(ITEM, each)) for each in verdicts]
     assert choose_exit_code([assess_result(WORK, ITEM, each) for each in found]) == expected
 
@@ -114,7 +114,7 @@ def several():
     ]
 
 
-def test_the_summary_has_what_did_not_pass():
+def test_summary_lists_failed_scenarios():
     work, assessed = several()
     page = render_page(work, assessed, {"b": "b/20261126T100000000000Z"})
     assert page.startswith("# 1 of 4 scenarios pass")
@@ -127,7 +127,7 @@ def test_the_summary_has_what_did_not_pass():
     assert [each["standing"] for each in document["scenarios"]] == ["Collected"] * 3 + ["Missing"]
 
 
-def test_a_thousand_failures_leave_a_page_that_can_be_read():
+def test_thousand_failures_give_a_readable_page():
     work = make_work(*(f"s{n}" for n in range(1000)))
     page = render_page(work, [assess_result(work, item, None) for item in work.items], {})
     assert page.count("| Missing |") == MAX_ROWS + 1
@@ -144,7 +144,7 @@ def test_junit_has_a_suite_for_each_scenario():
     assert suites["a"].find("testcase/failure") is None
 
 
-def test_a_short_report_makes_the_same_junit():
+def test_truncated_report_gives_equal_junit():
     report = make_report(ITEM)
     assert junit.render(shorten_report(report)) == junit.render(report)
 
@@ -157,7 +157,7 @@ def test_a_short_report_makes_the_same_junit():
         ("/tmp/x/alone/a/scenario.yaml", "a/scenario.yaml", "mine/"),
     ],
 )
-def test_a_report_has_the_paths_of_its_author(here, place, there):
+def test_report_has_the_paths_of_its_author(here, place, there):
     item = msgspec.structs.replace(ITEM, place=place, path=f"{there}{place}")
     base = here.removesuffix(place)
     finding = msgspec.structs.replace(build_finding("SK501", "x"), position=Position(path=here, line=3))

@@ -36,7 +36,7 @@ COSTS = st.dictionaries(st.text("abcdef-", min_size=1, max_size=6), st.floats(5,
         ({}, 2, [(), ()]),
     ],
 )
-def test_the_longest_goes_first_to_the_shortest_shard(costs, count, expected):
+def test_longest_scenario_goes_to_the_shortest_shard(costs, count, expected):
     assert divide(costs, count) == expected
 
 
@@ -53,19 +53,19 @@ def test_every_scenario_is_in_one_shard_and_none_is_much_longer_than_the_mean(co
 
 
 @given(COSTS, st.integers(1, 12), st.randoms())
-def test_the_order_of_the_input_does_not_matter(costs, count, chance: random.Random):
+def test_input_order_does_not_matter(costs, count, chance: random.Random):
     names = list(costs)
     chance.shuffle(names)
     assert divide({name: costs[name] for name in names}, count) == divide(costs, count)
 
 
 @given(COSTS, st.integers(1, 12))
-def test_no_shard_is_empty_while_there_is_work_for_all(costs, count):
+def test_no_shard_is_empty_with_enough_work(costs, count):
     if len(costs) >= count:
         assert all(divide(costs, count))
 
 
-def test_there_is_at_least_one_shard():
+def test_at_least_one_shard_is_planned():
     with pytest.raises(UsageError, match="0 shards"):
         divide({"a": 1}, 0)
 
@@ -76,7 +76,7 @@ def test_positions(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "3", "0/20", "21/20", "-1/3", "1/0", "a/b", "1/2/3", " 1/2", "1/99999999"])
-def test_what_is_no_position_is_an_error(text):
+def test_invalid_shard_position_is_an_error(text):
     with pytest.raises(UsageError, match="is not a shard"):
         parse_position(text)
 
@@ -92,7 +92,7 @@ def evidence(minutes: float, trials: int) -> Evidence:
     ("known", "expected"),
     [(None, None), (evidence(4, 8), 30), (evidence(0, 8), None), (evidence(3, 0), None)],
 )
-def test_the_seconds_of_a_trial_are_those_that_evidence_measured(known, expected):
+def test_trial_seconds_come_from_evidence(known, expected):
     assert measure_trial_seconds(known) == expected
 
 

@@ -51,7 +51,7 @@ def test_only_the_scenarios_of_the_shard_are_validated(tmp_path):
         machine.run(2)
 
 
-def test_what_has_a_verdict_is_not_repeated_whichever_it_is(machine):
+def test_finished_scenario_is_not_repeated(machine):
     machine.run(a=Verdict.FAIL, b=Verdict.INCONCLUSIVE)
     assert machine.run() == ShardTally(3, 3, ())
     assert machine.asked == []
@@ -59,7 +59,7 @@ def test_what_has_a_verdict_is_not_repeated_whichever_it_is(machine):
     assert machine.result("a").pod == "pod-1"
 
 
-def test_an_edited_scenario_is_validated_again_and_no_other(machine):
+def test_only_edited_scenario_is_validated_again(machine):
     machine.run()
     machine.work = make_work("a", "b", "c", b="another digest")
     assert machine.run() == ShardTally(3, 2, ())
@@ -67,7 +67,7 @@ def test_an_edited_scenario_is_validated_again_and_no_other(machine):
     assert "does not count: the scenario has changed since" in machine.lines[-4]
 
 
-def test_a_damaged_result_is_replaced(machine, tmp_path):
+def test_damaged_result_is_replaced(machine, tmp_path):
     machine.run()
     (report,) = tmp_path.glob("nightly-b-*.gz")
     report.write_bytes(b"damaged")
@@ -87,7 +87,7 @@ def test_failed_infrastructure_is_tried_again_after_the_others(machine):
     assert machine.run(a=Verdict.PASS) == ShardTally(3, 2, ())
 
 
-def test_a_verdict_without_evaluation_is_tried_again_unless_the_cluster_lacks_something(machine):
+def test_not_evaluated_is_retried_unless_a_capability_is_missing(machine):
     lacking = build_finding("SK911", message="no NetworkPolicies")
     item = machine.work.items[1]
     tally = machine.run(a=Verdict.NOT_EVALUATED, b=make_report(item, Verdict.NOT_EVALUATED, findings=(lacking,)))
@@ -103,13 +103,13 @@ def test_a_verdict_without_evaluation_is_tried_again_unless_the_cluster_lacks_so
         (AuthoringError("unknown app"), Verdict.FAIL, "unknown app"),
     ],
 )
-def test_an_error_about_one_scenario_does_not_cost_the_others(problem, verdict, said, machine):
+def test_error_in_one_scenario_does_not_stop_the_others(problem, verdict, said, machine):
     assert machine.run(b=problem) == ShardTally(3, 0, ())
     assert (machine.result("b").verdict, machine.result("b").message) == (verdict, said)
     assert machine.result("c").verdict == Verdict.PASS
 
 
-def test_preemption_keeps_what_has_ended_and_does_not_count(machine):
+def test_preemption_keeps_results_and_is_not_counted(machine):
     with pytest.raises(KeyboardInterrupt):
         machine.run(b=KeyboardInterrupt())
     assert (machine.result("a").verdict, machine.result("b").state) == (Verdict.PASS, "Begun")
@@ -142,7 +142,7 @@ class Killed(BaseException):
     """The end of a process by SIGKILL: nothing is written any more."""
 
 
-def test_a_scenario_that_takes_its_pod_down_comes_last_next_time(machine):
+def test_crashing_scenario_runs_last_next_time(machine):
     with pytest.raises(Killed):
         machine.run(a=Killed())
     assert (machine.result("a").state, machine.result("a").attempts) == ("Begun", 1)
@@ -169,7 +169,7 @@ class Flaky:
 
 
 @pytest.mark.parametrize(("away", "ends"), [(3, True), (100, False)])
-def test_a_result_waits_for_the_api_server_but_not_forever(away, ends, machine):
+def test_result_upload_retries_until_a_deadline(away, ends, machine):
     now = [0.0]
     polling = Polling(pause=lambda s: now.__setitem__(0, now[0] + s), clock=lambda: now[0], patience=60)
     machine.store = Flaky(machine.store, away)

@@ -54,7 +54,7 @@ def test_exit_codes_are_those_of_the_program():
     assert {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]} in rules
 
 
-def test_a_queue_suspends_the_job_until_kueue_admits_it():
+def test_queued_job_is_suspended_until_admitted():
     found = job(queue="nightly-queue")
     assert found["spec"]["suspend"] is True
     assert found["metadata"]["labels"][QUEUE_LABEL] == "nightly-queue"
@@ -87,12 +87,12 @@ def test_input_is_immutable_and_mounted_where_the_program_reads_it():
     assert spec["containers"][0]["args"][:3] == ["shards", "run", "/input/work.json"]
 
 
-def test_the_role_keeps_results_and_does_nothing_else():
+def test_role_permits_results_only():
     (role,) = [each for each in build().values() if each["kind"] == "Role"]
     assert role["rules"] == [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "patch"]}]
 
 
-def test_with_a_volume_for_results_there_is_no_role_and_no_token():
+def test_result_volume_needs_no_role_or_token():
     objects = build(results_claim="bucket")
     assert not [each for each in objects if each.startswith("Role")]
     (found,) = [each for each in objects.values() if each["kind"] == "Job"]
@@ -127,11 +127,11 @@ def test_parameters_that_the_api_server_would_refuse_are_named(options, said):
     assert caught.value.fix
 
 
-def test_a_work_list_that_does_not_fit_is_refused(monkeypatch):
+def test_oversized_work_list_is_refused(monkeypatch):
     monkeypatch.setattr(manifests, "MAX_BYTES", 300)
     with pytest.raises(UsageError, match="3 scenarios make a work list of"):
         build()
 
 
-def test_the_namespace_is_that_of_the_commands():
+def test_namespace_matches_the_commands():
     assert CLI_NAMESPACE == NAMESPACE

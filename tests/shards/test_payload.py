@@ -38,7 +38,7 @@ def write(folder: Path, **files: bytes) -> dict[str, Path]:
     return found
 
 
-def test_files_come_out_as_they_were(tmp_path):
+def test_packed_files_round_trip(tmp_path):
     noise = random.Random(1).randbytes(30_000)
     files = write(tmp_path, a=b"text\n", b=noise, c=b"", d="ä".encode())
 
@@ -57,7 +57,7 @@ def test_documents_are_filled_up_to_the_limit_and_not_beyond(tmp_path):
     assert documents == pack_files(dict(reversed(files.items())), limit=30_000)
 
 
-def test_a_file_that_is_too_large_is_named_with_its_size(tmp_path):
+def test_oversized_file_is_named_with_its_size(tmp_path):
     files = write(tmp_path, big=random.Random(1).randbytes(MAX_BYTES))
     with pytest.raises(UsageError, match=r"big takes \d+ bytes, compressed; a ConfigMap has room for") as caught:
         pack_files(files)
@@ -81,13 +81,13 @@ def pack(place: str, data: bytes = b"x") -> bytes:
         b'{"a": "!"}', json.dumps({"a": base64.b64encode(gzip.compress(b"x" * 99)[:-5]).decode()}).encode(),
     ],
 )  # fmt: skip
-def test_a_damaged_or_hostile_document_is_refused(document, tmp_path):
+def test_damaged_or_hostile_document_is_refused(document, tmp_path):
     with pytest.raises(UsageError, match="files of the work"):
         unpack_files([document], tmp_path / "in")
     assert not list(tmp_path.rglob("escape"))
 
 
-def test_a_collection_is_sent_whole_and_found_again(tmp_path):
+def test_collection_round_trips(tmp_path):
     """As a pod does: unpack, compare digests, find the scenario."""
     home = tmp_path / "ours"
     shutil.copytree(REALNODE, home)
@@ -121,7 +121,7 @@ def test_folders_of_the_same_name_are_refused(tmp_path):
         list_shipped_files(work, [find_data_root()])
 
 
-def test_another_catalogue_is_refused_with_what_differs():
+def test_different_catalogue_is_refused_with_differences():
     known = CatalogueRoot(parts={"catalog/apps": "1", "catalog/faults": "2"})
     good, bad = Path("/good"), Path("/bad")
     assert choose_root(known, {bad: {"catalog/apps": "1"}, good: dict(known.parts)}) == good

@@ -19,7 +19,7 @@ SCENARIOS = find_data_root() / "catalog" / "scenarios"
 SOME = [SCENARIOS / name / "scenario.yaml" for name in ("cart-scaled-to-zero", "busy-afternoon", "hotel-all-errors")]
 
 
-def test_a_plan_is_a_function_of_its_files():
+def test_plan_is_a_function_of_its_files():
     work = plan_work(WorkRequest(SOME, QUICK, 2))
 
     assert plan_work(WorkRequest(list(reversed(SOME)), QUICK, 2)) == work
@@ -43,11 +43,11 @@ def test_more_plan_costs_more():
     assert thorough.seconds > quick.seconds
 
 
-def test_there_are_no_more_shards_than_scenarios():
+def test_shards_do_not_exceed_scenarios():
     assert plan_work(WorkRequest(SOME, QUICK, 50)).shards == 3
 
 
-def test_a_scenario_that_cannot_be_read_is_planned_nevertheless(tmp_path):
+def test_unreadable_scenario_is_still_planned(tmp_path):
     file = tmp_path / "broken" / "scenario.yaml"
     file.parent.mkdir()
     file.write_text("kind: {")
@@ -64,7 +64,7 @@ def test_two_scenarios_of_one_name_are_refused(tmp_path):
         plan_work(WorkRequest([SOME[0], file], QUICK, 1))
 
 
-def test_the_shards_of_a_matrix_are_those_of_the_work_list():
+def test_matrix_shards_match_the_work_list():
     work = plan_work(WorkRequest(SOME, QUICK, 2))
     for number in (1, 2):
         expected = [Path(item.path) for item in work.select(number - 1)]
@@ -78,7 +78,7 @@ def test_names_from_which_no_object_can_be_named_are_refused(name):
         plan_work(WorkRequest(SOME[:1], QUICK, 1, name=name))
 
 
-def test_a_work_list_survives_its_file(tmp_path):
+def test_work_list_round_trips(tmp_path):
     work = make_work("a", "b", shards=2)
     write_work_list(tmp_path / "work.json", work)
     assert read_work_list(tmp_path / "work.json") == work
@@ -102,7 +102,7 @@ def test_a_work_list_survives_its_file(tmp_path):
         ({"items.0.scenario": "b"}, "the scenario b more than once"),
     ],
 )
-def test_a_work_list_that_is_none_is_refused(change, said, tmp_path):
+def test_invalid_work_list_is_refused(change, said, tmp_path):
     document = make_work("a", "b").to_json()
     for key, value in change.items():
         *path, last = key.split(".")
@@ -117,7 +117,7 @@ def test_a_work_list_that_is_none_is_refused(change, said, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null"])
-def test_a_file_that_is_no_work_list_is_refused(text, tmp_path):
+def test_other_file_is_no_work_list(text, tmp_path):
     (tmp_path / "work.json").write_text(text)
     with pytest.raises(UsageError, match=r"work\.json is not a work list"):
         read_work_list(tmp_path / "work.json")

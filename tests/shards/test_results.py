@@ -45,7 +45,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> ResultStore:
     return ConfigMapStore(FakeCluster([namespace]), "there")
 
 
-def test_what_is_written_is_read(store):
+def test_stored_result_is_read_back(store):
     ended = describe_report(OPENING, make_report(ITEM))
     assert store.read("nightly", "cart-down") is None
     store.write(ended)
@@ -54,7 +54,7 @@ def test_what_is_written_is_read(store):
     assert store.read("weekly", "cart-down") is None
 
 
-def test_a_later_result_takes_the_place_of_an_earlier_one(store):
+def test_later_result_replaces_an_earlier_one(store):
     store.write(describe_report(OPENING, make_report(ITEM)))
     store.write(StoredResult(OPENING))
     assert store.read("nightly", "cart-down") == StoredResult(OPENING)
@@ -75,7 +75,7 @@ def test_names_are_different_where_their_readable_part_is_not():
     assert len(derive_result_name("w" * 30, "x" * 300)) <= 110
 
 
-def test_what_cannot_be_read_is_an_error_of_its_own(tmp_path):
+def test_unreadable_store_is_a_store_error(tmp_path):
     store, name = FolderStore(tmp_path), derive_result_name("nightly", "cart-down")
     good = json.loads(OPENING.to_bytes())
     for document in ("", "[]", json.dumps(good | {"state": "Odd"}), json.dumps(good | {"more": 1}),
@@ -91,13 +91,13 @@ def test_what_cannot_be_read_is_an_error_of_its_own(tmp_path):
         ConfigMapStore(cluster, "n").read("nightly", "cart-down")
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_of_the_infrastructure(tmp_path):
+def test_unwritable_folder_is_an_infrastructure_error(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(InfrastructureError, match="cannot write results"):
         FolderStore(tmp_path / "file").write(StoredResult(OPENING))
 
 
-def test_reports_are_kept_whole_while_they_fit():
+def test_reports_within_the_limit_are_kept_whole():
     report = make_report(ITEM)
     packed, digest = pack_report(report)
     stored = StoredResult(msgspec.structs.replace(OPENING, report_digest=digest), packed)
@@ -106,7 +106,7 @@ def test_reports_are_kept_whole_while_they_fit():
     assert unpack_report(StoredResult(OPENING)) is None
 
 
-def test_a_report_that_does_not_fit_says_what_was_left_out(monkeypatch):
+def test_truncated_report_states_omissions(monkeypatch):
     noise = random.Random(1)
     finding = build_finding("SK501", message="x")
     many = tuple(msgspec.structs.replace(finding, message=noise.randbytes(200).hex()) for _ in range(500))
@@ -123,7 +123,7 @@ def test_a_report_that_does_not_fit_says_what_was_left_out(monkeypatch):
     "packed",
     [b"", b"x", gzip.compress(b"{}"), gzip.compress(b"not the same"), pack_report(make_report(ITEM))[0][:-9]],
 )
-def test_a_report_other_than_the_one_that_was_written_is_noticed(packed):
+def test_modified_report_is_detected(packed):
     result = msgspec.structs.replace(OPENING, report_digest=pack_report(make_report(ITEM))[1])
     with pytest.raises(UnreadableResult):
         unpack_report(StoredResult(result, packed))

@@ -45,7 +45,7 @@ def account(api_server: Path, namespace: str) -> Iterator[KubeCluster]:
     cluster.close()
 
 
-def test_objects_are_accepted_again_as_they_are(kube: KubeCluster, installed: list[Object]) -> None:
+def test_applied_objects_are_accepted_again(kube: KubeCluster, installed: list[Object]) -> None:
     before = [kube.apply(obj)["metadata"]["resourceVersion"] for obj in installed]
     assert [kube.apply(obj)["metadata"]["resourceVersion"] for obj in installed] == before
 
@@ -57,7 +57,7 @@ def test_kueue_gets_a_suspended_job_and_a_volume_needs_no_rights(kube: KubeClust
     assert {each["kind"] for each in stored} == {"Namespace", "ServiceAccount", "NetworkPolicy", "ConfigMap", "Job"}
 
 
-def test_the_pod_is_admitted_under_the_restricted_standard(kube: KubeCluster, installed: list[Object]) -> None:
+def test_pod_meets_the_restricted_standard(kube: KubeCluster, installed: list[Object]) -> None:
     """As the Job controller creates it; the namespace enforces the standard."""
     job = installed[-1]
     account = Reference("ServiceAccount", NAME, job["metadata"]["namespace"])
@@ -73,7 +73,7 @@ def test_the_pod_is_admitted_under_the_restricted_standard(kube: KubeCluster, in
         )
 
 
-def test_the_account_can_run_a_shard_and_resume_it(account: KubeCluster, namespace: str) -> None:
+def test_account_can_run_and_resume_a_shard(account: KubeCluster, namespace: str) -> None:
     work, asked = make_work("a", "b", shards=2), list[str]()
 
     def run_shard() -> ShardTally:
@@ -102,12 +102,12 @@ ELSEWHERE: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name
         lambda c, ns: c.request_token(Reference("ServiceAccount", NAME, ns), 600),
     ],
 )  # fmt: skip
-def test_the_account_can_do_nothing_else(attempt, account: KubeCluster, namespace: str) -> None:
+def test_account_can_do_nothing_else(attempt, account: KubeCluster, namespace: str) -> None:
     with pytest.raises(Forbidden):
         attempt(account, namespace)
 
 
-def test_the_account_cannot_change_its_input(account: KubeCluster, installed: list[Object], namespace: str) -> None:
+def test_account_cannot_change_its_input(account: KubeCluster, installed: list[Object], namespace: str) -> None:
     names = [each["metadata"]["name"] for each in installed if each["kind"] == "ConfigMap"]
     assert len(names) == 2
     for name in names:
@@ -115,7 +115,7 @@ def test_the_account_cannot_change_its_input(account: KubeCluster, installed: li
             account.patch(Reference("ConfigMap", name, namespace), {"data": {"work.json": "{}"}})
 
 
-def test_the_printed_stream_is_what_is_applied(
+def test_printed_stream_equals_applied_objects(
     kube: KubeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command, from a scenario to objects that the server takes."""

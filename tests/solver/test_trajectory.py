@@ -68,7 +68,7 @@ def play(investigate):
     return run
 
 
-def test_a_whole_run(play):
+def test_whole_run_reports_every_scenario(play):
     answer = {"entities": [], "propagations": [], "alerts_explained": []}
     found = play(
         UsageMessage(tokens=TokenCounts(input=10), model="m-1"),

@@ -64,6 +64,35 @@ def hint_in_a_selecting_field(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK221")
+def hint_in_a_selected_value(subject: Subject) -> Iterator[Defect]:
+    """The fault adds a toleration, or a preference of nodes, with a hint as value."""
+    tolerations = [{"key": "dedicated", "operator": "Equal", "value": "look-at-this-one", "effect": "NoSchedule"}]
+    term = {
+        "matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["look-at-this-one"]}]
+    }
+    preferred = [{"weight": 1, "preference": term}]
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    for body in ({"tolerations": tolerations}, {"affinity": affinity}):
+        change = _merged(_workload(subject), {"spec": {"template": {"spec": body}}})
+        yield _with(subject, change, f"a hint as value in {next(iter(body))}")
+
+
+@kind("SK221")
+def hint_in_a_resource(subject: Subject) -> Iterator[Defect]:
+    """The fault creates a quota for a resource that nobody has, with a hint as its name."""
+    _target(subject)
+    body = {"spec": {"hard": {"count/look-at-this-one.example.com": "0"}}}
+    yield _with(subject, _object("ResourceQuota", "{{ neutral('limits') }}", **body), "a quota named by a hint")
+
+
+@kind("SK221")
+def hint_in_an_option(subject: Subject) -> Iterator[Defect]:
+    """The fault sets an option of the Java machine that explains it."""
+    change = _container(subject, _workload(subject), env=[{"name": "JAVA_TOOL_OPTIONS", "value": "-Dculprit=yes"}])
+    yield _with(subject, change, "-Dculprit=yes")
+
+
+@kind("SK221")
 def hint_in_a_folder(subject: Subject) -> Iterator[Defect]:
     """The fault creates a Job that does nothing, with a hint in its working directory."""
     needs(subject.spec.faults, "nothing is broken")

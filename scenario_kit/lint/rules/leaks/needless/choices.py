@@ -20,6 +20,18 @@ _EXPLAINING: Final = frozenset(
 )  # fmt: skip
 #: Fields with arbitrary keys, which only have to match a label that the same author writes.
 _KEYED: Final = ("matchLabels", "nodeSelector", "selector")
+#: Fields with amounts of resources, and the resources that Kubernetes and common device plugins define.
+_AMOUNTS: Final = ("hard", "limits", "requests")
+_STANDARD: Final = re.compile(
+    r"(?:(?:limits|requests)\.)?(?:cpu|memory|ephemeral-storage|storage|hugepages-\w+)|pods|configmaps|secrets"
+    r"|services(?:\.(?:loadbalancers|nodeports))?|persistentvolumeclaims|replicationcontrollers|resourcequotas"
+    r"|count/(?:(?:configmaps|persistentvolumeclaims|pods|replicationcontrollers|secrets|services)|(?:deployments|"
+    r"daemonsets|replicasets|statefulsets)\.apps|(?:cronjobs|jobs)\.batch)|(?:[a-z0-9-]+\.)?(?:nvidia|amd|intel)\.com/\w+"
+)
+#: What precedes the name of an option of a Java machine.
+_OPTION: Final = re.compile(r"(?<![\w-])-(?:D|XX:[+-]?|X)(?=\w)")
+#: Placeholders that are replaced when a change is made.
+_PLACEHOLDER: Final = re.compile(r"(?:node|room):.+")
 #: Fields with arbitrary names.
 _FREE: Final = frozenset(
     {"appProtocol", "prefix", "schedulerName", "terminationMessagePath", "topologyKey", "workingDir"}
@@ -47,9 +59,11 @@ def find_choices(
     for keys, value in new:
         if keys[:1] in [(b,) for b in _BODIES]:
             continue
-        if words := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known.words]:
+        if words := [
+            w for w in split_words(_OPTION.sub(" ", value)) if w in _EXPLAINING and w not in world.known.words
+        ]:
             yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` contains '{words[0]}'")
-        elif _is_free(keys) and not (value in _DEFAULTS or _WELL_KNOWN.fullmatch(value) or world.neutral(value)):
+        elif _is_free(keys) and not (value in _DEFAULTS or _is_known(value) or world.neutral(value)):
             yield _report_strange(keys, value, world)
     known = set(_list_keys(was)) if was is not None else set()
     for keys, key in _list_keyed(obj):
@@ -58,13 +72,18 @@ def find_choices(
             yield _report_strange((*keys, key), key, world)
 
 
+def _is_known(value: str) -> bool:
+    return bool(_WELL_KNOWN.fullmatch(value) or _PLACEHOLDER.fullmatch(value))
+
+
 def _report_strange(keys: Keys, text: str, world: ObjectSurroundings) -> Needless:
     strange = world.strange(text)
     return Needless(keys, text, f"`{_name_field(keys)}` is '{text}': '{strange[0]}' is not a neutral word")
 
 
 def _is_free(keys: Keys) -> bool:
-    return keys[-1] in _FREE or (keys[-1] == "key" and any(field in keys for field in _TOLERATED))
+    tolerated = keys[-1] in ("key", "value") or keys[-2:-1] == ("values",)
+    return keys[-1] in _FREE or (tolerated and any(field in keys for field in _TOLERATED))
 
 
 def _list_keys(value: Any) -> Iterator[str]:
@@ -72,12 +91,14 @@ def _list_keys(value: Any) -> Iterator[str]:
 
 
 def _list_keyed(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
-    """Yield the label keys of selectors, each with its place."""
+    """Yield the label keys of selectors and the names of resources, each with its place."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             plain = isinstance(item, Mapping) and all(isinstance(part, str) for part in item.values())
             if name in _KEYED and plain:
                 yield from (((*keys, name), str(key)) for key in item)
+            elif name in _AMOUNTS and isinstance(item, Mapping):
+                yield from (((*keys, name), str(key)) for key in item if not _STANDARD.fullmatch(str(key)))
             elif name not in ("metadata", "status"):
                 yield from _list_keyed(item, (*keys, name))
     elif isinstance(value, list | tuple):

@@ -85,11 +85,24 @@ def check_idle(case: LintContext) -> Iterator[Problem]:
         if isinstance(error, NoChange):
             fix, edits = find_outdated(case, place, _change(case, place))
             yield Problem(place, error.message, "the app as the fault left it", "a change of it", fix, edits=edits)
-    idle = {place[:3] for place, error in case.unrepaired if isinstance(error, NoChange)}
+    yield from _check_cancelled(case)
+
+
+def _check_cancelled(case: LintContext) -> Iterator[Problem]:
+    """Report procedures whose changes each do something, and together nothing."""
+    if len(case.faults) < len(case.scenario.spec.faults):
+        return  # what is broken is unknown
+    failed = {place[:3] for place, _ in case.unrepaired}
     for procedure in case.procedures():
         stage = next((s for s in case.stages if s.place == (*procedure.place, "changes")), None)
         writes = all(c.operation.patches and not list(c.operation.list_rollouts(False)) for c in procedure.changes)
-        if stage and procedure.changes and writes and procedure.place not in idle and stage.after == stage.before:
+        if (
+            stage
+            and len(procedure.changes) > 1
+            and writes
+            and procedure.place not in failed
+            and stage.after == stage.before
+        ):
             message = f"the changes of {procedure.kind} '{procedure.name}' cancel each other"
             yield Problem((*procedure.place, "changes"), message, "the app as the fault left it", "a change of it")
 

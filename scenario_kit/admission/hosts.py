@@ -61,9 +61,9 @@ _NUMBER: Final = re.compile(r"(?:0[xX][0-9A-Fa-f]+|\d+)(?:\.(?:0[xX][0-9A-Fa-f]+
 #: Registries that serve images to everybody.
 _PUBLIC: Final = frozenset(
     {
-        "asia-docker.pkg.dev", "cgr.dev", "docker.elastic.co", "docker.io", "europe-docker.pkg.dev", "gcr.io", "ghcr.io", "index.docker.io", "mcr.microsoft.com",
-        "public.ecr.aws", "quay.io", "registry-1.docker.io", "registry.gitlab.com", "registry.k8s.io",
-        "us-docker.pkg.dev",
+        "asia-docker.pkg.dev", "cgr.dev", "docker.elastic.co", "docker.io", "europe-docker.pkg.dev", "gcr.io",
+        "ghcr.io", "index.docker.io", "mcr.microsoft.com", "public.ecr.aws", "quay.io", "registry-1.docker.io",
+        "registry.gitlab.com", "registry.k8s.io", "us-docker.pkg.dev",
     }
 )  # fmt: skip
 #: Parts of files that no program requests: comments, names of XML namespaces, and those of JSON schemas.

@@ -25,7 +25,7 @@ from tools.realnode.images import IMAGES, PARCELS, ProgramImage, build_images
 from tools.realnode.installation import COLLECTION
 from tools.realnode.kube_state import ClusterState
 from tools.realnode.processes import RunningProcesses
-from tools.realnode.run import SAMPLE, find_scenarios
+from tools.realnode.run import SAMPLE, find_scenarios, leave_out_impossible
 from tools.realnode.shards import SCENARIOS as SHARDED
 from tools.realnode.shards import is_over
 from tools.realnode.stopwatch import Stopwatch, format_stages
@@ -189,6 +189,25 @@ def test_missing_root_is_reported(monkeypatch):
     problems = requirements.find_problems()
     assert "needs root" in problems[0]
     assert "runc" in problems[1]
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "able"), [("000001ffffffffff", True), ("000001fffeffffff", False), ("0000000001000000", True)]
+)
+def test_lower_oom_score_needs_a_capability(tmp_path, capabilities, able):
+    status = tmp_path / "status"
+    status.write_text(f"Name:\tx\nCapEff:\t{capabilities}\n")
+    assert requirements.can_lower_oom_score(status) is able
+
+
+def test_scenario_whose_stressor_cannot_be_spared_is_left_out(monkeypatch):
+    messages = []
+    monkeypatch.setattr("tools.realnode.run.can_lower_oom_score", lambda: False)
+    left = {file.parent.name for file in leave_out_impossible(find_scenarios(()), messages.append)}
+    assert {file.parent.name for file in find_scenarios(())} - left == {"ledger-crowded-out"}
+    assert "CAP_SYS_RESOURCE" in messages[0]
+    monkeypatch.setattr("tools.realnode.run.can_lower_oom_score", lambda: True)
+    assert leave_out_impossible(find_scenarios(()), messages.append) == find_scenarios(())
 
 
 def test_check_starts_nothing():

@@ -31,8 +31,13 @@ class KnownDifference(NamedTuple):
 
 
 _LATE: Final = "an overloaded machine starts containers and responds late; the twin does not simulate this"
-#: None is left.
-KNOWN: Final[tuple[KnownDifference, ...]] = ()
+_PHASES: Final = "the program is up for ten seconds at a time; which scrapes and requests meet it is a matter of phase"
+KNOWN: Final[tuple[KnownDifference, ...]] = (
+    KnownDifference("intake-restarted-for-nothing", "HighRequestErrorRate", "onset", _PHASES),
+    KnownDifference("intake-restarted-for-nothing", "HighRequestLatency", "onset", _PHASES),
+    KnownDifference("intake-restarted-for-nothing", "KubePodNotReady", "onset", _PHASES),
+    KnownDifference("intake-restarted-for-nothing", "NoRequestsReceived", "alert", _PHASES),
+)
 
 
 class Measurement(Value, frozen=True, kw_only=True):

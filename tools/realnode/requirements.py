@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from tools.reality.configuration import PLUGINS, find_pod_cgroups
@@ -23,6 +24,9 @@ PROGRAMS: Final[Mapping[str, str]] = {
 }
 #: What faults of Chaos Mesh's daemon need beside it; without them those faults are left out.
 CHAOS_PROGRAMS: Final[Mapping[str, str]] = {"gcc": "gcc", "stress-ng": "stress-ng"}
+
+#: The capability that lowers a process' OOM score, CAP_SYS_RESOURCE (capabilities(7)).
+_SYS_RESOURCE: Final = 24
 
 
 def find_problems() -> list[str]:
@@ -44,3 +48,9 @@ def find_chaos_problem() -> str:
     """Find what keeps Chaos Mesh's daemon from being built or used here; empty when nothing does."""
     missing = sorted({package for program, package in CHAOS_PROGRAMS.items() if shutil.which(program) is None})
     return f"apt-get install --no-install-recommends {' '.join(missing)}" if missing else ""
+
+
+def can_lower_oom_score(status: Path = Path("/proc/self/status")) -> bool:
+    """Return whether processes may be spared when memory runs out (``oomScoreAdjust`` below 0)."""
+    fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return bool(int(fields["CapEff"], 16) >> _SYS_RESOURCE & 1)

@@ -16,6 +16,7 @@ import msgspec
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import UsageError
 from scenario_kit.lab import lifecycle
+from scenario_kit.load import load_scenario
 from scenario_kit.model.base import Value
 from tools.realnode import isolation
 from tools.realnode.chaos_mesh import install_chaos_mesh
@@ -25,6 +26,7 @@ from tools.realnode.incident import Incident, live_through
 from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
 from tools.realnode.preparation import Preparation
 from tools.realnode.programs import STRESSORS
+from tools.realnode.requirements import can_lower_oom_score
 from tools.realnode.shards import run_shards
 from tools.realnode.stopwatch import Stage, Stopwatch, format_stages
 from tools.realnode.trials import Place, run_trials, select_episode
@@ -67,6 +69,20 @@ def find_scenarios(names: Sequence[str]) -> list[Path]:
     return [known[name] for name in names or known]
 
 
+def leave_out_impossible(files: Sequence[Path], say: Callable[[str], None]) -> list[Path]:
+    """Leave out the scenarios that this machine's kernel refuses, each with the reason."""
+    if can_lower_oom_score():
+        return list(files)
+    kept = []
+    for file in files:
+        faults = load_scenario(file).scenario.spec.faults
+        if any(float(fault.parameters.get("oomScoreAdjust", 0)) < 0 for fault in faults):
+            say(f"{file.parent.name}: left out, as its stressor cannot be spared here: CAP_SYS_RESOURCE is missing")
+        else:
+            kept.append(file)
+    return kept
+
+
 def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: Callable[[str], None]) -> int:
     """Run everything, and return the exit code.
 
@@ -74,6 +90,8 @@ def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: C
         LabError: a part does not start, or an incident does not come to its end.
     """
     files = find_scenarios((SAMPLE,) if options.what == "Sample" else options.scenarios)
+    if not options.scenarios:
+        files = leave_out_impossible(files, say)
     binaries, watch = prepared.find_binaries(), Stopwatch(say)
     os.environ["SCENARIO_KIT_HOME"] = str(folder / "home")
     os.environ["SCENARIO_KIT_CATALOG"] = str(COLLECTION)

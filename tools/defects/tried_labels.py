@@ -260,6 +260,7 @@ def _victim(subject: Subject) -> str:
 def _beside(subject: Subject, reported: str, edit: Callable[[Document], Any]) -> Defect:
     """Declare a harmless extra change as the cause; ``edit`` changes the fault further."""
     require_one_cause(subject)
+    needs(subject.spec.faults[0].replicas is None, "an extra change contradicts that only some pods are hit")
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     defect = _blamed(subject, other, f"an annotation of {other} is the cause, {reported}", touched=True)
     for fault in defect.files.values():
@@ -272,6 +273,7 @@ def _alternative(subject: Subject, *, labelled: bool) -> Defect:
     name = require_one_cause(subject)
     needs(len(subject.causes) == 1, "its fault has several causes")
     needs(subject.case.faults[name].persistence in ("Object", "Workload"), "a change that stays contradicts its fault")
+    needs(subject.spec.faults[0].replicas is None, "an extra change contradicts that only some pods are hit")
     repair = fault_document(subject, subject.spec.faults[0].type)["entities"][0].get("fix")
     needs(repair, "its fault has no fix for its cause")
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]

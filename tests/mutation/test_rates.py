@@ -19,13 +19,13 @@ KNOWN = {
 
 
 def test_only_tried_mutants_count_and_survivors_are_not_killed():
-    found = rate("judge", [ONE, TWO, THREE, FOUR], [ONE, TWO, THREE, FOUR], KNOWN, {TWO.key: "the same"})
-    assert found == Rate("judge", mutants=4, tried=3, killed=1, accepted=1, date="2026-11-25")
+    found = rate("judge", 1, [ONE, TWO, THREE, FOUR], [ONE, TWO, THREE, FOUR], KNOWN, {TWO.key: "the same"})
+    assert found == Rate("judge", 1, mutants=4, tried=3, killed=1, accepted=1, date="2026-11-25")
     assert round(found.percent, 1) == 33.3
 
 
 def test_without_answers_the_rate_is_zero():
-    assert rate("judge", [ONE], [ONE], {}, {}).percent == 0
+    assert rate("judge", 1, [ONE], [ONE], {}, {}).percent == 0
 
 
 def test_survivors_are_sorted_by_file_and_line():
@@ -54,13 +54,13 @@ def test_accepted_survivors_have_a_reason():
 
 
 def test_page_updates_given_rates_only():
-    judge, campaign = (Rate(name, 10, 4, 3, 0, "2026-11-25") for name in ("judge", "campaign"))
-    page = placed(f"before\n{BEGIN}\n{END}\nafter\n", [judge, campaign], "Sample 1.")
-    later = placed(page, [Rate("judge", 10, 4, 4, 0, "2026-11-26")], "Sample 2.")
+    judge, campaign = (Rate(name, 1, 10, 4, 3, 0, "2026-11-25") for name in ("judge", "campaign"))
+    page = placed(f"before\n{BEGIN}\n{END}\nafter\n", [judge, campaign])
+    later = placed(page, [Rate("judge", 2, 10, 4, 4, 0, "2026-11-26")])
     rows = [line for line in later.splitlines() if line.startswith("| ")]
     assert rows[1:] == [
-        "| campaign | 10 | 4 | 3 | 1 | 0 | 75.0 % | 2026-11-25 |",
-        "| judge | 10 | 4 | 4 | 0 | 0 | 100.0 % | 2026-11-26 |",
+        "| campaign | 1 | 10 | 4 | 3 | 1 | 0 | 75.0 % | 2026-11-25 |",
+        "| judge | 2 | 10 | 4 | 4 | 0 | 0 | 100.0 % | 2026-11-26 |",
     ]
     assert later.startswith("before\n")
     assert later.endswith("after\n")

@@ -13,9 +13,10 @@ BEGIN, END = "<!-- rates: written by ci/mutate --page -->", "<!-- end of rates -
 
 @dataclass(frozen=True)
 class Rate:
-    """The results for a package: ``mutants`` in all, ``tried`` of the sample, ``killed`` of those."""
+    """The results for a package: ``mutants`` in all, ``tried`` of the sample with that seed, ``killed`` of those."""
 
     package: str
+    seed: int
     mutants: int
     tried: int
     killed: int
@@ -30,6 +31,7 @@ class Rate:
 
 def rate(
     package: str,
+    seed: int,
     every: Sequence[Mutant],
     drawn: Sequence[Mutant],
     known: Mapping[str, Tried],
@@ -39,7 +41,8 @@ def rate(
     tried = [known[mutant.key] for mutant in drawn if mutant.key in known]
     alive = [one for one in tried if one.answer != "killed"]
     date = max((one.date for one in tried), default="")
-    return Rate(package, len(every), len(tried), len(tried) - len(alive), sum(o.key in accepted for o in alive), date)
+    killed = len(tried) - len(alive)
+    return Rate(package, seed, len(every), len(tried), killed, sum(o.key in accepted for o in alive), date)
 
 
 def survivors(drawn: Sequence[Mutant], known: Mapping[str, Tried]) -> list[Mutant]:
@@ -50,21 +53,21 @@ def survivors(drawn: Sequence[Mutant], known: Mapping[str, Tried]) -> list[Mutan
 
 def table(rates: Sequence[Rate]) -> str:
     """Format the rates as a Markdown table."""
-    lines = ["| package | mutants | tried | killed | survived | of them accepted | rate | date |"]
-    lines += ["|---|--:|--:|--:|--:|--:|--:|---|"]
+    lines = ["| package | sample | mutants | tried | killed | survived | of them accepted | rate | date |"]
+    lines += ["|---|--:|--:|--:|--:|--:|--:|--:|---|"]
     lines += [
-        f"| {r.package} | {r.mutants} | {r.tried} | {r.killed} | {r.tried - r.killed} | {r.accepted} "
+        f"| {r.package} | {r.seed} | {r.mutants} | {r.tried} | {r.killed} | {r.tried - r.killed} | {r.accepted} "
         f"| {r.percent:.1f} % | {r.date} |"
         for r in rates
     ]
     return "\n".join(lines)
 
 
-def placed(page: str, rates: Sequence[Rate], note: str) -> str:
+def placed(page: str, rates: Sequence[Rate]) -> str:
     """Put the table into the page; packages without a new rate keep their row."""
     head, _, rest = page.partition(BEGIN)
     old, _, tail = rest.partition(END)
     fresh = {r.package for r in rates}
     kept = [line for line in old.splitlines() if line.startswith("| ") and line.split()[1] not in {"package", *fresh}]
     header, rule, *rows = table(rates).splitlines()
-    return "\n".join([head + BEGIN, note, "", header, rule, *sorted([*kept, *rows]), END]) + tail
+    return "\n".join([head + BEGIN, header, rule, *sorted([*kept, *rows]), END]) + tail

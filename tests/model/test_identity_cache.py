@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from scenario_kit.model.identity_cache import cache_by_identity
@@ -28,7 +30,7 @@ def test_identity_is_not_reused_for_another_value() -> None:
     assert [compute([n]) for n in range(50)] == [[n] for n in range(50)]
 
 
-def test_oldest_results_are_dropped() -> None:
+def test_least_recently_used_results_are_dropped() -> None:
     seen: list[str] = []
 
     @cache_by_identity(maxsize=2)
@@ -38,7 +40,7 @@ def test_oldest_results_are_dropped() -> None:
 
     for name in ("a", "b", "a", "c", "b", "a"):
         compute(name)
-    assert seen == ["a", "b", "c", "a"]
+    assert seen == ["a", "b", "c", "b", "a"]
 
 
 def test_none_is_cached_and_errors_are_not() -> None:
@@ -61,3 +63,14 @@ def test_none_is_cached_and_errors_are_not() -> None:
 def test_numbers_and_texts_of_equal_value_differ() -> None:
     compute = cache_by_identity(maxsize=4)(lambda value: repr(value))
     assert [compute(each) for each in ("1", 1, True, None)] == ["'1'", "1", "True", "None"]
+
+
+def test_threads_share_results() -> None:
+    compute = cache_by_identity(maxsize=4)(lambda value: list(value))
+    values = [[n] for n in range(16)]
+
+    def read(offset: int) -> bool:
+        return all(compute(values[(n + offset) % 16]) == values[(n + offset) % 16] for n in range(400))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(read, range(8)))

@@ -24,8 +24,8 @@ from scenario_kit.model.json_document import list_mappings
 
 #: Documentation networks (RFC 5737, RFC 3849), whose addresses are unassigned.
 NOWHERE: Final = tuple(ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
-#: Loopback and wildcard addresses.
-LOOPBACK: Final = tuple(ip_network(n) for n in ("127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"))
+#: Loopback and wildcard addresses; no other address of 0.0.0.0/8 has an owner (RFC 6890), so that numbers are no hosts.
+LOOPBACK: Final = tuple(ip_network(n) for n in ("127.0.0.0/8", "::1/128", "0.0.0.0/8", "::/128"))
 #: Private networks.
 PRIVATE: Final = tuple(ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fd00::/8"))
 ALL: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
@@ -34,13 +34,16 @@ _JAVA: Final = ("ruleData", "exception", "returnValue")
 _NAME: Final = r"(?:[A-Za-z0-9_](?:[-A-Za-z0-9_]*[A-Za-z0-9_])?\.)+[A-Za-z][-A-Za-z0-9]*\.?"
 _IPV4: Final = r"\d{1,3}(?:\.\d{1,3}){3}"
 _HOST: Final = rf"(?:{_NAME}|{_IPV4}|\[[0-9A-Fa-f:.]+\])"
-#: The authority of a URL, also without a scheme; clients read a backslash as a slash (WHATWG URL, 4.4).
+#: The authority of a URL, also without a scheme. Clients read a backslash as a slash, and accept any number of slashes
+#: after the schemes of the web (WHATWG URL, 4.4). Of a scheme only the last character is matched: texts may be long.
+#: The names of gRPC's own resolvers follow a name server, if any (https://grpc.io/docs/guides/custom-name-resolution).
 _AUTHORITY: Final = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*:(?://|\\\\)|(?:^|(?<=[\s\"'`=,(\[]))//)([^/\\?#\s\"'`<>(){}|]+)"
+    r"(?:(?i:https?|wss?|ftp):[/\\]+|[A-Za-z0-9+.-]:(?://|\\\\)|(?:^|(?<=[\s\"'`=,(\[]))//"
+    r"|(?<![\w.-])(?:dns|ipv[46]|passthrough):(?:///)?)([^/\\?#\s\"'`<>(){}|]+)"
 )
-#: Addresses in a text: as the only content or a list element, or as a field of a DSN.
+#: Addresses in a text: as the only content, a string or a list element, or as a field of a DSN.
 _ADDRESSES: Final = (
-    re.compile(rf"(?:^|[,;=\s]|@(?:tcp\()?)({_HOST}):\d{{1,5}}(?=[,;/?)\s]|$)"),
+    re.compile(rf"(?:^|[,;=\s\"'\[]|@(?:tcp\()?)({_HOST}):\d{{1,5}}(?=[,;/?)\s\"'\]]|$)"),
     re.compile(
         rf"(?i)(?:^|[;,\s&?])(?:host|server|hostaddr|data source|addr|address)=(?:tcp:)?({_HOST})(?=[;,\s&:]|$)"
     ),
@@ -56,6 +59,7 @@ _CLIENTS: Final = re.compile(
     r"(?:^|[\s;&|(`/])(?:curl|dig|ftp|getent\s+hosts|nc|ncat|netcat|nslookup|ping6?|scp|ssh|telnet|wget)\s+([^;&|\n)`]+)"
 )
 _BARE: Final = re.compile(_NAME)
+_QUOTED: Final = re.compile(r"^([\"'])(.*)\1$")
 #: A number of up to four parts, each decimal, octal or hexadecimal, as inet_aton(3) reads an address.
 _NUMBER: Final = re.compile(r"(?:0[xX][0-9A-Fa-f]+|\d+)(?:\.(?:0[xX][0-9A-Fa-f]+|\d+)){0,3}")
 #: Registries that serve images to everybody.
@@ -191,8 +195,9 @@ def find_arguments(command: str) -> list[str]:
         options = match[0].lstrip().partition(" ")[0].endswith(("curl", "wget"))
         words = match[1].split()
         for before, word in zip(["", *words], words, strict=False):
-            if _BARE.fullmatch(word) and not (options and before.startswith("-")):
-                found.append(word)
+            host = _QUOTED.sub(r"\2", word)
+            if _BARE.fullmatch(host) and not (options and before.startswith("-")):
+                found.append(host)
     return found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
 
-from scenario_kit.admission.hosts import find_arguments, find_hosts, list_texts, parse_registry
+from scenario_kit.admission.hosts import LOOPBACK, find_arguments, find_hosts, is_within, list_texts, parse_registry
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,15 @@ from scenario_kit.admission.hosts import find_arguments, find_hosts, list_texts,
         ("http://exämple.io", ["exämple.io"]),
         ("user:pw@tcp(db.evil.io:3306)/x", ["db.evil.io"]),
         ("see (http://evil.io).", ["evil.io"]),
+        ("http:/evil.io/x", ["evil.io"]),
+        ("http:///evil.io", ["evil.io"]),
+        ("dns:///evil.io:80", ["evil.io"]),
+        ("dns:evil.io:443", ["evil.io"]),
+        ("dns://8.8.8.8/cart", ["8.8.8.8"]),
+        ("ipv4:8.8.8.8:80", ["8.8.8.8"]),
+        ("passthrough:///8.8.8.8:80", ["8.8.8.8"]),
+        ('{"address": "evil.io:80"}', ["evil.io"]),
+        ("brokers: ['evil.io:9092']", ["evil.io"]),
         ("http://cart:8080", []),
         ("dns:///cart:8080", []),
         ("$(HOST):8080", []),
@@ -64,11 +74,31 @@ def test_hosts_of_an_address(text: str, hosts: list[str]) -> None:
     assert find_hosts(text, address=True) == hosts
 
 
+@pytest.mark.parametrize("number", ["0", "1", "3", "65535"])
+def test_a_number_is_no_foreign_host(number: str) -> None:
+    """Variables such as TRUST_PROXY and NUM_BROKERS may hold one."""
+    assert all(is_within(host, LOOPBACK) for host in find_hosts(number, address=True))
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 200_000, "a." * 100_000, "0x" * 100_000, " a:" * 70_000, "http:" + "/" * 200_000]
+)
+def test_the_time_for_a_long_text_is_linear(text: str) -> None:
+    start = process_time()
+
+    find_hosts(text, address=True)
+    find_arguments(text)
+
+    assert process_time() - start < 10
+
+
 @pytest.mark.parametrize(
     ("command", "hosts"),
     [
         ("nc evil.io 443", ["evil.io"]),
         ("nc -zv evil.io 443", ["evil.io"]),
+        ("nc 'evil.io' 443", ["evil.io"]),
+        ("curl -H 'Host: shop.io' cart:8080", []),
         ("sh -c wget -qO- http://cart/x", []),
         ("wget -O index.html http://cart/x", []),
         ("curl -s --cacert ca.crt cart:8080", []),

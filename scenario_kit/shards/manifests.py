@@ -196,7 +196,7 @@ def _build_pod(job: ShardJob, name: str, files: Sequence[str]) -> dict[str, Any]
         "automountServiceAccountToken": not job.results_claim,
         "securityContext": identity | {"seccompProfile": {"type": "RuntimeDefault"}},
         "terminationGracePeriodSeconds": 30,
-        "containers": [_build_container(job)],
+        "containers": [_build_container(job, shipped=bool(files))],
         "volumes": [
             {"name": "tmp", "emptyDir": {"medium": "Memory"}},
             {"name": "input", "projected": {"sources": sources}},
@@ -205,13 +205,14 @@ def _build_pod(job: ShardJob, name: str, files: Sequence[str]) -> dict[str, Any]
     }
 
 
-def _build_container(job: ShardJob) -> dict[str, Any]:
+def _build_container(job: ShardJob, *, shipped: bool) -> dict[str, Any]:
+    files = ["--files", f"{INPUT}/{FILES_FOLDER}"] if shipped else []
     place = ["--results", RESULTS] if job.results_claim else ["--namespace", job.namespace]
     results = [{"name": "results", "mountPath": RESULTS}] if job.results_claim else []
     return {
         "name": "lab",
         "image": job.image,
-        "args": ["shards", "run", f"{INPUT}/{WORK_FILE}", *place],
+        "args": ["shards", "run", f"{INPUT}/{WORK_FILE}", *files, *place],
         "env": [{"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
         "workingDir": "/tmp",  # noqa: S108 - the pod's own, in memory
         "resources": {

@@ -85,7 +85,7 @@ def test_pod_reproduces_the_printed_run(home, capsys, monkeypatch):
     shutil.move(home / "mine", home / "gone")
     for index in ("0", "1"):
         monkeypatch.setenv("JOB_COMPLETION_INDEX", index)
-        assert run(["shards", "run", "input/work.json", "--results", "results"]) == 0
+        assert run(["shards", "run", "input/work.json", "--files", "input/files", "--results", "results"]) == 0
     shutil.move(home / "gone", home / "mine")
     assert run(["shards", "collect", "work.json", "--results", "results", "--format", "json"]) == 1
     shown = json.loads(capsys.readouterr().out)
@@ -144,6 +144,30 @@ def test_another_catalogue_than_the_planned_one_ends_the_job(home, capsys):
     assert run(["shards", "run", "work.json", "--index", "0", "--results", "r"]) == 3
     assert "differs in catalog/faults" in capsys.readouterr().err
     assert not (home / "r").exists()
+
+
+@pytest.mark.parametrize("break_file", [lambda file: file.write_text(file.read_text() + "\n"), Path.unlink])
+def test_shard_of_other_files_than_planned_is_not_begun(break_file, home, capsys):
+    plan()
+    break_file(home / "mine" / "no-yaml" / "scenario.yaml")
+    assert run(["shards", "run", "work.json", "--index", "0", "--results", "r"]) == 3
+    shown = capsys.readouterr().err
+    assert "mine/no-yaml/scenario.yaml is missing, or is not the file for which the work list was planned" in shown
+    assert not (home / "r").exists()
+    assert run(["shards", "run", "work.json", "--index", "1", "--results", "r"]) == 0
+
+
+def test_folder_of_the_users_own_files_is_not_read(home):
+    plan()
+    (home / "files").mkdir()
+    (home / "files" / "orders.json").write_text("[1]")
+    assert run(["shards", "run", "work.json", "--index", "0", "--results", "r"]) == 0
+
+
+def test_missing_files_of_the_work_are_an_error(home, capsys):
+    plan()
+    assert run(["shards", "run", "work.json", "--index", "0", "--files", "none", "--results", "r"]) == 3
+    assert "none contains no files of a work list" in capsys.readouterr().err
 
 
 def test_matrix_part_is_verified(home, capsys):

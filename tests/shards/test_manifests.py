@@ -84,7 +84,9 @@ def test_input_is_immutable_and_mounted_where_the_program_reads_it():
     assert [source["name"] for source in sources] == [each["metadata"]["name"] for each in inputs]
     assert [source["items"][0]["path"] for source in sources] == ["work.json", "files/0.json", "files/1.json"]
     assert all(s["items"][0]["key"] in i["data"] for s, i in zip(sources, inputs, strict=True))
-    assert spec["containers"][0]["args"][:3] == ["shards", "run", "/input/work.json"]
+    assert spec["containers"][0]["args"][:5] == ["shards", "run", "/input/work.json", "--files", "/input/files"]
+    (bare,) = [each for each in build(documents=[]).values() if each["kind"] == "Job"]
+    assert "--files" not in bare["spec"]["template"]["spec"]["containers"][0]["args"]
 
 
 def test_role_permits_results_only():

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import msgspec
 import typer
@@ -137,22 +137,29 @@ def _locate_planned_roots(work: WorkList) -> list[Path]:
 
     observed = {root: digest_root(root) for root in find_collections(Path(item.path) for item in work.items)}
     roots = [choose_root(known, observed) for known in work.roots]
-    if changed := _list_changed(work):
+    if changed := _list_changed(work, _map_own_files(work)):
         raise UsageError(
-            f"{changed[0]} has changed since the work list was planned", fix="plan again: scenario-kit shards plan"
+            f"{changed[0].path} has changed since the work list was planned", fix="plan again: scenario-kit shards plan"
         )
     return roots
 
 
-def _list_changed(work: WorkList) -> list[str]:
-    """List the files of scenarios that are missing or have changed since the plan."""
+def _map_own_files(work: WorkList) -> dict[str, Path]:
+    """Map scenarios to their files where the work list was planned."""
+    return {item.scenario: Path(item.path) for item in work.items}
+
+
+def _list_changed(work: WorkList, files: Mapping[str, Path]) -> list[WorkItem]:
+    """List the scenarios of which the files are missing, or have changed since the plan."""
     from scenario_kit.shards.content_digest import digest_scenario, digest_value
 
     changed = []
     for item in work.items:
-        path = Path(item.path)
+        path = files.get(item.scenario)
+        if path is None:
+            continue
         if not path.is_file() or digest_value([work.catalogue, digest_scenario(path)]) != item.digest:
-            changed.append(item.path)
+            changed.append(item)
     return changed
 
 
@@ -163,6 +170,9 @@ def run(
         typer.Option(min=0, envvar=INDEX_VARIABLE, help="The shard, from 0; in a pod, its completion index."),
     ] = None,
     results: ResultFolder = None,
+    files: Annotated[
+        Path | None, typer.Option(help="The folder of files that `shards manifests` packed.", file_okay=False)
+    ] = None,
     namespace: Namespace = _NAMESPACE,
     context: Context = "",
     name: Lab = "default",
@@ -179,11 +189,12 @@ def run(
     if index is None:
         raise UsageError("it is not known which shard to run", fix=f"--index NUMBER, or {INDEX_VARIABLE}")
     todo = read_work_list(work)
-    todo.select(index)
+    items = todo.select(index)
     store = _open_store(results, namespace, context)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # how a kubelet ends a pod
     with tempfile.TemporaryDirectory(prefix="scenario-kit-shard-") as folder:
-        validate = _prepare(todo, work.parent, Path(folder), name)
+        located = _locate_files(todo, items, Path(folder), shipped=_unpack(files, Path(folder)))
+        validate = _prepare(todo, located, name)
         pod = os.environ.get("POD_NAME") or socket.gethostname()
         tally = ShardRun(todo, store, validate, print_progress, pod).run(index)
     print_progress(f"shard {index}: {tally.ended} scenarios have a verdict")
@@ -205,27 +216,47 @@ def _open_store(results: Path | None, namespace: str, context: str) -> ResultSto
     return ConfigMapStore(KubeCluster(context=context or None), namespace)
 
 
-def _prepare(work: WorkList, home: Path, folder: Path, lab: str) -> Callable[[WorkItem], Report]:
-    """Unpack the files of a work list, find its catalogue, and return what validates a scenario of it.
+class _LocatedFiles(NamedTuple):
+    """Where this machine has the roots of a work list, and the files of scenarios, by name."""
+
+    roots: list[Path]
+    files: dict[str, Path]
+
+
+def _locate_files(work: WorkList, items: Sequence[WorkItem], folder: Path, *, shipped: bool) -> _LocatedFiles:
+    """Find the catalogue of a work list and the files of scenarios; ``folder`` is where those that came along are.
 
     Raises:
-        UsageError: this machine does not have the catalogue of the work list.
+        UsageError: this machine does not have the files for which the work list was planned.
     """
+    from scenario_kit.shards.payload import locate_item
+
+    roots = _locate_roots(work, folder, shipped)
+    alone = {item.scenario for item in items if item.root < 0 and not shipped}
+    files = {
+        item.scenario: Path(item.path) if item.scenario in alone else locate_item(item, folder, roots) for item in items
+    }
+    if changed := _list_changed(work, files):
+        raise UsageError(
+            f"{files[changed[0].scenario]} is missing, or is not the file for which the work list was planned",
+            fix="plan again, or use an image, or a checkout, of the same commit",
+        )
+    return _LocatedFiles(roots, files)
+
+
+def _prepare(work: WorkList, located: _LocatedFiles, lab: str) -> Callable[[WorkItem], Report]:
+    """Return what validates a scenario of a work list."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.cli.validation.validate import LabPlace, ValidationOptions, validate_one
     from scenario_kit.report.document import format_timestamp
-    from scenario_kit.shards.payload import locate_item
     from scenario_kit.shards.relocation import relocate_report
 
     plan = work.parse_plan()
-    shipped = _unpack(home, folder)
-    roots = _locate_roots(work, folder, shipped)
-    catalog = Catalog(roots)
+    catalog = Catalog(located.roots)
     place = LabPlace(ValidationOptions(plan.name, work.seed, lab))
 
     def validate(item: WorkItem) -> Report:
-        alone = not shipped and item.root < 0
-        file = Path(item.path) if alone else locate_item(item, folder, roots)
+        file = located.files[item.scenario]
         try:
             report = validate_one(file, plan, place, catalog)
         except typer.Abort:  # so does the lab's place report Ctrl-C
@@ -235,12 +266,21 @@ def _prepare(work: WorkList, home: Path, folder: Path, lab: str) -> Callable[[Wo
     return validate
 
 
-def _unpack(home: Path, folder: Path) -> bool:
-    """Unpack the files beside the work list; return whether there are any."""
-    from scenario_kit.shards.manifests import FILES_FOLDER
+def _unpack(files: Path | None, folder: Path) -> bool:
+    """Unpack the files that came along; return whether there are any.
+
+    Raises:
+        UsageError: they are damaged, or there are none where they should be.
+    """
     from scenario_kit.shards.payload import unpack_files
 
-    documents = sorted((home / FILES_FOLDER).glob("*.json"))
+    if files is None:
+        return False
+    documents = sorted(files.glob("*.json"))
+    if not documents:
+        raise UsageError(
+            f"{files} contains no files of a work list", fix="apply what scenario-kit shards manifests prints"
+        )
     return unpack_files((document.read_bytes() for document in documents), folder) > 0
 
 
@@ -286,12 +326,12 @@ def collect(
     todo = read_work_list(work)
     store = _open_store(results, namespace, context)
     prepare_folder(runs)
-    changed = set(_list_changed(todo))
+    changed = {item.scenario for item in _list_changed(todo, _map_own_files(todo))}
     assessed: list[AssessedResult] = []
     folders: dict[str, str] = {}
     for number, item in enumerate(todo.items, start=1):
         _report_progress(number, len(todo.items), "collected")
-        each = _assess(todo, item, store, item.path in changed)
+        each = _assess(todo, item, store, item.scenario in changed)
         if each.report is not None and each.standing == "Collected":
             folders[item.scenario] = str(_keep_report(each.report, runs, record=record).relative_to(runs))
             each = each._replace(report=shorten_report(each.report))

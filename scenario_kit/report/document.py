@@ -81,14 +81,15 @@ def write(
     )  # fmt: skip
     partial = run.with_name(f".{run.name}")
     try:
-        partial.mkdir(parents=True)
+        partial.mkdir(parents=True, exist_ok=True)  # left by a process that was killed
         (partial / FILE).write_text(dump_report(report, indent=2), encoding="utf-8")
         for name, render in (renderings or {}).items():
             (partial / name).write_text(render(report), encoding="utf-8")
         partial.rename(run)
     except OSError as problem:
-        shutil.rmtree(partial, ignore_errors=True)
         raise _build_write_error(run, problem) from problem
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return report, run
 
 

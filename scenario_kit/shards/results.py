@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import zlib
+from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -106,9 +107,11 @@ def unpack_report(stored: StoredResult) -> Report | None:
             raise UnreadableResult("its report is incomplete")
         if digest_bytes(text) != stored.result.report_digest:
             raise UnreadableResult("its report is not the one that was written: the digest differs")
-        return Report.from_json(json.loads(text))
-    except (zlib.error, ValueError, msgspec.ValidationError) as problem:
+        report = Report.from_json(json.loads(text))
+        datetime.fromisoformat(report.created).astimezone(UTC)  # by which its folder is named
+    except (zlib.error, ValueError, OverflowError, RecursionError, msgspec.ValidationError) as problem:
         raise UnreadableResult(f"its report cannot be read: {problem}") from problem
+    return report
 
 
 def parse_result(data: bytes) -> ShardResult:
@@ -119,7 +122,7 @@ def parse_result(data: bytes) -> ShardResult:
     """
     try:
         result = ShardResult.from_json(msgspec.json.decode(data))
-    except (msgspec.DecodeError, msgspec.ValidationError) as problem:
+    except (ValueError, RecursionError, msgspec.DecodeError) as problem:
         raise UnreadableResult(f"it is not a result of this version: {problem}") from problem
     if result.schema_version != RESULT_VERSION:
         raise UnreadableResult(f"its format is version {result.schema_version}, expected {RESULT_VERSION}")

@@ -16,6 +16,11 @@ import pytest
 from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 from scenario_kit.report import read_report
+from scenario_kit.shards.execution import describe_report
+from scenario_kit.shards.result_store import FolderStore
+from scenario_kit.shards.results import RESULT_VERSION, ShardResult
+from scenario_kit.shards.work_list import read_work_list
+from tests.shards.conftest import make_report
 
 SCENARIOS = find_data_root() / "catalog" / "scenarios"
 GOOD = "cart-scaled-to-zero"
@@ -168,6 +173,38 @@ def test_missing_files_of_the_work_are_an_error(home, capsys):
     plan()
     assert run(["shards", "run", "work.json", "--index", "0", "--files", "none", "--results", "r"]) == 3
     assert "none contains no files of a work list" in capsys.readouterr().err
+
+
+def store_report(work, **fields):
+    """Store a pass of a work list's only scenario, as `shards run` does."""
+    (item,) = work.items
+    opening = ShardResult(
+        schema_version=RESULT_VERSION, work=work.name, catalogue=work.catalogue, scenario=item.scenario,
+        digest=item.digest, shard=0, state="Begun",
+    )  # fmt: skip
+    FolderStore(Path("results")).write(describe_report(opening, make_report(item, **fields)))
+    return item
+
+
+def test_evidence_is_written_next_to_the_planned_scenario_only(tmp_path, monkeypatch):
+    """A report in the store names a file, too: nobody who writes to the store chooses a folder of ours."""
+    monkeypatch.chdir(tmp_path)
+    assert run(["shards", "plan", str(SCENARIOS / GOOD), "--shards", "1"]) == 0
+    item = store_report(read_work_list(Path("work.json")), path="/etc/scenario.yaml")
+    recorded = []
+    monkeypatch.setattr("scenario_kit.cli.validation.report.record_evidence", recorded.append)
+    assert run(["shards", "collect", "work.json", "--results", "results", "--record"]) == 0
+    assert [report.validation.path for report in recorded] == [item.path]
+
+
+def test_scenario_of_a_collection_of_ones_own_is_recorded(tmp_path, monkeypatch, capsys):
+    """From outside of the collection, whose apps and faults are found all the same."""
+    monkeypatch.chdir(tmp_path)
+    own = next(iter(sorted((find_data_root() / "tools/realnode/collection/catalog/scenarios").iterdir())))
+    assert run(["shards", "plan", str(own), "--shards", "1"]) == 0
+    store_report(read_work_list(Path("work.json")))
+    assert run(["shards", "collect", "work.json", "--results", "results", "--record"]) == 0
+    assert f"{own.name}: no evidence: plan 'quick' is too weak" in capsys.readouterr().err
 
 
 def test_matrix_part_is_verified(home, capsys):

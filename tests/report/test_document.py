@@ -1,13 +1,14 @@
 """Reports appear whole or not at all."""
 
 import errno
+from datetime import UTC, datetime
 
 import pytest
 
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.model import Verdict
-from scenario_kit.report import prepare_folder, write
+from scenario_kit.report import prepare_folder, read_report, write
 
 PASSED = Validation(scenario="s", plan="quick", verdict=Verdict.PASS, headline="x")
 
@@ -28,6 +29,25 @@ def test_full_disk_leaves_no_partial_report(tmp_path):
         write(PASSED, tmp_path, renderings={"report.md": full})
     assert "--runs" in caught.value.fix
     assert list((tmp_path / "s").iterdir()) == []
+
+
+def test_interrupted_report_can_be_written_again(tmp_path):
+    """`shards collect` writes a report under the time at which it was made, and again if that was interrupted."""
+    made = datetime(2026, 11, 26, 10, tzinfo=UTC)
+
+    def interrupt(_report):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(PASSED, tmp_path, renderings={"report.md": interrupt}, created=made)
+    assert list((tmp_path / "s").iterdir()) == []
+
+    left = tmp_path / "s" / ".20261126T100000000000Z"
+    left.mkdir()
+    (left / "report.json").write_text("{")
+    _, folder = write(PASSED, tmp_path, created=made)
+    assert read_report(folder).validation.scenario == "s"
+    assert list((tmp_path / "s").iterdir()) == [folder]
 
 
 def test_unwritable_report_folder_is_reported_before_start(tmp_path):

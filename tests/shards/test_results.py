@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import random
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Reference, Verdict
+from scenario_kit.report.document import dump_report
 from scenario_kit.shards import results as results_module
 from scenario_kit.shards.execution import describe_report
 from scenario_kit.shards.result_store import ConfigMapStore, FolderStore, ResultStore
@@ -22,6 +24,7 @@ from scenario_kit.shards.results import (
     UnreadableResult,
     derive_result_name,
     pack_report,
+    parse_result,
     unpack_report,
 )
 from scenario_kit.testing import FakeCluster
@@ -117,6 +120,28 @@ def test_truncated_report_states_omissions(monkeypatch):
     kept = unpack_report(StoredResult(msgspec.structs.replace(OPENING, report_digest=digest), packed))
     assert kept.left_out
     assert kept.validation.verdict == Verdict.PASS
+
+
+@pytest.mark.parametrize("data", [b"", b"[" * 100_000, b'{"work":"\xff"}', b"[]", b'{"schemaVersion":1}'])
+def test_damaged_summary_is_detected(data):
+    with pytest.raises(UnreadableResult, match="not a result of this version"):
+        parse_result(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 100_000,
+        *(
+            dump_report(msgspec.structs.replace(make_report(ITEM), created=created)).encode()
+            for created in ("", "yesterday", "0001-01-01T00:00:00+14:00")
+        ),
+    ],
+)
+def test_report_of_another_form_is_detected(text):
+    result = msgspec.structs.replace(OPENING, report_digest=hashlib.sha256(text).hexdigest())
+    with pytest.raises(UnreadableResult, match="its report cannot be read"):
+        unpack_report(StoredResult(result, gzip.compress(text)))
 
 
 @pytest.mark.parametrize(

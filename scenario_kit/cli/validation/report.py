@@ -55,8 +55,9 @@ def record_evidence(report: Report) -> Path:
 
     Raises:
         UsageError: the report is not evidence, or the scenario file is missing.
+        AuthoringError: the scenario cannot be resolved any more.
     """
-    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.catalog.evidence import read_evidence, write_evidence
     from scenario_kit.load import load_scenario
     from scenario_kit.render.scenarios.runbook import render_as_written, resolve
@@ -69,7 +70,7 @@ def record_evidence(report: Report) -> Path:
             f"{path}, the scenario of this run, does not exist",
             fix="run it in the folder in which `scenario-kit verify` ran",
         )
-    catalog = Catalog()
+    catalog = Catalog(find_collections([path]))
     scenario = load_scenario(path).scenario
     runbook = resolve(scenario, catalog, "app", beside=path.parent)
     objects = render_as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))

@@ -17,7 +17,7 @@ import typer
 from scenario_kit.cli.terminal.options import Format, Lab
 from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
 from scenario_kit.cli.validation.validate import RUNS, PlanName, Seed
-from scenario_kit.errors import InfrastructureError, UsageError
+from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.report import Report
@@ -333,8 +333,11 @@ def collect(
         _report_progress(number, len(todo.items), "collected")
         each = _assess(todo, item, store, item.scenario in changed)
         if each.report is not None and each.standing == "Collected":
-            folders[item.scenario] = str(_keep_report(each.report, runs, record=record).relative_to(runs))
-            each = each._replace(report=shorten_report(each.report))
+            # The path that this work list names: evidence is written next to it.
+            validation = msgspec.structs.replace(each.report.validation, path=item.path)
+            report = msgspec.structs.replace(each.report, validation=validation)
+            folders[item.scenario] = str(_keep_report(report, runs, record=record).relative_to(runs))
+            each = each._replace(report=shorten_report(report))
         assessed.append(each)
     document = build_document(todo, assessed, folders)
     for name, text in (
@@ -383,7 +386,7 @@ def _record(report: Report) -> None:
 
     try:
         record_evidence(report)
-    except UsageError as problem:  # not a pass, or of a weaker plan: it is a result all the same
+    except (UsageError, AuthoringError) as problem:  # not a pass, or of a weaker plan: it is a result all the same
         print_progress(f"{report.validation.scenario}: no evidence: {problem.message}")
 
 

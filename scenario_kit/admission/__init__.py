@@ -8,4 +8,4 @@ from scenario_kit.admission.bounds import AdmissionBounds, derive_bounds
 from scenario_kit.admission.breach import NODE, Breach
 from scenario_kit.admission.judgement import find_breaches
 
-__all__ = ["NODE", "AdmissionBounds", "Breach", "derive_bounds", "find_breaches", "judge_object"]
+__all__ = ["NODE", "AdmissionBounds", "Breach", "derive_bounds", "find_breaches"]

@@ -169,7 +169,7 @@ def _check_security_context(context: Any, keys: Keys) -> Iterator[Breach]:
 
     for name, value in context.items():
         if name not in _CONTEXT and value is not None:
-            yield found((name,), value, KERNEL)
+            yield found((str(name),), value, KERNEL)
     for name in ("privileged", "allowPrivilegeEscalation"):
         if context.get(name) is True:
             yield found((name,), True, NODE)

@@ -104,6 +104,7 @@ def test_callers_do_not_share_objects(tmp_path, rendered):
         ("apiVersion: v1\nkind: ConfigMap\n", "metadata"),
         ("- a\n", "without"),
         (CONFIG + "---\n" + CONFIG, "duplicate objects: ConfigMap/a"),
+        (CONFIG + "data: [x]\n", "invalid ConfigMap/a: data must be a mapping"),
     ],
 )
 def test_invalid_template_is_an_authoring_error(rendered, template, part):

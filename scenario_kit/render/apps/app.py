@@ -31,6 +31,7 @@ from scenario_kit.load.schema.schemas import find_violations
 from scenario_kit.load.yaml.nodes import BoundedLoader
 from scenario_kit.model import App, FaultType, Object
 from scenario_kit.model.kubernetes.reference import resolve_namespace
+from scenario_kit.render.objects.object_shape import find_misshapen
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
 from scenario_kit.render.templating.folder import Folder
 from scenario_kit.render.templating.render_budget import meter_rendering, weigh
@@ -215,6 +216,8 @@ def _place_document(app: App, document: Any, namespace: str) -> Object:
         raise AuthoringError(
             f"the templates of {app.name} produce a document without {error}: {document!r:.200}"
         ) from error
+    if wrong := find_misshapen(document):
+        raise AuthoringError(f"the templates of {app.name} produce an invalid {kind}/{metadata['name']}: {wrong}")
     if app.locks:
         _pin_images(document.get("spec"), app.locks)
     if kind not in CLUSTER_KINDS:

@@ -13,35 +13,78 @@ from scenario_kit.model.chaos.kinds import GROUP
 _SELECTOR: Final[Mapping[str, Any]] = {"matchLabels": {}, "matchExpressions": [{}]}
 _PROBE: Final = {"httpGet": {}, "tcpSocket": {}, "grpc": {}, "exec": {"command": [str]}}
 _SOURCE: Final[Mapping[str, Any]] = {"configMapKeyRef": {}, "secretKeyRef": {}, "fieldRef": {}, "resourceFieldRef": {}}
+_METADATA: Final = {
+    "name": str, "namespace": str, "labels": {}, "annotations": {}, "finalizers": [str], "ownerReferences": [{}],
+}  # fmt: skip
+_AMOUNTS: Final[Mapping[str, Any]] = {"limits": {}, "requests": {}}
+_CONTEXT: Final = {
+    "capabilities": {"add": [str], "drop": [str]}, "seccompProfile": {"type": str}, "sysctls": [{"name": str}],
+}  # fmt: skip
 _CONTAINER: Final = {
     "name": str, "image": str, "command": [str], "args": [str], "env": [{"name": str, "valueFrom": _SOURCE}],
     "envFrom": [{"configMapRef": {}, "secretRef": {}}], "ports": [{}], "volumeMounts": [{}],
-    "resources": {"limits": {}, "requests": {}}, "securityContext": {"capabilities": {"add": [str], "drop": [str]}},
+    "resources": _AMOUNTS, "securityContext": _CONTEXT,
     "readinessProbe": _PROBE, "livenessProbe": _PROBE, "startupProbe": _PROBE,
     "lifecycle": {"postStart": _PROBE, "preStop": _PROBE},
 }  # fmt: skip
+_CLAIM: Final = {
+    "resources": _AMOUNTS, "volumeName": str, "dataSource": {"namespace": str}, "dataSourceRef": {"namespace": str},
+}  # fmt: skip
+_CLAIM_TEMPLATE: Final = {"metadata": _METADATA, "spec": _CLAIM}
 _VOLUME: Final = {
     "name": str, "hostPath": {}, "emptyDir": {}, "configMap": {}, "secret": {}, "persistentVolumeClaim": {},
-    "projected": {"sources": [{"configMap": {}, "secret": {}}]},
+    "projected": {"sources": [{"configMap": {}, "secret": {}, "serviceAccountToken": {}}]},
+    "ephemeral": {"volumeClaimTemplate": _CLAIM_TEMPLATE},
 }  # fmt: skip
 _POD: Final = {
     "containers": [_CONTAINER], "initContainers": [_CONTAINER], "ephemeralContainers": [_CONTAINER],
-    "volumes": [_VOLUME], "nodeSelector": {}, "affinity": {}, "tolerations": [{}], "securityContext": {},
+    "volumes": [_VOLUME], "nodeSelector": {}, "affinity": {}, "tolerations": [{}], "securityContext": _CONTEXT,
+    "resources": _AMOUNTS, "priorityClassName": str, "hostAliases": [{"ip": str, "hostnames": [str]}],
+    "dnsConfig": {"nameservers": [str], "searches": [str], "options": [{}]},
 }  # fmt: skip
-_METADATA: Final = {"name": str, "namespace": str, "labels": {}, "annotations": {}}
 _TEMPLATED: Final = {"template": {"metadata": _METADATA, "spec": _POD}}
 _WORKLOAD: Final[Mapping[str, Any]] = {**_TEMPLATED, "selector": _SELECTOR}
+_BACKEND: Final = {"service": {}, "resource": {"kind": str}}
 #: The structure of ``spec`` by kind.
 _SPECS: Final[Mapping[str, Any]] = {
     "Pod": _POD,
-    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), _WORKLOAD),
+    **dict.fromkeys(("Deployment", "DaemonSet", "ReplicaSet"), _WORKLOAD),
+    "StatefulSet": {**_WORKLOAD, "volumeClaimTemplates": [_CLAIM_TEMPLATE]},
     "Job": _TEMPLATED,
     "CronJob": {"jobTemplate": {"spec": _TEMPLATED}},
-    "Service": {"selector": {}, "ports": [{}]},
+    "Service": {"selector": {}, "ports": [{}], "externalIPs": [str], "clusterIPs": [str]},
+    "Ingress": {
+        "defaultBackend": _BACKEND, "tls": [{"hosts": [str]}],
+        "rules": [{"host": str, "http": {"paths": [{"backend": _BACKEND}]}}],
+    },
     "NetworkPolicy": {"podSelector": _SELECTOR, "ingress": [{}], "egress": [{}], "policyTypes": [str]},
     "PodDisruptionBudget": {"selector": _SELECTOR},
-    "PersistentVolume": {"hostPath": {}, "local": {}, "claimRef": {}, "capacity": {}, "nodeAffinity": {}},
+    "PersistentVolumeClaim": _CLAIM,
+    "PersistentVolume": {
+        "hostPath": {}, "local": {}, "claimRef": {"name": str, "namespace": str}, "capacity": {}, "nodeAffinity": {},
+    },
     "HorizontalPodAutoscaler": {"scaleTargetRef": {}, "metrics": [{}]},
+}  # fmt: skip
+_ROLE: Final = {
+    "rules": [
+        {"apiGroups": [str], "resources": [str], "resourceNames": [str], "nonResourceURLs": [str], "verbs": [str]}
+    ]
+}
+_WEBHOOKS: Final = {
+    "webhooks": [
+        {
+            "clientConfig": {"url": str, "service": {"namespace": str}}, "namespaceSelector": _SELECTOR,
+            "rules": [{"resources": [str], "scope": str}],
+        }
+    ]
+}  # fmt: skip
+_ADDRESS: Final = [{"ip": str}]
+#: The structure of other fields by kind.
+_BODIES: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("Role", "ClusterRole"), _ROLE),
+    **dict.fromkeys(("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"), _WEBHOOKS),
+    "Endpoints": {"subsets": [{"addresses": _ADDRESS, "notReadyAddresses": _ADDRESS}]},
+    "EndpointSlice": {"endpoints": [{"addresses": [str]}]},
 }
 _PODS: Final = {"namespaces": [str], "labelSelectors": {}, "expressionSelectors": [{}], "pods": {}}
 _CHAOS: Final = {"mode": str, "action": str, "duration": str, "type": str, "schedule": str, "selector": _PODS}
@@ -56,7 +99,9 @@ def find_misshapen(obj: Mapping[str, Any]) -> str:
     """Describe the first field of the wrong type, and the type it must have; empty if all are right."""
     kind = obj.get("kind")
     default = _CHAOS if str(obj.get("apiVersion", "")).startswith(f"{GROUP}/") else {}
-    shape = {**_OBJECT, "spec": _SPECS.get(kind, default) if isinstance(kind, str) else {}}
+    shape = {**_OBJECT, "spec": {}}
+    if isinstance(kind, str):
+        shape |= {"spec": _SPECS.get(kind, default), **_BODIES.get(kind, {})}
     return next(_find_wrong(obj, shape, ""), "")
 
 

@@ -10,6 +10,16 @@ from pathlib import Path
 Desired = Callable[[str, str], bool]
 
 
+def normalize_path(path: Path) -> Path:
+    """Return an absolute path without ``..``; links are kept."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() follows links
+
+
+def find_folder_name(file: Path) -> str:
+    """Return the name of a file's folder, also where its path has none: ``scenario.yaml``, ``../scenario.yaml``."""
+    return normalize_path(file).parent.name
+
+
 def list_below(folder: Path, desired: Desired, closed: str) -> list[Path]:
     """List all selected entries below a folder, sorted; they may be files or not.
 

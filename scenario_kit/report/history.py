@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import UsageError
+from scenario_kit.load.folders import find_folder_name
 from scenario_kit.model import Verdict
 from scenario_kit.report.document import FILE, Report, read_report
 
@@ -32,7 +33,7 @@ def list_failed_files(folder: Path, files: Sequence[Path]) -> list[Path]:
         if run.report is not None:
             newest.setdefault(run.report.validation.scenario, run.report)
     failed = {name for name, report in newest.items() if report.validation.verdict != Verdict.PASS}
-    return [file for file in files if file.parent.name in failed]
+    return [file for file in files if find_folder_name(file) in failed]
 
 
 def compare(before: Report, after: Report) -> list[tuple[str, str, str]]:

@@ -40,21 +40,21 @@ def list_shipped_files(work: WorkList, roots: Sequence[Path]) -> dict[str, Path]
         UsageError: two scenarios that stand alone have folders of the same name.
     """
     found: dict[str, Path] = {}
+    homes: dict[PurePosixPath, Path] = {}
     for index, (root, known) in enumerate(zip(roots, work.roots, strict=True)):
         if known.shipped:
             found |= {_place_in_root(index, path.relative_to(root).as_posix()): path for path in list_root_files(root)}
     for item in work.items:
         if item.root >= 0:
             continue
-        file = Path(item.path)
+        file, folder = Path(item.path), PurePosixPath(item.place).parent
+        if not homes.setdefault(folder, file.parent).samefile(file.parent):
+            raise UsageError(
+                f"{homes[folder]} and {file.parent} are folders of the same name; pods need different ones",
+                fix="rename one, or put both into a collection (catalog/scenarios/NAME)",
+            )
         for path in list_scenario_files(file):
-            place = f"alone/{file.absolute().parent.name}/{path.relative_to(file.parent).as_posix()}"
-            if place in found:
-                raise UsageError(
-                    f"{found[place].parent} and {path.parent} are folders of the same name; pods need different ones",
-                    fix="rename one, or put both into a collection (catalog/scenarios/NAME)",
-                )
-            found[place] = path
+            found[f"alone/{folder}/{path.relative_to(file.parent).as_posix()}"] = path
     return found
 
 

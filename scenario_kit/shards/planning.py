@@ -15,6 +15,7 @@ from scenario_kit.catalog.collection import find_collection
 from scenario_kit.catalog.evidence import read_evidence
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load import load_scenario
+from scenario_kit.load.folders import find_folder_name, normalize_path
 from scenario_kit.render import resolve
 from scenario_kit.shards.content_digest import digest_root, digest_scenario, digest_value
 from scenario_kit.shards.division import divide, estimate_seconds, measure_trial_seconds
@@ -122,7 +123,7 @@ def read_subjects(request: WorkRequest, catalog: Catalog, progress: Progress | N
 
 
 def _read_subject(file: Path, catalog: Catalog, request: WorkRequest) -> _Subject:
-    name = file.parent.name
+    name = find_folder_name(file)
     try:
         scenario = load_scenario(file).scenario
         name = scenario.name
@@ -152,4 +153,5 @@ def _find_root(file: Path, roots: Sequence[Path]) -> int:
 
 def _place(file: Path, root: Path | None) -> str:
     """Return the place of a file in its root; of one that stands alone, in a folder of its own."""
-    return file.absolute().relative_to(root or file.absolute().parent.parent).as_posix()
+    path = normalize_path(file)
+    return path.relative_to(path.parent.parent if root is None else normalize_path(root)).as_posix()

@@ -207,6 +207,48 @@ def test_scenario_of_a_collection_of_ones_own_is_recorded(tmp_path, monkeypatch,
     assert f"{own.name}: no evidence: plan 'quick' is too weak" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize(
+    ("here", "path"),
+    [
+        ("..", "catalog"),
+        ("", "scenarios"),
+        ("scenarios/odd", "."),
+        ("scenarios/odd", "scenario.yaml"),
+        ("apps", "../scenarios"),
+    ],
+)
+def test_paths_from_any_folder_are_kept(inside, here, path, tmp_path, monkeypatch, capsys):
+    """In a collection or outside of any, also from the scenario's own folder and with `..`."""
+    folder = tmp_path / ("catalog" if inside else "elsewhere")
+    shutil.copytree(SCENARIOS / GOOD, folder / "scenarios" / "odd")
+    (folder / "apps").mkdir()
+    file = folder / "scenarios" / "odd" / "scenario.yaml"
+    file.write_text(file.read_text().replace("kind: Scenario", "kind: {"))
+    monkeypatch.chdir(folder / here)
+    given = path if inside or here != ".." else "elsewhere"
+    work, results = str(tmp_path / "work.json"), str(tmp_path / "results")
+    assert run(["shards", "plan", given, "--shards", "1", "--out", work]) == 0
+    assert run(["shards", "manifests", work]) == 0
+    assert run(["shards", "run", work, "--index", "0", "--results", results]) == 0
+    capsys.readouterr()
+    assert run(["shards", "collect", work, "--results", results, "--runs", str(tmp_path / "runs")]) == 1
+    assert "1 scenarios: 1 Fail" in capsys.readouterr().out
+    (run_folder,) = (tmp_path / "runs" / "odd").iterdir()
+    validation = read_report(run_folder).validation
+    assert (folder / here / validation.path).samefile(file)
+    assert {finding.position.path for finding in validation.findings if finding.position} == {validation.path}
+
+
+def test_failed_scenarios_of_a_shard_are_verified_again(home, capsys):
+    """The shard is one of all scenarios: one of the failed ones would leave failures out."""
+    assert run(["verify", "mine", "--shard", "2/2"]) == 1
+    capsys.readouterr()
+    assert run(["verify", "mine", "--shard", "2/2", "--rerun-failed"]) == 1
+    assert run(["verify", "mine", "--shard", "1/2", "--rerun-failed"]) == 0
+    assert "nothing to run" in capsys.readouterr().out
+
+
 def test_matrix_part_is_verified(home, capsys):
     assert run(["verify", "mine", "--shard", "1/2"]) == 1
     first = capsys.readouterr()

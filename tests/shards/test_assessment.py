@@ -158,7 +158,19 @@ def test_truncated_report_gives_equal_junit():
     ],
 )
 def test_report_has_the_paths_of_its_author(here, place, there):
-    item = msgspec.structs.replace(ITEM, place=place, path=f"{there}{place}")
+    check_relocation(here, place, f"{there}{place}", f"{there}catalog/faults/x")
+
+
+@pytest.mark.parametrize(
+    "path", ["scenarios/a/scenario.yaml", "scenario.yaml", "/ours/catalog/apps/../a/scenario.yaml"]
+)
+def test_path_that_does_not_name_the_root_is_kept(path):
+    place = "catalog/scenarios/a/scenario.yaml"
+    check_relocation(f"/ours/{place}", place, path, "catalog/faults/x")
+
+
+def check_relocation(here, place, path, fault):
+    item = msgspec.structs.replace(ITEM, place=place, path=path)
     base = here.removesuffix(place)
     finding = msgspec.structs.replace(build_finding("SK501", "x"), position=Position(path=here, line=3))
     report = make_report(
@@ -172,4 +184,4 @@ def test_report_has_the_paths_of_its_author(here, place, there):
     assert moved.path == item.path
     assert moved.findings[0].position.path == item.path
     assert moved.next == f"scenario-kit lint {item.path}"
-    assert moved.headline == f"{there}catalog/faults/x is odd"
+    assert moved.headline == f"{fault} is odd"

@@ -121,6 +121,18 @@ def test_folders_of_the_same_name_are_refused(tmp_path):
         list_shipped_files(work, [find_data_root()])
 
 
+def test_scenarios_of_one_folder_share_its_faults(tmp_path):
+    source = (find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml").read_text()
+    files = [tmp_path / "both" / f"{name}.yaml" for name in ("first", "second")]
+    (tmp_path / "both" / "faults").mkdir(parents=True)
+    (tmp_path / "both" / "faults" / "own.yaml").write_text("name: own\n")
+    for file in files:
+        file.write_text(source.replace("cart-scaled-to-zero", file.stem))
+    work = plan_work(WorkRequest(files, QUICK, 1))
+    shipped = list_shipped_files(work, [find_data_root()])
+    assert set(shipped) == {f"alone/both/{name}" for name in ("first.yaml", "second.yaml", "faults/own.yaml")}
+
+
 def test_different_catalogue_is_refused_with_differences():
     known = CatalogueRoot(parts={"catalog/apps": "1", "catalog/faults": "2"})
     good, bad = Path("/good"), Path("/bad")

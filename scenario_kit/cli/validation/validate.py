@@ -41,6 +41,7 @@ class ValidationOptions:
     accept: bool = False
     cluster: ClusterChoice | None = None
     shard: ShardPosition | None = None
+    rerun_failed: bool = False
 
 
 Seed = Annotated[
@@ -114,12 +115,9 @@ def verify(
     Example: scenario-kit verify catalog/scenarios --plan quick
     """
     choice = choose_cluster(cluster, ClusterOptions(context, timeout, image), name)
-    if rerun_failed and not (paths := _list_failed(paths, runs)):
-        typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
-        return 0
     options = ValidationOptions(
         plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs, cluster=choice,
-        shard=_parse_shard(shard),
+        shard=_parse_shard(shard), rerun_failed=rerun_failed,
     )  # fmt: skip
     return validate(paths, options)
 
@@ -161,14 +159,6 @@ def choose_cluster(cluster: str, options: ClusterOptions, name: str) -> ClusterC
     return ClusterChoice(options.context, options.timeout, kind, options.image)
 
 
-def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
-    """List the scenario files whose last run did not pass."""
-    from scenario_kit.load import find_scenario_files
-    from scenario_kit.report.history import list_failed_files
-
-    return list_failed_files(runs, find_scenario_files(paths))
-
-
 class CampaignCase(NamedTuple):
     """A scenario that passed the static rules, and what it is to be validated by."""
 
@@ -196,12 +186,16 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
     from scenario_kit.cli.authoring.accept import accept
     from scenario_kit.load import find_scenario_files
     from scenario_kit.report import prepare_folder
+    from scenario_kit.report.history import list_failed_files
 
     plan = choose_plan(options.plan)
     files = find_scenario_files(paths)
     catalog = Catalog(find_collections(files))
     if options.shard is not None:
-        files = _select_shard(files, plan, options.shard)
+        files = _select_shard(files, plan, options.shard)  # of all, as the other machines do
+    if options.rerun_failed and not (files := list_failed_files(options.runs, files)):
+        typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
+        return 0
     results = []
     prepare_folder(options.runs)
     place = _open_place(options)
@@ -238,6 +232,7 @@ def validate_one(file: Path, plan: Plan, place: CampaignPlace, catalog: Catalog)
     """Validate a scenario: check the static rules first; start trials only if it passes them."""
     from scenario_kit.campaign import ValidationSubject, conclude
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
+    from scenario_kit.load.folders import find_folder_name
     from scenario_kit.model import Severity
     from scenario_kit.report import Report
 
@@ -245,7 +240,7 @@ def validate_one(file: Path, plan: Plan, place: CampaignPlace, catalog: Catalog)
     try:
         loaded, static = _lint(file, catalog)
     except AuthoringError as problem:
-        subject = ValidationSubject(file.parent.name, str(file), "", plan)
+        subject = ValidationSubject(find_folder_name(file), str(file), "", plan)
         return Report(validation=conclude(subject, [], problem.findings, time.monotonic() - started))
     scenario = loaded.scenario
     if any(f.severity == Severity.ERROR for f in static):

@@ -10,7 +10,7 @@ import pytest
 
 from scenario_kit.lint.rules.leaks.brief.language import judge_sentence
 from scenario_kit.lint.rules.leaks.brief.obfuscation import find_disguised, find_encoded
-from scenario_kit.lint.rules.leaks.brief.text import split_sentences
+from scenario_kit.lint.rules.leaks.brief.text import find_invisible, split_sentences
 from scenario_kit.model import Severity
 from tests.lint.test_rules import base, lint
 
@@ -71,6 +71,16 @@ def test_on_call_page_is_no_disguised_answer(brief: str, tmp_path: Path) -> None
     document = base()
     document["spec"]["brief"] = brief
     assert not lint(document, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["ℹ️ Note", "↔️", "〰️", "1️⃣", "👩\u200d💻", "🏳️\u200d🌈", "⚠️", "café", "a\u00a0b"])
+def test_emoji_are_visible(text: str) -> None:
+    assert list(find_invisible(text)) == []
+
+
+@pytest.mark.parametrize("text", ["a\ufe0f", "a\u200db", "\u2060", "x\U000e0041", "😀\ufe01", "so\u00adft"])
+def test_invisible_characters_are_found(text: str) -> None:
+    assert len(list(find_invisible(text))) == 1
 
 
 def test_encoded_answer_is_found() -> None:

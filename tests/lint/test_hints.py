@@ -88,6 +88,11 @@ def job(**container: Any) -> Object:
     return build_create("Job", "batch-bcdfg", spec={"template": {"spec": spec}})
 
 
+def require_node(key: str, value: str) -> Object:
+    terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
 POD = "spec/template/spec"
 MAIN = f"{POD}/containers/0"
 
@@ -186,6 +191,11 @@ def test_mounted_configmap_must_not_contain_hints() -> None:
         workload(image="web:1.2.3-rc1"),
         build_create("NetworkPolicy", "pods-bcdfg", spec={"podSelector": {"matchLabels": {"app": "web"}}}),
         build_create("ResourceQuota", "compute-bcdfg", spec={"hard": {"pods": "1"}}),
+        build_create("ResourceQuota", "compute-bcdfg", spec={"hard": {"count/ingresses.networking.k8s.io": "1"}}),
+        put(workload(), f"{POD}/tolerations", [{"key": "dedicated", "operator": "Equal", "value": "true"}]),
+        put(workload(), f"{POD}/affinity", require_node("kubernetes.io/os", "linux")),
+        put(workload(), f"{POD}/affinity", require_node("kubernetes.io/arch", "amd64")),
+        put(workload(), f"{POD}/affinity", require_node("failure-domain.beta.kubernetes.io/zone", "zone-a")),
         build_create("Service", spec={"type": "NodePort", "selector": {"app": "web"}}),
         job(command=["sh", "-c", "until nslookup web; do echo waiting for web; sleep 2; done"]),
         job(command=["sh", "-c", "echo level=9 > /etc/app.conf"]),

@@ -18,6 +18,13 @@ _ENDING: Final = r"(?:s|ue|ues|['\u2019]s)?"
 _WORD_OF_NAME: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
+#: The joiner of emoji and the selector of their presentation, and the categories of what they follow.
+_OF_EMOJI: Final = ("\u200d", "\ufe0f")
+_EMOJI: Final = ("So", "Sk", "Sm", "Mn", "Po", "Pd", "Nd")
+#: The letters that have an emoji presentation (Unicode emoji-variation-sequences.txt).
+_LETTERS: Final = ("\u2139",)
+
+
 def normalize_text(text: str) -> str:
     """Return the text as displayed: without zero-width characters, with standard letters and dashes."""
     usual = unicodedata.normalize("NFKC", text)
@@ -34,7 +41,7 @@ def find_invisible(text: str) -> Iterator[str]:
     for character in text:
         code, category = ord(character), unicodedata.category(character)
         selects = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
-        of_emoji = code in (0x200D, 0xFE0F) and unicodedata.category(before or " ") in ("So", "Sk", "Mn", "Po", "Nd")
+        of_emoji = character in _OF_EMOJI and (unicodedata.category(before or " ") in _EMOJI or before in _LETTERS)
         if (selects or category in ("Cf", "Co", "Cn")) and not of_emoji:
             yield f"U+{code:04X}, which nobody sees"
         before = character

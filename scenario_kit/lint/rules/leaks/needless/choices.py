@@ -9,6 +9,7 @@ from typing import Any, Final
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, split_words
 from scenario_kit.lint.simulation.stages import Keys
 from scenario_kit.model import Object
+from scenario_kit.schema.writable import WRITABLE
 
 #: Words that explain a fault; programs, labels and paths do not contain them.
 _EXPLAINING: Final = frozenset(
@@ -25,9 +26,10 @@ _AMOUNTS: Final = ("hard", "limits", "requests")
 _STANDARD: Final = re.compile(
     r"(?:(?:limits|requests)\.)?(?:cpu|memory|ephemeral-storage|storage|hugepages-\w+)|pods|configmaps|secrets"
     r"|services(?:\.(?:loadbalancers|nodeports))?|persistentvolumeclaims|replicationcontrollers|resourcequotas"
-    r"|count/(?:(?:configmaps|persistentvolumeclaims|pods|replicationcontrollers|secrets|services)|(?:deployments|"
-    r"daemonsets|replicasets|statefulsets)\.apps|(?:cronjobs|jobs)\.batch)|(?:[a-z0-9-]+\.)?(?:nvidia|amd|intel)\.com/\w+"
+    r"|(?:[a-z0-9-]+\.)?(?:nvidia|amd|intel)\.com/\w+"
 )
+#: Numbers of objects that a quota may limit.
+_COUNTED: Final = frozenset(f"count/{each.resource}.{each.group}".rstrip(".") for each in WRITABLE)
 #: What precedes the name of an option of a Java machine.
 _OPTION: Final = re.compile(r"(?<![\w-])-(?:D|XX:[+-]?|X)(?=\w)")
 #: Placeholders that are replaced when a change is made.
@@ -39,12 +41,17 @@ _FREE: Final = frozenset(
 #: Keys that Kubernetes assigns to nodes, pods and namespaces.
 _WELL_KNOWN: Final = re.compile(
     r"(?:(?:beta\.)?kubernetes\.io/(?:arch|hostname|os|metadata\.name)|node-role\.kubernetes\.io/control-plane"
-    r"|topology\.kubernetes\.io/(?:region|zone)|node\.kubernetes\.io/(?:instance-type|(?:disk|memory|pid)-pressure"
+    r"|failure-domain\.beta\.kubernetes\.io/(?:region|zone)|topology\.kubernetes\.io/(?:region|zone)|node\.kubernetes\.io/(?:instance-type|(?:disk|memory|pid)-pressure"
     r"|network-unavailable|not-ready|unreachable|unschedulable)|app\.kubernetes\.io/(?:component|instance|name|part-of"
     r"|managed-by|version)|(?:batch\.kubernetes\.io/)?(?:controller-uid|job-name)|pod-template-hash)"
 )
-#: Defaults of the API server.
-_DEFAULTS: Final = frozenset({"/dev/termination-log", "default-scheduler"})
+#: Values that Kubernetes defines: defaults, operating systems and architectures, and protocols, also those of Istio.
+_DEFINED: Final = frozenset(
+    {
+        "/dev/termination-log", "amd64", "default-scheduler", "false", "grpc-web", "kubernetes.io/ws",
+        "kubernetes.io/wss", "linux", "mongo", "mysql", "ppc64le", "tcp", "tls", "true", "udp", "windows",
+    }
+)  # fmt: skip
 _TOLERATED: Final = ("tolerations", "matchExpressions")
 _BODIES: Final = ("metadata", "status", "data", "stringData", "binaryData")
 
@@ -63,7 +70,7 @@ def find_choices(
             w for w in split_words(_OPTION.sub(" ", value)) if w in _EXPLAINING and w not in world.known.words
         ]:
             yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` contains '{words[0]}'")
-        elif _is_free(keys) and not (value in _DEFAULTS or _is_known(value) or world.neutral(value)):
+        elif _is_free(keys) and not (_is_known(value) or world.neutral(value)):
             yield _report_strange(keys, value, world)
     known = set(_list_keys(was)) if was is not None else set()
     for keys, key in _list_keyed(obj):
@@ -73,7 +80,11 @@ def find_choices(
 
 
 def _is_known(value: str) -> bool:
-    return bool(_WELL_KNOWN.fullmatch(value) or _PLACEHOLDER.fullmatch(value))
+    return value in _DEFINED or bool(_WELL_KNOWN.fullmatch(value) or _PLACEHOLDER.fullmatch(value))
+
+
+def _is_resource(name: str) -> bool:
+    return name in _COUNTED or _STANDARD.fullmatch(name) is not None
 
 
 def _report_strange(keys: Keys, text: str, world: ObjectSurroundings) -> Needless:
@@ -98,7 +109,7 @@ def _list_keyed(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
             if name in _KEYED and plain:
                 yield from (((*keys, name), str(key)) for key in item)
             elif name in _AMOUNTS and isinstance(item, Mapping):
-                yield from (((*keys, name), str(key)) for key in item if not _STANDARD.fullmatch(str(key)))
+                yield from (((*keys, name), str(key)) for key in item if not _is_resource(str(key)))
             elif name not in ("metadata", "status"):
                 yield from _list_keyed(item, (*keys, name))
     elif isinstance(value, list | tuple):

@@ -59,8 +59,9 @@ class JaegerTraces:
         found: dict[str, Trace] = {}
         for service in self.list_services():
             for document in self._search(service, start, end):
-                if document["traceID"] not in found:
-                    found[document["traceID"]] = self._parse(document)
+                identifier = str(document.get("traceID"))
+                if identifier not in found:
+                    found[identifier] = self._parse(document)
         return sorted(
             (t for t in found.values() if start <= t.start < end and self._concerns(t)),
             key=lambda t: (t.start, t.trace_id),
@@ -72,11 +73,11 @@ class JaegerTraces:
         Raises:
             InfrastructureError: Jaeger does not answer.
         """
-        return sorted(str(name) for name in self._ask("services", {}) or ())
+        return sorted(self._ask("services", {}, list[str] | None) or ())
 
     def _search(self, service: str, start: float, end: float) -> list[Object]:
         query = {"service": service, "start": int(start * 1e6), "end": int(end * 1e6), "limit": PAGE}
-        found: list[Object] = self._ask("traces", query) or []
+        found = self._ask("traces", query, list[Object] | None) or []
         if len(found) < PAGE:
             return found
         if end - start < _SHORTEST:
@@ -94,10 +95,11 @@ class JaegerTraces:
     def _parse(self, document: Object) -> Trace:
         try:
             return parse_trace(document)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InfrastructureError(f"{self._url}: not a trace of Jaeger: {error!r}") from error
 
-    def _ask(self, path: str, query: Mapping[str, object]) -> Any:
+    def _ask(self, path: str, query: Mapping[str, object], form: Any) -> Any:
+        """Return the data of a response, which have to be of a type."""
         address = f"{self._url}/api/{path}" + (f"?{urlencode(query)}" if query else "")
         fix = "check --jaeger: it is the root of Jaeger's query service, such as http://127.0.0.1:16686"
         try:
@@ -108,8 +110,8 @@ class JaegerTraces:
             text = response.data[:300].decode("utf-8", "replace").strip()
             raise InfrastructureError(f"{address}: Jaeger refused (HTTP {response.status}): {text}", fix=fix)
         try:
-            return msgspec.json.decode(response.data)["data"]
-        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            return msgspec.convert(msgspec.json.decode(response.data)["data"], form)
+        except (msgspec.DecodeError, KeyError, TypeError, RecursionError) as error:
             raise InfrastructureError(f"{address}: not a response of Jaeger: {error!r}", fix=fix) from error
 
 
@@ -117,7 +119,7 @@ def parse_trace(document: Object) -> Trace:
     """Parse a trace of Jaeger's JSON.
 
     Raises:
-        KeyError: a field is missing; TypeError, ValueError and IndexError: it has another form.
+        KeyError: a field is missing; TypeError, ValueError, IndexError and AttributeError: it has another form.
     """
     processes = document["processes"]
     spans = [_parse_span(span, processes[span["processID"]]) for span in document["spans"]]

@@ -99,7 +99,7 @@ class ShardRun:
         )  # fmt: skip
         self._write(StoredResult(opening))
         try:
-            report = self.validate(item)
+            stored = describe_report(opening, self.validate(item))
         except KeyboardInterrupt:  # preempted: not the scenario's fault
             with suppress(InfrastructureError):  # there are seconds left, and what has ended is stored
                 self.store.write(StoredResult(msgspec.structs.replace(opening, attempts=attempts)))
@@ -115,7 +115,7 @@ class ShardRun:
             verdict = Verdict.FAIL if getattr(problem, "exit_code", 3) == 1 else Verdict.KIT_ERROR
             ended = msgspec.structs.replace(opening, state="Ended", verdict=verdict, message=reported)
             return self._finish(StoredResult(ended), began)
-        return self._finish(describe_report(opening, report), began)
+        return self._finish(stored, began)
 
     def _finish(self, stored: StoredResult, began: float) -> ShardResult:
         took = round(self.clock() - began, 1)

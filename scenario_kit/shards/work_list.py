@@ -152,6 +152,7 @@ def read_work_list(path: Path) -> WorkList:
         raise UsageError(f"{path} is not a work list of this version: {problem}", fix=_AGAIN) from problem
     if mistake := _find_mistake(work):
         raise UsageError(f"{path} is not a work list: {mistake}", fix=_AGAIN)
+    work.parse_plan()
     return work
 
 
@@ -165,6 +166,8 @@ def _find_mistake(work: WorkList) -> str:
     if repeated:
         return f"it has the scenario {repeated[0]} more than once"
     for item in work.items:
+        if "/" in item.scenario or item.scenario in ("", ".", ".."):  # names a folder of reports
+            return f"a scenario of it is named '{item.scenario}'"
         place = PurePosixPath(item.place)
         if place.is_absolute() or ".." in place.parts:
             return f"the place of {item.scenario} is outside of its root: {item.place}"

@@ -116,6 +116,10 @@ def test_more_traces_than_can_be_read(scripted: Callable[..., Any], monkeypatch:
         ((503, b"storage is gone"), "HTTP 503.*storage is gone"),
         ((200, b"<html>"), "not a response of Jaeger"),
         ((200, b"[]"), "not a response of Jaeger"),
+        ((200, b'{"data": 1}'), "not a response of Jaeger"),
+        ((200, b'{"data": "web"}'), "not a response of Jaeger"),
+        ((200, b'{"data": [1]}'), "not a response of Jaeger"),
+        ((200, b"[" * 100_000), "not a response of Jaeger"),
         ((0, b""), "no response from Jaeger"),
     ],
 )
@@ -125,8 +129,24 @@ def test_a_server_that_is_no_jaeger(scripted: Callable[..., Any], reply: tuple[i
     assert "--jaeger" in caught.value.fix
 
 
-@pytest.mark.parametrize("broken", [{}, {"traceID": "1", "spans": [], "processes": {}}, {**WRITTEN, "processes": {}}])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {},
+        {"traceID": "1", "spans": [], "processes": {}},
+        {**WRITTEN, "processes": {}},
+        {**WRITTEN, "spans": ["x"]},
+        {"traceID": None},
+    ],
+)
 def test_no_trace(scripted: Callable[..., Any], broken: dict[str, Any]) -> None:
     script = scripted(answer(["web"]), answer([{"traceID": "1", **broken}]))
     with pytest.raises(InfrastructureError, match="not a trace of Jaeger"):
+        JaegerTraces(script.url, ["shop"]).read(0.0, 1.0)
+
+
+@pytest.mark.parametrize("data", [7, "web", ["web"], {"traceID": "1"}])
+def test_no_list_of_traces(scripted: Callable[..., Any], data: Any) -> None:
+    script = scripted(answer(["web"]), answer(data))
+    with pytest.raises(InfrastructureError, match="not a response of Jaeger"):
         JaegerTraces(script.url, ["shop"]).read(0.0, 1.0)

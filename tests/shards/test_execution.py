@@ -109,6 +109,13 @@ def test_error_in_one_scenario_does_not_stop_the_others(problem, verdict, said, 
     assert machine.result("c").verdict == Verdict.PASS
 
 
+def test_report_that_cannot_be_kept_does_not_stop_the_others(machine, monkeypatch):
+    monkeypatch.setattr("scenario_kit.shards.results._MAX_REPORT_BYTES", 10)
+    assert machine.run() == ShardTally(3, 0, ())
+    assert machine.result("a").verdict == Verdict.KIT_ERROR
+    assert "cannot truncate a report" in machine.result("a").message
+
+
 def test_preemption_keeps_results_and_is_not_counted(machine):
     with pytest.raises(KeyboardInterrupt):
         machine.run(b=KeyboardInterrupt())

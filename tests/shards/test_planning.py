@@ -100,6 +100,9 @@ def test_work_list_round_trips(tmp_path):
         ({"items.0.place": "../../etc/passwd"}, "outside of its root"),
         ({"items.0.place": "/etc/passwd"}, "outside of its root"),
         ({"items.0.scenario": "b"}, "the scenario b more than once"),
+        ({"items.0.scenario": "../../b"}, "a scenario of it is named '../../b'"),
+        ({"items.0.scenario": ".."}, "a scenario of it is named '..'"),
+        ({"plan": {}}, "the plan of the work list is invalid"),
     ],
 )
 def test_invalid_work_list_is_refused(change, said, tmp_path):

@@ -75,6 +75,17 @@ def test_oldest_and_the_newest_python_are_tested():
     assert {"ci/test --fast", "ci/demo"} <= set(commands)
 
 
+def test_results_of_a_failed_shard_are_kept_for_the_next_run():
+    """``actions/cache`` itself saves only what jobs leave that succeed."""
+    found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "catalogue.yml").read_text())
+    caches = {s["uses"].split("@")[0]: s for s in found["jobs"]["shard"]["steps"] if "results" in str(s.get("with"))}
+    restored, saved = caches["actions/cache/restore"], caches["actions/cache/save"]
+    assert saved["if"] == "always()"
+    assert saved["with"]["key"] == restored["with"]["key"]
+    assert restored["with"]["key"].startswith(restored["with"]["restore-keys"])
+    assert "actions/cache" not in caches
+
+
 def test_publish_job_runs_no_code_and_build_job_only_reads():
     found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "pages.yml").read_text())
     jobs = found["jobs"]

@@ -24,6 +24,9 @@ CURRENT = ["--cluster", "current", "--context", "nowhere"]
         ([*CURRENT, *PROMETHEUS], "needs the Jaeger that has the traces"),
         ([*CURRENT, "--prometheus", "localhost:9090", *JAEGER], "localhost:9090 is not the URL of a server"),
         ([*CURRENT, *PROMETHEUS, "--jaeger", "jaeger"], "--jaeger jaeger is not the URL of a server"),
+        ([*CURRENT, *PROMETHEUS, "--jaeger", "http://[::1"], "--jaeger http://[::1 is not the URL of a server"),
+        ([*CURRENT, *PROMETHEUS, "--jaeger", "http://a:99999"], "--jaeger http://a:99999 is not the URL of a server"),
+        ([*CURRENT, *PROMETHEUS, "--jaeger", "http://me:secret@a"], "--jaeger has a user name, but requests are sent"),
         ([*CURRENT, *PROMETHEUS, *JAEGER, "--name", "lab"], "--name says nothing to --cluster current"),
         ([*CURRENT, *PROMETHEUS, *JAEGER, "--first-day", "2025-01-06"], "--first-day says nothing"),
         ([*CURRENT, *PROMETHEUS, *JAEGER, "--telemetry-faults", "f.yaml"], "--telemetry-faults says nothing"),
@@ -39,4 +42,5 @@ def test_what_is_missing_or_of_no_use_is_said(
     assert run(["snapshot", SCENARIO, "--out", str(tmp_path / "out"), *options]) in (2, 3)
     said = " ".join(capsys.readouterr().err.split())
     assert text in said
+    assert "secret" not in said
     assert not (tmp_path / "out").exists()

@@ -192,7 +192,9 @@ class RecordingCluster:
             finally:
                 traces.close()
         if blocked := find_blocking_trial(sample, cluster.list("Trial", MANAGEMENT_NAMESPACE)):
-            raise UsageError(blocked, fix="run the command when they have ended: kubectl get trials")
+            raise UsageError(
+                blocked, fix=f"run the command when they have ended: kubectl -n {MANAGEMENT_NAMESPACE} get trials"
+            )
 
     def _find_observer(self, campaign: Campaign, planned: PlannedTrial) -> ClusterObserver | None:
         """Return the observer of a trial's namespaces once the trial exists."""

@@ -130,9 +130,26 @@ def _require_cluster_options(given: _ClusterOptions, options: SnapshotOptions, o
             "--cluster current needs the Jaeger that has the traces", fix="--jaeger URL, or --without traces"
         )
     for option, url in _name_addresses(given.addresses).items():
+        if url:
+            _require_address(option, url)
+
+
+def _require_address(option: str, url: str) -> None:
+    """Require the address of a server, without a password, which would not be sent, and be printed with errors.
+
+    Raises:
+        UsageError: it is none, or has one.
+    """
+    example = f"{option} http://127.0.0.1:9090"
+    try:
         parts = urlsplit(url)
-        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise UsageError(f"{option} {url} is not the URL of a server", fix=f"{option} http://127.0.0.1:9090")
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets, or a port out of range
+        valid = False
+    if not valid:
+        raise UsageError(f"{option} {url} is not the URL of a server", fix=example)
+    if parts.username is not None:
+        raise UsageError(f"{option} has a user name, but requests are sent without credentials", fix=example)
 
 
 def _name_addresses(addresses: TelemetryAddresses) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -23,8 +24,12 @@ _SCALED: Final = (
 _FIELDS: Final = ("replicas", "minReplicas", "maxReplicas", "parallelism", "completions")
 
 
-#: Jobs of a CronJob that may overlap: one a minute, for as long as a trial watches.
+#: Jobs of a CronJob that may overlap if it starts one a minute, for the hour that a trial watches.
 _OVERLAP: Final = 60
+#: A part of the minutes of a schedule: a range or all of them, and a step.
+_MINUTES: Final = re.compile(r"(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?")
+#: Schedules that start no more than one Job an hour.
+_NAMED: Final = ("@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually")
 #: Experiments that a Schedule may keep, and the shortest period in seconds in which it starts them.
 MAX_HISTORY: Final = 100
 MIN_PERIOD: Final = 10
@@ -51,7 +56,7 @@ def check_amounts(obj: Object) -> Iterator[Breach]:
 def check_totals(objects: Sequence[Object], before: Sequence[Object]) -> Iterator[tuple[Object, Breach]]:
     """Check what objects request together, beyond those ``before``; yield each breach with the object that adds most.
 
-    A CronJob whose Jobs may overlap requests the pods of as many as a trial is long.
+    A CronJob whose Jobs may overlap requests the pods of all that start in an hour.
     """
     for count, most, unit in ((count_pods, float(MAX_PODS), "pods"), (count_disk, 1.0, "Ti of disk")):
         former = {_identify(o): count(o) for o in before}
@@ -75,11 +80,27 @@ def count_pods(obj: Object) -> float:
         return 1
     if obj["kind"] == "CronJob":
         job = (spec.get("jobTemplate") or {}).get("spec") or {}
-        overlap = 1 if spec.get("concurrencyPolicy") in ("Forbid", "Replace") else _OVERLAP
-        return overlap * (_count(job.get("parallelism"), 1))
+        overlap = 1 if spec.get("concurrencyPolicy") in ("Forbid", "Replace") else count_starts(spec.get("schedule"))
+        return overlap * _count(job.get("parallelism"), 1)
     if obj["kind"] == "Job":
         return _count(spec.get("parallelism"), 1)
     return max(_count(spec.get("replicas"), 1), _count(spec.get("maxReplicas"))) if obj["kind"] in _SCALED else 0
+
+
+def count_starts(schedule: Any) -> int:
+    """Count the minutes of an hour in which a CronJob's schedule starts a Job (crontab(5)); 60 if it cannot be read."""
+    text = str(schedule or "").strip()
+    if text in _NAMED:
+        return 1
+    minutes: set[int] = set()
+    for part in (text.split() or [""])[0].split(","):
+        match = _MINUTES.fullmatch(part)
+        if match is None or match[3] in ("0", "00"):
+            return _OVERLAP
+        first = int(match[1] or 0)
+        last = int(match[2] or first) if match[1] and not (match[3] and not match[2]) else _OVERLAP - 1
+        minutes |= set(range(first, last + 1, int(match[3] or 1)))
+    return max(len(minutes), 1)
 
 
 def count_disk(obj: Object) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.admission.amounts import check_totals, count_disk, count_pods
+from scenario_kit.admission.amounts import check_totals, count_disk, count_pods, count_starts
 
 
 def workload(name: str, replicas: Any = 1, **more: Any) -> dict[str, Any]:
@@ -39,11 +39,43 @@ def job(kind: str, **spec: Any) -> dict[str, Any]:
         (job("Job", parallelism=4), 4),
         (job("CronJob", job={"parallelism": 4}), 240),
         (job("CronJob", job={"parallelism": 4}, concurrencyPolicy="Forbid"), 4),
+        (job("CronJob", job={"parallelism": 4}, schedule="0 3 * * *"), 4),
         ({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"replicas": 9}}, 0),
     ],
 )
 def test_pods_of_an_object(obj: dict[str, Any], pods: int) -> None:
     assert count_pods(obj) == pods
+
+
+@pytest.mark.parametrize(
+    ("schedule", "starts"),
+    [
+        ("* * * * *", 60),
+        ("*/15 * * * *", 4),
+        ("0,30 * * * *", 2),
+        ("10-19 * * * *", 10),
+        ("10-19/5 * * * *", 2),
+        ("20/20 * * * *", 2),
+        ("5 4 * * sun", 1),
+        ("@daily", 1),
+        ("@every 1s", 60),
+        ("*/0 * * * *", 60),
+        ("CRON_TZ=UTC 0 * * * *", 60),
+        ("30-10 * * * *", 1),
+        ("", 60),
+        (None, 60),
+        (5, 1),
+    ],
+)
+def test_starts_of_a_schedule(schedule: Any, starts: int) -> None:
+    assert count_starts(schedule) == starts
+
+
+def test_a_nightly_job_may_have_a_disk() -> None:
+    volumes = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": claim("100Gi")}}]
+    pod = {"template": {"spec": {"containers": [{"name": "main"}], "volumes": volumes}}}
+
+    assert list(check_totals([job("CronJob", schedule="0 3 * * *", job=pod)], ())) == []
 
 
 def test_each_replica_has_its_disk() -> None:

@@ -34,9 +34,14 @@ def check_reads(check: Check, bounds: AdmissionBounds, written: Iterable[Referen
             note = "is neither of the app nor of a fault, so no check may read it"
             expected = "an object of the app, of a fault, or a workload of the cluster's components"
             yield Breach("SK236", keys, str(ref), note, expected=expected)
-    if check.probe and any(part in (".", "..") for part in unquote(check.probe.path).partition("?")[0].split("/")):
+    if check.probe and any(part in (".", "..") for part in unquote(check.probe.path.partition("?")[0]).split("/")):
         note = f"is probed at '{check.probe.path}', which leads to other paths of the API server"
         yield Breach("SK236", ("probe", "path"), check.probe.path, note, expected="a path without `.` and `..`")
+
+
+def name_subject(breach: Breach) -> str:
+    """Return what the note of a breach is about: the object, or the pod whose path a probe requests."""
+    return "the pod" if breach.keys[-1:] == ("path",) else str(breach.value)
 
 
 def list_references(check: Check) -> Iterator[tuple[Keys, Reference]]:

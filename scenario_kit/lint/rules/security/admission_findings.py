@@ -11,7 +11,7 @@ from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds,
 from scenario_kit.admission.amounts import check_totals
 from scenario_kit.admission.bounds import collect_declared
 from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
-from scenario_kit.admission.reads import check_reads, list_waits
+from scenario_kit.admission.reads import check_reads, list_waits, name_subject
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Judged, SourceSite, find_site
@@ -51,18 +51,19 @@ class BoundedStep(NamedTuple):
 @lru_cache(maxsize=4)  # several rules check each file
 def list_breaches(case: Judged) -> tuple[LocatedBreach, ...]:
     """List all breaches in a file, each once."""
-    reported: set[tuple[object, ...]] = set()
-    found: list[LocatedBreach] = []
+    found: dict[tuple[object, ...], LocatedBreach] = {}
+    for each in _find_all(case):
+        found.setdefault((each.breach.code, each.site, each.subject, each.breach.note), each)
+    totals = () if any(each.breach.code == "SK226" for each in found.values()) else _check_totals(case)
+    return (*found.values(), *totals)
+
+
+def _find_all(case: Judged) -> Iterator[LocatedBreach]:
+    """Find all breaches; those of a fault occur once for each app that it is rendered for."""
     for bounded in _bound_changes(case):
-        for each in (*_check_changes(case, bounded), *_check_objects(case, bounded)):
-            key = (each.breach.code, each.site, each.subject, each.breach.note)
-            if key not in reported:
-                reported.add(key)
-                found.append(each)
-    found += _check_reads(case)
-    if not any(each.breach.code == "SK226" for each in found):
-        found += _check_totals(case)
-    return tuple(found)
+        yield from _check_changes(case, bounded)
+        yield from _check_objects(case, bounded)
+    yield from _check_reads(case)
 
 
 def _bound_changes(case: Judged) -> Iterator[BoundedStep]:
@@ -150,7 +151,7 @@ def _check_reads(case: Judged) -> Iterator[LocatedBreach]:
         written = [make_reference(o.object, stage.app.namespace) for o in list_written_objects(stage)]
         written += [ref for change in stage.changes if (ref := change.operation.ref)]
         for breach in check_reads(check, bounds, written):
-            subject = "the pod" if breach.keys[-1:] == ("path",) else str(breach.value)
+            subject = name_subject(breach)
             known = {**case.positions.raw, **case.positions.texts}
             site = next(
                 (p for p in ((*place, *breach.keys), place) if p in known), place[:1] if case.kind == "Fault" else place
@@ -165,8 +166,8 @@ def _list_checks(case: Judged) -> Iterator[tuple[Simulation, Place, Check, Admis
     for stage in case.stages:
         bounds = derive_bounds(stage.app, stage.app.namespace, stage.before, stage.after, ready=stage.after)
         for i, check in list_waits(stage.changes):
-            if stage.place[-1:] == ("changes",):
-                yield stage, (*stage.place, i, "until", "check"), check, bounds
+            exact = stage.place[-1:] == ("changes",)
+            yield stage, (*stage.place, i, "until", "check") if exact else stage.place, check, bounds
     if isinstance(case, FaultCase):
         for rendering in case.renderings:
             if (fault := rendering.fault) is None:

@@ -14,7 +14,7 @@ from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds,
 from scenario_kit.admission.amounts import check_totals
 from scenario_kit.admission.bounds import collect_declared
 from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
-from scenario_kit.admission.reads import check_reads, list_waits
+from scenario_kit.admission.reads import check_reads, list_waits, name_subject
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.stages import build_stage, list_outside_app, list_written_objects, split_steps
 from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
@@ -102,7 +102,7 @@ def _check_reads(runbook: Runbook, parts: Sequence[_RunbookPart]) -> Iterator[_N
     named += [(part.name, check) for part in parts for _, check in list_waits(part.changes)]
     for name, check in named:
         for breach in check_reads(check, bounds, written):
-            yield name, str(breach.value), breach
+            yield name, name_subject(breach), breach
 
 
 def _advance_bounds(bounds: AdmissionBounds, part: _RunbookPart, done: int) -> AdmissionBounds:

@@ -16,12 +16,13 @@ from scenario_kit.lint.rules.faults.generated_names import find_outdated
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import build_stage
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
-from scenario_kit.model import Change, Fault, Object
+from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.model.authored.scenario import LABELLED, Solution
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE
+from scenario_kit.render.simulation.changes import find_target
 
 
 @register_check("SK304")
@@ -203,16 +204,17 @@ def check_true_decoy(case: LintContext) -> Iterator[Problem]:
 def _has_same_effect(case: LintContext, changes: Sequence[Change], solution: Sequence[Change]) -> bool:
     """Return whether changes write on the broken app what the solution writes there, however they say it.
 
-    What else a solution does (restarts, commands, flags) must be among the changes.
+    What else a solution does (restarts, commands, flags, writes outside of the app) must be among the changes.
     """
-    if case.app is None or case.objects is None:
+    app = case.app
+    if app is None or case.objects is None:
         return False
     faults = [case.faults[use.name] for use in case.scenario.spec.faults if use.name in case.faults]
-    broken = build_stage((), case.app, case.objects, [c for fault in faults for c in fault.changes]).after
-    solved, tried = (_index(build_stage((), case.app, broken, each).after) for each in (solution, changes))
+    broken = build_stage((), app, case.objects, [c for fault in faults for c in fault.changes]).after
+    solved, tried = (_index(build_stage((), app, broken, each).after) for each in (solution, changes))
     written = [name for name, obj in _index(broken).items() if solved.get(name) != obj]
     written += [name for name in solved if name not in _index(broken)]
-    others = [c for c in solution if not _writes_objects(c)]
+    others = [c for c in solution if not _writes_objects(c) or not _is_simulated(c, broken, app)]
     return (
         bool(written)
         and all(change in changes for change in others)
@@ -230,6 +232,17 @@ def _writes_objects(change: Change) -> bool:
     return (
         operation.patches or operation.manifest is not None or operation.keyword == "delete"
     ) and change.until is None
+
+
+def _is_simulated(change: Change, objects: Sequence[Object], app: App) -> bool:
+    """Return whether a simulation shows what a change writes: its target is an object of the app."""
+    operation = change.operation
+    if operation.ref is None or not operation.has_target:
+        return True
+    try:
+        return find_target(objects, operation.ref, app, app.namespace, operation.keyword) is not None
+    except AuthoringError:
+        return False
 
 
 def _is_written_alike(broken: Object | None, solved: Object | None, tried: Object | None) -> bool:

@@ -27,8 +27,9 @@ pass is *not* an error: it is a verdict.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
     from scenario_kit.model.results.finding import Finding
@@ -135,3 +136,18 @@ class GuardRailError(ScenarioKitError):
 
 class KitError(ScenarioKitError):
     """A violated invariant of our own code."""
+
+
+#: Errors of exhausted machine resources.
+_EXHAUSTED: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+def translate_exhaustion(error: Exception) -> InfrastructureError | None:
+    """Return our exception for an error that says that the machine's disk, files or memory are exhausted, or None."""
+    if isinstance(error, MemoryError):
+        message = "out of memory"
+    elif isinstance(error, OSError) and error.errno in _EXHAUSTED:
+        message = f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)
+    else:
+        return None
+    return InfrastructureError(message, fix="free resources, then run the same command again")

@@ -20,7 +20,7 @@ import typer
 
 from scenario_kit import __version__
 from scenario_kit.cli.terminal.output import show_error
-from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError, UsageError
+from scenario_kit.errors import KitError, ScenarioKitError, UsageError, translate_exhaustion
 
 #: Modules of this package: the panel of the help, and the commands in it. A command is the function of its name, with
 #: underscores; ``register(app, panel)`` of a module adds a group of commands.
@@ -50,8 +50,6 @@ COMMANDS: Final = {
     "doctor.commands": ("Run it", "doctor"),
 }
 
-#: Errors of exhausted machine resources.
-_EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 #: Errors of a path that the user passed or owns.
 _INVALID_PATH = (errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 USAGE = 3
@@ -120,12 +118,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if callable(show := getattr(error, "show", None)) and hasattr(error, "exit_code"):
             show()  # a usage error of typer, which has no public base class
             return USAGE
-        if isinstance(error, OSError) and error.errno in _EXHAUSTED:
-            where = f": {error.filename}" if error.filename else ""
-            show_error(
-                InfrastructureError(f"{error.strerror}{where}", fix="free resources, then run the same command again")
-            )
-            return InfrastructureError.exit_code
+        if (exhausted := translate_exhaustion(error)) is not None:
+            show_error(exhausted)
+            return exhausted.exit_code
         if isinstance(error, OSError) and error.errno in _INVALID_PATH and error.filename:
             show_error(
                 UsageError(

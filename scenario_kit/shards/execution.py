@@ -17,7 +17,7 @@ import msgspec
 
 from scenario_kit.campaign import Polling
 from scenario_kit.campaign.results.verdict import LACKING
-from scenario_kit.errors import InfrastructureError, ScenarioKitError, Unreachable
+from scenario_kit.errors import InfrastructureError, ScenarioKitError, Unreachable, translate_exhaustion
 from scenario_kit.model import Verdict
 from scenario_kit.report import Report
 from scenario_kit.report.document import format_timestamp
@@ -104,17 +104,8 @@ class ShardRun:
             with suppress(InfrastructureError):  # there are seconds left, and what has ended is stored
                 self.store.write(StoredResult(msgspec.structs.replace(opening, attempts=attempts)))
             raise
-        except InfrastructureError as problem:
-            failed = msgspec.structs.replace(
-                opening, state="Failed", verdict=Verdict.NOT_EVALUATED, message=str(problem)
-            )
-            return self._finish(StoredResult(failed), began)
         except Exception as problem:  # noqa: BLE001 - a bug that one scenario meets must not cost the others
-            known = isinstance(problem, ScenarioKitError)
-            reported = str(problem) if known else f"{type(problem).__name__}: {problem}"
-            verdict = Verdict.FAIL if getattr(problem, "exit_code", 3) == 1 else Verdict.KIT_ERROR
-            ended = msgspec.structs.replace(opening, state="Ended", verdict=verdict, message=reported)
-            return self._finish(StoredResult(ended), began)
+            stored = StoredResult(describe_error(opening, translate_exhaustion(problem) or problem))
         return self._finish(stored, began)
 
     def _finish(self, stored: StoredResult, began: float) -> ShardResult:
@@ -142,6 +133,16 @@ def order_pending(assessed: Sequence[AssessedResult]) -> list[AssessedResult]:
     """Return the scenarios without a result that counts, those with the fewest attempts first."""
     pending = [each for each in assessed if each.standing != "Collected"]
     return sorted(pending, key=lambda each: each.attempts)
+
+
+def describe_error(opening: ShardResult, problem: Exception) -> ShardResult:
+    """Return the result for an error instead of a report; the scenario is not at fault where infrastructure failed."""
+    if isinstance(problem, InfrastructureError):
+        return msgspec.structs.replace(opening, state="Failed", verdict=Verdict.NOT_EVALUATED, message=str(problem))
+    known = isinstance(problem, ScenarioKitError)
+    reported = str(problem) if known else f"{type(problem).__name__}: {problem}"
+    verdict = Verdict.FAIL if getattr(problem, "exit_code", 3) == 1 else Verdict.KIT_ERROR
+    return msgspec.structs.replace(opening, state="Ended", verdict=verdict, message=reported)
 
 
 def describe_report(opening: ShardResult, report: Report) -> StoredResult:

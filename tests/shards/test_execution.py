@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from scenario_kit.campaign import Polling
@@ -85,6 +87,17 @@ def test_failed_infrastructure_is_tried_again_after_the_others(machine):
     assert machine.asked == ["b", "a"]
     assert machine.result("a").attempts == 2
     assert machine.run(a=Verdict.PASS) == ShardTally(3, 2, ())
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [(OSError(errno.ENOSPC, "No space left on device", "/tmp/lab"), "No space left"), (MemoryError(), "out of memory")],
+)
+def test_exhausted_machine_is_no_verdict(problem, said, machine):
+    assert machine.run(b=problem) == ShardTally(2, 0, ("b",))
+    assert (machine.result("b").state, machine.result("b").verdict) == ("Failed", Verdict.NOT_EVALUATED)
+    assert said in machine.result("b").message
+    assert machine.run(b=Verdict.PASS) == ShardTally(3, 2, ())
 
 
 def test_not_evaluated_is_retried_unless_a_capability_is_missing(machine):

@@ -36,7 +36,9 @@ GRANTS: Final = (Grant("", "configmaps", ("get", "create", "patch"), "a result o
 RETRY_CODE: Final = 2
 HOPELESS_CODE: Final = 3
 _RBAC: Final = "rbac.authorization.k8s.io"
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+#: A name as namespaces have it, and one as most other objects do (RFC 1123 labels and subdomains).
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL.pattern}(\.{_LABEL.pattern})*")
 #: Objects of the Job have its name, with the digest of the work list: they are immutable, as is the Job's template.
 _DIGITS: Final = 8
 
@@ -73,9 +75,9 @@ def build_manifests(work: WorkList, job: ShardJob, documents: Sequence[str]) -> 
     _check(job)
     name = derive_job_name(work)
     text = work.to_bytes().decode()
-    if len(text) > MAX_BYTES:
+    if (size := len(text.encode())) > MAX_BYTES:
         raise UsageError(
-            f"{len(work.items)} scenarios make a work list of {len(text)} bytes; a ConfigMap has room for {MAX_BYTES}",
+            f"{len(work.items)} scenarios make a work list of {size} bytes; a ConfigMap has room for {MAX_BYTES}",
             fix="plan several work lists with different names, for parts of the catalogue",
         )
     files = {f"{name}-files-{number}": document for number, document in enumerate(documents)}
@@ -93,19 +95,19 @@ def derive_job_name(work: WorkList) -> str:
 
 
 def _check(job: ShardJob) -> None:
-    for option, value in (
-        ("--namespace", job.namespace),
-        ("--queue", job.queue),
-        ("--results-claim", job.results_claim),
+    for option, value, valid in (
+        ("--namespace", job.namespace, _LABEL),
+        ("--queue", job.queue, _LABEL),  # the value of a label, too
+        ("--results-claim", job.results_claim, _NAME),
     ):
-        if value and not _NAME.fullmatch(value):
+        if value and not valid.fullmatch(value):
             raise UsageError(f"{option} {value}: this is not the name of an object", fix=f"{option} validation")
     for option, value in (("--cpu", job.cpu), ("--memory", job.memory)):
         try:
-            valid = parse_quantity(value) > 0
+            positive = parse_quantity(value) > 0
         except ValueError:
-            valid = False
-        if not valid:
+            positive = False
+        if not positive:
             raise UsageError(
                 f"{option} {value}: this is not a quantity", fix=f"{option} {'2' if 'cpu' in option else '4Gi'}"
             )

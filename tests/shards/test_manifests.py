@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from scenario_kit.cli.validation.shards import _NAMESPACE as CLI_NAMESPACE
@@ -115,6 +116,8 @@ def test_another_work_list_is_another_job():
     ("options", "said"),
     [
         ({"namespace": "Bad"}, "--namespace Bad"),
+        ({"namespace": "a.b"}, "--namespace a.b"),
+        ({"results_claim": "a..b"}, "--results-claim a..b"),
         ({"queue": "a/b"}, "--queue a/b"),
         ({"results_claim": "-x"}, "--results-claim -x"),
         ({"cpu": "many"}, "--cpu many"),
@@ -127,6 +130,23 @@ def test_parameters_that_the_api_server_would_refuse_are_named(options, said):
     with pytest.raises(UsageError, match=said) as caught:
         build(**options)
     assert caught.value.fix
+
+
+def test_claims_are_named_as_objects_are():
+    (volume,) = [
+        v for v in job(results_claim="data.team-a")["spec"]["template"]["spec"]["volumes"] if v["name"] == "results"
+    ]
+    assert volume["persistentVolumeClaim"] == {"claimName": "data.team-a"}
+
+
+def test_size_of_a_work_list_is_one_in_bytes(monkeypatch):
+    items = [msgspec.structs.replace(item, path=f"シナリオ/{item.path}" * 20) for item in WORK.items]
+    work = msgspec.structs.replace(WORK, items=tuple(items))
+    monkeypatch.setattr(manifests, "MAX_BYTES", len(work.to_bytes()) - 1)
+    with pytest.raises(UsageError, match="make a work list of"):
+        build(work)
+    monkeypatch.setattr(manifests, "MAX_BYTES", len(work.to_bytes()))
+    build(work)
 
 
 def test_oversized_work_list_is_refused(monkeypatch):

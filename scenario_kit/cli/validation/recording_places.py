@@ -131,6 +131,7 @@ class RecordingCluster:
         self._metrics = PrometheusMetrics(addresses.prometheus)
         self._stack.callback(self._metrics.close)
         self._namespace = ""
+        self._version = ""
 
     def record(self, planned: PlannedTrial, build: BuildCampaign, sample: Runbook) -> RecordedTrial:
         """Play a trial; see ``RecordingPlace``.
@@ -161,9 +162,7 @@ class RecordingCluster:
 
     def describe(self) -> tuple[str, str]:
         """Return the version of a node's kubelet, as that of the cluster; the engine's is unknown."""
-        nodes = self._chosen.cluster.list("Node")
-        versions = [str(((n.get("status") or {}).get("nodeInfo") or {}).get("kubeletVersion", "")) for n in nodes]
-        return min(versions, default=""), ""
+        return self._version, ""
 
     def create_writer(self) -> SeriesWriter:
         """Refuse: a Prometheus that is not ours gets no samples."""
@@ -184,6 +183,9 @@ class RecordingCluster:
         """
         cluster = self._chosen.cluster
         ClusterObserver(cluster, ("default",), None).require_access()
+        nodes = cluster.list("Node")
+        versions = [str(((n.get("status") or {}).get("nodeInfo") or {}).get("kubeletVersion", "")) for n in nodes]
+        self._version = min(versions, default="")  # now, as an API server that is silent later costs the recording
         self._metrics.instant("vector(1)", WallClock().now())
         if self._addresses.jaeger:
             traces = JaegerTraces(self._addresses.jaeger, ())

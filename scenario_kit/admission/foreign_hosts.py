@@ -23,6 +23,8 @@ from scenario_kit.model import Object
 
 #: Domains that never resolve (RFC 2606).
 _UNRESOLVED: Final = ("invalid", "test", "example", "localhost", "example.com", "example.net", "example.org")
+#: The API server, which every pod knows already; its accounts decide what a pod may do there.
+_API_SERVER: Final = ("kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
 #: Address of cloud metadata services within a private network.
 _METADATA: Final = (ip_network("fd00:ec2::254/128"),)
 _EXPECTED: Final = "a Service of the app, a name below .invalid, or an address for documentation, such as 192.0.2.1"
@@ -90,11 +92,11 @@ def _list_actions(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, M
 
 
 def is_own_host(host: str, bounds: AdmissionBounds) -> bool:
-    """Return whether a host is a Service of the app, an unassigned name, or a private address."""
+    """Return whether a host is a Service of the app, the API server, an unassigned name, or a private address."""
     try:
         ip_address(host)
     except ValueError:
-        return is_own_name(host, bounds)
+        return host in _API_SERVER or is_own_name(host, bounds)
     return is_within(host, (*NOWHERE, *LOOPBACK, *PRIVATE)) and not is_within(host, _METADATA)
 
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.admission import derive_bounds
+from scenario_kit.admission.foreign_hosts import is_own_host
 from scenario_kit.admission.hosts import LOOPBACK, find_arguments, find_hosts, is_within, list_texts, parse_registry
+from scenario_kit.catalog import Catalog
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,27 @@ def test_hosts_of_a_text(text: str, hosts: list[str]) -> None:
 )
 def test_hosts_of_an_address(text: str, hosts: list[str]) -> None:
     assert find_hosts(text, address=True) == hosts
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("cart.shop", True),
+        ("pod-0.cart.shop.svc.cluster.local", True),
+        ("kubernetes.default.svc", True),
+        ("kubernetes.kube-system.svc", False),
+        ("prometheus.monitoring.svc", False),
+        ("missing.example", True),
+        ("10.0.0.1", True),
+        ("169.254.169.254", False),
+        ("8.8.8.8", False),
+    ],
+)
+def test_own_hosts(host: str, own: bool) -> None:
+    catalog = Catalog()
+    bounds = derive_bounds(catalog.app("otel-demo", catalog.versions("otel-demo")[0]), "shop", ())
+
+    assert is_own_host(host, bounds) is own
 
 
 @pytest.mark.parametrize("number", ["0", "1", "3", "65535"])

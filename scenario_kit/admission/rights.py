@@ -64,6 +64,10 @@ _IN_CLUSTER: Final = (
 _OF_APP: Final = (*_IN_NAMESPACE, _build_rule("", "secrets", READ))
 
 
+#: Maximum number of permissions in a role, each compared with all that the app has; roles have some hundreds.
+MAX_PERMISSIONS: Final = 10_000
+
+
 def list_most_rules(kind: Literal["Role", "ClusterRole"]) -> Sequence[Rule]:
     """List the maximum permissions of a role of that kind in a fault; the operator must hold them to grant them."""
     return _IN_CLUSTER if kind == "ClusterRole" else _IN_NAMESPACE
@@ -86,6 +90,11 @@ def _split_rule(rule: Rule) -> Iterator[_RulePart]:
     names = rule.get("resourceNames") or ("",)
     for parts in product(verbs, rule.get("apiGroups") or (), rule.get("resources") or (), names):
         yield _RulePart(*map(str, parts))
+
+
+def _count_parts(rule: Rule) -> int:
+    groups, resources, names = (len(rule.get(f) or ()) for f in ("apiGroups", "resources", "resourceNames"))
+    return len(rule.get("verbs") or ()) * (len(rule.get("nonResourceURLs") or ()) + groups * resources * max(names, 1))
 
 
 def _covers(rule: Rule, part: _RulePart) -> bool:
@@ -128,6 +137,11 @@ def _check_role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     for key in obj["metadata"].get("labels") or ():
         if str(key).startswith(f"{RBAC}/aggregate-to-"):
             yield Breach("SK203", ("metadata", "labels", key), key, "extends the permissions of other accounts")
+    count = sum(_count_parts(rule) for rule in obj.get("rules") or () if isinstance(rule, Mapping))
+    if count > MAX_PERMISSIONS:
+        note = f"lists {count:,} permissions (verbs × API groups × resources × names)"
+        yield Breach("SK203", ("rules",), count, note, expected=f"at most {MAX_PERMISSIONS:,}")
+        return
     owned = () if everywhere else bounds.rules
     most = _IN_CLUSTER if everywhere else _OF_APP if bounds.of_app else _IN_NAMESPACE
     for i, rule in enumerate(obj.get("rules") or ()):

@@ -88,6 +88,25 @@ def test_each_line_once_although_reads_overlap(cluster: FakeCluster) -> None:
     assert observer.observe(130.0).lines == ()
 
 
+def test_a_node_that_is_down_does_not_end_the_recording(cluster: FakeCluster) -> None:
+    """The API server answers 5xx for logs of pods whose kubelet does not answer."""
+    cluster.put(pod("web-2"))
+    observer = ClusterObserver(cluster, [NS], None)
+    cluster.log(NS, "web-1", "main", 90.0, "a")
+    observer.observe(100.0)
+
+    def refuse(verb: str, target: str) -> None:
+        if (verb, target) == ("logs", "shop/Pod/web-1"):
+            raise Unreachable("dial tcp 10.0.0.7:10250: connect: no route to host", status=500)
+
+    cluster.before = refuse
+    cluster.log(NS, "web-1", "main", 110.0, "b")
+    cluster.log(NS, "web-2", "main", 111.0, "c")
+    assert [n.text for n in observer.observe(115.0).lines] == ["c"]
+    silence(cluster, None)
+    assert [n.text for n in observer.observe(130.0).lines] == ["b"]
+
+
 def test_a_pod_of_the_same_name_has_its_own_log(cluster: FakeCluster) -> None:
     observer = ClusterObserver(cluster, [NS], None)
     cluster.log(NS, "web-1", "main", 99.0, "before")

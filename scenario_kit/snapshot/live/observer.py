@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.errors import NotFound
+from scenario_kit.errors import NotFound, Unreachable
 from scenario_kit.model import Object
 from scenario_kit.model.runtime.recording import RecordedLine, RecordedTick, RemovedObject
 from scenario_kit.model.runtime.trace import Trace
@@ -126,11 +126,13 @@ class ClusterObserver:
         read: dict[str, tuple[float, Counter[_Line]]] = {}
         for pod in pods:
             uid, namespace = pod["metadata"]["uid"], pod["metadata"]["namespace"]
-            since, known = self._read.get(uid, (0.0, Counter[_Line]()))
+            since, known = read[uid] = self._read.get(uid, (0.0, Counter[_Line]()))
             try:
                 lines = self._cluster.logs(pod, since=since)
             except NotFound:
                 continue  # deleted since it was listed
+            except Unreachable:
+                continue  # its kubelet is silent, which may be the incident; a later look reads on from here
             found += [RecordedLine(namespace, n.pod, n.container, n.at, n.text) for n in _skip(lines, known)]
             since = max(since, max((line.at for line in lines), default=0.0) - _OVERLAP)
             read[uid] = since, Counter((n.container, n.at, n.text) for n in lines if n.at >= since)

@@ -15,6 +15,7 @@ import pytest
 
 from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
+from scenario_kit.model import Verdict
 from scenario_kit.report import read_report
 from scenario_kit.shards.execution import describe_report
 from scenario_kit.shards.result_store import FolderStore
@@ -173,6 +174,17 @@ def test_missing_files_of_the_work_are_an_error(home, capsys):
     plan()
     assert run(["shards", "run", "work.json", "--index", "0", "--files", "none", "--results", "r"]) == 3
     assert "none contains no files of a work list" in capsys.readouterr().err
+
+
+def test_stored_text_does_not_control_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(["shards", "plan", str(SCENARIOS / GOOD), "--shards", "1"]) == 0
+    store_report(read_work_list(Path("work.json")), verdict=Verdict.FAIL, headline="\x1b]0;owned\x07\n::error::x")
+    assert run(["shards", "collect", "work.json", "--results", "results"]) == 1
+    shown = capsys.readouterr().out
+    assert "\\u001b]0;owned" in shown
+    assert not {"\x1b", "\x07"} & set(shown)
+    assert not any(line.startswith("::") for line in shown.splitlines())
 
 
 def store_report(work, **fields):

@@ -15,7 +15,7 @@ import msgspec
 import typer
 
 from scenario_kit.cli.terminal.options import Format, Lab
-from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
+from scenario_kit.cli.terminal.output import make_printable, print_progress, show_json, show_table
 from scenario_kit.cli.validation.validate import RUNS, PlanName, Seed
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 
@@ -196,7 +196,8 @@ def run(
         located = _locate_files(todo, items, Path(folder), shipped=_unpack(files, Path(folder)))
         validate = _prepare(todo, located, name)
         pod = os.environ.get("POD_NAME") or socket.gethostname()
-        tally = ShardRun(todo, store, validate, print_progress, pod).run(index)
+        # Lines quote stored results, which others may have written.
+        tally = ShardRun(todo, store, validate, lambda line: print_progress(make_printable(line)), pod).run(index)
     print_progress(f"shard {index}: {tally.ended} scenarios have a verdict")
     if tally.failed:
         raise InfrastructureError(
@@ -402,6 +403,10 @@ def _show(assessed: Sequence[AssessedResult], runs: Path) -> None:
 
 def _list_rows(others: Iterable[AssessedResult]) -> list[tuple[str, str, str]]:
     return [
-        (each.item.scenario, str(each.verdict) if each.standing == "Collected" else each.standing, each.reason)
+        (
+            each.item.scenario,
+            str(each.verdict) if each.standing == "Collected" else each.standing,
+            make_printable(" ".join(each.reason.split())),
+        )
         for each in others
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from time import process_time
 from typing import Any
 
 import pytest
@@ -126,6 +127,10 @@ MAIN = f"{POD}/containers/0"
         build_create("Event", message="web has no endpoints", reason="Unhealthy"),
         build_create("Lease"),
         job(command=["sh", "-c", "echo web is the culprit; sleep 60"]),
+        job(command=["sh", "-c", "echo web is the culprit >&2"]),
+        job(command=["sh", "-c", "echo it\\'s the culprit > /proc/1/fd/1"]),
+        job(command=["sh", "-c", "echo 'web is the culprit' | tee /dev/stderr"]),
+        job(command=["sh", "-c", "echo 'web is the culprit' || true"]),
         job(command=["sh", "-c", "sleep 60 # the selector of web"]),
         job(command=["sh", "-c", ": the selector of web; sleep 60"]),
         put(workload(), f"{POD}/schedulerName", "culprit"),
@@ -151,6 +156,16 @@ MAIN = f"{POD}/containers/0"
 )
 def test_unused_field_is_a_hint(obj: Object) -> None:
     assert list_hints(obj)
+
+
+@pytest.mark.parametrize("command", ["echo" + " " * 50_000 + "|", "a'" * 50_000, "echo '" * 20_000])
+def test_the_time_for_a_long_command_is_bounded(command: str) -> None:
+    start = process_time()
+
+    list_hints(job(command=["sh", "-c", command]))
+    list_hints(put(SETTINGS, "data/long", command))
+
+    assert process_time() - start < 10
 
 
 def test_mounted_configmap_must_not_contain_hints() -> None:
@@ -199,6 +214,8 @@ def test_mounted_configmap_must_not_contain_hints() -> None:
         build_create("Service", spec={"type": "NodePort", "selector": {"app": "web"}}),
         job(command=["sh", "-c", "until nslookup web; do echo waiting for web; sleep 2; done"]),
         job(command=["sh", "-c", "echo level=9 > /etc/app.conf"]),
+        job(command=["sh", "-c", "echo 'create subscribers' | nc web 80"]),
+        job(command=["sh", "-c", "printf 'create subscribers %s' 'a; b' > /etc/app.conf"]),
         job(command=["sh", "-c", "wget -q http://web/$TARGET"], env=[{"name": "TARGET", "value": "cart"}]),
     ],
     ids=lambda obj: f"{obj['kind']}-{obj['metadata']['name']}",

@@ -16,13 +16,17 @@ _DESCRIPTIONS: Final = ("description", "message", "note", "comment", "reason", "
 _COMMENT: Final = re.compile(r"^\s*(?:#|//|;|--\s)\s*(\S.*)$")
 #: Text that a shell ignores: trailing comments, arguments of the empty command.
 _UNREAD: Final = re.compile(r"(?:\s#\s*|(?:^|[;&|(]\s*):\s+)(\S.*)$")
-#: Four words in a row, as in prose but not in settings.
-_PROSE: Final = re.compile(r"(?<![\w$./=-])[A-Za-z]?[a-z']+(?:,? [a-z']+){3,}(?![\w=(/-])")
-#: Output that is neither piped, written to a file, nor captured.
-_PRINTED: Final = re.compile(
-    r"""(?<![\w-])(?:echo|printf|logger)\s+(?:-\w+\s+)*("[^"]*"|'[^']*'|[^|;&>\n)]*)(?!\s*[|>])"""
+#: Four words in a row, as in prose but not in settings. A word begins at its first quote: texts may be long.
+_PROSE: Final = re.compile(r"(?<![\w$./=-])(?<![a-z']')[A-Za-z]?[a-z']+(?:,? [a-z']+){3,}(?![\w=(/-])")
+#: What follows output that another program reads, or a file: a pipe or a redirection, except to the container's log.
+_TAKEN: Final = (
+    r"\|(?!\||\s*(?:cat|logger|tee)\b)"
+    r"|>(?!>?\s*(?:&|/dev/(?:console|stderr|stdout|tty)\b|/proc/\w+/fd/[12]\b))"
 )
-_TAKEN: Final = re.compile(r"\s*[|>]")
+#: Words that a command prints into the log. They are never shortened, lest a part of them is not followed by the pipe.
+_PRINTED: Final = re.compile(
+    rf"""(?<![\w-])(?:echo|printf|logger)\s++(?:-\w+\s++)*+((?:\\.|"[^"]*"|'[^']*'|[^|;&>\n)])*+)(?!{_TAKEN})"""
+)
 #: Shorter words are options and parts of file names.
 _MIN_CHARACTERS: Final = 3
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
@@ -50,7 +54,7 @@ def _find_printed(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[
     for match in _PRINTED.finditer(text):
         reported = match[1].strip("\"' ")
         telling = [word for word in world.strange(reported) if len(word) >= _MIN_CHARACTERS and word not in OUTPUT]
-        if telling and not _TAKEN.match(text, match.end()):
+        if telling:
             yield Needless(keys, text, f"the command prints '{reported[:60]}', which changes nothing")
     for line in text.splitlines():
         comment = _COMMENT.match(line) or _UNREAD.search(line)

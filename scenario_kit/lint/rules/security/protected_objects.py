@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-from scenario_kit.admission.amounts import MAX_DISK, MAX_PODS
+from scenario_kit.admission.amounts import MAX_DISK, MAX_HISTORY, MAX_PODS, MIN_PERIOD
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Judged
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.security.admission_findings import list_needed, report_problems
 from scenario_kit.load.yaml.edit import Drop, Put
+
+#: The value nearest to an excessive one, by what is expected.
+_ADMITTED: Final[Mapping[str, int | str]] = {
+    **{f"at most {most}": most for most in (MAX_PODS, MAX_DISK, MAX_HISTORY)},
+    f"at least {MIN_PERIOD} s": f"@every {MIN_PERIOD}s",
+}
 
 
 @register_check("SK220", "Scenario", "Fault", "App")
@@ -22,9 +29,9 @@ def check_reserved(case: Judged) -> Iterator[Problem]:
 def check_amounts(case: LintContext | FaultCase) -> Iterator[Problem]:
     known = {**case.positions.raw, **case.positions.texts}
     for problem in report_problems(case, "SK226"):
-        most: int | str = MAX_PODS if problem.observed.isdigit() else MAX_DISK
-        written = known.get(problem.place) == problem.observed
-        yield problem._replace(edits=(Put(problem.place, most),) if written else ())
+        # What several changes request together has no one number that would be right.
+        admitted = _ADMITTED.get(problem.expected) if known.get(problem.place) == problem.observed else None
+        yield problem._replace(edits=() if admitted is None else (Put(problem.place, admitted),))
 
 
 @register_check("SK235", "Scenario", "Fault", "App")

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scenario_kit.admission.amounts import check_totals, count_disk, count_pods, count_starts
+from scenario_kit.catalog import Catalog
+from scenario_kit.lint.rules.security.runbook_admission import list_refusals
+from scenario_kit.load import load_scenario
+from scenario_kit.render import resolve
+from tests.lint.test_truth_rules import lint_scenario, scenario
+from tests.lint.truth_violations import build_local_fault
 
 
 def workload(name: str, replicas: Any = 1, **more: Any) -> dict[str, Any]:
@@ -26,6 +34,12 @@ def claim(size: str) -> dict[str, Any]:
 def job(kind: str, **spec: Any) -> dict[str, Any]:
     body = {"jobTemplate": {"spec": spec.pop("job", {})}, **spec} if kind == "CronJob" else spec
     return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": "batch"}, "spec": body}
+
+
+def replica_set(name: str) -> dict[str, Any]:
+    pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "main", "image": "busybox:1.37.0"}]}}
+    spec = {"replicas": 600, "selector": {"matchLabels": {"a": "b"}}, "template": pod}
+    return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name}, "spec": spec}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +94,19 @@ def test_a_nightly_job_may_have_a_disk() -> None:
 
 def test_each_replica_has_its_disk() -> None:
     assert count_disk(workload("a", 4, volumeClaimTemplates=[claim("256Gi")])) == 1
+
+
+def test_lint_and_operator_add_a_solution_to_its_fault(tmp_path: Path) -> None:
+    fault = copy.deepcopy(build_local_fault())
+    fault["changes"].append({"create": replica_set("{{ neutral('web') }}")})
+    fault["solutions"][0]["changes"] = [{"create": replica_set("{{ neutral('front') }}")}]
+    path = scenario(lambda _: None, tmp_path, fault)
+
+    runbook = resolve(load_scenario(path).scenario, Catalog(), "app-x1", beside=path)
+    refused = {f.message.partition(" requests ")[2] for f in list_refusals(runbook) if f.code == "SK226"}
+    reported = [f for f in lint_scenario(path.parent / "faults/own/fault.yaml") if f.code == "SK226"]
+    assert refused == {"600 pods, with the other changes 1200"}
+    assert [f.message.partition(" requests ")[2] for f in reported] == ["600 pods, with the other changes 1200"]
 
 
 def test_changes_count_together() -> None:

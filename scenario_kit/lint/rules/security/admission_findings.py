@@ -188,9 +188,10 @@ def _check_totals(case: Judged) -> Iterator[LocatedBreach]:
     """Check what changes request together, on top of the app; the first procedure that requests too much is enough."""
     if isinstance(case, AppCase):
         return
-    base = None if isinstance(case, FaultCase) else case.objects
+    before: tuple[Object, ...] = () if isinstance(case, FaultCase) else case.objects or ()
     for stage in case.stages:
-        before = stage.before if base is None else base
+        if isinstance(case, FaultCase) and stage.place == ("changes",):
+            before = stage.before  # the app; what repairs it comes on top of the fault
         for obj, breach in check_totals(stage.after, before):
             site = find_site(case, stage, breach.keys, breach.value)
             yield LocatedBreach(stage, format_reference(obj), breach, site or SourceSite(stage.place))

@@ -36,9 +36,10 @@ _IPV4: Final = r"\d{1,3}(?:\.\d{1,3}){3}"
 _HOST: Final = rf"(?:{_NAME}|{_IPV4}|\[[0-9A-Fa-f:.]+\])"
 #: The authority of a URL, also without a scheme. Clients read a backslash as a slash, and accept any number of slashes
 #: after the schemes of the web (WHATWG URL, 4.4). Of a scheme only the last character is matched: texts may be long.
-#: The names of gRPC's own resolvers follow a name server, if any (https://grpc.io/docs/guides/custom-name-resolution).
+#: A call in a comment, `//console.log(x)`, is none. The names of gRPC's own resolvers follow a name server, if any
+#: (https://grpc.io/docs/guides/custom-name-resolution).
 _AUTHORITY: Final = re.compile(
-    r"(?:(?i:https?|wss?|ftp):[/\\]+|[A-Za-z0-9+.-]:(?://|\\\\)|(?:^|(?<=[\s\"'`=,(\[]))//"
+    r"(?:(?i:https?|wss?|ftp):[/\\]+|[A-Za-z0-9+.-]:(?://|\\\\)|(?:^|(?<=[\s\"'`=,(\[]))//(?![\w.$]+\()"
     r"|(?<![\w.-])(?:dns|ipv[46]|passthrough):(?:///)?)([^/\\?#\s\"'`<>(){}|]+)"
 )
 #: Addresses in a text: as the only content, a string or a list element, or as a field of a DSN.

@@ -52,6 +52,7 @@ from scenario_kit.catalog import Catalog
         ("com.example.Orders", []),
         ("1.2.3", []),
         ("a // b.c is a comment", []),
+        ("  //console.log(order)", []),
         ("GET /api/v1/orders", []),
         ("text/html;q=0.9", []),
     ],

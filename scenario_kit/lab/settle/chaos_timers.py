@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenario_kit.lab.settle.chaos_lengths import is_expired, is_paused, read_base, read_length
+from scenario_kit.lab.settle.settled.settle_context import read_controller_uid
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import SCHEDULE
 
@@ -25,11 +26,15 @@ _STALE_SHARE: Final = 0.5
 
 @dataclass(slots=True)
 class _Timer:
-    """What is due when, on the trial's clock. ``expired``: the manager was told, and has not acted yet."""
+    """What is due when, on the trial's clock. ``expired``: the manager was told, and has not acted yet.
+
+    ``started`` are the experiments that a Schedule had started by then.
+    """
 
     obj: Object
     due: float
     expired: bool = False
+    started: frozenset[str] = frozenset()
 
 
 class ChaosTimers:
@@ -42,12 +47,15 @@ class ChaosTimers:
         self._set_base = set_base
         self._lock = threading.Lock()
         self._timers: dict[str, _Timer] = {}
+        self._started: dict[str, frozenset[str]] = {}
 
     def observe(self, objects: Iterable[Object], now: float) -> None:
         """Note the objects that exist at ``now`` on the trial's clock; new ones count from then on."""
         with self._lock:
             found: dict[str, _Timer] = {}
+            started: dict[str, set[str]] = {}
             for obj in objects:
+                started.setdefault(read_controller_uid(obj), set()).add(obj["metadata"]["uid"])
                 length = read_length(obj)
                 if length is None or "deletionTimestamp" in obj["metadata"]:
                     continue
@@ -55,6 +63,7 @@ class ChaosTimers:
                 timer = found[uid] = self._timers.get(uid) or _Timer(obj, now + length)
                 timer.obj = obj
             self._timers = found
+            self._started = {owner: frozenset(uids) for owner, uids in started.items()}
 
     def expire(self, before: float, wall: float) -> bool:
         """Let the manager act on what is due before a time of the trial's clock; return whether it has to act.
@@ -67,9 +76,25 @@ class ChaosTimers:
                 length = read_length(timer.obj) or 0.0
                 self._set_base(timer.obj, wall - length - _MARGIN_SECONDS)
                 timer.expired = True
+                timer.started = self._started.get(timer.obj["metadata"]["uid"], frozenset())
                 while timer.due < before and timer.obj["kind"] == SCHEDULE:
                     timer.due += length
             return bool(due) or any(t.expired and t.obj["kind"] == SCHEDULE for t in self._timers.values())
+
+    def has_unrecorded_start(self, wall: float) -> bool:
+        """Return whether the manager has started an experiment and not written down when.
+
+        It does so after the start. In a trial whose minutes pass in milliseconds, that write would replace a later one
+        of ours, and the next start would not come.
+        """
+        with self._lock:
+            return any(
+                timer.expired
+                and is_expired(timer.obj, wall)
+                and bool(self._started.get(uid, frozenset()) - timer.started)
+                for uid, timer in self._timers.items()
+                if timer.obj["kind"] == SCHEDULE
+            )
 
     def restart(self, wall: float) -> None:
         """Begin the next period of Schedules whose start was due, whether the manager has made it or not.

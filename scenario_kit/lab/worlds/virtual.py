@@ -21,6 +21,8 @@ from scenario_kit.model.runtime.process import SeriesId
 
 #: Ticks per write to Prometheus during a wait.
 _BATCH = 40
+#: A chaos manager writes down its starts within this long (wall clock), or gave up after conflicts.
+_RECORD_SECONDS = 10.0
 #: Minimum wall seconds allowed for writing the kubelet's events and logs.
 _REPORT_SECONDS = 5.0
 
@@ -152,8 +154,12 @@ class VirtualWorld(LabWorld):
         self._timers.observe(self._list_experiments(), self._ticked)
         if self._timers.expire(end, time.time()):
             self._settle(deadline, should_continue, force=True)
-            self._timers.observe(self._list_experiments(), self._ticked)
+            self._lab.store.wait(self._has_recorded_starts, _RECORD_SECONDS)
             self._timers.restart(time.time())
+
+    def _has_recorded_starts(self) -> bool:
+        self._timers.observe(self._list_experiments(), self._ticked)
+        return not self._timers.has_unrecorded_start(time.time())
 
     def _list_experiments(self) -> list[Object]:
         found = self._lab.store.experiments()

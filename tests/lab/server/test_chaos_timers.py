@@ -242,3 +242,33 @@ def test_concurrent_experiment_starts_if_allowed() -> None:
     allowed = schedule(last=WALL - 600, active=["e"], policy="Allow")
     found = facts(world(), experiments=[allowed, experiment("e", "Injected", owner=allowed)], wall=WALL)
     assert [r.text for r in list_unsettled(found)] == ["has not started its experiment yet"]
+
+
+@pytest.mark.parametrize("policy", ["Forbid", "Allow"])
+def test_start_is_unrecorded_until_the_manager_writes_its_time(policy: str) -> None:
+    """Written later, it would replace the time from which the next start counts."""
+    often = schedule("@every 60s", policy=policy)
+    manager = Manager(often, experiment("before", "Not Injected", owner=often))
+    timers = manager.timers
+    timers.observe(manager.objects, 0.0)
+    assert timers.expire(75.0, WALL + 1)
+    assert not timers.has_unrecorded_start(WALL + 1), "nothing has started"
+
+    manager.objects.append(experiment("now", owner=often))
+    timers.observe(manager.objects, 60.0)
+    assert timers.has_unrecorded_start(WALL + 1)
+
+    often["status"]["time"] = format_timestamp(WALL + 1)
+    timers.observe(manager.objects, 60.0)
+    assert not timers.has_unrecorded_start(WALL + 1)
+    timers.restart(WALL + 1)
+    assert manager.renewed[-1] == ("often", -61.0), "the manager's own time stands"
+
+
+def test_start_that_is_forbidden_is_not_waited_for() -> None:
+    often = schedule("@every 60s", active=["before"])
+    manager = Manager(often, experiment("before", "Injected", owner=often, duration="600s"))
+    manager.timers.observe(manager.objects, 0.0)
+    assert manager.timers.expire(75.0, WALL)
+    manager.timers.observe(manager.objects, 60.0)
+    assert not manager.timers.has_unrecorded_start(WALL)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.admission.claims import find_claims
 from scenario_kit.model import Object
-from scenario_kit.model.chaos.kinds import SCHEDULE
-from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.chaos.kinds import SCHEDULE, read_period
 from scenario_kit.model.kubernetes.quantity import parse_quantity
+from scenario_kit.model.kubernetes.reference import make_object_reference
 
 #: Maximum number of pods, as for the operation `scale`.
 MAX_PODS: Final = 1000
@@ -22,8 +21,6 @@ _SCALED: Final = (
     "Deployment", "HorizontalPodAutoscaler", "ReplicaSet", "ReplicationController", "StatefulSet",
 )  # fmt: skip
 _FIELDS: Final = ("replicas", "minReplicas", "maxReplicas", "parallelism", "completions")
-
-
 #: Jobs of a CronJob that may overlap if it starts one a minute, for the hour that a trial watches.
 _OVERLAP: Final = 60
 #: A part of the minutes of a schedule: a range or all of them, and a step.
@@ -50,7 +47,7 @@ def check_amounts(obj: Object) -> Iterator[Breach]:
             place: Keys = (*keys, "resources", "requests", "storage")
             yield Breach("SK226", place, size, note, expected=f"at most {MAX_DISK}")
     if obj["kind"] == SCHEDULE:
-        yield from _check_schedule(obj.get("spec") or {})
+        yield from _check_schedule(obj)
 
 
 def check_totals(objects: Sequence[Object], before: Sequence[Object]) -> Iterator[tuple[Object, Breach]]:
@@ -59,8 +56,8 @@ def check_totals(objects: Sequence[Object], before: Sequence[Object]) -> Iterato
     A CronJob whose Jobs may overlap requests the pods of all that start in an hour.
     """
     for count, most, unit in ((count_pods, float(MAX_PODS), "pods"), (count_disk, 1.0, "Ti of disk")):
-        former = {_identify(o): count(o) for o in before}
-        added = [(count(o) - former.get(_identify(o), 0), o) for o in objects]
+        former = {make_object_reference(o): count(o) for o in before}
+        added = [(count(o) - former.get(make_object_reference(o), 0), o) for o in objects]
         total = sum(number for number, _ in added)
         if total > most:
             number, obj = max(added, key=lambda each: each[0])
@@ -112,19 +109,16 @@ def count_disk(obj: Object) -> float:
     )
 
 
-def _check_schedule(spec: Mapping[str, Any]) -> Iterator[Breach]:
+def _check_schedule(obj: Object) -> Iterator[Breach]:
+    spec: Mapping[str, Any] = obj.get("spec") or {}
     history = _count(spec.get("historyLimit"))
     if history > MAX_HISTORY:
         note = f"keeps {history} experiments (`historyLimit`)"
         yield Breach("SK226", ("spec", "historyLimit"), history, note, expected=f"at most {MAX_HISTORY}")
-    text = str(spec.get("schedule") or "")
-    period = 0.0
-    if text.startswith("@every "):
-        with suppress(ValueError):
-            period = parse_seconds(text.removeprefix("@every ").strip())
-    if 0 < period < MIN_PERIOD:
+    period = read_period(obj)
+    if period is not None and period < MIN_PERIOD:
         note = f"starts an experiment every {period:g} s"
-        yield Breach("SK226", ("spec", "schedule"), text, note, expected=f"at least {MIN_PERIOD} s")
+        yield Breach("SK226", ("spec", "schedule"), spec["schedule"], note, expected=f"at least {MIN_PERIOD} s")
 
 
 def _count(value: Any, missing: int = 0) -> int:
@@ -142,10 +136,6 @@ def _parse_size(size: Any) -> float:
         return parse_quantity(size)
     except (TypeError, ValueError):
         return 0  # the API server rejects such a quantity
-
-
-def _identify(obj: Object) -> tuple[str, str, str]:
-    return obj["kind"], str(obj["metadata"].get("namespace", "")), str(obj["metadata"]["name"])
 
 
 def _find_amount(obj: Object) -> Keys:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.hosts import collect_hosts, collect_registries
-from scenario_kit.model import App, Fault, Object
-from scenario_kit.model.kubernetes.reference import resolve_homes
+from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
+from scenario_kit.model.kubernetes.reference import resolve_homes, resolve_namespace
 from scenario_kit.schema.writable import CLUSTER
 
 RBAC: Final = "rbac.authorization.k8s.io"
@@ -50,6 +50,11 @@ class AdmissionBounds:
         """Return ``homes``, and the namespaces that earlier changes create."""
         made = {o["metadata"]["name"] for o in self.ready if o["kind"] == "Namespace"}
         return self.homes | made
+
+    def resolve_namespace(self, symbol: str) -> str:
+        """Return the real name of a namespace, given the symbol of one of the app's, or the name of another."""
+        known = (APP_NAMESPACE, *self.app.namespaces)
+        return resolve_namespace(self.namespace, symbol) if symbol in known else symbol
 
     @cached_property
     def known(self) -> Mapping[tuple[str, str], Object]:

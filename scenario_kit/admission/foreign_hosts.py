@@ -18,7 +18,7 @@ from scenario_kit.admission.hosts import (
     list_texts,
     parse_registry,
 )
-from scenario_kit.admission.pods import find_pod_specs, list_containers
+from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
 from scenario_kit.model import Object
 
 #: Domains that never resolve (RFC 2606).
@@ -29,8 +29,6 @@ _API_SERVER: Final = ("kubernetes.default", "kubernetes.default.svc", "kubernete
 _METADATA: Final = (ip_network("fd00:ec2::254/128"),)
 _EXPECTED: Final = "a Service of the app, a name below .invalid, or an address for documentation, such as 192.0.2.1"
 _REGISTRY: Final = "a registry of the app's images, a public one such as docker.io, or a name below .invalid"
-_HOOKS: Final = ("postStart", "preStop")
-_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
 def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
@@ -73,22 +71,13 @@ def _check_text(read: ReadText, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 def _check_probes(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
     """Check hosts of probes and hooks, which the kubelet calls from the node (Pod Security `baseline`, 1.34)."""
-    for place, action in _list_actions(spec, keys):
+    actions = (action for place, container in list_containers(spec, keys) for action in list_actions(container, place))
+    for place, action in actions:
         for way in ("httpGet", "tcpSocket"):
             host = (action.get(way) or {}).get("host")
             if host and not is_within(host, (*NOWHERE, *LOOPBACK)) and str(host) != "localhost":
                 note = f"makes the node call '{host}' instead of the pod"
                 yield Breach("SK237", (*place, way, "host"), host, note, expected=f"no `{way}.host`: the pod itself")
-
-
-def _list_actions(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    for place, container in list_containers(spec, keys):
-        for probe in _PROBES:
-            if isinstance(container.get(probe), Mapping):
-                yield (*place, probe), container[probe]
-        for hook in _HOOKS:
-            if isinstance(action := (container.get("lifecycle") or {}).get(hook), Mapping):
-                yield (*place, "lifecycle", hook), action
 
 
 def is_own_host(host: str, bounds: AdmissionBounds) -> bool:

@@ -17,7 +17,7 @@ from unicodedata import normalize
 from urllib.parse import unquote
 
 from scenario_kit.admission.breach import Keys
-from scenario_kit.admission.pods import find_pod_specs, list_containers
+from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import find_spec
 from scenario_kit.model.json_document import list_mappings
@@ -74,8 +74,6 @@ _PUBLIC: Final = frozenset(
 #: Parts of files that no program requests: comments, names of XML namespaces, and those of JSON schemas.
 _IDENTIFIERS: Final = re.compile(r"(?m)^[ \t]*#(?!!).*$|\bxmlns(?::\w+)?=\"[^\"\n]*\"|\"\$schema\"\s*:\s*\"[^\"\n]*\"")
 _REFERENCE: Final = re.compile(r"\$\((\w+)\)")
-_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
-_HOOKS: Final = ("postStart", "preStop")
 
 
 class ReadText(NamedTuple):
@@ -114,11 +112,9 @@ def _list_variables(container: Mapping[str, Any], keys: Keys) -> Iterator[ReadTe
 def _list_commands(container: Mapping[str, Any], keys: Keys) -> Iterator[ReadText]:
     """List the words of all commands of a container."""
     yield from _list_words(container, keys, ("command", "args"))
-    for probe in _PROBES:
-        yield from _list_words(_get(container, probe, "exec"), (*keys, probe, "exec"), ("command",))
-    for hook in _HOOKS:
-        place = (*keys, "lifecycle", hook, "exec")
-        yield from _list_words(_get(container, "lifecycle", hook, "exec"), place, ("command",))
+    for place, action in list_actions(container, keys):
+        if isinstance(action.get("exec"), Mapping):
+            yield from _list_words(action["exec"], (*place, "exec"), ("command",))
 
 
 def _list_words(value: Mapping[str, Any], keys: Keys, fields: Iterable[str]) -> Iterator[ReadText]:
@@ -127,13 +123,6 @@ def _list_words(value: Mapping[str, Any], keys: Keys, fields: Iterable[str]) -> 
         for i, word in enumerate(words):
             yield ReadText((*keys, field, i), word)
         yield from (ReadText((*keys, field), host, address=True) for host in find_arguments(" ".join(words)))
-
-
-def _get(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    for name in names:
-        found = value.get(name)
-        value = found if isinstance(found, Mapping) else {}
-    return value
 
 
 def _list_files(obj: Object) -> Iterator[ReadText]:

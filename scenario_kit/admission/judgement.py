@@ -19,7 +19,7 @@ from scenario_kit.admission.stressors import check_stressors
 from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
-from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, resolve_namespace
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.render.simulation.changes import is_whole
 from scenario_kit.schema.policies import GOVERNING, REQUESTS
 from scenario_kit.schema.writable import CLUSTER, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE, Writable
@@ -160,15 +160,10 @@ def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
         if not is_whole(body):
             return None
         metadata = body["metadata"]
-        home = _resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
+        home = bounds.resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE))
         return Aim(body["kind"], metadata["name"], home, str(body.get("apiVersion", "")).rpartition("/")[0])
     ref = change.operation.ref
-    return None if ref is None else Aim(ref.kind, ref.name, _resolve_namespace(ref.namespace, bounds), ref.group)
-
-
-def _resolve_namespace(symbol: str, bounds: AdmissionBounds) -> str:
-    known = (APP_NAMESPACE, *bounds.app.namespaces)
-    return resolve_namespace(bounds.namespace, symbol) if symbol in known else symbol
+    return None if ref is None else Aim(ref.kind, ref.name, bounds.resolve_namespace(ref.namespace), ref.group)
 
 
 def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:

@@ -64,6 +64,8 @@ _GENERATED_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{GENERATED_SUFFIX}")
 #: Sources of a projected volume: objects of the namespace, but no credentials for other systems.
 _PROJECTED: Final = frozenset({"clusterTrustBundle", "configMap", "downwardAPI", "secret", "serviceAccountToken"})
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS: Final = ("postStart", "preStop")
 
 
 def find_pod_specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
@@ -85,6 +87,16 @@ def list_containers(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys,
     for kind in _LISTS:
         for i, container in list_mappings(spec.get(kind)):
             yield (*keys, kind, i), container
+
+
+def list_actions(container: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """List the probes and hooks of a container, each with its place."""
+    for probe in _PROBES:
+        if isinstance(container.get(probe), Mapping):
+            yield (*keys, probe), container[probe]
+    for hook in _HOOKS:
+        if isinstance(action := (container.get("lifecycle") or {}).get(hook), Mapping):
+            yield (*keys, "lifecycle", hook), action
 
 
 def _is_containers(spec: Mapping[str, Any], kind: str) -> bool:

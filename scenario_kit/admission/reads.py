@@ -8,9 +8,9 @@ from urllib.parse import unquote
 
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
-from scenario_kit.model import APP_NAMESPACE, Change, Check, Reference
+from scenario_kit.model import Change, Check, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
-from scenario_kit.model.kubernetes.reference import GROUP, WORKLOADS, resolve_namespace
+from scenario_kit.model.kubernetes.reference import GROUP, WORKLOADS
 from scenario_kit.schema.writable import SYSTEM_NAMESPACES, WRITABLE
 
 #: Kinds of the cluster that a check may read: such as a change may write.
@@ -24,9 +24,9 @@ def check_reads(check: Check, bounds: AdmissionBounds, written: Iterable[Referen
 
     Places are relative to the check.
     """
-    known = {(ref.kind, ref.name, _resolve_namespace(ref, bounds)) for ref in written}
+    known = {(ref.kind, ref.name, bounds.resolve_namespace(ref.namespace)) for ref in written}
     for keys, ref in list_references(check):
-        home = _resolve_namespace(ref, bounds)
+        home = bounds.resolve_namespace(ref.namespace)
         own = home in bounds.namespaces or ref.kind in _OF_CLUSTER or (ref.kind, ref.name, home) in known
         hidden = ref.group == CHAOS_GROUP or ref.kind.endswith("Chaos")
         component = home in SYSTEM_NAMESPACES and (ref.kind in WORKLOADS or (ref.kind, ref.name) == _CONFIGURED)
@@ -61,8 +61,3 @@ def list_references(check: Check) -> Iterator[tuple[Keys, Reference]]:
 def list_waits(changes: Iterable[Change]) -> Iterator[tuple[int, Check]]:
     """List the checks that changes wait for, each with the position of its change."""
     return ((i, change.until.check) for i, change in enumerate(changes) if change.until is not None)
-
-
-def _resolve_namespace(ref: Reference, bounds: AdmissionBounds) -> str:
-    known = (APP_NAMESPACE, *bounds.app.namespaces)
-    return resolve_namespace(bounds.namespace, ref.namespace) if ref.namespace in known else ref.namespace

@@ -11,7 +11,7 @@ import jsonpatch
 from scenario_kit.changes.context import ChangeContext
 from scenario_kit.changes.operation import TargetOperation
 from scenario_kit.model import Object
-from scenario_kit.model.kubernetes.difference import Path, list_leaves
+from scenario_kit.model.kubernetes.difference import Path, get_at, list_leaves
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.faults.inverse_changes import INVERSES
@@ -21,7 +21,7 @@ from scenario_kit.render.templating.authoring_error import build_error
 
 _TEMPLATE: Final = "/spec/template"
 #: Fields by which the API server finds an object.
-_IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
+_IDENTITY: Final[Mapping[str, Path]] = {
     "apiVersion": ("apiVersion",),
     "kind": ("kind",),
     "name": ("metadata", "name"),
@@ -61,7 +61,7 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
     def transform(self, obj: Object) -> Object:
         result = check_sound(self._merge(obj))
         for name, keys in _IDENTITY.items():
-            before, after = _get_field(obj, keys), _get_field(result, keys)
+            before, after = (str(get_at(each, keys) or "") for each in (obj, result))
             if before != after:
                 raise build_error(
                     "SK121",
@@ -109,12 +109,6 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
         if isinstance(self.patch, list | tuple):
             return any(str(step.get("path", "")).startswith(_TEMPLATE) for step in self.patch)
         return "template" in (self.patch.get("spec") or {})
-
-
-def _get_field(obj: Any, keys: tuple[str, ...]) -> str:
-    for key in keys:
-        obj = obj.get(key) if isinstance(obj, Mapping) else None
-    return "" if obj is None else str(obj)
 
 
 def _drop_status(result: Object, obj: Object) -> Object:

@@ -2,29 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from typing import Final
-
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos.kinds import PAUSE, SCHEDULE, read_duration
-from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.chaos.kinds import PAUSE, SCHEDULE, read_duration, read_period
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
-
-_EVERY: Final = "@every "
-
-
-def read_period(schedule: Object) -> float | None:
-    """Read the seconds between two starts of a Schedule; None unless they are always the same (``@every``).
-
-    The manager's cron library rounds them down to whole seconds, at least one.
-    """
-    text = str((schedule.get("spec") or {}).get("schedule", ""))
-    if not text.startswith(_EVERY):
-        return None
-    try:
-        return max(float(math.floor(parse_seconds(text.removeprefix(_EVERY).strip()))), 1.0)
-    except ValueError:
-        return None
 
 
 def read_length(obj: Object) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -10,6 +11,7 @@ from scenario_kit.model.kubernetes.duration import parse_seconds
 
 GROUP: Final = "chaos-mesh.org"
 SCHEDULE: Final = "Schedule"
+_EVERY: Final = "@every "
 #: One-shot actions: nothing to recover, and nothing to apply to new pods.
 ONE_SHOT: Final = ("pod-kill", "container-kill")
 #: With this annotation the manager recovers an experiment, as at the end of its duration.
@@ -58,6 +60,20 @@ def read_duration(spec: Object) -> float | None:
         return None
     try:
         return parse_seconds(text)
+    except ValueError:
+        return None
+
+
+def read_period(schedule: Object) -> float | None:
+    """Read the seconds between two starts of a Schedule; None unless they are always the same (``@every``).
+
+    The manager's cron library rounds them down to whole seconds, at least one.
+    """
+    text = str((schedule.get("spec") or {}).get("schedule", ""))
+    if not text.startswith(_EVERY):
+        return None
+    try:
+        return max(float(math.floor(parse_seconds(text.removeprefix(_EVERY).strip()))), 1.0)
     except ValueError:
         return None
 

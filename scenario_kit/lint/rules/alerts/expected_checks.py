@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.admission.reads import list_references
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load import did_you_mean
-from scenario_kit.model import Check, Reference
 
 
 @register_check("SK134")
@@ -16,7 +16,9 @@ def check_expected_targets(case: LintContext) -> Iterator[Problem]:
     if case.objects is None:
         return
     for i, check in enumerate(case.scenario.spec.expect.checks):
-        for where, text in _list_references(check):
+        if check.object and check.object.exists is False:
+            continue
+        for where, text in list_references(check):
             if not case.exists(text):
                 place = ("spec", "expect", "checks", i, *where)
                 known = case.names()
@@ -24,17 +26,3 @@ def check_expected_targets(case: LintContext) -> Iterator[Problem]:
                 yield Problem(
                     place, message, text, fix=did_you_mean(text, known), edits=fix_reference(place, text, known)
                 )
-
-
-def _list_references(check: Check) -> Iterator[tuple[tuple[str, str], Reference]]:
-    """Yield place and value of each reference; a check may expect that an object does not exist."""
-    if check.object and check.object.exists is not False:
-        yield ("object", "ref"), check.object.ref
-    if check.endpoints:
-        yield ("endpoints", "service"), check.endpoints.service
-    if check.event:
-        yield ("event", "entity"), check.event.entity
-    if check.log:
-        yield ("log", "entity"), check.log.entity
-    if check.probe:
-        yield ("probe", "target"), check.probe.target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,11 +14,12 @@ from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.generated_names import find_outdated
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import build_stage
+from scenario_kit.lint.simulation.stages import Simulation, build_stage
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.model.authored.scenario import LABELLED, Solution
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
+from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE
@@ -184,16 +185,17 @@ def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
 @register_check("SK433")
 def check_true_decoy(case: LintContext) -> Iterator[Problem]:
     decoys = case.scenario.spec.decoys
+    labelled = {use.name for use in case.scenario.spec.faults if use.role in LABELLED}
+    broken = _break_app(case) if decoys else None
     for i, decoy in enumerate(decoys):
         place = ("spec", "decoys", i)
-        labelled = {use.name for use in case.scenario.spec.faults if use.role in LABELLED}
         if labelled and labelled <= {change.operation.fault for change in decoy.changes}:
             message = f"decoy '{decoy.name}' takes the labelled faults back"
             yield Problem(place, message, edits=(Drop(place),) if len(decoys) > 1 else ())
             continue
         for solution, whole in _list_solutions(case):
             held = whole and all(change in decoy.changes for change in solution.changes)
-            does = whole and _has_same_effect(case, decoy.changes, solution.changes)
+            does = whole and broken is not None and _has_same_effect(broken, decoy.changes, solution.changes)
             if solution.changes and (held or does or decoy.changes == solution.changes):
                 what = "effect" if does and not held else "changes"
                 message = f"decoy '{decoy.name}' has the {what} of solution '{solution.name}'"
@@ -201,29 +203,29 @@ def check_true_decoy(case: LintContext) -> Iterator[Problem]:
                 break
 
 
-def _has_same_effect(case: LintContext, changes: Sequence[Change], solution: Sequence[Change]) -> bool:
+def _break_app(case: LintContext) -> Simulation | None:
+    """Return the simulation of all faults; None if the app cannot be rendered."""
+    if case.app is None or case.objects is None:
+        return None
+    faults = [case.faults[use.name] for use in case.scenario.spec.faults if use.name in case.faults]
+    return build_stage((), case.app, case.objects, [c for fault in faults for c in fault.changes])
+
+
+def _has_same_effect(broken: Simulation, changes: Sequence[Change], solution: Sequence[Change]) -> bool:
     """Return whether changes write on the broken app what the solution writes there, however they say it.
 
     What else a solution does (restarts, commands, flags, writes outside of the app) must be among the changes.
     """
-    app = case.app
-    if app is None or case.objects is None:
+    app, objects = broken.app, broken.after
+    others = [c for c in solution if not _writes_objects(c) or not _is_simulated(c, objects, app)]
+    if any(change not in changes for change in others):
         return False
-    faults = [case.faults[use.name] for use in case.scenario.spec.faults if use.name in case.faults]
-    broken = build_stage((), app, case.objects, [c for fault in faults for c in fault.changes]).after
-    solved, tried = (_index(build_stage((), app, broken, each).after) for each in (solution, changes))
-    written = [name for name, obj in _index(broken).items() if solved.get(name) != obj]
-    written += [name for name in solved if name not in _index(broken)]
-    others = [c for c in solution if not _writes_objects(c) or not _is_simulated(c, broken, app)]
-    return (
-        bool(written)
-        and all(change in changes for change in others)
-        and all(_is_written_alike(_index(broken).get(name), solved.get(name), tried.get(name)) for name in written)
+    before, solved, tried = (
+        {make_object_reference(obj): obj for obj in each}
+        for each in (objects, *(build_stage((), app, objects, each).after for each in (solution, changes)))
     )
-
-
-def _index(objects: Iterable[Object]) -> dict[tuple[str, str, str], Object]:
-    return {(o["kind"], o["metadata"].get("namespace", ""), o["metadata"]["name"]): o for o in objects}
+    written = [ref for ref in {**before, **solved} if solved.get(ref) != before.get(ref)]
+    return bool(written) and all(_is_written_alike(before.get(r), solved.get(r), tried.get(r)) for r in written)
 
 
 def _writes_objects(change: Change) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.atomic_file import replace_file
 from scenario_kit.model.results.evidence import EVIDENCE_VERSION, Evidence, Fingerprint
 
 FILE: Final = "evidence.json"
@@ -52,7 +53,5 @@ def write_evidence(scenario: Path, evidence: Evidence) -> Path:
     """Write the evidence of a scenario atomically and return its path."""
     path = scenario.with_name(FILE)
     document = {"schemaVersion": EVIDENCE_VERSION} | evidence.to_json() | {"failures": evidence.failures}
-    temporary = path.with_name(f".{FILE}.new")
-    temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    replace_file(path, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
     return path

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -15,6 +13,7 @@ import yaml
 
 from scenario_kit.catalog.loader import read_mapping
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.atomic_file import replace_file
 
 FILE: Final = "images.lock.yaml"
 _NOTE: Final = "# written by ci/lock: the digests that the tags had then; do not edit\n"
@@ -43,15 +42,5 @@ def write(definition: Path, digests: Mapping[str, str]) -> bool:
     text = _NOTE + yaml.safe_dump({"images": dict(sorted(digests.items()))}, width=1000)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".lock-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(path, text.encode())
     return True

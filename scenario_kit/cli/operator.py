@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenario_kit.cli.terminal.groups import add_group
 from scenario_kit.cli.terminal.options import Lab, declare_choice
 from scenario_kit.errors import UsageError
 
@@ -57,11 +58,7 @@ Helm = Annotated[
 
 def register(app: typer.Typer, panel: str) -> None:
     """Add the commands to a panel of the help."""
-    operator = typer.Typer(help="The operator that makes scenarios happen.", no_args_is_help=True)
-    app.add_typer(operator, name="operator", rich_help_panel=panel)
-    operator.command()(run)
-    operator.command()(manifests)
-    operator.command()(kubeconfig)
+    add_group(app, panel, "operator", "The operator that makes scenarios happen.", (run, manifests, kubeconfig))
 
 
 def run(

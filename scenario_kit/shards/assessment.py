@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from scenario_kit.model import Verdict
+from scenario_kit.model.results.verdict import choose_worst_code
 from scenario_kit.report import Report
 from scenario_kit.shards.results import StoredResult, UnreadableResult, unpack_report
 from scenario_kit.shards.work_list import WorkItem, WorkList
@@ -14,8 +15,6 @@ from scenario_kit.shards.work_list import WorkItem, WorkList
 #: Collected: it counts. Missing: nothing is stored. Begun: it is under way, or was abandoned. Failed: infrastructure
 #: failed. Stale: it is of other files. Refused: it contradicts itself or the work list.
 Standing = Literal["Collected", "Missing", "Begun", "Failed", "Stale", "Refused"]
-#: Exit codes of a whole, worst first, as ``verify`` ranks them.
-_RANKED = (1, 3, 2, 4)
 
 
 class AssessedResult(NamedTuple):
@@ -28,6 +27,16 @@ class AssessedResult(NamedTuple):
     seconds: float = 0.0
     attempts: int = 0
     report: Report | None = None
+
+    @property
+    def outcome(self) -> str:
+        """The verdict if it counts, else the standing."""
+        return str(self.verdict) if self.standing == "Collected" else self.standing
+
+    @property
+    def passed(self) -> bool:
+        """Whether it counts and is a pass."""
+        return self.standing == "Collected" and self.verdict == Verdict.PASS
 
 
 def assess_result(work: WorkList, item: WorkItem, found: StoredResult | UnreadableResult | None) -> AssessedResult:
@@ -76,13 +85,12 @@ def _find_contradiction(work: WorkList, item: WorkItem, stored: StoredResult, re
 
 def count_standings(assessed: Sequence[AssessedResult]) -> dict[str, int]:
     """Count results: those that count by verdict, the others by their standing."""
-    return dict(Counter(str(each.verdict) if each.standing == "Collected" else each.standing for each in assessed))
+    return dict(Counter(each.outcome for each in assessed))
 
 
 def choose_exit_code(assessed: Sequence[AssessedResult]) -> int:
     """Return the exit code of the whole: the worst verdict; a result that does not count is one not evaluated."""
-    codes = {_find_code(each) for each in assessed}
-    return next((code for code in _RANKED if code in codes), 0)
+    return choose_worst_code(_find_code(each) for each in assessed)
 
 
 def _find_code(each: AssessedResult) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -78,8 +78,3 @@ def divide(costs: Mapping[str, float], count: int) -> list[tuple[str, ...]]:
         shards[index].append(name)
         heapq.heappush(loads, (load + costs[name], index))
     return [tuple(shard) for shard in shards]
-
-
-def sum_costs(shards: Iterable[Iterable[str]], costs: Mapping[str, float]) -> list[float]:
-    """Return the cost of each shard."""
-    return [sum(costs[name] for name in shard) for shard in shards]

@@ -22,8 +22,8 @@ from scenario_kit.model import Verdict
 from scenario_kit.report import Report
 from scenario_kit.report.document import format_timestamp
 from scenario_kit.shards.assessment import AssessedResult, assess_result
-from scenario_kit.shards.result_store import ResultStore
-from scenario_kit.shards.results import RESULT_VERSION, ShardResult, StoredResult, UnreadableResult, pack_report
+from scenario_kit.shards.result_store import ResultStore, find_result
+from scenario_kit.shards.results import RESULT_VERSION, ShardResult, StoredResult, pack_report
 from scenario_kit.shards.work_list import WorkItem, WorkList
 
 #: Seconds between attempts to store a result.
@@ -80,11 +80,7 @@ class ShardRun:
 
     def _assess(self, item: WorkItem) -> AssessedResult:
         """Assess what an earlier run has left."""
-        try:
-            found: StoredResult | UnreadableResult | None = self.store.read(self.work.name, item.scenario)
-        except UnreadableResult as problem:
-            found = problem
-        assessed = assess_result(self.work, item, found)
+        assessed = assess_result(self.work, item, find_result(self.store, self.work.name, item.scenario))
         if assessed.standing in ("Stale", "Refused"):
             self.say(f"{item.scenario}: the stored result does not count: {assessed.reason}")
             return assessed._replace(attempts=0)

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from scenario_kit.errors import UsageError
+from scenario_kit.shards.compression import decompress
 from scenario_kit.shards.content_digest import list_root_files, list_scenario_files, name_differing_parts, read_file
 from scenario_kit.shards.work_list import CatalogueRoot, WorkItem, WorkList
 
@@ -23,8 +24,6 @@ from scenario_kit.shards.work_list import CatalogueRoot, WorkItem, WorkList
 MAX_BYTES: Final = 1024 * 1024 - 16 * 1024
 #: Maximum number of ConfigMaps that a pod mounts: beyond, an image is quicker than the API server.
 MAX_DOCUMENTS: Final = 100
-#: Maximum size of one file after decompression.
-_MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 _OVERHEAD: Final = 8  # quotes, colon, comma
 _FIX: Final = "build an image with the catalogue inside and plan with --in-image (docs/shards.md)"
 
@@ -107,20 +106,12 @@ def _read_documents(documents: Iterable[bytes]) -> Iterator[tuple[PurePosixPath,
             for place, data in files.items():
                 if place.is_absolute() or ".." in place.parts or not place.parts:
                     raise UsageError(f"the files of the work have one outside of their folder: {place}", fix=_AGAIN)
-                yield place, _decompress(data)
+                yield place, decompress(data)
         except (ValueError, TypeError, AttributeError, binascii.Error, zlib.error) as problem:
             raise UsageError(f"the files of the work are damaged: {problem}", fix=_AGAIN) from problem
 
 
 _AGAIN: Final = "apply again what scenario-kit shards manifests prints"
-
-
-def _decompress(data: bytes) -> bytes:
-    reader = zlib.decompressobj(wbits=31)
-    result = reader.decompress(data, _MAX_FILE_BYTES)
-    if not reader.eof:
-        raise ValueError(f"a file is incomplete, or has more than {_MAX_FILE_BYTES} bytes")
-    return result
 
 
 def locate_shipped_root(folder: Path, index: int) -> Path:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
+from scenario_kit.model.json_document import replace_texts
 from scenario_kit.report import Report
 from scenario_kit.shards.work_list import WorkItem
 
@@ -26,7 +25,12 @@ def relocate_report(report: Report, file: str, item: WorkItem) -> Report:
         _get_folder(file): _get_folder(item.path),
         _split_base(file, item.place): _split_base(item.path, item.place),
     }
-    return Report.from_json(_replace(report.to_json(), {old: new for old, new in bases.items() if old}))
+    known = {old: new for old, new in bases.items() if old}
+    if not known:
+        return report
+    pattern = re.compile("|".join(re.escape(old) for old in sorted(known, key=len, reverse=True)))
+    document = replace_texts(report.to_json(), lambda text: pattern.sub(lambda found: known[found[0]], text))
+    return Report.from_json(document)
 
 
 def _get_folder(path: str) -> str:
@@ -36,14 +40,3 @@ def _get_folder(path: str) -> str:
 def _split_base(path: str, place: str) -> str:
     """Return what stands before the place of a file in its root; empty if the path does not end like that."""
     return path[: len(path) - len(place)] if path.endswith(f"/{place}") else ""
-
-
-def _replace(part: Any, bases: Mapping[str, str]) -> Any:
-    if isinstance(part, str):
-        longest = "|".join(re.escape(old) for old in sorted(bases, key=len, reverse=True))
-        return re.sub(longest, lambda found: bases[found[0]], part)
-    if isinstance(part, list | tuple):
-        return [_replace(each, bases) for each in part]
-    if isinstance(part, dict):
-        return {key: _replace(each, bases) for key, each in part.items()}
-    return part

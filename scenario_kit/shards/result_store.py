@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from scenario_kit.errors import InfrastructureError
+from scenario_kit.load.atomic_file import replace_file
 from scenario_kit.model import Reference
 from scenario_kit.ports import Cluster
 from scenario_kit.shards.results import (
     StoredResult,
+    UnreadableResult,
     build_config_map,
     derive_result_name,
     parse_config_map,
@@ -37,6 +39,18 @@ class ResultStore(Protocol):
         Raises:
             InfrastructureError: the store does not accept it.
         """
+
+
+def find_result(store: ResultStore, work: str, scenario: str) -> StoredResult | UnreadableResult | None:
+    """Return the result of a scenario, or why it cannot be read; None if there is none.
+
+    Raises:
+        InfrastructureError: the store does not answer.
+    """
+    try:
+        return store.read(work, scenario)
+    except UnreadableResult as problem:
+        return problem
 
 
 class ConfigMapStore:
@@ -82,18 +96,12 @@ class FolderStore:
             self._folder.mkdir(parents=True, exist_ok=True)
             report = self._folder / f"{name}{_REPORT}"
             if stored.packed:
-                _replace(report, stored.packed)
+                replace_file(report, stored.packed)
             else:
                 report.unlink(missing_ok=True)
-            _replace(self._folder / f"{name}{_SUMMARY}", stored.result.to_bytes())
+            replace_file(self._folder / f"{name}{_SUMMARY}", stored.result.to_bytes())
         except OSError as problem:
             raise _build_error("write", self._folder, problem) from problem
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_bytes(data)
-    temporary.replace(path)
 
 
 def _build_error(verb: str, folder: Path, problem: OSError) -> InfrastructureError:

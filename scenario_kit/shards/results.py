@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
 import re
 import zlib
@@ -19,6 +18,7 @@ from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.report import Report
 from scenario_kit.report.document import dump_report
 from scenario_kit.report.truncation import truncate_report
+from scenario_kit.shards.compression import decompress
 from scenario_kit.shards.content_digest import digest_bytes
 
 RESULT_VERSION: Final = 1
@@ -34,7 +34,6 @@ REPORT_KEY: Final = "report.json.gz"
 LABEL_DIGITS: Final = 40
 #: Maximum size of a compressed report; a ConfigMap holds it in base64, with its summary.
 _MAX_REPORT_BYTES: Final = 700_000
-_MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
 _LABEL_VALUE: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 #: How far a scenario has come. Begun: it is being validated, or that was interrupted. Failed: infrastructure failed, so
 #: that it is validated again. Ended: there is a verdict.
@@ -100,11 +99,8 @@ def unpack_report(stored: StoredResult) -> Report | None:
     """
     if not stored.packed and not stored.result.report_digest:
         return None
-    reader = zlib.decompressobj(wbits=31)
     try:
-        text = reader.decompress(stored.packed, _MAX_TEXT_BYTES)
-        if not reader.eof:
-            raise UnreadableResult("its report is incomplete")
+        text = decompress(stored.packed)
         if digest_bytes(text) != stored.result.report_digest:
             raise UnreadableResult("its report is not the one that was written: the digest differs")
         report = Report.from_json(json.loads(text))
@@ -132,7 +128,7 @@ def parse_result(data: bytes) -> ShardResult:
 def derive_result_name(work: str, scenario: str) -> str:
     """Derive the name of the stored result of a scenario: readable, valid for objects and files, and unique."""
     readable = re.sub(r"[^a-z0-9]+", "-", scenario.lower())[:60].strip("-")
-    return f"{work}-{readable or 'scenario'}-{hashlib.sha256(scenario.encode()).hexdigest()[:8]}"
+    return f"{work}-{readable or 'scenario'}-{digest_bytes(scenario.encode())[:8]}"
 
 
 def build_config_map(stored: StoredResult, namespace: str) -> Object:

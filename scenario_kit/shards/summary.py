@@ -25,11 +25,10 @@ def render_page(work: WorkList, assessed: Sequence[AssessedResult], folders: Map
 
     ``folders`` are those of the reports, by scenario.
     """
-    passed = [each for each in assessed if each.standing == "Collected" and each.verdict == Verdict.PASS]
-    others = [each for each in assessed if each not in passed]
+    others = [each for each in assessed if not each.passed]
     spent = sum(each.seconds for each in assessed)
     lines = [
-        f"# {len(passed)} of {len(assessed)} scenarios pass",
+        f"# {len(assessed) - len(others)} of {len(assessed)} scenarios pass",
         f"Plan {work.plan['name']}, seed {work.seed}, {work.shards} shards; {format_duration(spent)} of one lab.",
         _format_counts(assessed),
         *([_format_table(others, folders)] if others else []),
@@ -48,13 +47,9 @@ def _format_table(others: Sequence[AssessedResult], folders: Mapping[str, str]) 
     for each in others[:MAX_ROWS]:
         folder = folders.get(each.item.scenario, "")
         name = f"[{escape(each.item.scenario)}]({folder}/report.html)" if folder else escape(each.item.scenario)
-        rows.append(f"| {name} | {_name_state(each)} | {escape(_SPACES.sub(' ', each.reason))} |")
+        rows.append(f"| {name} | {each.outcome} | {escape(_SPACES.sub(' ', each.reason))} |")
     more = [f"\n{len(others) - MAX_ROWS} more are in summary.json."] if len(others) > MAX_ROWS else []
     return "\n".join(["| scenario | result | reason |", "|---|---|---|", *rows, *more])
-
-
-def _name_state(each: AssessedResult) -> str:
-    return str(each.verdict) if each.standing == "Collected" else each.standing
 
 
 def build_document(work: WorkList, assessed: Sequence[AssessedResult], folders: Mapping[str, str]) -> Object:

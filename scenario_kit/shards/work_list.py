@@ -12,6 +12,7 @@ import msgspec
 from scenario_kit import __version__
 from scenario_kit.campaign import Plan
 from scenario_kit.errors import UsageError
+from scenario_kit.load.atomic_file import replace_file
 from scenario_kit.model import Object, Value
 from scenario_kit.shards.content_digest import digest_value
 
@@ -119,10 +120,8 @@ def write_work_list(path: Path, work: WorkList) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.new")
     try:
-        temporary.write_bytes(msgspec.json.format(work.to_bytes(), indent=1) + b"\n")
-        temporary.replace(path)
+        replace_file(path, msgspec.json.format(work.to_bytes(), indent=1) + b"\n")
     except OSError as problem:
         raise UsageError(f"cannot write {path}: {problem.strerror}", fix="choose another file with --out") from problem
 

@@ -19,7 +19,6 @@ from scenario_kit.shards.division import (
     estimate_seconds,
     measure_trial_seconds,
     parse_position,
-    sum_costs,
 )
 
 KEY = VersionKey(scenario="a", app="b", app_digest="c", images="d", alerts="e", contract="f")
@@ -46,7 +45,7 @@ def test_every_scenario_is_in_one_shard_and_none_is_much_longer_than_the_mean(co
 
     assert sorted(name for shard in shards for name in shard) == sorted(costs)
     assert len(shards) == count
-    loads = sum_costs(shards, costs)
+    loads = [sum(costs[name] for name in shard) for shard in shards]
     least = max([sum(costs.values()) / count, *costs.values()], default=0)  # no division is shorter than this
     assert max(loads) <= sum(costs.values()) / count + max(costs.values(), default=0) + 1e-6
     assert max(loads) <= 2 * least + 1e-6

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from scenario_kit.cli.validation.shards import _NAMESPACE as CLI_NAMESPACE
-from scenario_kit.cli.validation.shards import INDEX_VARIABLE
+from scenario_kit.cli.validation.shard_run import INDEX_VARIABLE
+from scenario_kit.cli.validation.shard_run import NAMESPACE as CLI_NAMESPACE
 from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.shards import manifests
 from scenario_kit.shards.manifests import (

@@ -14,6 +14,7 @@ import typer
 from scenario_kit.cli.lab.alerts import alerts
 from scenario_kit.cli.lab.top import top
 from scenario_kit.cli.lab.traces import traces
+from scenario_kit.cli.terminal.groups import add_group
 from scenario_kit.cli.terminal.options import Format, Lab, Role
 from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
 from scenario_kit.errors import LabError, UsageError
@@ -36,14 +37,9 @@ Pack = Annotated[
 
 def register(app: typer.Typer, panel: str) -> None:
     """Add the commands to a panel of the help."""
-    lab = typer.Typer(
-        name="lab",
-        help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
-        no_args_is_help=True,
-    )
-    for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_, top, traces):
-        lab.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(lab, rich_help_panel=panel)
+    about = "The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic."
+    commands = (install, up, down, reset, status, kubeconfig, alerts, advance, open_, top, traces)
+    add_group(app, panel, "lab", about, commands)
 
 
 def install(format: Format = "text") -> None:

@@ -60,6 +60,7 @@ def _write(board: Leaderboard, folder: Path) -> None:
     """Write all files, each at once."""
     import json
 
+    from scenario_kit.load.atomic_file import replace_file
     from scenario_kit.report.leaderboard_page import render_markdown, render_page
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,9 +70,7 @@ def _write(board: Leaderboard, folder: Path) -> None:
         "index.html": render_page(board),
     }
     for name, text in texts.items():
-        new = folder / f".{name}.new"
-        new.write_text(text)
-        new.replace(folder / name)
+        replace_file(folder / name, text.encode())
 
 
 def _show(board: Leaderboard) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from scenario_kit.load.atomic_file import replace_file
 from scenario_kit.model.base import encode_json
 
 RECORD: Final = "record.json"
@@ -62,9 +62,4 @@ def write_record(folder: Path, record: dict[str, Any], trajectory: dict[str, Any
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    temporary = path.with_name(f".{path.name}")
-    with temporary.open("wb") as file:
-        file.write(msgspec.json.format(encode_json(document), indent=2) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    replace_file(path, msgspec.json.format(encode_json(document), indent=2) + b"\n")

@@ -1,23 +1,30 @@
-"""``shards``: validate a catalogue on many machines: plan, print the Job, run one shard, collect the results."""
+"""``shards``: validate a catalogue on many machines: plan, print the Job, collect the results."""
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 import typer
 
-from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.cli.terminal.groups import add_group
+from scenario_kit.cli.terminal.options import Format
 from scenario_kit.cli.terminal.output import make_printable, print_progress, show_json, show_table
+from scenario_kit.cli.validation.shard_run import (
+    NAMESPACE,
+    Context,
+    Namespace,
+    ResultFolder,
+    WorkFile,
+    list_changed,
+    open_store,
+    run,
+)
 from scenario_kit.cli.validation.validate import RUNS, PlanName, Seed
-from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
+from scenario_kit.errors import AuthoringError, UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.report import Report
@@ -25,29 +32,13 @@ if TYPE_CHECKING:
     from scenario_kit.shards.result_store import ResultStore
     from scenario_kit.shards.work_list import WorkItem, WorkList
 
-#: The variable in which the Job controller puts the index of a pod
-#: (https://kubernetes.io/docs/tasks/job/indexed-parallel-processing-static/).
-INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
-_NAMESPACE: Final = "scenario-kit-shards"
 #: Scenarios between two lines of progress.
 _REPORTED: Final = 100
-
-WorkFile = Annotated[Path, typer.Argument(help="The work list that `shards plan` wrote.")]
-Namespace = Annotated[str, typer.Option(help="The namespace of Job and results.")]
-ResultFolder = Annotated[
-    Path | None, typer.Option("--results", help="A folder for results, instead of ConfigMaps.", file_okay=False)
-]
-Context = Annotated[str, typer.Option(help="The kubeconfig context; the current one without it.")]
 
 
 def register(app: typer.Typer, panel: str) -> None:
     """Add the commands to a panel of the help."""
-    group = typer.Typer(help="Validate a catalogue on many machines.", no_args_is_help=True)
-    app.add_typer(group, name="shards", rich_help_panel=panel)
-    group.command()(plan)
-    group.command()(manifests)
-    group.command()(run)
-    group.command()(collect)
+    add_group(app, panel, "shards", "Validate a catalogue on many machines.", (plan, manifests, run, collect))
 
 
 def plan(
@@ -94,7 +85,7 @@ def _report_progress(number: int, count: int, done: str) -> None:
 def manifests(
     work: WorkFile,
     image: Annotated[str, typer.Option(help="The image with the lab (ci/image --lab).")] = "",
-    namespace: Namespace = _NAMESPACE,
+    namespace: Namespace = NAMESPACE,
     queue: Annotated[str, typer.Option(help="A LocalQueue of Kueue that admits the Job.")] = "",
     parallelism: Annotated[int, typer.Option(min=0, help="Pods at a time; 0 for one per shard.")] = 0,
     retries: Annotated[int, typer.Option(min=0, max=100, help="Retries of a shard that infrastructure failed.")] = 3,
@@ -137,7 +128,7 @@ def _locate_planned_roots(work: WorkList) -> list[Path]:
 
     observed = {root: digest_root(root) for root in find_collections(Path(item.path) for item in work.items)}
     roots = [choose_root(known, observed) for known in work.roots]
-    if changed := _list_changed(work, _map_own_files(work)):
+    if changed := list_changed(work, _map_own_files(work)):
         raise UsageError(
             f"{changed[0].path} has changed since the work list was planned", fix="plan again: scenario-kit shards plan"
         )
@@ -149,162 +140,10 @@ def _map_own_files(work: WorkList) -> dict[str, Path]:
     return {item.scenario: Path(item.path) for item in work.items}
 
 
-def _list_changed(work: WorkList, files: Mapping[str, Path]) -> list[WorkItem]:
-    """List the scenarios of which the files are missing, or have changed since the plan."""
-    from scenario_kit.shards.content_digest import digest_scenario, digest_value
-
-    changed = []
-    for item in work.items:
-        path = files.get(item.scenario)
-        if path is None:
-            continue
-        if not path.is_file() or digest_value([work.catalogue, digest_scenario(path)]) != item.digest:
-            changed.append(item)
-    return changed
-
-
-def run(
-    work: WorkFile,
-    index: Annotated[
-        int | None,
-        typer.Option(min=0, envvar=INDEX_VARIABLE, help="The shard, from 0; in a pod, its completion index."),
-    ] = None,
-    results: ResultFolder = None,
-    files: Annotated[
-        Path | None, typer.Option(help="The folder of files that `shards manifests` packed.", file_okay=False)
-    ] = None,
-    namespace: Namespace = _NAMESPACE,
-    context: Context = "",
-    name: Lab = "default",
-) -> int:
-    """Validate one shard, and store each result when it is there; what has a result already is not repeated.
-
-    Exit codes: 0 every scenario has a verdict (whichever), 2 infrastructure failed, 3 usage: no retry would help.
-
-    Example: scenario-kit shards run work.json --index 3 --results results
-    """
-    from scenario_kit.shards.execution import ShardRun
-    from scenario_kit.shards.work_list import read_work_list
-
-    if index is None:
-        raise UsageError("it is not known which shard to run", fix=f"--index NUMBER, or {INDEX_VARIABLE}")
-    todo = read_work_list(work)
-    items = todo.select(index)
-    store = _open_store(results, namespace, context)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # how a kubelet ends a pod
-    with tempfile.TemporaryDirectory(prefix="scenario-kit-shard-") as folder:
-        located = _locate_files(todo, items, Path(folder), shipped=_unpack(files, Path(folder)))
-        validate = _prepare(todo, located, name)
-        pod = os.environ.get("POD_NAME") or socket.gethostname()
-        # Lines quote stored results, which others may have written.
-        tally = ShardRun(todo, store, validate, lambda line: print_progress(make_printable(line)), pod).run(index)
-    print_progress(f"shard {index}: {tally.ended} scenarios have a verdict")
-    if tally.failed:
-        raise InfrastructureError(
-            f"{len(tally.failed)} scenarios have no verdict: {', '.join(tally.failed[:5])}",
-            fix="run the same command again: it repeats only these",
-        )
-    return 0
-
-
-def _open_store(results: Path | None, namespace: str, context: str) -> ResultStore:
-    from scenario_kit.shards.result_store import ConfigMapStore, FolderStore
-
-    if results is not None:
-        return FolderStore(results)
-    from scenario_kit.clients.kube import KubeCluster
-
-    return ConfigMapStore(KubeCluster(context=context or None), namespace)
-
-
-class _LocatedFiles(NamedTuple):
-    """Where this machine has the roots of a work list, and the files of scenarios, by name."""
-
-    roots: list[Path]
-    files: dict[str, Path]
-
-
-def _locate_files(work: WorkList, items: Sequence[WorkItem], folder: Path, *, shipped: bool) -> _LocatedFiles:
-    """Find the catalogue of a work list and the files of scenarios; ``folder`` is where those that came along are.
-
-    Raises:
-        UsageError: this machine does not have the files for which the work list was planned.
-    """
-    from scenario_kit.shards.payload import locate_item
-
-    roots = _locate_roots(work, folder, shipped)
-    alone = {item.scenario for item in items if item.root < 0 and not shipped}
-    files = {
-        item.scenario: Path(item.path) if item.scenario in alone else locate_item(item, folder, roots) for item in items
-    }
-    if changed := _list_changed(work, files):
-        raise UsageError(
-            f"{files[changed[0].scenario]} is missing, or is not the file for which the work list was planned",
-            fix="plan again, or use an image, or a checkout, of the same commit",
-        )
-    return _LocatedFiles(roots, files)
-
-
-def _prepare(work: WorkList, located: _LocatedFiles, lab: str) -> Callable[[WorkItem], Report]:
-    """Return what validates a scenario of a work list."""
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.cli.validation.validate import LabPlace, ValidationOptions, validate_one
-    from scenario_kit.report.document import format_timestamp
-    from scenario_kit.shards.relocation import relocate_report
-
-    plan = work.parse_plan()
-    catalog = Catalog(located.roots)
-    place = LabPlace(ValidationOptions(plan.name, work.seed, lab))
-
-    def validate(item: WorkItem) -> Report:
-        file = located.files[item.scenario]
-        try:
-            report = validate_one(file, plan, place, catalog)
-        except typer.Abort:  # so does the lab's place report Ctrl-C
-            raise KeyboardInterrupt from None
-        return msgspec.structs.replace(relocate_report(report, str(file), item), created=format_timestamp())
-
-    return validate
-
-
-def _unpack(files: Path | None, folder: Path) -> bool:
-    """Unpack the files that came along; return whether there are any.
-
-    Raises:
-        UsageError: they are damaged, or there are none where they should be.
-    """
-    from scenario_kit.shards.payload import unpack_files
-
-    if files is None:
-        return False
-    documents = sorted(files.glob("*.json"))
-    if not documents:
-        raise UsageError(
-            f"{files} contains no files of a work list", fix="apply what scenario-kit shards manifests prints"
-        )
-    return unpack_files((document.read_bytes() for document in documents), folder) > 0
-
-
-def _locate_roots(work: WorkList, folder: Path, shipped: bool) -> list[Path]:
-    """Find the roots of a work list: those that were unpacked, and those of this machine with the same content."""
-    from scenario_kit.catalog import find_collections
-    from scenario_kit.shards.content_digest import digest_root
-    from scenario_kit.shards.payload import choose_root, locate_shipped_root
-
-    paths = [] if shipped else [path for item in work.items if (path := Path(item.path)).exists()]
-    observed: dict[Path, Mapping[str, str]] = {root: digest_root(root) for root in find_collections(paths)}
-    roots = []
-    for index, known in enumerate(work.roots):
-        own = locate_shipped_root(folder, index)
-        here = known.shipped and shipped
-        roots.append(choose_root(known, {own: digest_root(own)} if here else observed))
-    return roots
-
-
 def collect(
     work: WorkFile,
     results: ResultFolder = None,
-    namespace: Namespace = _NAMESPACE,
+    namespace: Namespace = NAMESPACE,
     context: Context = "",
     runs: Annotated[Path, typer.Option("--runs", help="Folder for reports and the summary.")] = RUNS,
     record: Annotated[
@@ -325,9 +164,9 @@ def collect(
     from scenario_kit.shards.work_list import read_work_list
 
     todo = read_work_list(work)
-    store = _open_store(results, namespace, context)
+    store = open_store(results, namespace, context)
     prepare_folder(runs)
-    changed = {item.scenario for item in _list_changed(todo, _map_own_files(todo))}
+    changed = {item.scenario for item in list_changed(todo, _map_own_files(todo))}
     assessed: list[AssessedResult] = []
     folders: dict[str, str] = {}
     for number, item in enumerate(todo.items, start=1):
@@ -356,15 +195,11 @@ def collect(
 
 def _assess(work: WorkList, item: WorkItem, store: ResultStore, changed: bool) -> AssessedResult:
     from scenario_kit.shards.assessment import AssessedResult, assess_result
-    from scenario_kit.shards.results import StoredResult, UnreadableResult
+    from scenario_kit.shards.result_store import find_result
 
     if changed:
         return AssessedResult(item, "Stale", reason=f"{item.path} is missing, or has changed since the plan")
-    try:
-        found: StoredResult | UnreadableResult | None = store.read(work.name, item.scenario)
-    except UnreadableResult as problem:
-        found = problem
-    return assess_result(work, item, found)
+    return assess_result(work, item, find_result(store, work.name, item.scenario))
 
 
 def _keep_report(report: Report, runs: Path, *, record: bool) -> Path:
@@ -394,7 +229,7 @@ def _record(report: Report) -> None:
 def _show(assessed: Sequence[AssessedResult], runs: Path) -> None:
     from scenario_kit.shards.assessment import count_standings
 
-    others = [each for each in assessed if each.standing != "Collected" or str(each.verdict) != "Pass"]
+    others = [each for each in assessed if not each.passed]
     if others:
         show_table(("scenario", "result", "reason"), _list_rows(others))
     counts = ", ".join(f"{number} {what}" for what, number in sorted(count_standings(assessed).items()))
@@ -405,7 +240,7 @@ def _list_rows(others: Iterable[AssessedResult]) -> list[tuple[str, str, str]]:
     return [
         (
             each.item.scenario,
-            str(each.verdict) if each.standing == "Collected" else each.standing,
+            each.outcome,
             make_printable(" ".join(each.reason.split())),
         )
         for each in others

@@ -185,6 +185,7 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
     from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.cli.authoring.accept import accept
     from scenario_kit.load import find_scenario_files
+    from scenario_kit.model.results.verdict import choose_worst_code
     from scenario_kit.report import prepare_folder
     from scenario_kit.report.history import list_failed_files
 
@@ -208,8 +209,7 @@ def validate(paths: list[Path], options: ValidationOptions) -> int:
             accept(file, results[-1], catalog)
     if len(results) > 1 and not options.as_json:
         _print_table(results)
-    codes = [v.verdict.exit_code for v in results]
-    return next((c for c in (1, 3, 2, 4) if c in codes), 0)
+    return choose_worst_code(v.verdict.exit_code for v in results)
 
 
 def _select_shard(files: list[Path], plan: Plan, shard: ShardPosition) -> list[Path]:

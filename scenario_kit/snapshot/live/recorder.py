@@ -98,11 +98,10 @@ class LiveRecorder:
         """Act; an answer that did not come may come the next time, a refusal stays one."""
         try:
             act()
+        except Unreachable as error:
+            self._count(str(error))
         except ClusterError as error:
-            if isinstance(error, Unreachable):
-                self._count(str(error))
-            else:
-                self.problem = str(error)
+            self.problem = str(error)
         except InfrastructureError as error:
             self._count(str(error))
         except (ScenarioKitError, OSError) as error:

@@ -13,7 +13,7 @@ import msgspec
 
 from scenario_kit.changes import chaos, compensation, jobs, node_placeholders
 from scenario_kit.changes.context import ChangeContext
-from scenario_kit.changes.operation import complete, get_operation, read_uid, send
+from scenario_kit.changes.operation import complete, get_operation, is_deleted, read_uid, send
 from scenario_kit.changes.reach import require_confined
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.restoration import await_removal
@@ -224,8 +224,7 @@ class Engine:
         ref = make_object_reference(template, self._context.namespace)
         live = self._context.cluster.get(ref)
         # Chaos Mesh holds a deleted object until its pods are as before: one that others delete is a repair already.
-        deleted = live is None or "deletionTimestamp" in live["metadata"]
-        if deleted and receipt.note != "Replacing":
+        if is_deleted(live) and receipt.note != "Replacing":
             return 0
         now = chaos.choose_pods(self._context.cluster, template, self._context.namespace)
         pods = chaos.identify_pods(now.pods)

@@ -242,8 +242,7 @@ def complete(context: ChangeContext, store: ReceiptStore, receipt: Receipt) -> R
     entries, covered, moved = [], receipt.covered, False
     for entry in receipt.entries:
         live = context.cluster.get(entry.ref)
-        gone = live is None or "deletionTimestamp" in live["metadata"]
-        after = None if gone else strip_to_desired(live)
+        after = None if is_deleted(live) else strip_to_desired(live)
         moved = moved or entry.prior != after
         entries.append(ReceiptEntry(ref=entry.ref, prior=entry.prior, after=after, uid=read_uid(live) or entry.uid))
     operation = receipt.change.operation
@@ -258,6 +257,11 @@ def complete(context: ChangeContext, store: ReceiptStore, receipt: Receipt) -> R
         )
     done = msgspec.structs.replace(receipt, state="Done", entries=tuple(entries), covered=covered)
     return store.save(done)
+
+
+def is_deleted(obj: Object | None) -> bool:
+    """Return whether an object is gone, or going as soon as its finalizers allow."""
+    return obj is None or "deletionTimestamp" in obj["metadata"]
 
 
 def read_uid(obj: Object | None) -> str:

@@ -55,6 +55,7 @@ INSTEAD = {
     "ci/e2e --real-node --check": "ci/e2e --help",
     "ci/e2e --real-node --sample": "ci/e2e --help",
     "ci/e2e --real-node --shards": "ci/e2e --help",
+    "ci/e2e --real-node --evidence": "ci/e2e --help",
     "ci/e2e --real-node": "ci/e2e --help",
     "ci/defects --static": "ci/defects --list",
     "ci/defects --lab NAME": "ci/defects --list",

@@ -21,6 +21,8 @@ from scenario_kit.render import resolve
 from tools.image.layout import verify_archive
 from tools.realnode import isolation, requirements
 from tools.realnode.chaos_mesh import MANIFEST
+from tools.realnode.cluster import CONTEXT
+from tools.realnode.evidence import list_commands, record_evidence
 from tools.realnode.images import IMAGES, PARCELS, ProgramImage, build_images
 from tools.realnode.installation import COLLECTION
 from tools.realnode.kube_state import ClusterState
@@ -214,3 +216,25 @@ def test_check_starts_nothing():
     command = [sys.executable, str(ROOT / "ci" / "e2e"), "--real-node", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 2), done.stderr
+
+
+def test_evidence_is_verified_on_the_node_by_the_plan_standard_and_recorded(tmp_path):
+    file = find_scenarios([SAMPLE])[0]
+    verify, report = list_commands(file, tmp_path, 8)
+    assert verify[:4] == ["verify", str(file), "--plan", "standard"]
+    assert verify[4:] == ["--cluster", "current", "--context", CONTEXT, "--parallel", "8", "--runs", str(tmp_path)]
+    assert report == ["report", str(tmp_path / SAMPLE), "--record"]
+
+
+def test_evidence_of_a_failed_scenario_is_not_recorded_and_others_are(tmp_path, monkeypatch):
+    program = tmp_path / "python"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\ncase "$*" in *verify*ledger*) exit 1;; esac\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    heard: list[str] = []
+    files = find_scenarios(["ledger-asleep", SAMPLE])
+    assert not record_evidence(files, tmp_path / "evidence", 8, heard.append)
+    calls = [line.split()[2:4] for line in (tmp_path / "calls").read_text().splitlines()]
+    assert [call[0] for call in calls] == ["verify", "verify", "report"]
+    assert any("ledger-asleep: scenario-kit verify ended with 1" in text for text in heard)
+    assert any(f"{SAMPLE}: recorded" in text for text in heard)

@@ -22,6 +22,7 @@ from tools.realnode import isolation
 from tools.realnode.chaos_mesh import install_chaos_mesh
 from tools.realnode.cluster import CONTEXT, RealCluster
 from tools.realnode.comparison import ComparedAlert, compare_episodes, format_comparison, list_unexplained
+from tools.realnode.evidence import record_evidence
 from tools.realnode.incident import Incident, live_through
 from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
 from tools.realnode.preparation import Preparation
@@ -31,6 +32,8 @@ from tools.realnode.shards import run_shards
 from tools.realnode.stopwatch import Stage, Stopwatch, format_stages
 from tools.realnode.trials import Place, run_trials, select_episode
 
+#: What is run on the node.
+Mode = Literal["All", "Evidence", "Sample", "Shards", "Stay"]
 #: What a sample is made of: from apply to Resolved in a few minutes.
 SAMPLE: Final = "desk-without-intake"
 #: What ``verify`` is tried with: it is over by itself, so that no decoy is watched for a quarter of an hour.
@@ -45,7 +48,7 @@ class RunOptions(Value, frozen=True, kw_only=True):
 
     results: str
     scenarios: tuple[str, ...] = ()
-    what: Literal["All", "Sample", "Shards", "Stay"] = "All"
+    what: Mode = "All"
     together: int = 6
 
 
@@ -118,6 +121,11 @@ def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: C
         install_operator(cluster, prepared.operator)
     if options.what == "Stay":
         return _stay(cluster, say)
+    if options.what == "Evidence":
+        with watch.measure(f"evidence of {len(files)} scenarios, {options.together} trials at a time"):
+            held = record_evidence(files, Path(options.results) / "evidence", options.together, say)
+        say(format_stages((*prepared.stages, *watch.stages)))
+        return 0 if held else 1
     incidents: list[Incident] = []
     rows: list[ComparedAlert] = []
     held = True

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lint.rules.alerts.bounds import compute_bounds, find_constant_comparisons
+from scenario_kit.lint.rules.alerts.query_values.evaluation import compute_bounds
+from scenario_kit.lint.rules.alerts.query_values.verdict import find_constant_comparisons
 from scenario_kit.load.promql import parser
 from tests.lint.test_claims import build_scaling_fault, list_messages
 from tests.lint.test_truth_rules import scenario

@@ -8,6 +8,9 @@ from typing import Any
 from tools.defects.kind import Defect, kind, needs
 from tools.defects.subject import Subject
 
+_CALLS = "sum(rate(traces_span_metrics_calls_total[1m]))"
+_ERRORS = 'sum(rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[1m]))'
+
 
 def _expecting(subject: Subject, check: dict[str, Any]) -> Defect:
     document, spec = subject.copy()
@@ -54,7 +57,78 @@ def check_that_holds_anyway(subject: Subject) -> Iterator[Defect]:
     yield _expecting(subject, {"object": {"ref": _service(subject), "path": "spec.ports", "exists": True}})
 
 
-@kind("SK141", stage="Trial", first=("repeat",))
+@kind("SK141")
 def check_of_an_unknown_series(subject: Subject) -> Iterator[Defect]:
     """A check expects the absence of a series that no app exports."""
     yield _expecting(subject, {"query": {"expr": "absent(cart_orders_lost_total)", "is": "Equal", "value": 1}})
+
+
+def _asking(subject: Subject, expr: str, is_: str, value: int, empty: str = "Unknown") -> Defect:
+    return _expecting(subject, {"query": {"expr": expr, "is": is_, "value": value, "empty": empty}})
+
+
+@kind("SK141")
+def check_of_a_part_of_the_whole(subject: Subject) -> Iterator[Defect]:
+    """A check expects that a share is at most one, or that a part does not exceed the whole."""
+    yield _asking(subject, f"{_ERRORS} / {_CALLS}", "AtMost", 1)
+    yield _asking(subject, f"{_CALLS} - {_ERRORS}", "AtLeast", 0)
+    yield _asking(subject, "max(kube_pod_status_ready) >= min(kube_pod_status_ready)", "AtLeast", 0)
+
+
+@kind("SK141")
+def check_with_a_default_that_holds(subject: Subject) -> Iterator[Defect]:
+    """A check has a default value that satisfies it beside every other value, or alone."""
+    yield _asking(subject, f"{_CALLS} or on() vector(1)", "AtLeast", 0)
+    yield _asking(subject, "rate(traces_span_metrics_calls_total[1m]) or vector(1)", "AtLeast", 1)
+    yield _asking(subject, 'kube_pod_info or label_replace(vector(1), "a", "b", "", "")', "AtLeast", 1)
+
+
+@kind("SK141")
+def check_of_the_clock(subject: Subject) -> Iterator[Defect]:
+    """A check compares a time of day, or the time since something happened, with what no clock shows."""
+    yield _asking(subject, "time() + 0 * kube_pod_info", "GreaterThan", 0)
+    yield _asking(subject, "hour(timestamp(kube_pod_info))", "LessThan", 24)
+    yield _asking(subject, "time() - timestamp(kube_pod_info)", "AtLeast", 0)
+
+
+@kind("SK141")
+def check_of_any_count(subject: Subject) -> Iterator[Defect]:
+    """A check expects a count of series of at least zero."""
+    yield _asking(subject, "count(kube_pod_info)", "AtLeast", 0)
+    yield _asking(subject, 'count_values("value", kube_pod_info) >= 0', "AtLeast", 0)
+
+
+@kind("SK141")
+def check_of_what_excludes_itself(subject: Subject) -> Iterator[Defect]:
+    """A check is true without data, and its conditions exclude each other, so that there never are any."""
+    yield _asking(subject, "kube_pod_info unless kube_pod_info", "Equal", 1, "True")
+    yield _asking(subject, f"({_CALLS} > 3) and ({_CALLS} < 2)", "Equal", 0, "True")
+    yield _asking(subject, 'absent(kube_pod_info{pod="a", pod="b"})', "Equal", 1)
+
+
+@kind("SK141")
+def check_of_all_cases(subject: Subject) -> Iterator[Defect]:
+    """A check adds or joins conditions of which one is always met."""
+    yield _asking(subject, f"({_CALLS} > bool 5) + ({_CALLS} <= bool 5)", "Equal", 1)
+    yield _asking(subject, "count(kube_pod_info) or absent(kube_pod_info)", "AtLeast", 1)
+    yield _asking(subject, f"sgn({_CALLS} - 1) ^ 2", "AtLeast", 0)
+    yield _asking(subject, f"{_CALLS} + 1 > {_CALLS}", "AtLeast", 0)
+
+
+@kind("SK141")
+def check_of_a_state_with_two_values(subject: Subject) -> Iterator[Defect]:
+    """A check expects a value of at most 1 from a series that is either 0 or 1."""
+    yield _asking(subject, 'kube_pod_status_ready{condition="true"}', "AtMost", 1)
+    yield _asking(subject, 'avg_over_time(kube_pod_status_phase{phase="Running"}[5m])', "AtMost", 1)
+
+
+@kind("SK141")
+def check_of_replicas_as_they_are(subject: Subject) -> Iterator[Defect]:
+    """A check expects as many replicas as the healthy app has."""
+    needs(not any(o.startswith("HorizontalPodAutoscaler/") for o in subject.objects), "replicas are scaled")
+    workloads = [o.partition("/")[2] for o in subject.objects if o.startswith("Deployment/")]
+    name = needs(workloads, "it has no Deployment")[0]
+    count = int(subject.objects[f"Deployment/{name}"]["spec"].get("replicas", 1))
+    series = f'kube_deployment_status_replicas_available{{deployment="{name}"}}'
+    yield _asking(subject, series, "AtLeast", count)
+    yield _asking(subject, f"sum({series}) or vector(0)", "Equal", count)

@@ -8,22 +8,16 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.rules.alerts.bounds import (
-    ValueBounds,
-    compute_bounds,
-    find_constant_comparisons,
-    holds_always,
-    holds_never,
-)
+from scenario_kit.lint.rules.alerts.query_values.value_bounds import NOTHING
+from scenario_kit.lint.rules.alerts.query_values.verdict import OPERATORS, explain_constant_query, holds_whatever
+from scenario_kit.lint.rules.alerts.series_of_app import is_for_lab, list_healthy, list_unseen
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.load.promql import parser
 from scenario_kit.model import App, Check, Object
 from scenario_kit.model.authored.check import EndpointsCheck, ObjectCheck, QueryCheck
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.observe.compare import describe_expectation, matches_object
 from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 
-_OPERATORS: Final = {"GreaterThan": ">", "LessThan": "<", "AtLeast": ">=", "AtMost": "<=", "Equal": "=="}
 #: Fields of the status of common kinds; no other field is ever set.
 _REPLICAS: Final = (
     "conditions",
@@ -54,9 +48,10 @@ _STATUS: Final = {
 @register_check("SK141")
 def check_constant(case: LintContext) -> Iterator[Problem]:
     spec = case.scenario.spec
+    for_lab = case.app is not None and is_for_lab(case.catalog, case.app, tuple(case.types.values()))
     for i, check in enumerate(spec.expect.checks):
         place: Place = ("spec", "expect", "checks", i)
-        if message := explain_constant(check):
+        if message := explain_constant(check, for_lab=for_lab):
             yield Problem(place, message, _format_question(check), "a check that may fail")
         elif (
             spec.ground_truth.outcome != "NoIncident"
@@ -71,19 +66,23 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
 def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
     reported: set[Place] = set()
     for rendering in case.renderings:
+        for_lab = is_for_lab(case.catalog, rendering.app, (case.fault,))
         for place, check in rendering.checks():
-            message = (
-                "`stays` is only for the checks that a scenario expects" if check.stays else explain_constant(check)
-            )
+            message = explain_constant(check, for_lab=for_lab)
+            if check.stays:
+                message = "`stays` is only for the checks that a scenario expects"
             if message and place not in reported:
                 reported.add(place)
                 yield Problem(place, message, _format_question(check), "a check that may fail")
 
 
-def explain_constant(check: Check) -> str:
-    """Explain why the result of a check is known without a cluster; empty if it is not."""
+def explain_constant(check: Check, *, for_lab: bool = False) -> str:
+    """Explain why the result of a check is known without a cluster; empty if it is not.
+
+    ``for_lab`` if it is asked in a lab, which has no other series than those of ``load/series.yaml``.
+    """
     if check.query:
-        return _query(check.query)
+        return _explain_query(check.query, for_lab=for_lab)
     if check.endpoints and check.endpoints.at_most is None and not check.endpoints.at_least:
         return f"any number of addresses of {check.endpoints.service} satisfies it"
     if check.object:
@@ -91,18 +90,16 @@ def explain_constant(check: Check) -> str:
     return ""
 
 
-def _query(query: QueryCheck) -> str:
+def _explain_query(query: QueryCheck, *, for_lab: bool) -> str:
     try:
-        bounds, vacuous = compute_bounds(parser.parse_expression(query.expr)), find_constant_comparisons(query.expr)
+        if message := explain_constant_query(query):
+            return message
+        unseen = list_unseen(query.expr) if for_lab else {}
+        if unseen and holds_whatever(query, dict.fromkeys(unseen, NOTHING)):
+            return f"the query is true without data, and asks for {next(iter(unseen.values()))}"
     except ValueError:
-        return ""  # SK117
-    operator, threshold = _OPERATORS[query.is_], query.value / query.scale
-    desired = ValueBounds(threshold, threshold)
-    if holds_always(bounds, operator, desired) and (bounds.sure or query.empty == "True" or not bounds.counts):
-        return f"every value of the query is {operator} {threshold:g}"
-    if holds_never(bounds, operator, desired) and query.empty != "True":
-        return f"no value of the query is {operator} {threshold:g}"
-    return f"`{vacuous[0]}` is the same for every value" if vacuous else ""
+        pass  # SK117
+    return ""
 
 
 def _check_status_field(check: ObjectCheck) -> str:
@@ -116,9 +113,20 @@ def _explain_healthy(case: LintContext, check: Check) -> str:
     """Explain why a check holds in the healthy app already; empty if it does not, or only a cluster can tell."""
     if case.objects is None or case.app is None:
         return ""
+    if check.query:
+        return _evaluate_query(check.query, case.objects)
     if check.object:
         return _evaluate_object(check.object, case.objects, case.app)
     return _evaluate_endpoints(check.endpoints, case.objects, case.app) if check.endpoints else ""
+
+
+def _evaluate_query(query: QueryCheck, objects: tuple[Object, ...]) -> str:
+    try:
+        healthy = list_healthy(query.expr, objects)
+        holds = bool(healthy) and holds_whatever(query, healthy)
+    except ValueError:
+        return ""  # SK117
+    return "before any fault, the query already satisfies the check" if holds else ""
 
 
 def _evaluate_object(check: ObjectCheck, objects: tuple[Object, ...], app: App) -> str:
@@ -147,5 +155,5 @@ def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app:
 
 def _format_question(check: Check) -> str:
     if check.query:
-        return f"{check.query.expr[:120]} {_OPERATORS[check.query.is_]} {check.query.value / check.query.scale:g}"
+        return f"{check.query.expr[:120]} {OPERATORS[check.query.is_]} {check.query.value / check.query.scale:g}"
     return check.describe or "the check"

@@ -14,12 +14,12 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.rules.alerts.query_values.metric_bounds import accepts_value
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.load.schema.suggest import find_only, suggest
 from scenario_kit.load.series import LABELS, VALUES
 from scenario_kit.load.yaml.edit import Put
-from scenario_kit.model.kubernetes.re2 import compile_pattern
 
 #: The label of which a matcher is added to every expression.
 _SCOPED: Final = "namespace"
@@ -64,6 +64,17 @@ def check_unseen(case: PackCase) -> Iterator[Problem]:
                 fix=_suggest(problem),
                 edits=edits,
             )
+
+
+def find_unseen(selector: Any) -> str:
+    """Describe what no series of a lab has in a selector: a name, a label or a value; empty if some series fits.
+
+    Names of recording rules (with a colon) and values of ``service_name`` are not judged.
+    """
+    if ":" in _read_name(selector):
+        return ""
+    found = next(_examine_selector(selector, set(), frozenset()), None)
+    return found.message if found else ""
 
 
 def _respell(expr: str, word: str, meant: str) -> str:
@@ -120,10 +131,10 @@ def _examine_selector(node: Any, recorded: set[str], components: frozenset[str])
         if label in ("__name__", _SCOPED):
             continue
         if label not in LABELS[name]:
-            if not _matches(matcher, ""):
+            if not accepts_value(matcher, ""):
                 message = f"a label that {name} does not have: {label}"
                 yield _SeriesProblem(message, f'{label}="{desired}"', label, LABELS[name])
-        elif label in values and not any(_matches(matcher, value) for value in values[label]):
+        elif label in values and not any(accepts_value(matcher, value) for value in values[label]):
             message = f'a value that {label} of {name} never has: "{desired}"'
             yield _SeriesProblem(message, f'{label}="{desired}"', desired, values[label])
 
@@ -152,14 +163,3 @@ def _read_name(node: Any) -> str:
         return str(node.name)
     named = [m for m in node.matchers.matchers if m.name == "__name__" and str(m.op) == "MatchOp.Equal"]
     return str(named[0].value) if named else ""
-
-
-def _matches(matcher: Any, value: str) -> bool:
-    """Return whether a matcher accepts a value; a missing label has an empty one."""
-    operator, desired = str(matcher.op).removeprefix("MatchOp."), str(matcher.value)
-    if operator in ("Equal", "NotEqual"):
-        return (value == desired) == (operator == "Equal")
-    try:
-        return compile_pattern(desired).matches(value) == (operator == "Re")
-    except ValueError:
-        return True  # SK117

@@ -72,7 +72,7 @@ def _bound_healthy(selector: Any, objects: Sequence[Object]) -> ValueBounds | No
     if not counts:
         return None
     low, high = (0, 0) if idle else (min(counts), max(counts))
-    return ValueBounds(low, high, sure=True, labelled=True)
+    return ValueBounds(low, high, sure=True, labelled=True, single=len(counts) == 1)
 
 
 def _list_replicas(selector: Any, label: str, objects: Sequence[Object]) -> Iterator[int]:

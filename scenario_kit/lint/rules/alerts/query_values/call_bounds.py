@@ -121,23 +121,24 @@ def bound_aggregate(operator: str, inner: ValueBounds, param: ValueBounds | None
     """Return the bounds of an aggregation; ``whole`` if all series are in one group."""
     if inner.never or (operator in ("topk", "bottomk", "limitk") and param is not None and param.high < 1):
         return NOTHING
+    one = inner.bare or inner.single
     group = inner._replace(bare=whole, labelled=False, top=inner.top if whole else -inf)
     match operator:
         case "count":
-            return group.span(1, 1 if inner.bare else inf)._replace(counts=True)
+            return group.span(1, 1 if one else inf)._replace(counts=True)
         case "group":
             return group.span(1, 1)._replace(counts=True)
         case "count_values":
             return group.span(1, inf)._replace(counts=True, bare=False, sure=inner.sure, labelled=True)
         case "sum":
             low = group.largest.low if inner.low >= 0 else -inf
-            return group.span(low, inner.high if inner.bare or inner.high <= 0 else inf)
+            return group.span(low, inner.high if one or inner.high <= 0 else inf)
         case "max":
             return group.span(group.largest.low, inner.high)
         case "min" | "avg":
             return group.span(inner.low, inner.high)
         case "stddev" | "stdvar":
-            return group.span(0, 0 if inner.bare else inf)._replace(counts=False)
+            return group.span(0, 0 if one else inf)._replace(counts=False)
         case "topk":
             return inner._replace(labelled=inner.labelled)
         case "bottomk" | "limitk" | "limit_ratio":

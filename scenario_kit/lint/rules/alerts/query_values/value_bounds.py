@@ -13,8 +13,8 @@ class ValueBounds(NamedTuple):
 
     ``sure`` if there always is a result, ``never`` if there is none. ``counts`` marks a count of series or a constant
     per series: its mere presence carries information. ``top`` bounds the largest value from below, for a result of
-    several series. ``selects`` if a comparison decides which series are there. ``bare`` if the only series has no
-    labels, ``labelled`` if each one has some.
+    several series. ``selects`` if a comparison decides which series are there. ``single`` if there is at most one
+    series, ``bare`` if it has no labels, ``labelled`` if each one has some.
     """
 
     low: float = -inf
@@ -26,6 +26,7 @@ class ValueBounds(NamedTuple):
     bare: bool = False
     labelled: bool = False
     selects: bool = False
+    single: bool = False
 
     @property
     def largest(self) -> ValueBounds:

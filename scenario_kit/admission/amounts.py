@@ -55,9 +55,13 @@ def check_totals(objects: Sequence[Object], before: Sequence[Object]) -> Iterato
 
     A CronJob whose Jobs may overlap requests the pods of all that start in an hour.
     """
+    kept = {id(o) for o in before}  # most objects, as changes copy only what they write
+    written = [o for o in objects if id(o) not in kept]
+    names = {make_object_reference(o) for o in written}
+    replaced = [o for o in before if make_object_reference(o) in names] if names else []
     for count, most, unit in ((count_pods, float(MAX_PODS), "pods"), (count_disk, 1.0, "Ti of disk")):
-        former = {make_object_reference(o): count(o) for o in before}
-        added = [(count(o) - former.get(make_object_reference(o), 0), o) for o in objects]
+        former = {make_object_reference(o): count(o) for o in replaced}
+        added = [(count(o) - former.get(make_object_reference(o), 0), o) for o in written]
         total = sum(number for number, _ in added)
         if total > most:
             number, obj = max(added, key=lambda each: each[0])

@@ -10,6 +10,7 @@ from typing import Any, Final
 from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.hosts import collect_hosts, collect_registries
 from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.reference import resolve_homes, resolve_namespace
 from scenario_kit.schema.writable import CLUSTER
 
@@ -64,7 +65,7 @@ class AdmissionBounds:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Return the keys of labels and annotations that the app uses itself."""
-        return frozenset(key for o in self.before for _, marks in find_marks(o) for key in marks)
+        return _collect_mark_keys(self.before)
 
     @cached_property
     def hosts(self) -> frozenset[str]:
@@ -81,6 +82,11 @@ class AdmissionBounds:
         """Return the rules of the app's own roles."""
         roles = (o for o in self.before if o["kind"] in _ROLES)
         return tuple(rule for role in roles for rule in role.get("rules") or ())
+
+
+@cache_by_identity(maxsize=16)
+def _collect_mark_keys(objects: tuple[Object, ...]) -> frozenset[str]:
+    return frozenset(key for o in objects for _, marks in find_marks(o) for key in marks)
 
 
 def collect_declared(faults: Iterable[Fault]) -> frozenset[str]:
@@ -109,18 +115,23 @@ def derive_bounds(
     return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app, (*before, *ready))
 
 
-def find_metadata(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+@cache_by_identity(maxsize=64)
+def find_metadata(obj: Object) -> tuple[tuple[Keys, Mapping[str, Any]], ...]:
     """Find the metadata of an object and of every template in it, each with its place."""
+    return tuple(_walk_metadata(obj, ()))
+
+
+def _walk_metadata(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     if isinstance(value, Mapping):
         metadata = value.get("metadata")
         if isinstance(metadata, Mapping):
             yield (*keys, "metadata"), metadata
         for name, part in value.items():
             if name not in ("metadata", "data", "stringData"):
-                yield from find_metadata(part, (*keys, name))
+                yield from _walk_metadata(part, (*keys, name))
     elif isinstance(value, list | tuple):
         for i, part in enumerate(value):
-            yield from find_metadata(part, (*keys, i))
+            yield from _walk_metadata(part, (*keys, i))
 
 
 def find_marks(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:

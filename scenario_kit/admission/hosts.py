@@ -20,6 +20,7 @@ from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import find_spec
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.json_document import list_mappings
 
 #: Documentation networks (RFC 5737, RFC 3849), whose addresses are unassigned.
@@ -191,7 +192,8 @@ def find_arguments(command: str) -> list[str]:
     return found
 
 
-def collect_hosts(objects: Iterable[Object]) -> frozenset[str]:
+@cache_by_identity(maxsize=16)
+def collect_hosts(objects: tuple[Object, ...]) -> frozenset[str]:
     """Collect the hosts that the objects of an app name."""
     return frozenset(host for obj in objects for read in list_texts(obj) for host in read.hosts)
 
@@ -203,7 +205,8 @@ def parse_registry(image: str) -> str:
     return first.partition(":")[0].lower() if named else "docker.io"
 
 
-def collect_registries(objects: Iterable[Object]) -> frozenset[str]:
+@cache_by_identity(maxsize=16)
+def collect_registries(objects: tuple[Object, ...]) -> frozenset[str]:
     """Collect the public registries, and those of the images of an app's objects."""
     pods = (found for obj in objects for found in find_pod_specs(obj))
     images = (str(c.get("image") or "") for keys, spec in pods for _, c in list_containers(spec, keys))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from scenario_kit.admission.breach import KERNEL, NODE, Breach, Keys
 from scenario_kit.model import Object
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.json_document import list_mappings
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 from scenario_kit.schema.writable import CLUSTER
@@ -68,18 +69,23 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
 
 
-def find_pod_specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+@cache_by_identity(maxsize=64)  # several checks ask for those of an object
+def find_pod_specs(obj: Object) -> tuple[tuple[Keys, Mapping[str, Any]], ...]:
     """Find every pod spec in an object (any mapping with containers), each with its place."""
+    return tuple(_walk_pod_specs(obj, ()))
+
+
+def _walk_pod_specs(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     if isinstance(value, Mapping):
         if any(_is_containers(value, kind) for kind in _LISTS):
             yield keys, value
             return
         for name, part in value.items():
             if name not in ("metadata", "data", "stringData", "status"):
-                yield from find_pod_specs(part, (*keys, name))
+                yield from _walk_pod_specs(part, (*keys, name))
     elif isinstance(value, list | tuple):
         for i, part in enumerate(value):
-            yield from find_pod_specs(part, (*keys, i))
+            yield from _walk_pod_specs(part, (*keys, i))
 
 
 def list_containers(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:

@@ -71,10 +71,10 @@ class Catalog:
         Raises:
             UnknownEntry: no such app.
         """
-        for root in self.roots:
-            if (root / "catalog" / "apps" / name / "app.yaml").is_file():
-                return root / "catalog" / "apps" / name / "app.yaml"
-        raise UnknownEntry("app", name, self.apps())
+        path = self._find(f"catalog/apps/{name}/app.yaml", Path.is_file)
+        if path is None:
+            raise UnknownEntry("app", name, self.apps())
+        return path
 
     def templates(self, app: str) -> Path:
         """Return the folder with the templates of an app.
@@ -82,10 +82,10 @@ class Catalog:
         Raises:
             UnknownEntry: no root has templates for it.
         """
-        for root in self.roots:
-            if (root / "templates" / "apps" / app).is_dir():
-                return root / "templates" / "apps" / app
-        raise UnknownEntry("app with templates", app, self.apps())
+        folder = self._find(f"templates/apps/{app}", Path.is_dir)
+        if folder is None:
+            raise UnknownEntry("app with templates", app, self.apps())
+        return folder
 
     def matrix(self, app: App, fault: str = "") -> tuple[MatrixRow, ...]:
         """Return the measured results of each current fault type on each target of the app.
@@ -123,13 +123,12 @@ class Catalog:
         own = [] if beside is None else [(beside if beside.is_dir() else beside.parent) / "faults"]
         if type in self._held:
             return (own[0] if own else Path("faults")) / type / "fault.yaml"
-        shared = [root / "catalog" / "faults" for root in self.roots]
-        for folder in (*own, *shared):
-            if (folder / type / "fault.yaml").is_file():
-                return folder / type / "fault.yaml"
-        raise UnknownEntry(
-            "fault type", type, {*self.faults(), *(n for f in own for n in list_folders(f, "fault.yaml"))}
-        )
+        beside_it = next((file for f in own if (file := f / type / "fault.yaml").is_file()), None)
+        path = beside_it or self._find(f"catalog/faults/{type}/fault.yaml", Path.is_file)
+        if path is None:
+            known = {*self.faults(), *(n for f in own for n in list_folders(f, "fault.yaml"))}
+            raise UnknownEntry("fault type", type, known)
+        return path
 
     def scenarios(self) -> tuple[Path, ...]:
         """Return the files of the scenarios, by name."""
@@ -194,7 +193,7 @@ class Catalog:
         Raises:
             UnknownEntry: no such pack.
         """
-        path = next((p for root in self.roots if (p := root / "catalog" / "alerts" / f"{name}.yaml").is_file()), None)
+        path = self._find(f"catalog/alerts/{name}.yaml", Path.is_file)
         if path is None:
             raise UnknownEntry("alert pack", name, self.alert_packs())
         return path
@@ -218,6 +217,17 @@ class Catalog:
         """
         documents = {pack: self._pack_document(pack)[1] for pack in packs}
         return {"groups": [g for pack, found in documents.items() for g in build_prometheus_groups(found, f"{pack}-")]}
+
+    def _find(self, place: str, exists: Callable[[Path], bool]) -> Path | None:
+        """Return the path of an entry in the first root that has it; it is looked up once, as it is read once."""
+        key = ("path", place)
+        if key not in self._kept:
+            found = next((path for root in self.roots if exists(path := root / place)), None)
+            if found is None:
+                return None  # as long as it is missing, it may still be written
+            self._kept[key] = found
+        kept: Path = self._kept[key]
+        return kept
 
     def _names(self, family: str, file: str) -> tuple[str, ...]:
         return self._keep(

@@ -123,3 +123,12 @@ def test_app_resources_are_not_counted() -> None:
     app = [workload("a", 5000, volumeClaimTemplates=[claim("1Ti")])]
 
     assert list(check_totals([*app, workload("b", 999)], app)) == []
+
+
+def test_an_object_counts_the_same_whether_a_change_copied_it_or_not() -> None:
+    app = [workload("a", 400), workload("b", 300)]
+    after = [app[0], workload("b", 900), workload("c", 500)]
+    (shared,) = check_totals(after, app)
+    (copied,) = check_totals(copy.deepcopy(after), app)
+    assert shared == copied
+    assert shared[1].note == "requests 600 pods, with the other changes 1100"

@@ -62,7 +62,7 @@ def find_alterations(
             spared.setdefault(_name(known), []).extend(whole)
     problems: list[str] = []
     for name, obj in former.items():
-        if name in present and name[0] not in _ENDING:
+        if name in present and present[name] is not obj and name[0] not in _ENDING:
             problems += _find_differences(app, obj, present[name], spared.get(name, []), around=name in involved)
     return [*problems, *_check_selectors(former, present, spared), *_check_flags(app, former, present, written)]
 
@@ -119,8 +119,9 @@ def _check_selectors(
     before: Mapping[Name, Object], now: Mapping[Name, Object], spared: Mapping[Name, list[Path]]
 ) -> Iterator[str]:
     """Report Services that select other workloads than before, unless a fault changed selector or labels."""
+    served, serving = (_list_workloads(objects.values()) for objects in (before, now))
     for name in (n for n in before if n[0] == "Service" and n in now):
-        baseline, current = list_selected(before[name], before.values()), list_selected(now[name], now.values())
+        baseline, current = _select_workloads(before[name], served), _select_workloads(now[name], serving)
         for workload in sorted(baseline ^ current):
             labels = ("spec", "template", "metadata", "labels")
             own = any(meets(path, ("spec", "selector")) for path in spared.get(name, []))
@@ -132,14 +133,35 @@ def _check_selectors(
 
 def list_selected(service: Object, objects: Iterable[Object]) -> set[Name]:
     """List the workloads whose pods a Service selects."""
+    return _select_workloads(service, _list_workloads(objects))
+
+
+class _Workload(NamedTuple):
+    """A workload's namespace, and the labels of its pods."""
+
+    name: Name
+    home: str | None
+    labels: Mapping[str, Any]
+
+
+def _list_workloads(objects: Iterable[Object]) -> list[_Workload]:
+    return [
+        _Workload(
+            _name(obj),
+            obj["metadata"].get("namespace"),
+            get_at(obj, ("spec", "template", "metadata", "labels")) or {},
+        )
+        for obj in objects
+        if obj["kind"] in WORKLOADS
+    ]
+
+
+def _select_workloads(service: Object, workloads: Iterable[_Workload]) -> set[Name]:
     selector = (service.get("spec") or {}).get("selector") or {}
     home = service["metadata"].get("namespace")
     return {
-        _name(obj)
-        for obj in objects
-        if obj["kind"] in WORKLOADS and selector and obj["metadata"].get("namespace") == home
-        and selector.items() <= (get_at(obj, ("spec", "template", "metadata", "labels")) or {}).items()
-    }  # fmt: skip
+        each.name for each in workloads if selector and each.home == home and selector.items() <= each.labels.items()
+    }
 
 
 def _check_flags(

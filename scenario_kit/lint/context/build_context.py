@@ -10,13 +10,12 @@ from typing import TypeVar
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.context.scenario_context import LintContext, list_groupless
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import Loaded
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.identity_cache import cache_by_identity
-from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render import render_app, render_fault, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 
@@ -137,9 +136,8 @@ def _load_alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | Non
 def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
     """Return whether type and target exist; if not, a rule reports that."""
     ref = use.target
-    known = {(r.kind, r.name, r.namespace) for r in (make_reference(obj, app.namespace) for obj in objects)}
     foreign = ref.namespace not in ("app", *app.namespaces)
-    return use.type in types and (foreign or (ref.kind, ref.name, ref.namespace) in known)
+    return use.type in types and (foreign or ref.groupless in list_groupless(objects, app.namespace))
 
 
 def _find_or_none(find: Callable[[], _T]) -> _T | None:

@@ -15,12 +15,24 @@ from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
     from scenario_kit.lint.similarity.index import ScenarioIndex
     from scenario_kit.lint.similarity.index_entry import IndexEntry
+
+
+@cache_by_identity(maxsize=16)  # the app's objects are the same in many files
+def _index_objects(objects: tuple[Object, ...], namespace: str) -> dict[Reference, Object]:
+    return {make_reference(obj, namespace): obj for obj in objects}
+
+
+@cache_by_identity(maxsize=16)
+def list_groupless(objects: tuple[Object, ...], namespace: str) -> frozenset[Reference]:
+    """Return references without groups to the objects of an app in this namespace."""
+    return frozenset(make_reference(obj, namespace).groupless for obj in objects)
 
 
 class PlacedProcedure(NamedTuple):
@@ -61,8 +73,7 @@ class LintContext:
     @cached_property
     def known(self) -> dict[Reference, Object]:
         """The app's objects by reference, with the symbolic namespace."""
-        namespace = self.app.namespace if self.app else ""
-        return {make_reference(obj, namespace): obj for obj in self.objects or ()}
+        return _index_objects(self.objects or (), self.app.namespace if self.app else "")
 
     @cached_property
     def created(self) -> set[Reference]:
@@ -74,6 +85,14 @@ class LintContext:
             if c.operation.creates and (body := c.operation.manifest)
         }
 
+    @cached_property
+    def _groups(self) -> dict[Reference, set[str]]:
+        """The groups of known and created objects by reference without a group."""
+        found: dict[Reference, set[str]] = {}
+        for ref in (*self.known, *self.created):
+            found.setdefault(ref.groupless, set()).add(ref.group)
+        return found
+
     def exists(self, ref: Reference) -> bool:
         """Return whether a reference names an object of the app or one that a fault creates.
 
@@ -83,8 +102,7 @@ class LintContext:
             return True
         if ref.namespace not in ("app", *(self.app.namespaces if self.app else ())):
             return True
-        own = (ref.kind, ref.name, ref.namespace)
-        groups = {r.group for r in (*self.known, *self.created) if (r.kind, r.name, r.namespace) == own}
+        groups = self._groups.get(ref.groupless, ())
         return bool(groups) and (not ref.group or ref.group in groups)
 
     def has_own_fault_type(self, fault_type: str) -> bool:

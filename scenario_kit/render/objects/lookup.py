@@ -20,9 +20,11 @@ def format_reference(obj: Object, namespace: str = "") -> Reference:
 def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
     """Find the index of the object that a reference names; the group is compared only if the reference has one."""
     accepted = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
+    kind, name = ref.kind, ref.name
     for index, obj in enumerate(objects):
-        metadata = obj["metadata"]
-        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace") not in accepted:
+        if obj["kind"] != kind or (metadata := obj["metadata"])["name"] != name:
+            continue
+        if metadata.get("namespace") not in accepted:
             continue
         if not ref.group or obj["apiVersion"].rpartition("/")[0] == ref.group:
             return index

@@ -134,9 +134,9 @@ class _FuturePod(NamedTuple):
 
 def _list_future_pods(objects: Sequence[Object], app: App) -> Iterator[_FuturePod]:
     for obj in objects:
-        ref, template = _find_template(obj, app)
-        if template is None:
+        if (made := _find_template(obj, app)) is None:
             continue
+        ref, template = made
         name, replicas = obj["metadata"]["name"], int((obj.get("spec") or {}).get("replicas", 1))
         exact = {"Pod": "", "StatefulSet": f"-(?:{'|'.join(map(str, range(replicas)))})"}.get(obj["kind"], "-.+")
         metadata = {**(template.get("metadata") or {}), "name": name}
@@ -187,21 +187,21 @@ def _map_services(objects: Sequence[Object], app: App) -> dict[Reference, set[Re
 def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
     """Yield each pod owner in the app's namespaces, with its pods' labels."""
     for obj in objects:
-        ref, template = _find_template(obj, app)
-        if template is not None:
-            yield ref, (template.get("metadata") or {}).get("labels") or {}
+        if (made := _find_template(obj, app)) is not None:
+            yield made[0], (made[1].get("metadata") or {}).get("labels") or {}
 
 
-def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None]:
+def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any]] | None:
     """Return an object's reference and its pod template; None if it creates no pods in the app's namespaces."""
-    ref, spec = make_reference(obj, app.namespace), obj.get("spec") or {}
     if obj["kind"] not in _MAKERS:
-        return ref, None
+        return None
+    ref, spec = make_reference(obj, app.namespace), obj.get("spec") or {}
     if obj["kind"] == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}
     template = obj if obj["kind"] == "Pod" else spec.get("template")
-    candidates = ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping)
-    return ref.groupless, template if candidates else None
+    if ref.namespace not in ("app", *app.namespaces) or not isinstance(template, Mapping):
+        return None
+    return ref.groupless, template
 
 
 def _find_selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:

@@ -220,9 +220,10 @@ def _has_same_effect(broken: Simulation, changes: Sequence[Change], solution: Se
     others = [c for c in solution if not _writes_objects(c) or not _is_simulated(c, objects, app)]
     if any(change not in changes for change in others):
         return False
+    states = (objects, *(build_stage((), app, objects, each).after for each in (solution, changes)))
+    unwritten = set[int].intersection(*({id(obj) for obj in each} for each in states))
     before, solved, tried = (
-        {make_object_reference(obj): obj for obj in each}
-        for each in (objects, *(build_stage((), app, objects, each).after for each in (solution, changes)))
+        {make_object_reference(obj): obj for obj in each if id(obj) not in unwritten} for each in states
     )
     written = [ref for ref in {**before, **solved} if solved.get(ref) != before.get(ref)]
     return bool(written) and all(_is_written_alike(before.get(r), solved.get(r), tried.get(r)) for r in written)

@@ -100,7 +100,7 @@ def select_differing(before: Sequence[Object], after: Sequence[Object]) -> tuple
     if list_selected_keys(gone) != list_selected_keys(came):
         names |= list_selected_keys(before) ^ list_selected_keys(after)
     dependants = (
-        [obj for obj in before if id(obj) in new and not names.isdisjoint(list_texts(obj, keys=True))] if names else []
+        [obj for obj in before if id(obj) in new and not names.isdisjoint(_list_texts_of_object(obj))] if names else []
     )
     return [*gone, *dependants], [*came, *dependants]
 
@@ -115,6 +115,11 @@ def _list_keys_of_object(obj: Object) -> frozenset[str]:
     found: set[str] = set()
     _add_selected_keys(obj, found)
     return frozenset(found)
+
+
+@cache_by_identity(maxsize=512)
+def _list_texts_of_object(obj: Object) -> frozenset[str]:
+    return frozenset(list_texts(obj, keys=True))
 
 
 def _project_labels(obj: Object) -> dict[str, Any]:

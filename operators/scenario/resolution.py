@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
@@ -16,6 +19,10 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.load.yaml.object_positions import ObjectPositions
 from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Value
 from scenario_kit.render import resolve
+
+#: Scenarios whose result is cached, and those whose runbook is cached unpacked: half a megabyte each.
+_CACHED: Final = 2048
+_UNPACKED: Final = 64
 
 
 class ResolvedScenario(Value, frozen=True, kw_only=True):
@@ -33,10 +40,22 @@ class ResolvedScenario(Value, frozen=True, kw_only=True):
 
 def resolve_scenario(catalog: Catalog, obj: Object) -> ResolvedScenario:
     """Resolve a Scenario object, or any object with name and spec; cached, since live ones are resolved often."""
-    return _resolve_text(catalog, json.dumps([obj["metadata"]["name"], obj["spec"]], sort_keys=True))
+    found, packed = _resolve_and_pack(catalog, json.dumps([obj["metadata"]["name"], obj["spec"]], sort_keys=True))
+    return msgspec.structs.replace(found, runbook=_unpack(packed)) if packed else found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_CACHED)
+def _resolve_and_pack(catalog: Catalog, text: str) -> tuple[ResolvedScenario, str]:
+    """Return the result without its runbook, and the runbook packed; empty if there is none."""
+    found = _resolve_text(catalog, text)
+    return msgspec.structs.replace(found, runbook=None), found.runbook.pack() if found.runbook else ""
+
+
+@lru_cache(maxsize=_UNPACKED)
+def _unpack(packed: str) -> Runbook:
+    return Runbook.unpack(packed)
+
+
 def _resolve_text(catalog: Catalog, text: str) -> ResolvedScenario:
     name, spec = json.loads(text)
     try:

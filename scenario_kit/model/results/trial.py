@@ -109,6 +109,21 @@ class Runbook(Value, frozen=True, kw_only=True):
         """Return the runbook as stored in a Trial; equal runbooks give equal texts."""
         return base64.b64encode(gzip.compress(self.to_bytes(), 6, mtime=0)).decode()
 
+    @classmethod
+    def unpack(cls, packed: str) -> Runbook:
+        """Return the runbook that was packed.
+
+        Raises:
+            InfrastructureError: another version of scenario-kit packed it.
+        """
+        try:
+            return cls.from_json(msgspec.json.decode(gzip.decompress(base64.b64decode(packed))))
+        except (msgspec.MsgspecError, ValueError, OSError, EOFError, zlib.error) as problem:
+            raise InfrastructureError(
+                f"the trial was resolved by another version of scenario-kit: {problem}",
+                fix="delete it, and run it again with the same version of command and operator",
+            ) from problem
+
     @property
     def everywhere(self) -> tuple[str, ...]:
         """The real names of all the app's namespaces, the default one first."""
@@ -160,13 +175,7 @@ class TrialSpec(Value, frozen=True, kw_only=True):
         Raises:
             InfrastructureError: another version of scenario-kit wrote it.
         """
-        try:
-            return Runbook.from_json(msgspec.json.decode(gzip.decompress(base64.b64decode(self.resolved))))
-        except (msgspec.MsgspecError, ValueError, OSError, EOFError, zlib.error) as problem:
-            raise InfrastructureError(
-                f"the trial was resolved by another version of scenario-kit: {problem}",
-                fix="delete it, and run it again with the same version of command and operator",
-            ) from problem
+        return Runbook.unpack(self.resolved)
 
 
 class StepStatus(Value, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -108,13 +108,20 @@ def _digest_code() -> bytes:
     """Digest the code that computes entries: times and sizes of its files, and the version."""
     root = Path(scenario_kit.__file__).parent
     sums = hashlib.sha256(scenario_kit.__version__.encode())
-    for folder in ("catalog", "lab/twin", "load", "model", "model/twin", "render", "schema"):
-        with os.scandir(root / folder) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                if entry.name.endswith((".py", ".yaml")):
-                    state = entry.stat()
-                    sums.update(f"{entry.name}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
+    for folder in ("catalog", "lab/twin", "load", "model", "render", "schema"):
+        for state, path in sorted(_list_code(root / folder), key=lambda each: each[1]):
+            sums.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
     return sums.digest()
+
+
+def _list_code(folder: Path) -> Iterator[tuple[os.stat_result, str]]:
+    """Yield the state and path of each source file of a package, and of the packages in it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir() and entry.name != "__pycache__":
+                yield from _list_code(Path(entry.path))
+            elif entry.name.endswith((".py", ".yaml")):
+                yield entry.stat(), entry.path
 
 
 def _read_entry(entry: Path) -> bytes | None:

@@ -185,3 +185,16 @@ def test_stale_temporary_files_are_removed(folder: Path, compute_cached: Callabl
     compute_cached()
     assert not left.exists()
     assert new.exists()
+
+
+def test_code_at_any_depth_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / "render" / "apps" / "app.py"
+    for folder in ("catalog", "lab/twin", "load", "model", "render/apps", "schema"):
+        (tmp_path / folder).mkdir(parents=True)
+    deep.write_text("1")
+    monkeypatch.setattr(module.scenario_kit, "__file__", str(tmp_path / "__init__.py"))
+
+    before = module._digest_code.__wrapped__()
+    deep.write_text("22")
+
+    assert module._digest_code.__wrapped__() != before

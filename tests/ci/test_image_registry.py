@@ -233,6 +233,12 @@ def test_rendered_objects_name_locked_digests(tmp_path: Path, name: str, version
         ("ghcr.io/a/demo:1-cart", "*/demo:*-cart", True),
         ("registry.k8s.io/pause@sha256:1", "*/pause@*", True),
         (f"ghcr.io/a/demo:1-ad@{digest_of('x')}", "*/demo:*-cart", False),
+        ("redis:7", "redis:*", True),
+        ("redis:7", "*/redis:*", True),
+        ("docker.io/library/redis:7", "redis:*", True),
+        ("docker.io/bitnami/redis:7", "bitnami/redis:*", True),
+        ("docker.io/bitnami/redis:7", "redis:*", False),
+        ("quay.io/redis:7", "redis:*", False),
     ],
 )
 def test_twin_matches_image_with_digest(image: str, pattern: str, expected: bool) -> None:

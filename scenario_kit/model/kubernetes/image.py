@@ -21,9 +21,13 @@ def normalize_image(image: str) -> str:
 
 
 def matches_image(image: str, pattern: str) -> bool:
-    """Return whether a glob matches an image's normalised name, with or without digest."""
+    """Return whether a glob matches an image's name: as written or normalised, or, of an image of Docker Hub, its short
+    form; with or without digest.
+    """
     name = normalize_image(image)
-    return fnmatchcase(name, pattern) or fnmatchcase(name.partition("@")[0], pattern)
+    short = name.removeprefix("docker.io/").removeprefix("library/")
+    forms = {form for each in (image, name, short) for form in (each, each.partition("@")[0])}
+    return any(fnmatchcase(form, pattern) for form in forms)
 
 
 #: Repositories of common tool images, available in every registry mirror.

@@ -221,7 +221,7 @@ def identify(parameters: TwinDefinition, spec: Object) -> Identity:
     if any(matches_image(image, pattern) for pattern in parameters.idle_images):
         return Identity("", None, idle=True)
     for component, model in parameters.components.items():
-        if not (matches_image(image, model.image) or fnmatchcase(image, model.image)):
+        if not matches_image(image, model.image):
             continue
         if (not model.commands or program in model.commands) and fnmatchcase(str(spec["name"]), model.container):
             return Identity(component, model, idle=False)

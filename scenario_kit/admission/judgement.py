@@ -89,7 +89,8 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     known = _BY_KIND.get(kind)
     # Only the kind of an object that is not rendered is known, without its group.
     if known is None or (group and group != known.group):
-        yield Breach("SK235", ("kind",), kind, "has a kind that no change may write", expected=_find_alike(group))
+        note = "has a kind that no app may have" if bounds.of_app else "has a kind that no change may write"
+        yield Breach("SK235", ("kind",), kind, note, expected=_find_alike(group))
     elif known.declared and not _is_at_home(obj, bounds):
         yield Breach("SK202", ("kind",), kind, "belongs to the whole cluster", known.declared)
     if kind == SCHEDULE and group == CHAOS_GROUP:

@@ -394,6 +394,7 @@ APPS: dict[str, tuple[str, str]] = {
     ),
     "SK204": ("args: [serve]", 'command: [sh, -c, "pip install flask && serve"]'),
     "SK206": ("args: [serve]", f"env: [{{name: A, value: {TOKEN}}}]"),
+    "SK236": ("{name: web}\nspec: {selector", "{name: web, namespace: monitoring}\nspec: {selector"),
     "SK213": (
         "---\n",
         CLUSTER_ROLE.replace("ClusterRole", "Role")

@@ -21,13 +21,25 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: 1\n---\nb: 2\n", 3, 1, "more than one document"),
         ("", 1, 1, "no document"),
         ("# only a comment\n", 1, 1, "no document"),
+        ("---\n---\n", 1, 1, "no document"),
         ("a: *missing", 1, 4, "undefined alias"),
         (BOMB, 5, 35, "aliases expand the file to more than 50000 values"),
         ("[" * 300 + "]" * 300, 1, 41, "nests deeper"),
         ("a: &a\n  b: *a\n", 2, 6, "is part of what it repeats"),
         ("a: 1\nb: \x01", 2, 4, r"U\+0001"),
     ],
-    ids=["syntax", "two documents", "empty", "comment", "alias", "bomb", "depth", "recursion", "control character"],
+    ids=[
+        "syntax",
+        "two documents",
+        "empty",
+        "comment",
+        "separators",
+        "alias",
+        "bomb",
+        "depth",
+        "recursion",
+        "control character",
+    ],
 )
 def test_refused(text: str, line: int, column: int, message: str) -> None:
     with pytest.raises(AuthoringError, match=message) as caught:
@@ -49,6 +61,9 @@ def test_refused(text: str, line: int, column: int, message: str) -> None:
         ("a: &x {b: 1}\nc:\n  <<: *x\n", 3, 3, "merge keys"),
         ("a: !!python/object/apply:os.system ['id']", 1, 4, "python/object/apply:os.system"),
         ("a: !secret x", 1, 4, "'!secret' is not allowed"),
+        ("a: !!binary aGk=", 1, 4, "2002:binary' is not allowed"),
+        ("a: !!int many", 1, 4, "'many' is not of the type that its tag `!!int` gives it"),
+        ("a: !!bool 1", 1, 4, "'1' is not of the type that its tag `!!bool` gives it"),
     ],
 )
 def test_recoverable_findings_have_positions(text: str, line: int, column: int, message: str) -> None:
@@ -73,6 +88,14 @@ def test_recoverable_findings_have_positions(text: str, line: int, column: int, 
         ("a: 0.5", {"a": 0.5}),
         ("a: '5'", {"a": "5"}),
         ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
+        ("a: !!int '480'", {"a": 480}),
+        ("a: !!str 480", {"a": "480"}),
+        ("a: !!float 1", {"a": 1.0}),
+        ("a: !!bool 'true'", {"a": True}),
+        ("a: !!null ''", {"a": None}),
+        ("!!map\na: !!seq [b]\n", {"a": ["b"]}),
+        ("---\na: 1\n---\n", {"a": 1}),
+        ("# first\n---\n# second\n---\na: 1\n...\n---\n# last\n", {"a": 1}),
     ],
 )
 def test_scalars_follow_yaml_1_2(text: str, value: object) -> None:

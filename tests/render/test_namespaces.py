@@ -239,3 +239,19 @@ def test_addresses_in_authored_text_resolve_to_trial(written: str, real: str) ->
 
     assert settle_change(change(written), app, HOME) == change(real)
     assert settle_change(change(written), app, app.namespace) == change(written)
+
+
+@pytest.mark.parametrize(
+    ("homes", "found"),
+    [
+        ([HOME], "ConfigMap/x"),
+        ([STORES], "stores/ConfigMap/x"),
+        ([HOME, STORES], "ConfigMap/x"),
+        ([STORES, HOME], "ConfigMap/x"),
+        ([STORES, f"{HOME}-caches"], "ConfigMap/x"),
+    ],
+)
+def test_of_several_objects_of_a_name_the_default_namespaces_own_is_meant(homes: list[str], found: str) -> None:
+    objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": h}} for h in homes]
+
+    assert make_finder(objects, HOME)(Reference.parse("ConfigMap/x")) == found

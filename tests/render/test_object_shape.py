@@ -49,8 +49,20 @@ def put(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         (
             ("spec", "template", "spec", "containers", 0, "env", 0, "name"),
             5,
-            "spec.template.spec.containers[0].env[0].name must be a string",
+            "spec.template.spec.containers[0].env[0].name must be a string, not 5: put its text in quotes",
         ),
+        (
+            ("spec", "template", "spec", "containers", 0, "env", 0, "value"),
+            True,
+            "spec.template.spec.containers[0].env[0].value must be a string, not true: put its text in quotes",
+        ),
+        (
+            ("metadata", "annotations"),
+            {"a": "b", "c": 1},
+            "metadata.annotations.c must be a string, not 1: put its text in quotes",
+        ),
+        (("metadata", "annotations"), {"a": []}, "metadata.annotations.a must be a string"),
+        (("metadata", "annotations"), {"a": None}, ""),
     ],
 )
 def test_first_misshapen_position_is_reported(path: tuple[str | int, ...], value: Any, wrong: str) -> None:

@@ -14,7 +14,7 @@ from scenario_kit.model import Change, Object, Runbook
 from scenario_kit.model.chaos.kinds import SCHEDULE, get_experiment
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.results.trial import ALONE_LABEL
-from scenario_kit.render.apps.app import CLUSTER_KINDS
+from scenario_kit.render.apps.placement import CLUSTER_KINDS
 
 #: A change that requests more pods or cores leaves too little capacity for other trials.
 _MOST_PODS: Final = 20

@@ -17,7 +17,7 @@ from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.reference import make_reference
-from scenario_kit.render.apps.app import CLUSTER_KINDS
+from scenario_kit.render.apps.placement import CLUSTER_KINDS
 
 if TYPE_CHECKING:
     from scenario_kit.lint.similarity.index import ScenarioIndex

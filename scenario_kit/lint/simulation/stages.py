@@ -9,6 +9,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object
 from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.kubernetes.reference import identify_object
 
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
@@ -82,15 +83,11 @@ def list_outside_app(change: Change, objects: tuple[Object, ...]) -> Iterator[Ob
 def list_written_objects(stage: Simulation) -> Iterator[WrittenObject]:
     """Yield every object that the simulation creates or changes."""
     kept = {id(obj) for obj in stage.before}
-    known = {_name(obj): obj for obj in stage.before}
+    known = {identify_object(obj): obj for obj in stage.before}
     for obj in stage.after:
-        was = known.get(_name(obj))
+        was = known.get(identify_object(obj))
         if id(obj) not in kept and obj != was:
             yield WrittenObject(stage, obj, was)
-
-
-def _name(obj: Object) -> tuple[str, str, str]:
-    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
 def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:

@@ -1,8 +1,9 @@
 """Parse a YAML document into plain values, with the position of each.
 
 Only a subset of YAML is accepted: one document, the core schema of YAML 1.2 (``on`` and ``no`` are text), text keys, no
-tags, no merge keys, no duplicate keys, and bounded size, depth and alias expansion. All mistakes are collected; parsing
-continues where possible.
+tags but those of that schema, no merge keys, no duplicate keys, and bounded size, depth and alias expansion. Empty
+documents, as before a first or after a last ``---``, do not count. All mistakes are collected; parsing continues where
+possible.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ MOST_FINDINGS = 100
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
-_PLAIN_TAGS = frozenset({UNDECIDED, *(_TAG + t for t in ("null", "bool", "int", "float", "str", "timestamp"))})
+#: The types of scalars by tag (YAML 1.2, 10.3.2); a timestamp, which is not of the core schema, stays text.
+_TYPES: dict[str, type] = {
+    "null": type(None), "bool": bool, "int": int, "float": float, "str": str, "timestamp": str,
+}  # fmt: skip
 _WORDS: dict[str, Any] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -201,7 +205,7 @@ def parse(text: str, path: str) -> Document:
     Raises:
         AuthoringError: not YAML, or not exactly one document.
     """
-    nodes = _read_nodes(text, path, 2)
+    nodes = [node for node in _read_nodes(text, path, _MAX_DOCUMENTS) if not _is_empty(node)]
     if not nodes:
         _refuse(path, (0, 0), "the file contains no document", "write one, or remove the file")
     if len(nodes) > 1:
@@ -241,6 +245,11 @@ def _read_nodes(text: str, path: str, most: int) -> list[yaml.Node]:
         _refuse_character(path, text, text[error.start])
 
 
+def _is_empty(node: yaml.Node) -> bool:
+    """Return whether a document consists of nothing but comments."""
+    return isinstance(node, yaml.ScalarNode) and not node.value and not node.style and node.tag == UNDECIDED
+
+
 def _convert_node(node: yaml.Node, text: str, path: str) -> Document:
     reader = _NodeReader(path)
     data = reader.convert(node, ())
@@ -275,15 +284,32 @@ class _NodeReader:
             self._refuse_tag(node, "seq")
             return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)  # the only other node type
-        if node.tag not in _PLAIN_TAGS:
-            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
-        value = node.value if node.style or node.tag == _TAG + "str" else parse_scalar(node.value)
-        if not node.style and (yaml11 := explain_yaml11(node.value, value)):
+        value = self._scalar(node)
+        if not node.style and node.tag == UNDECIDED and (yaml11 := explain_yaml11(node.value, value)):
             self.positions.yaml11_values[place] = yaml11
         if isinstance(value, str):
             self.positions.texts[place] = value
         elif value is not None:
             self.positions.raw[place] = node.value
+        return value
+
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        """Return the value of a scalar: as its tag says, else text where it is quoted, else by its form."""
+        if node.tag == UNDECIDED:
+            return node.value if node.style else parse_scalar(node.value)
+        name = node.tag.removeprefix(_TAG)
+        if name not in _TYPES or name == node.tag:
+            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
+            return node.value
+        desired = _TYPES[name]
+        if desired is str:
+            return node.value
+        value = parse_scalar(node.value)
+        if desired is float and type(value) is int:
+            return float(value)
+        if type(value) is not desired:
+            reported = f"'{shorten_text(node.value)}' is not of the type that its tag `!!{name}` gives it"
+            self._mistake(node, reported, "remove the tag, or correct the value")
         return value
 
     def _mapping(self, node: yaml.MappingNode, place: Path_) -> dict[str, Any]:

@@ -6,6 +6,11 @@ import math
 import re
 from typing import Any, Final
 
+_NULLS: Final = ("", "~", "null", "Null", "NULL")
+_TRUTHS: Final = {
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
 _WORDS: Final = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
@@ -32,6 +37,18 @@ def explain_yaml11(text: str, value: Any) -> str:
         return ""
     yaml11 = _parse_number(text.replace("_", ""))
     return "" if yaml11 is None or yaml11 == value else f"{yaml11:g}" if isinstance(yaml11, float) else str(yaml11)
+
+
+def parse_yaml11(text: str) -> Any:
+    """Parse a plain scalar as kubectl does, whose parser knows neither sexagesimal numbers nor times; a number that
+    JSON cannot represent stays text.
+    """
+    if text in _NULLS:
+        return None
+    if text in _TRUTHS or text in _WORDS:
+        return _TRUTHS.get(text, _WORDS.get(text))
+    number = _parse_number(text.replace("_", "")) if len(text) <= _LONGEST and _NUMBER.match(text) else None
+    return text if number is None else number
 
 
 def _parse_number(plain: str) -> int | float | None:

@@ -120,6 +120,11 @@ def symbolise_namespace(real: str, namespace: str) -> str:
     return real.removeprefix(f"{namespace}-") if namespace else real
 
 
+def identify_object(obj: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the kind, namespace and name of an object; the namespace is empty where the object names none."""
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
 def make_object_reference(obj: Mapping[str, Any], namespace: str = "") -> Reference:
     """Return an object's reference with its real namespace, by default ``namespace``."""
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]

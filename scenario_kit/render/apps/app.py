@@ -23,31 +23,28 @@ from typing import Any, Final
 
 import msgspec
 import yaml
+from jinja2 import TemplateSyntaxError, UndefinedError
 
 from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.disk_cache import cache_bytes
 from scenario_kit.load.schema.schemas import find_violations
+from scenario_kit.load.yaml.manifests import parse_manifests
 from scenario_kit.load.yaml.nodes import BoundedLoader
-from scenario_kit.model import App, FaultType, Object
+from scenario_kit.load.yaml.syntax_errors import ParseError, find_cause
+from scenario_kit.model import App, FaultType, Finding, Object, Position, Severity
 from scenario_kit.model.kubernetes.reference import resolve_namespace
-from scenario_kit.render.objects.object_shape import find_misshapen
+from scenario_kit.render.apps.placement import UNUSABLE, place_objects
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
 from scenario_kit.render.templating.folder import Folder
 from scenario_kit.render.templating.render_budget import meter_rendering, weigh
 from scenario_kit.render.templating.sandbox import FAILURES, Sandbox, create_sandbox
 
-#: Cluster-scoped kinds.
-CLUSTER_KINDS: Final = frozenset(
-    {
-        "Namespace", "Node", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass", "PersistentVolume",
-        "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "IngressClass",
-        "IPPool", "APIService", "CertificateSigningRequest", "CSIDriver", "CSINode", "DeviceClass", "FlowSchema",
-        "GlobalNetworkPolicy", "IPAddress", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
-        "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR", "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding", "VolumeAttachment", "VolumeAttributesClass",
-    }
-)  # fmt: skip
+#: How text that is meant for another template engine passes through this one.
+_RAW: Final = (
+    "correct the template; text with `{{`, `{%` or `{#` that is not meant for it, as in rules and configuration files, "
+    "goes between `{% raw %}` and `{% endraw %}`"
+)
 
 
 def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object:
@@ -137,11 +134,7 @@ def render_app(
     documents: list[Any] = msgspec.json.decode(
         _render_documents(folder, app.version, json.dumps(variables, sort_keys=True))
     )
-    objects = tuple(_place_document(app, document, namespace) for document in documents)
-    names = [(o["kind"], o["metadata"]["name"]) for o in objects]
-    if twice := {f"{k}/{n}" for k, n in names if names.count((k, n)) > 1}:
-        raise AuthoringError(f"the templates of {app.name} produce duplicate objects: {', '.join(sorted(twice))}")
-    return objects
+    return place_objects(app, documents, namespace)
 
 
 @lru_cache(maxsize=32)
@@ -163,26 +156,55 @@ def _render_templates(folder: Path, version: str, variables: str) -> bytes:
                 enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
             )
         with meter_rendering():  # aliases may have expanded it
-            documents = yaml.load_all(text, Loader=BoundedLoader)
-            return msgspec.json.encode(weigh([d for d in documents if d is not None]))
-    except (*FAILURES, yaml.YAMLError, OSError) as error:
-        raise AuthoringError(
-            f"the templates in {folder} do not produce objects for version {version}: "
-            f"{_locate_error(error, folder, text)}"
-            f"{type(error).__name__}: {error}"
-        ) from error
+            return msgspec.json.encode(weigh(parse_manifests(text)))
+    except yaml.YAMLError as error:
+        raise _explain_yaml(error, folder, version, text) from error
+    except (*FAILURES, OSError) as error:
+        raise _explain_template(error, folder, version) from error
 
 
-def _locate_error(error: BaseException, folder: Path, text: str) -> str:
-    """Locate the template line that failed to render, or the rendered line that is not valid YAML."""
-    mark = getattr(error, "problem_mark", None)
-    if text and mark is not None:
-        line = (text.splitlines()[mark.line : mark.line + 1] or [""])[0].strip()
-        return f"line {mark.line + 1} of the output, `{line:.120}`: "
+def _explain_template(error: Exception, folder: Path, version: str) -> AuthoringError:
+    """Explain why a template cannot be rendered, at its line."""
     places = [(getattr(error, "filename", None), getattr(error, "lineno", None))]
     places += [(frame.filename, frame.lineno) for frame in reversed(traceback.extract_tb(error.__traceback__))]
-    inside = ((Path(file), line) for file, line in places if file and line)
-    return next((f"{p.relative_to(folder)}:{line}: " for p, line in inside if p.is_relative_to(folder)), "")
+    inside = [(Path(file), line) for file, line in places if file and line and Path(file).is_relative_to(folder)]
+    where = "".join(f"{path.relative_to(folder)}:{line}: " for path, line in inside[:1])
+    at = Position(path=str(inside[0][0]), line=inside[0][1], column=1) if inside else None
+    foreign = isinstance(error, TemplateSyntaxError) or (isinstance(error, UndefinedError) and inside)
+    return _build_unusable(
+        folder, version, f"{where}{type(error).__name__}: {error}", at, fix=_RAW if foreign else "correct the template"
+    )
+
+
+def _explain_yaml(error: yaml.YAMLError, folder: Path, version: str, text: str) -> AuthoringError:
+    """Explain why rendered text is not YAML, at its line, and at that of the template which has the same text."""
+    marked = isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark)
+    if not isinstance(error, yaml.MarkedYAMLError) or not marked:
+        return _build_unusable(folder, version, f"not YAML: {error}", None, fix="correct the template")
+    since = (error.context_mark.line, error.context_mark.column) if error.context_mark else None
+    parsed = ParseError(str(error.problem), (marked.line, marked.column), str(error.context or ""), since)
+    cause = find_cause(text, parsed)
+    line = (text.split("\n")[cause.at[0] : cause.at[0] + 1] or [""])[0]
+    where = f"line {cause.at[0] + 1} of the output, `{line.strip():.120}`: "
+    return _build_unusable(folder, version, f"{where}{cause.message}", _find_line(folder, version, line), fix=cause.fix)
+
+
+def _find_line(folder: Path, version: str, line: str) -> Position | None:
+    """Find the only line of the version's templates, or else of shared ones, that has this text."""
+    files = sorted((folder / version).rglob("*.j2")), sorted(folder.glob("*.j2"))
+    for group in files if line.strip() else ():
+        lines = [(path, i, each) for path in group for i, each in enumerate(path.read_text().split("\n"))]
+        found = [(path, i) for path, i, each in lines if each == line]
+        if len(found) == 1:
+            path, i = found[0]
+            return Position(path=str(path), line=i + 1, column=len(line) - len(line.lstrip()) + 1)
+    return None
+
+
+def _build_unusable(folder: Path, version: str, cause: str, at: Position | None, fix: str) -> AuthoringError:
+    message = f"the templates in {folder} do not produce objects for version {version}: {cause}"
+    finding = Finding(code=UNUSABLE, severity=Severity.ERROR, message=message, position=at, fix=fix)
+    return AuthoringError(message, [finding], fix=fix)
 
 
 @lru_cache(maxsize=8)
@@ -193,36 +215,3 @@ def _build_environment(folder: Path) -> Sandbox:
 @lru_cache(maxsize=8)
 def _load_data(text: str) -> Any:
     return weigh(yaml.load(text, Loader=BoundedLoader))
-
-
-def _pin_images(node: Any, locks: Mapping[str, str]) -> None:
-    """Append locked digests to container images, at any depth."""
-    if not isinstance(node, dict):
-        return
-    for key, value in node.items():
-        if key in ("containers", "initContainers") and isinstance(value, list):
-            for container in value:
-                if container.get("image") in locks:
-                    container["image"] += f"@{locks[container['image']]}"
-        else:
-            _pin_images(value, locks)
-
-
-def _place_document(app: App, document: Any, namespace: str) -> Object:
-    try:
-        metadata = document["metadata"]
-        kind, _, _ = document["kind"], document["apiVersion"], metadata["name"]
-    except (KeyError, TypeError) as error:
-        raise AuthoringError(
-            f"the templates of {app.name} produce a document without {error}: {document!r:.200}"
-        ) from error
-    if wrong := find_misshapen(document):
-        raise AuthoringError(f"the templates of {app.name} produce an invalid {kind}/{metadata['name']}: {wrong}")
-    if app.locks:
-        _pin_images(document.get("spec"), app.locks)
-    if kind not in CLUSTER_KINDS:
-        own = metadata.get("namespace", namespace)
-        place = resolve_namespace(namespace, own) if own in app.namespaces else own
-        document["metadata"] = {"name": metadata["name"], "namespace": place, **metadata} | {"namespace": place}
-    result: Object = document
-    return result

@@ -16,7 +16,7 @@ from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Fault, Object,
 from scenario_kit.model.chaos.reach import is_chaos, rename_namespaces
 from scenario_kit.model.json_document import replace_texts
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace, symbolise_namespace
-from scenario_kit.render.apps.app import CLUSTER_KINDS
+from scenario_kit.render.apps.placement import CLUSTER_KINDS
 from scenario_kit.render.objects.lookup import read_pod_labels
 
 #: Namespace and pod labels of each workload.
@@ -46,16 +46,18 @@ def locate_components(app: App, objects: Sequence[Object], namespace: str) -> Ap
 def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[Reference], Reference]:
     """Return a function that qualifies a reference with the namespace of its object.
 
-    Objects with ``generateName`` cannot be referenced.
+    Of several objects of a name, that of the app's default namespace is meant; of several in others, none. Objects with
+    ``generateName`` cannot be referenced.
     """
-    places = {
-        (o["kind"], o["metadata"]["name"]): symbolise_namespace(o["metadata"].get("namespace", namespace), namespace)
-        for o in objects
-        if o["kind"] not in CLUSTER_KINDS and "name" in o["metadata"]
-    }
+    places: dict[tuple[str, str], set[str]] = {}
+    for o in objects:
+        if o["kind"] not in CLUSTER_KINDS and "name" in o["metadata"]:
+            home = symbolise_namespace(o["metadata"].get("namespace", namespace), namespace)
+            places.setdefault((o["kind"], o["metadata"]["name"]), set()).add(home)
 
     def find_home(ref: Reference) -> str:
-        return places.get((ref.kind, ref.name), APP_NAMESPACE) if ref.namespace == APP_NAMESPACE else ref.namespace
+        homes = places.get((ref.kind, ref.name), set()) if ref.namespace == APP_NAMESPACE else {ref.namespace}
+        return next(iter(homes)) if len(homes) == 1 else APP_NAMESPACE
 
     return lambda ref: ref.move(find_home(ref))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.reference import identify_object
 from scenario_kit.render.objects.lookup import read_pod_labels
 from scenario_kit.render.templating.render_budget import LOOKUP_WORK, spend
 from scenario_kit.render.templating.target import FaultTarget
@@ -111,8 +112,8 @@ class ResolvedTarget(FaultTarget):
     def data(self) -> dict[str, Any]:
         """Return the entries of a ConfigMap or Secret, encoded or plain."""
         spend(LOOKUP_WORK)
-        named = (self.kind, self.name)
-        own = next((o for o in self._objects if (o["kind"], o["metadata"]["name"]) == named), {})
+        named = ((self.kind, self.namespace, self.name), (self.kind, "", self.name))
+        own = next((o for o in self._objects if identify_object(o) in named), {})
         return dict(own.get("data", own.get("stringData", {})) or {})
 
     @property

@@ -5,23 +5,28 @@ This is not a Kubernetes schema; the API server validates values. Missing and nu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.model.chaos.kinds import GROUP
 
-_SELECTOR: Final[Mapping[str, Any]] = {"matchLabels": {}, "matchExpressions": [{}]}
+#: A mapping of any names to texts.
+_TEXTS: Final = {"*": str}
+_SELECTOR: Final[Mapping[str, Any]] = {"matchLabels": _TEXTS, "matchExpressions": [{}]}
 _PROBE: Final = {"httpGet": {}, "tcpSocket": {}, "grpc": {}, "exec": {"command": [str]}}
 _SOURCE: Final[Mapping[str, Any]] = {"configMapKeyRef": {}, "secretKeyRef": {}, "fieldRef": {}, "resourceFieldRef": {}}
 _METADATA: Final = {
-    "name": str, "namespace": str, "labels": {}, "annotations": {}, "finalizers": [str], "ownerReferences": [{}],
+    "name": str, "namespace": str, "labels": _TEXTS, "annotations": _TEXTS, "finalizers": [str],
+    "ownerReferences": [{}],
 }  # fmt: skip
 _AMOUNTS: Final[Mapping[str, Any]] = {"limits": {}, "requests": {}}
 _CONTEXT: Final = {
     "capabilities": {"add": [str], "drop": [str]}, "seccompProfile": {"type": str}, "sysctls": [{"name": str}],
 }  # fmt: skip
 _CONTAINER: Final = {
-    "name": str, "image": str, "command": [str], "args": [str], "env": [{"name": str, "valueFrom": _SOURCE}],
+    "name": str, "image": str, "command": [str], "args": [str],
+    "env": [{"name": str, "value": str, "valueFrom": _SOURCE}],
     "envFrom": [{"configMapRef": {}, "secretRef": {}}], "ports": [{}], "volumeMounts": [{}],
     "resources": _AMOUNTS, "securityContext": _CONTEXT,
     "readinessProbe": _PROBE, "livenessProbe": _PROBE, "startupProbe": _PROBE,
@@ -38,7 +43,7 @@ _VOLUME: Final = {
 }  # fmt: skip
 _POD: Final = {
     "containers": [_CONTAINER], "initContainers": [_CONTAINER], "ephemeralContainers": [_CONTAINER],
-    "volumes": [_VOLUME], "nodeSelector": {}, "affinity": {}, "tolerations": [{}], "securityContext": _CONTEXT,
+    "volumes": [_VOLUME], "nodeSelector": _TEXTS, "affinity": {}, "tolerations": [{}], "securityContext": _CONTEXT,
     "resources": _AMOUNTS, "priorityClassName": str, "hostAliases": [{"ip": str, "hostnames": [str]}],
     "dnsConfig": {"nameservers": [str], "searches": [str], "options": [{}]},
 }  # fmt: skip
@@ -52,7 +57,7 @@ _SPECS: Final[Mapping[str, Any]] = {
     "StatefulSet": {**_WORKLOAD, "volumeClaimTemplates": [_CLAIM_TEMPLATE]},
     "Job": _TEMPLATED,
     "CronJob": {"jobTemplate": {"spec": _TEMPLATED}},
-    "Service": {"selector": {}, "ports": [{}], "externalIPs": [str], "clusterIPs": [str]},
+    "Service": {"selector": _TEXTS, "ports": [{}], "externalIPs": [str], "clusterIPs": [str]},
     "Ingress": {
         "defaultBackend": _BACKEND, "tls": [{"hosts": [str]}],
         "rules": [{"host": str, "http": {"paths": [{"backend": _BACKEND}]}}],
@@ -79,8 +84,10 @@ _WEBHOOKS: Final = {
     ]
 }  # fmt: skip
 _ADDRESS: Final = [{"ip": str}]
+_DATA: Final = {"data": _TEXTS, "stringData": _TEXTS, "binaryData": _TEXTS}
 #: The structure of other fields by kind.
 _BODIES: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("ConfigMap", "Secret"), _DATA),
     **dict.fromkeys(("Role", "ClusterRole"), _ROLE),
     **dict.fromkeys(("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"), _WEBHOOKS),
     "Endpoints": {"subsets": [{"addresses": _ADDRESS, "notReadyAddresses": _ADDRESS}]},
@@ -110,9 +117,9 @@ def _find_wrong(value: Any, shape: Any, place: str) -> Iterator[str]:
     if value is None:
         return
     if not isinstance(value, expected):
-        yield f"{place} must be {_NAMES[expected]}"
+        yield f"{place} must be {_NAMES[expected]}{_explain_unquoted(value) if expected is str else ''}"
     elif isinstance(shape, dict):
-        for key, part in shape.items():
+        for key, part in dict.fromkeys(value, shape["*"]).items() if "*" in shape else shape.items():
             if key in value:
                 yield from _find_wrong(value[key], part, f"{place}.{key}".lstrip("."))
     elif isinstance(shape, list):
@@ -120,3 +127,10 @@ def _find_wrong(value: Any, shape: Any, place: str) -> Iterator[str]:
             yield from (
                 _find_wrong(item, shape[0], f"{place}[{i}]") if item is not None else [f"{place}[{i}] is missing"]
             )
+
+
+def _explain_unquoted(value: Any) -> str:
+    """Say how YAML reads a text without quotes that is a number or a word of its own, as kubectl does."""
+    if not isinstance(value, bool | int | float):
+        return ""
+    return f", not {json.dumps(value)}: put its text in quotes"

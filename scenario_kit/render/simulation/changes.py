@@ -9,7 +9,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import APP_NAMESPACE, App, Object, Reference
 from scenario_kit.model.kubernetes.reference import make_object_reference
-from scenario_kit.render.apps.app import CLUSTER_KINDS
+from scenario_kit.render.apps.placement import CLUSTER_KINDS
 from scenario_kit.render.objects.lookup import find_object, find_position, format_reference
 from scenario_kit.render.objects.merging import apply_fields
 from scenario_kit.render.objects.object_shape import find_misshapen

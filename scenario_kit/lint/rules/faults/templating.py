@@ -59,14 +59,17 @@ def _place(message: str) -> Place:
 
 @register_check("SK123", "App")
 def check_manifests(case: AppCase) -> Iterator[Problem]:
-    """Report templates that fail to render."""
+    """Report templates that do not become objects, each mistake once."""
     reported: set[str] = set()
     for version in case.versions:
-        if version.error and version.error.message not in reported:
-            reported.add(version.error.message)
-            chosen = f" with {version.chosen}" if version.chosen else ""
-            fix = version.error.fix or "correct the template"
-            yield Problem(("name",), f"{version.error.message} ({version.app.version}{chosen})", fix=fix)
+        chosen = f" with {version.chosen}" if version.chosen else ""
+        for finding in version.error.findings if version.error else ():
+            if finding.message not in reported:
+                reported.add(finding.message)
+                message = f"{finding.message} ({version.app.version}{chosen})"
+                yield Problem(
+                    ("name",), message, finding.observed, finding.expected, finding.fix, position=finding.position
+                )
 
 
 @register_check("SK304", "Fault")

@@ -9,9 +9,11 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import build_stage
-from scenario_kit.model import App, Change, Entity, Fault, Object
+from scenario_kit.model import App, Change, Entity, Fault, Object, Reference
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
+from scenario_kit.model.kubernetes.reference import identify_object
 from scenario_kit.model.results.involved import list_involved
+from scenario_kit.render.objects.lookup import find_position
 
 #: Maximum number of differences in a message.
 _MAX_REPORTED = 3
@@ -68,7 +70,7 @@ def _leaves_unselected(app: App, before: Sequence[Object], broken: Sequence[Obje
 
 
 def _writes(before: Iterable[Object], broken: Iterable[Object]) -> Iterator[Write]:
-    was, is_ = ({(o["kind"], o["metadata"]["name"]): o for o in objects} for objects in (before, broken))
+    was, is_ = ({identify_object(o): o for o in objects} for objects in (before, broken))
     for name in {**was, **is_}:
         if was.get(name) != is_.get(name):
             yield Write(was.get(name), is_.get(name))
@@ -100,14 +102,12 @@ def _find_unrepaired(
 ) -> Iterator[tuple[int, Problem]]:
     """Yield the causes that their own fix does not repair, with their index."""
     broken = build_stage((), app, objects, fault.changes).after
-    before, after = _index_by_name(objects), _index_by_name(broken)
     for i, cause in enumerate(fault.causes):
-        name = cause.ref.bare
-        written = name in before and name in after and before[name] != after[name]
-        if not cause.fix or not written or _takes_back(cause, fault):
+        before, after = (_find(app, each, cause.ref) for each in (objects, broken))
+        if not cause.fix or before is None or after is None or before == after or _takes_back(cause, fault):
             continue  # what the app does not define may be repaired indirectly; a trial shows that
-        now = _index_by_name(build_stage((), app, broken, cause.fix).after)
-        if name in now and not _is_restored(before[name], after[name], now[name]):
+        now = _find(app, build_stage((), app, broken, cause.fix).after, cause.ref)
+        if now is not None and not _is_restored(before, after, now):
             message = f"the `fix` of '{cause.ref}' leaves what the fault changed there as it is"
             yield i, Problem(place, message, expected="the former value, or another one, in a field that it changed")
 
@@ -125,5 +125,6 @@ def _takes_back(cause: Entity, fault: Fault) -> bool:
     )
 
 
-def _index_by_name(objects: Iterable[Object]) -> dict[tuple[str, str], Object]:
-    return {(o["kind"], o["metadata"]["name"]): o for o in objects}
+def _find(app: App, objects: Sequence[Object], ref: Reference) -> Object | None:
+    index = find_position(objects, ref, app.namespace)
+    return None if index is None else objects[index]

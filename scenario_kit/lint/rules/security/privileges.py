@@ -13,7 +13,7 @@ from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.json_document import list_mappings
 from scenario_kit.model.kubernetes.reference import resolve_namespace, symbolise_namespace
-from scenario_kit.render.apps.app import CLUSTER_KINDS
+from scenario_kit.render.apps.placement import CLUSTER_KINDS
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
 
 _MANAGEMENT: Final = ("scenario-kit", "chaos-mesh")

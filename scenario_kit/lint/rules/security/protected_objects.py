@@ -36,12 +36,19 @@ def check_amounts(case: LintContext | FaultCase) -> Iterator[Problem]:
 
 @register_check("SK235", "Scenario", "Fault", "App")
 def check_kinds(case: Judged) -> Iterator[Problem]:
-    yield from report_problems(case, "SK235")
+    for problem in report_problems(case, "SK235"):
+        fix = "leave it out: neither the app nor what runs in the lab may depend on it" if case.kind == "App" else ""
+        yield problem._replace(fix=fix or problem.fix)
 
 
-@register_check("SK236", "Scenario", "Fault")
-def check_outside(case: LintContext | FaultCase) -> Iterator[Problem]:
-    yield from report_problems(case, "SK236")
+@register_check("SK236", "Scenario", "Fault", "App")
+def check_outside(case: Judged) -> Iterator[Problem]:
+    for problem in report_problems(case, "SK236"):
+        name = problem.observed
+        if case.kind == "App":
+            declare = "" if name.startswith("kube-") else f"declare `namespaces: {{{name}: …}}` in app.yaml, or "
+            problem = problem._replace(fix=f"{declare}leave the namespace out")
+        yield problem
 
 
 @register_check("SK237", "Scenario", "Fault", "App")

@@ -14,7 +14,7 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import PropagationEdge
-from scenario_kit.render.apps.app import CLUSTER_KINDS
+from scenario_kit.render.apps.placement import CLUSTER_KINDS
 
 _PLACE: Final[Place] = ("spec", "groundTruth", "propagation")
 _WORD: Final = re.compile(r"[^\W\d_]+")

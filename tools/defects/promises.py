@@ -132,3 +132,48 @@ def check_of_replicas_as_they_are(subject: Subject) -> Iterator[Defect]:
     series = f'kube_deployment_status_replicas_available{{deployment="{name}"}}'
     yield _asking(subject, series, "AtLeast", count)
     yield _asking(subject, f"sum({series}) or vector(0)", "Equal", count)
+
+
+@kind("SK141")
+def check_of_any_value(subject: Subject) -> Iterator[Defect]:
+    """A check of an object is satisfied by every value that the field can have."""
+    ref = needs([o for o in subject.objects if o.startswith("Deployment/")], "it has no Deployment")[0]
+    conditions = {"path": 'status.conditions[?(@.type=="Available")].status', "matches": "True|False|Unknown"}
+    for asked in (
+        {"path": "status['availableReplicas']", "atLeast": 0},
+        {"path": "status.availableReplicas", "notEquals": "none"},
+        {"path": "metadata.uid", "exists": True},
+        conditions,
+    ):
+        yield _expecting(subject, {"object": {"ref": ref, **asked}})
+
+
+@kind("SK141")
+def check_of_what_every_workload_has(subject: Subject) -> Iterator[Defect]:
+    """A check expects a default of the API server, a condition or an event of every healthy workload."""
+    ref = needs([o for o in subject.objects if o.startswith("Deployment/")], "it has no Deployment")[0]
+    yield _expecting(subject, {"object": {"ref": ref, "path": "spec.progressDeadlineSeconds", "exists": True}})
+    yield _expecting(subject, {"object": {"ref": ref, "path": "status.conditions[9]", "exists": False}})
+    if subject.objects[ref]["spec"].get("replicas", 1):
+        yield _expecting(subject, {"event": {"entity": ref, "reason": "Scheduled"}})
+
+
+@kind("SK141")
+def check_of_any_line(subject: Subject) -> Iterator[Defect]:
+    """A check expects a pattern in a log that lines of any kind contain, or a status between two that exclude it."""
+    ref = needs([o for o in subject.objects if o.startswith("Deployment/")], "it has no Deployment")[0]
+    yield _expecting(subject, {"log": {"entity": ref, "pattern": "[a-zA-Z]"}})
+    status = {"path": "/", "statusAtLeast": 500, "statusAtMost": 200, "succeeds": False}
+    yield _expecting(subject, {"probe": {"target": ref, "port": 8080, **status}})
+
+
+@kind("SK141")
+def check_of_an_untouched_object(subject: Subject) -> Iterator[Defect]:
+    """A check is to stay true, and reads a field of an object that nothing in the scenario changes."""
+    kinds = {o.partition("/")[0] for o in subject.objects}
+    needs(not kinds & {"HorizontalPodAutoscaler", "CronJob", "Job"}, "some of its objects write others")
+    jobs = [c for f in subject.case.faults.values() for c in f.changes if c.operation.creates]
+    needs(not jobs, "a fault creates what may write others")
+    idle = [o for o in subject.objects if o.startswith("Service/") and o not in subject.concerned]
+    ref = needs(idle, "each Service is concerned")[0]
+    yield _expecting(subject, {"object": {"ref": ref, "path": "spec.selektor", "exists": False}, "stays": True})

@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.admission.judgement import collect_created
+from scenario_kit.lint.context.catalog_context import FaultCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.rules.alerts.healthy_checks import explain_healthy
+from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
+from scenario_kit.lint.rules.alerts.object_values.verdict import explain_constant_object
 from scenario_kit.lint.rules.alerts.query_values.value_bounds import NOTHING
 from scenario_kit.lint.rules.alerts.query_values.verdict import OPERATORS, explain_constant_query, holds_whatever
-from scenario_kit.lint.rules.alerts.series_of_app import is_for_lab, list_healthy, list_unseen
+from scenario_kit.lint.rules.alerts.series_of_app import is_for_lab, list_unseen
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model import App, Check, Object
-from scenario_kit.model.authored.check import EndpointsCheck, ObjectCheck, QueryCheck
+from scenario_kit.model import Check, Decoy, Solution
+from scenario_kit.model.authored.check import EndpointsCheck, LogCheck, ObjectCheck, ProbeCheck, QueryCheck
+from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.observe.compare import describe_expectation, matches_object
-from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 
+_AT_REST: Final = "check an object that the fault or a decoy could change, or what the app's users would notice"
+#: Maximum number of addresses that a check can ask for.
+_MOST_ADDRESSES: Final = 10_000
+#: Lines of programs in their usual formats, of which none reports a failure.
+_LINES: Final = (
+    "2026-01-01T00:00:00.000Z INFO [main] o.e.Server - listening on port 8080",
+    '{"level":"info","ts":1767225600.1,"msg":"request served","status":200}',
+    "I0101 00:00:00.000000       1 main.go:42] started",
+    '10.0.0.1 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 512',
+    "time=2026-01-01T00:00:00Z level=debug msg=tick",
+    "* Ready to accept connections tcp",
+)
 #: Fields of the status of common kinds; no other field is ever set.
 _REPLICAS: Final = (
     "conditions",
@@ -48,6 +63,7 @@ _STATUS: Final = {
 @register_check("SK141")
 def check_constant(case: LintContext) -> Iterator[Problem]:
     spec = case.scenario.spec
+    touched = None
     for_lab = case.app is not None and is_for_lab(case.catalog, case.app, tuple(case.types.values()))
     for i, check in enumerate(spec.expect.checks):
         place: Place = ("spec", "expect", "checks", i)
@@ -56,10 +72,38 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
         elif (
             spec.ground_truth.outcome != "NoIncident"
             and not check.stays
-            and (reported := _explain_healthy(case, check))
+            and case.objects is not None
+            and case.app is not None
+            and (reported := explain_healthy(check, case.objects, case.app))
         ):
             fix = "check what the fault changes, or write `stays: true` if it must keep holding"
             yield Problem(place, reported, "true before the fault", "false before the fault", fix)
+        elif check.stays and check.object and not case.unrendered:
+            touched = _list_touched(case) if touched is None else touched
+            if _is_at_rest(check.object, touched):
+                message = f"nothing in the scenario changes {check.object.ref}, so the check cannot fail"
+                yield Problem(place, message, "true throughout", "a check that may fail", _AT_REST)
+
+
+def _is_at_rest(check: ObjectCheck, touched: frozenset[tuple[str, str]]) -> bool:
+    """Return whether a check reads what only a change writes, of an object that no change of the scenario touches."""
+    written = list_names(check.path)[:1] != ("status",) and check.ref.kind in (*WORKLOADS, "Service", "ConfigMap")
+    return written and check.ref.bare not in touched
+
+
+def _list_touched(case: LintContext) -> frozenset[tuple[str, str]]:
+    """Return kinds and names of the objects that changes of the scenario write, or controllers on their behalf."""
+    changes = [change for fault in case.faults.values() for change in fault.changes]
+    changes += [change for procedure in case.procedures() for change in procedure.changes]
+    for fault in case.faults.values():
+        procedures: tuple[Solution | Decoy, ...] = (*fault.solutions, *fault.decoys)
+        changes += [change for procedure in procedures for change in procedure.changes]
+    flags = case.app.flags if case.app else None
+    found = {ref for change in changes if (ref := change.operation.about(flags))}
+    made = {body["kind"] for body in (*collect_created(changes), *(case.objects or ()))}
+    if made & {"Job", "CronJob", "HorizontalPodAutoscaler"}:  # these may write any object
+        found |= {(obj["kind"], obj["metadata"]["name"]) for obj in case.objects or ()}
+    return frozenset(found)
 
 
 @register_check("SK141", "Fault")
@@ -74,6 +118,16 @@ def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
             if message and place not in reported:
                 reported.add(place)
                 yield Problem(place, message, _format_question(check), "a check that may fail")
+        if (message := _explain_unproven(rendering)) and ("effect",) not in reported:
+            reported.add(("effect",))
+            yield Problem(("effect",), message, "true before the fault", "false before the fault")
+
+
+def _explain_unproven(rendering: Rendering) -> str:
+    """Explain that all checks of a fault's effect hold in the healthy app; empty if one does not."""
+    effect = rendering.fault.effect if rendering.fault is not None else ()
+    messages = [explain_healthy(check, rendering.objects, rendering.app) for check in effect]
+    return f"no check of the effect may fail: {messages[0]}" if messages and all(messages) else ""
 
 
 def explain_constant(check: Check, *, for_lab: bool = False) -> str:
@@ -83,11 +137,36 @@ def explain_constant(check: Check, *, for_lab: bool = False) -> str:
     """
     if check.query:
         return _explain_query(check.query, for_lab=for_lab)
-    if check.endpoints and check.endpoints.at_most is None and not check.endpoints.at_least:
-        return f"any number of addresses of {check.endpoints.service} satisfies it"
+    if check.endpoints:
+        return _explain_endpoints(check.endpoints)
+    if check.probe:
+        return _explain_probe(check.probe)
+    if check.log:
+        return _explain_log(check.log)
     if check.object:
-        return _check_status_field(check.object)
+        return _check_status_field(check.object) or explain_constant_object(check.object)
     return ""
+
+
+def _explain_endpoints(check: EndpointsCheck) -> str:
+    low, high = check.at_least or 0, _MOST_ADDRESSES if check.at_most is None else check.at_most
+    if low > high:
+        return f"no number of addresses of {check.service} satisfies it"
+    return f"any number of addresses of {check.service} satisfies it" if not low and high >= _MOST_ADDRESSES else ""
+
+
+def _explain_probe(check: ProbeCheck) -> str:
+    if check.path and check.status_at_least > check.status_at_most:
+        return f"no status is at least {check.status_at_least} and at most {check.status_at_most}"
+    return ""
+
+
+def _explain_log(check: LogCheck) -> str:
+    try:
+        pattern = compile_pattern(check.pattern)
+    except ValueError:
+        return ""  # SK117
+    return f"'{check.pattern}' is found in lines of any kind" if all(pattern.found_in(line) for line in _LINES) else ""
 
 
 def _explain_query(query: QueryCheck, *, for_lab: bool) -> str:
@@ -103,54 +182,10 @@ def _explain_query(query: QueryCheck, *, for_lab: bool) -> str:
 
 
 def _check_status_field(check: ObjectCheck) -> str:
-    kind, path = check.ref.kind, check.path.removeprefix("$.").split(".")
-    known = _STATUS.get(kind)
-    field = path[1].partition("[")[0] if len(path) > 1 and path[0] == "status" else ""
-    return f"the status of a {kind} has no field '{field}'" if known and field and field not in known else ""
-
-
-def _explain_healthy(case: LintContext, check: Check) -> str:
-    """Explain why a check holds in the healthy app already; empty if it does not, or only a cluster can tell."""
-    if case.objects is None or case.app is None:
-        return ""
-    if check.query:
-        return _evaluate_query(check.query, case.objects)
-    if check.object:
-        return _evaluate_object(check.object, case.objects, case.app)
-    return _evaluate_endpoints(check.endpoints, case.objects, case.app) if check.endpoints else ""
-
-
-def _evaluate_query(query: QueryCheck, objects: tuple[Object, ...]) -> str:
-    try:
-        healthy = list_healthy(query.expr, objects)
-        holds = bool(healthy) and holds_whatever(query, healthy)
-    except ValueError:
-        return ""  # SK117
-    return "before any fault, the query already satisfies the check" if holds else ""
-
-
-def _evaluate_object(check: ObjectCheck, objects: tuple[Object, ...], app: App) -> str:
-    ref = check.ref
-    if check.path.removeprefix("$.").startswith("status") or ref.namespace not in ("app", *app.namespaces):
-        return ""
-    index = find_position(objects, ref, app.namespace)
-    try:
-        holds = matches_object(check, None if index is None else objects[index])
-    except ValueError:
-        return ""  # another rule reports it
-    return f"before any fault, {check.ref} already satisfies the check: {describe_expectation(check)}" if holds else ""
-
-
-def _evaluate_endpoints(check: EndpointsCheck, objects: tuple[Object, ...], app: App) -> str:
-    index = find_position(objects, check.service, app.namespace)
-    selector = (objects[index].get("spec") or {}).get("selector") if index is not None else None
-    if not selector or any(o["kind"] in ("HorizontalPodAutoscaler", "DaemonSet") for o in objects):
-        return ""
-    chosen = [o for o in objects if o["kind"] in WORKLOADS and selector.items() <= read_pod_labels(o).items()]
-    count = sum(int((o.get("spec") or {}).get("replicas", 1)) for o in chosen)
-    low, high = check.at_least, check.at_most
-    holds = (low is None or count >= low) and (high is None or count <= high)
-    return f"before any fault, {check.service} already satisfies the check with {count} addresses" if holds else ""
+    known, names = _STATUS.get(check.ref.kind), list_names(check.path)
+    field = names[1] if len(names) > 1 and names[0] == "status" else ""
+    lacks = known and field not in (*known, "", "*")
+    return f"the status of a {check.ref.kind} has no field '{field}'" if lacks else ""
 
 
 def _format_question(check: Check) -> str:

@@ -1,0 +1,96 @@
+"""Checks that already hold in the healthy app, as far as its objects tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from scenario_kit.lint.rules.alerts.object_values.verdict import explain_healthy_object
+from scenario_kit.lint.rules.alerts.query_values.verdict import holds_whatever
+from scenario_kit.lint.rules.alerts.series_of_app import list_healthy
+from scenario_kit.model import App, Check, Object, Reference
+from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, ObjectCheck, ProbeCheck
+from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.objects.lookup import find_position, read_pod_labels
+
+#: Events of every workload that has started.
+_STARTED: Final = frozenset({"Scheduled", "Pulled", "Created", "Started", "SuccessfulCreate"})
+
+
+def explain_healthy(check: Check, objects: Sequence[Object], app: App) -> str:
+    """Explain why a check holds in the healthy app; empty if it does not, or only a cluster can tell."""
+    try:
+        if check.query:
+            healthy = list_healthy(check.query.expr, objects)
+            holds = bool(healthy) and holds_whatever(check.query, healthy)
+            return "before any fault, the query already satisfies the check" if holds else ""
+        if check.object:
+            return _explain_object(check.object, objects, app)
+        if check.event:
+            return _explain_event(check.event, objects, app)
+    except ValueError:
+        return ""  # SK117, or another rule about malformed paths
+    if check.probe:
+        return _explain_probe(check.probe, objects, app)
+    return _explain_endpoints(check.endpoints, objects, app) if check.endpoints else ""
+
+
+def _find(ref: Reference, objects: Sequence[Object], app: App) -> Object | None:
+    index = find_position(objects, ref, app.namespace)
+    return None if index is None else objects[index]
+
+
+def _is_scaled(objects: Sequence[Object]) -> bool:
+    return any(obj["kind"] == "HorizontalPodAutoscaler" for obj in objects)
+
+
+def _explain_object(check: ObjectCheck, objects: Sequence[Object], app: App) -> str:
+    if check.ref.namespace not in ("app", *app.namespaces) or ("eplicas" in check.path and _is_scaled(objects)):
+        return ""
+    return explain_healthy_object(check, _find(check.ref, objects, app))
+
+
+def _explain_event(check: EventCheck, objects: Sequence[Object], app: App) -> str:
+    obj = _find(check.entity, objects, app)
+    if obj is None or obj["kind"] not in WORKLOADS or not int(_read_spec(obj).get("replicas", 1)):
+        return ""
+    started = check.reason in _STARTED or (check.reason == "ScalingReplicaSet" and obj["kind"] == "Deployment")
+    pattern = compile_pattern(check.message_matches)
+    anything = pattern.found_in("") and pattern.found_in("\x00")
+    return f"before any fault, {check.entity} already has events {check.reason}" if started and anything else ""
+
+
+def _explain_probe(check: ProbeCheck, objects: Sequence[Object], app: App) -> str:
+    obj = _find(check.target, objects, app)
+    if obj is None or check.path:
+        return ""
+    if obj["kind"] == "Service" and _read_spec(obj).get("selector"):
+        known = check.port in [port.get("port") for port in _read_spec(obj).get("ports") or ()]
+        if known is check.succeeds:
+            state = "accepts connections at" if known else "has no"
+            return f"before any fault, {check.target} already {state} port {check.port}"
+    if obj["kind"] in WORKLOADS and check.succeeds and check.port in _list_ports(obj):
+        return f"before any fault, {check.target} already accepts connections at port {check.port}"
+    return ""
+
+
+def _list_ports(workload: Object) -> list[Any]:
+    pod = (_read_spec(workload).get("template") or {}).get("spec") or {}
+    return [port.get("containerPort") for each in pod.get("containers") or () for port in each.get("ports") or ()]
+
+
+def _explain_endpoints(check: EndpointsCheck, objects: Sequence[Object], app: App) -> str:
+    service = _find(check.service, objects, app)
+    selector = _read_spec(service).get("selector") if service is not None else None
+    if not selector or _is_scaled(objects) or any(obj["kind"] == "DaemonSet" for obj in objects):
+        return ""
+    chosen = [o for o in objects if o["kind"] in WORKLOADS and selector.items() <= read_pod_labels(o).items()]
+    count = sum(int(_read_spec(o).get("replicas", 1)) for o in chosen)
+    low, high = check.at_least, check.at_most
+    holds = (low is None or count >= low) and (high is None or count <= high)
+    return f"before any fault, {check.service} already satisfies the check with {count} addresses" if holds else ""
+
+
+def _read_spec(obj: Object) -> dict[str, Any]:
+    return obj.get("spec") or {}

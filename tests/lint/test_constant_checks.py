@@ -96,7 +96,10 @@ PORT = "spec.ports[0].targetPort"
         pytest.param(object_("Service/cart", "spec.ports", exists=True), 1, id="as it is anyway"),
         pytest.param(endpoints(atLeast=1), 1, id="as many addresses as ever"),
         pytest.param({**endpoints(atLeast=1), "stays": True}, 0, id="as many, and that is meant"),
-        pytest.param({**object_("Service/cart", "spec.ports", exists=True), "stays": True}, 0, id="meant as well"),
+        pytest.param(
+            {**object_("Service/product-catalog", "spec.ports", exists=True), "stays": True}, 0, id="meant as well"
+        ),
+        pytest.param({**object_("Service/cart", "spec.ports", exists=True), "stays": True}, 1, id="nothing changes it"),
         pytest.param(endpoints(atMost=0), 0, id="no addresses"),
         pytest.param(object_("Service/product-catalog", PORT, equals=9999), 0, id="what the fault writes"),
         pytest.param(object_("Deployment/cart", "status.readyReplicas", atMost=0), 0, id="what only a cluster knows"),

@@ -134,6 +134,15 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     idle_millicores: Annotated[
         float, describe("CPU that it uses without requests.", unit=MILLICORES, group="Resources", ge=0)
     ] = 3.0
+    threads: Annotated[
+        int,
+        describe(
+            "How many of its threads can use the CPU at a time; 0 for one in programs of `node` and `python`, and for "
+            "as many as there are cores in all others.",
+            group="Resources",
+            ge=0,
+        ),
+    ] = 0
     cpu_ms: Annotated[
         float,
         describe(

@@ -39,7 +39,8 @@ def usage(shop: TwinCluster, container: str) -> Any:
 
 def four_busy_threads(shop: TwinCluster, before: Span, after: Span) -> None:
     assert usage(shop, "ad").cpu_cores == pytest.approx(4.0, abs=0.2)
-    assert after.quantile(0.95, "ad") > 2 * before.quantile(0.95, "ad"), "a node has four cores here"
+    late = after.quantile(0.95, "ad") / before.quantile(0.95, "ad")
+    assert 1 < late < 3, "a woken thread soon gets its turn: it takes a CPU limit to be really late"
 
 
 def three_seconds_of_collections(_: TwinCluster, before: Span, after: Span) -> None:

@@ -74,9 +74,13 @@ def test_cpu_starved_process_answers_late_but_accepts_connections() -> None:
     )
     cluster.version += 1
     cluster.run(120.0)
-    assert _lag(cluster, TCP) == Lag(0.0, 0.0)
-    assert _lag(cluster, GRPC).answers > 1.0
-    assert _lag(cluster, EXEC).answers > 1.0
+    for path, late in ((TCP, False), (GRPC, True), (EXEC, True)):
+        lags = []
+        for _ in range(20):
+            cluster.run(15.0)
+            lags.append(_lag(cluster, path))
+        assert (max(lag.answers for lag in lags) > 0.5) == late
+        assert {lag.connects for lag in lags} == {0.0}
 
 
 def _start_with_health_page(*callees: str) -> TwinCluster:

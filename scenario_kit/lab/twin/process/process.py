@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.numeric.cpu_windows import CpuWindows
 from scenario_kit.lab.twin.numeric.serial_queue import Gate
 from scenario_kit.lab.twin.process.response_mixup import Turns
 from scenario_kit.lab.twin.process.store_state import StoreState
@@ -21,6 +22,8 @@ from scenario_kit.model.twin.definition import TwinDefinition
 
 #: The lowest effective CPU limit: the kubelet rounds up to the kernel's minimum, 1 ms of each 100 ms.
 _MIN_CORES: Final = 0.01
+#: Languages whose programs run one thread at a time: an event loop, or an interpreter with a lock.
+_SINGLE_THREADED: Final = frozenset({"node", "python"})
 
 
 class ProcessKey(NamedTuple):
@@ -61,6 +64,9 @@ class Process:
 
     ``idle`` programs (pause images) do nothing; ``start_cpu`` are the CPU seconds needed to start.
     ``config`` is the configuration file, None if none is mounted. Fields below ``config`` change while it runs.
+    ``slow`` is the factor of its own time, ``queued`` the seconds for which a request waits for the CPU in all, and
+    ``windows`` when its container runs, None while nothing contends for its CPU. ``served`` and ``called`` count
+    requests and its own calls of a tick, ``bursts`` how often a request needs the CPU: first, and after each call.
     ``held`` counts the keys in a cache, by operation; ``store_state`` is the state of a store; after ``flags_awaited``,
     nothing waits for flags. ``exports``, and ``others_export`` for services inside of it, are whether spans reach the
     collector; ``crowd_bytes`` is the memory of its users. ``lacks`` are callees that were unreachable at its start and
@@ -93,6 +99,10 @@ class Process:
     operations: dict[str, list[float]] = field(default_factory=dict)
     slow: float = 1.0
     queued: float = 0.0
+    windows: CpuWindows | None = None
+    served: int = 0
+    called: int = 0
+    bursts: float = 1.0
     busy_cores: float = 0.0
     leak: float = 0.0
     cpu_seconds: float = 0.0
@@ -161,6 +171,13 @@ class Process:
         """The cores of the container's CPU limit; None without a limit."""
         limit = self.limit("cpu")
         return max(limit, _MIN_CORES) if limit else None
+
+    @property
+    def threads(self) -> int:
+        """How many of its threads can run at a time; 0 for as many as there are cores."""
+        if self.model is None:
+            return 0
+        return self.model.threads or int(self.model.dialect in _SINGLE_THREADED)
 
     @property
     def start_seconds(self) -> float:

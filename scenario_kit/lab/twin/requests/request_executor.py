@@ -30,6 +30,7 @@ from scenario_kit.lab.twin.numeric.batches import (
     select_draws,
     stream,
 )
+from scenario_kit.lab.twin.numeric.cpu_windows import CpuWindows
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBuffer
@@ -125,6 +126,8 @@ class Flow:
         mark = self.span_buffer.enter(node.server)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(constants.sigma * z) * (node.own_seconds * process.slow) + process.queued
+        if process.windows is not None:
+            took = _run_in_windows(process.windows, at, took)
         failed: Flags = np.zeros(n, dtype=bool)
         batch = Batch(salt, at, took, failed, draws)
         process_faults.impair(process, node, batch, effects, self._streams, self.logs, self.span_buffer)
@@ -138,6 +141,7 @@ class Flow:
         errors = int(np.count_nonzero(failed))
         process.tally(node.name, n, errors)
         process.cpu_seconds += n * node.cpu_seconds
+        process.served += n
         self._recorder.served(process, node, batch, cut, self.hanging, mark)
         if errors and node.model.error_log:
             self.logs.error(
@@ -272,6 +276,10 @@ class Flow:
         if self._edges[node.edge].match_responses_by_order:
             turns = caller.turns.setdefault(node.edge, Turns())
             result = turns.hand_out(calls.at, result, self.moment.start, self.moment.end)
+        caller.called += calls.at.size
+        if caller.windows is not None:
+            bursts = 1 + self._edges[node.edge].connects_per_call
+            result = result._replace(took=_resume_in_windows(caller.windows, calls.at, result.took, bursts))
         seen = process_faults.absorb_errors(calls, result, self.moment.effects.get(caller.key, ()), self._streams)
         self._recorder.called(calls, seen, self.hanging, mark)
         return result
@@ -362,3 +370,19 @@ class Flow:
                 result = self._lane(calls.part(who, (at + wait)[who]), one)
                 whole = whole.with_part(who, result._replace(took=result.took + wait[who]))
         return whole
+
+
+def _run_in_windows(windows: CpuWindows, at: Floats, took: Floats) -> Floats:
+    """Return how long work that takes ``took`` seconds of CPU takes from ``at`` on, from the thread's waking up on."""
+    return windows.finish(windows.wake(at), took) - at
+
+
+def _resume_in_windows(windows: CpuWindows, at: Floats, took: Floats, times: int) -> Floats:
+    """Return after how many seconds a caller notices that its calls ended; it wakes up as often as given."""
+    took = took.copy()
+    known = np.isfinite(took)
+    resumed = at[known] + took[known]
+    for _ in range(times):
+        resumed = windows.wake(resumed)
+    took[known] = resumed - at[known]
+    return took

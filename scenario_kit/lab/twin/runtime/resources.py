@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
+from scenario_kit.lab.twin.numeric.cpu_windows import CpuWindows, open_windows
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text
 from scenario_kit.lab.twin.numeric.serial_queue import compute_wait
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, list_injected
@@ -17,6 +19,8 @@ _MIB = 2.0**20
 _IDLE_MILLICORES = 2.0
 _IDLE_MIB = 15.0
 _WORST = 50.0
+#: The share of CPU that a program gets beside any number of busy threads, as measured (docs/fidelity.md).
+_SHARE_OF_SLEEPERS: Final = 0.5
 
 
 class Stress:
@@ -49,6 +53,35 @@ def compute_slowdown(load: float) -> float:
     return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)
 
 
+class Contention(NamedTuple):
+    """What a program and busy threads beside it may use, in cores.
+
+    ``limit`` is the container's, at most the node's ``cores``; ``threads`` is how many of the program's threads can run
+    at a time, ``others`` what stressors and endlessly busy threads would take.
+    """
+
+    limit: float
+    cores: float
+    threads: float
+    others: float
+
+    @property
+    def share(self) -> float:
+        """The cores that the program gets at least.
+
+        What the others leave is the program's. Beyond that, it runs in turn with them, however many they are: a thread
+        that wakes up runs before those that never sleep, and one of those runs before it has its next turn.
+        """
+        return min(max(self.limit - self.others, self.limit * _SHARE_OF_SLEEPERS), self.threads)
+
+    def open_windows(self, required: float, phase: float) -> CpuWindows | None:
+        """Return the windows in which the container runs; None while the others leave what the program needs."""
+        busy = required + self.others
+        if not self.others or busy <= self.limit:
+            return None
+        return open_windows(self.limit, self.cores, busy, phase)
+
+
 class Resources:
     """Account for resource usage of processes."""
 
@@ -67,7 +100,7 @@ class Resources:
     ) -> tuple[dict[tuple[str, str], Usage], list[Exit]]:
         """Return the usage of each container in the ``dt`` seconds up to ``now``, and OOM-killed processes.
 
-        Updates the slowdown of each process.
+        Updates the slowdown, queue and CPU windows of each process.
         """
         usage: dict[tuple[str, str], Usage] = {}
         exits: list[Exit] = []
@@ -93,17 +126,23 @@ class Resources:
         idle = (model.idle_millicores if model else _IDLE_MILLICORES) / 1000.0 if not process.idle else 0.0
         wobble = 1.0 + 0.05 * (2.0 * self._noise(process, "cpu") - 1.0)
         required = (idle + process.cpu_seconds / dt) * wobble
-        demand = required + busy
+        cores = self._constants.node_cores
         limit = process.cores
-        ceiling = limit if limit is not None else self._constants.node_cores
-        # Stressors share the cores: the rest remains, but at least an equal share per busy thread.
-        share = max(ceiling - taken.cores, ceiling / (1.0 + taken.workers))
-        load = demand / share
+        contention = Contention(
+            limit=min(limit or cores, cores),
+            cores=cores,
+            threads=min(process.threads or cores, cores),
+            others=taken.cores + busy,
+        )
+        load = required / contention.share
         process.slow = compute_slowdown(load)
-        # Endlessly busy threads take their share like stressors; they leave no backlog.
-        process.queued = compute_wait(process.queued, required / max(share - busy, share / (1.0 + busy)), dt)
-        throttled = min(max((demand + taken.cores) / ceiling - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
-        return min(demand + taken.cores, ceiling), throttled
+        process.queued = compute_wait(process.queued, load, dt)
+        process.windows = contention.open_windows(required, self._noise(process, "cpu window"))
+        process.bursts = 1.0 + process.called / process.served if process.served else 1.0
+        process.called = process.served = 0
+        demand = required + contention.others
+        throttled = min(max(demand / contention.limit - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
+        return min(demand, contention.limit), throttled
 
     def memory(self, process: Process, connections: int) -> float:
         """Return the memory of a process in bytes."""

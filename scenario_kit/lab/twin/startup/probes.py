@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+import numpy as np
 from msgspec import structs
 
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
@@ -64,13 +65,15 @@ class Probes:
         served = listener.protocol in ("http", "tcp") and any(fnmatchcase(path, each) for each in listener.paths)
         return served and all(_is_answered(link, now) for link in self._behind(process, listener, path))
 
-    def lag(self, network: Network, pod: Object, container: str, path: str | None) -> Lag:
-        """Return the latency of a probe: packets, and waiting for the CPU. The kernel accepts connections by itself.
+    def lag(self, network: Network, pod: Object, container: str, path: str | None, now: float) -> Lag:
+        """Return the latency of a probe at ``now``: packets, and waiting for the CPU, which it needs once.
+
+        The kernel accepts connections by itself.
 
         Chaos on all of a pod's traffic applies to the node's as well; policies always allow a node to reach its pods.
         """
         process = self._process_table.find(pod["metadata"]["uid"], container)
-        queued = process.queued if process is not None else 0.0
+        queued = _wait_for_cpu(process, now) if process is not None else 0.0
         if path is not None and path.startswith("exec:"):
             return Lag(0.0, queued)
         waited = 0.0
@@ -111,3 +114,14 @@ def _is_answered(link: Link | None, now: float) -> bool:
     return link is not None and any(
         lane.outcome == ConnectionOutcome.OK and lane.ready_at <= now for lane in (*link.lanes, *link.old)
     )
+
+
+def _wait_for_cpu(process: Process, now: float) -> float:
+    """Return how long a short request waits for the CPU: behind what is ready to run, and for the container to run.
+
+    Requests wait in all as long as the queue is, in as many parts as they need the CPU; a probe needs it once.
+    """
+    queued = process.queued / process.bursts
+    if process.windows is None:
+        return queued
+    return float(process.windows.wake(np.array([now + queued]))[0]) - now

@@ -76,6 +76,9 @@ def add_sustaining_fault(*more: str) -> Callable[[Spec], Any]:
         (lambda spec: spec.update(title="Broken"), "SK602", ["too short"]),
         (lambda spec: spec.update(brief="Help!"), "SK602", ["too short"]),
         (lambda spec: spec.update(authors=[{"name": " "}]), "SK603", ["without a name"]),
+        (lambda spec: spec.update(authors=[{"name": "\u200b\u2060"}]), "SK603", ["without a name"]),
+        (lambda spec: spec.update(authors=[{"name": "Ada\x07"}]), "SK603", ["without a name"]),
+        (lambda spec: spec.update(authors=[{"name": "\u0645\u200c\u0631"}]), "SK603", []),
     ],
 )
 def test_contradicted_claim_is_reported(

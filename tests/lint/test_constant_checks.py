@@ -129,3 +129,11 @@ def test_constant_effect_check_is_reported(part: str, tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, fault)
     file = path.parent / "faults" / "own" / "fault.yaml"
     assert len(list_messages(file, "SK141")) == 1
+
+
+@pytest.mark.parametrize(("value", "reported"), [(0, 1), (1, 0)])
+def test_constant_check_that_a_decoy_waits_for_is_reported(value: int, reported: int, tmp_path: Path) -> None:
+    def wait(spec: Spec) -> None:
+        spec["decoys"][0]["changes"][0]["until"] = {"check": query("count(kube_pod_info)", value=value)}
+
+    assert len(list_messages(scenario(wait, tmp_path), "SK141")) == reported

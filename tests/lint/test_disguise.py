@@ -10,7 +10,7 @@ import pytest
 
 from scenario_kit.lint.rules.leaks.brief.language import judge_sentence
 from scenario_kit.lint.rules.leaks.brief.obfuscation import find_disguised, find_encoded
-from scenario_kit.lint.rules.leaks.brief.text import find_invisible, split_sentences
+from scenario_kit.lint.rules.leaks.brief.text import find_invisible, find_unusual, split_sentences
 from scenario_kit.model import Severity
 from tests.lint.test_rules import base, lint
 
@@ -81,6 +81,35 @@ def test_emoji_are_visible(text: str) -> None:
 @pytest.mark.parametrize("text", ["a\ufe0f", "a\u200db", "\u2060", "x\U000e0041", "😀\ufe01", "so\u00adft"])
 def test_invisible_characters_are_found(text: str) -> None:
     assert len(list(find_invisible(text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ｃａｒｔ fails",
+        "\U0001d41c\U0001d41a\U0001d42b\U0001d42d fails",
+        "ᶜᵃʳᵗ fails",
+        "\U0001f1e8\U0001f1e6\U0001f1f7\U0001f1f9\U0001f1f8 fails",
+        "⠉⠁⠗⠞ fails",
+        "c\u0332a\u0332r\u0332t\u0332 fails",
+        "the cart\x1b[31m fails",
+    ],
+    ids=ascii,
+)
+def test_signs_for_letters_are_found(text: str) -> None:
+    assert len(list(find_unusual(text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pages of Shop™ fail since 10 ℃, at 5 km² – ½ of them, № 3, in 🇩🇪 and 🇫🇷.",
+        "The café’s naïve coördinator in Łódź (Đà Nẵng) cannot pay.\n\tOrders: ﬁve of ten.",
+        "cafe\u0301 and re\u0301sume\u0301 pages fail.",
+    ],
+)
+def test_usual_signs_are_accepted(text: str) -> None:
+    assert list(find_unusual(text)) == []
 
 
 def test_encoded_answer_is_found() -> None:

@@ -27,6 +27,8 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("[" * 300 + "]" * 300, 1, 41, "nests deeper"),
         ("a: &a\n  b: *a\n", 2, 6, "is part of what it repeats"),
         ("a: 1\nb: \x01", 2, 4, r"U\+0001"),
+        ("# a\x85b: 1\na: 1", 1, 4, r"U\+0085 is not allowed: readers"),
+        ("a: 1 # \u202eb", 1, 8, r"U\+202E is not allowed: readers"),
     ],
     ids=[
         "syntax",
@@ -39,6 +41,8 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         "depth",
         "recursion",
         "control character",
+        "unshown line break",
+        "reversed text",
     ],
 )
 def test_refused(text: str, line: int, column: int, message: str) -> None:

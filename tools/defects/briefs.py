@@ -210,6 +210,19 @@ def brief_with_invisible_characters(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK211")
+def brief_in_signs_for_letters(subject: Subject) -> Iterator[Defect]:
+    """The brief spells the broken object in styled letters, in flags, in Braille, or with a mark on each letter."""
+    name = _target(subject)
+    letters = [letter for letter in name if letter.isalpha()]
+    braille = [0x01, 0x03, 0x09, 0x19, 0x11, 0x0B, 0x1B, 0x13, 0x0A, 0x1A]  # a to j; signs for others do not matter
+    yield _saying(subject, "Pages fail. " + "".join(chr(0x1D41A + ord(letter) - 97) for letter in letters))
+    yield _saying(subject, "Pages fail. " + "".join(chr(ord(letter) + 0xFEE0) for letter in letters))
+    yield _saying(subject, "Pages fail. " + "".join(chr(0x1F1E6 + ord(letter) - 97) for letter in letters * 2))
+    yield _saying(subject, "Pages fail. " + "".join(chr(0x2800 + braille[ord(letter) % 10]) for letter in letters))
+    yield _saying(subject, "Pages fail. " + "".join(f"{letter}\u0332" for letter in letters))
+
+
+@kind("SK211")
 def brief_in_binary_figures(subject: Subject) -> Iterator[Defect]:
     """The brief contains the name of the broken object in binary figures."""
     yield _saying(subject, " ".join(f"{ord(letter):08b}" for letter in _target(subject)))

@@ -180,10 +180,11 @@ def brief_that_says_nothing(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK603")
 def author_without_a_name(subject: Subject) -> Iterator[Defect]:
-    """The only author is a blank."""
-    document, spec = subject.copy()
-    spec["authors"] = [{"name": " "}]
-    yield Defect("a blank author", document)
+    """The only author is a blank, or has a name that nobody sees."""
+    for name in (" ", "\u200b\u2060", "-"):
+        document, spec = subject.copy()
+        spec["authors"] = [{"name": name}]
+        yield Defect(f"the author {name!a}", document)
 
 
 @kind("SK608")

@@ -24,6 +24,14 @@ def key_twice(subject: Subject) -> Iterator[Defect]:
     yield Defect("a second title", text.replace("\n  title:", "\n  title: Another one\n  title:", 1))
 
 
+@kind("SK101")
+def line_break_that_nobody_sees(subject: Subject) -> Iterator[Defect]:
+    """A comment goes on with a field after a line break that editors do not show, or that reverses what is shown."""
+    text = subject.path.read_text()
+    for sign in ("\x85", "\u2028", "\u202e"):
+        yield Defect(f"U+{ord(sign):04X} in a comment", text.replace("\nspec:\n", f"\n# harmless{sign}\nspec:\n", 1))
+
+
 @kind("SK104")
 def value_of_another_type(subject: Subject) -> Iterator[Defect]:
     """A string stands where a list is expected."""

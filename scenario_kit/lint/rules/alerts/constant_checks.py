@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.admission.judgement import collect_created
+from scenario_kit.admission.reads import list_waits
 from scenario_kit.lint.context.catalog_context import FaultCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
@@ -83,6 +84,16 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
             if _is_at_rest(check.object, touched):
                 message = f"nothing in the scenario changes {check.object.ref}, so the check cannot fail"
                 yield Problem(place, message, "true throughout", "a check that may fail", _AT_REST)
+    yield from _check_waits(case, for_lab=for_lab)
+
+
+def _check_waits(case: LintContext, *, for_lab: bool) -> Iterator[Problem]:
+    """Report checks that changes wait for, whose answer is known."""
+    for procedure in case.procedures():
+        for i, check in list_waits(procedure.changes):
+            if message := explain_constant(check, for_lab=for_lab):
+                place = (*procedure.place, "changes", i, "until")
+                yield Problem(place, message, _format_question(check), "a check that may fail")
 
 
 def _is_at_rest(check: ObjectCheck, touched: frozenset[tuple[str, str]]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from scenario_kit.lint.context.catalog_context import PackCase
@@ -16,6 +17,8 @@ from scenario_kit.model import Position
 
 #: Permissive licences, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
+#: The category of controls, and the bidirectional classes of characters that reverse the text beside them.
+_UNREADABLE = frozenset({"Cc", "LRO", "RLO", "LRE", "RLE", "PDF", "LRI", "RLI", "FSI", "PDI"})
 #: Minimum number of words.
 _MIN_WORDS = {"title": 2, "description": 3, "brief": 3}
 _PLACEHOLDERS = re.compile(
@@ -51,8 +54,10 @@ def check_owner(case: LintContext) -> Iterator[Problem]:
     if case.merged and not case.scenario.spec.authors:
         yield Problem(("spec",), "the scenario has no authors")
     for i, author in enumerate(case.scenario.spec.authors):
-        if not author.name.strip():
-            yield Problem(("spec", "authors", i, "name"), "an author without a name", expected="a name")
+        kinds = {unicodedata.category(c) for c in author.name} | {unicodedata.bidirectional(c) for c in author.name}
+        if not kinds.isdisjoint(_UNREADABLE) or not any(character.isalnum() for character in author.name):
+            message = "an author without a name that can be read"
+            yield Problem(("spec", "authors", i, "name"), message, expected="a name in visible characters")
 
 
 @register_check("SK604")

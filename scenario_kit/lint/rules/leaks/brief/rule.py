@@ -17,6 +17,7 @@ from scenario_kit.lint.rules.leaks.brief.text import (
     contains_name,
     contains_word,
     find_invisible,
+    find_unusual,
     normalize_text,
     split_sentences,
 )
@@ -45,7 +46,8 @@ _UNITS: Final = r"(?:[KMG]i?B?|mebibytes?|gibibytes?|m|millicores?|mcpu)"
 @register_check("SK211")
 def check_brief(case: LintContext) -> Iterator[Problem]:
     text = normalize_text(case.scenario.spec.brief)
-    leaks = list(dict.fromkeys((*find_invisible(case.scenario.spec.brief), *_find_leaks(case, text))))
+    written = case.scenario.spec.brief
+    leaks = list(dict.fromkeys((*find_invisible(written), *find_unusual(written), *_find_leaks(case, text))))
     foreign = {sentence: words for sentence in split_sentences(text) if (words := judge_sentence(sentence))}
     broken = {ref.name for use in case.scenario.spec.faults for ref in _list_broken_objects(case, use)}
     named = [name for name in sorted(broken) if any(contains_name(sentence, name) for sentence in foreign)]

@@ -23,6 +23,8 @@ _OF_EMOJI: Final = ("\u200d", "\ufe0f")
 _EMOJI: Final = ("So", "Sk", "Sm", "Mn", "Po", "Pd", "Nd")
 #: The letters that have an emoji presentation (Unicode emoji-variation-sequences.txt).
 _LETTERS: Final = ("\u2139",)
+#: Runs of kinds of characters (``_classify``) that no prose has.
+_UNUSUAL: Final = re.compile(r"s(?:o?s){3,}|f{5,}|b{2,}|(?:wm){3,}|c")
 
 
 def normalize_text(text: str) -> str:
@@ -45,6 +47,36 @@ def find_invisible(text: str) -> Iterator[str]:
         if (selects or category in ("Cf", "Co", "Cn")) and not of_emoji:
             yield f"U+{code:04X}, which nobody sees"
         before = character
+
+
+def find_unusual(text: str) -> Iterator[str]:
+    """Yield runs of signs that stand for letters: styled letters, flags, Braille, marks on each letter, and controls.
+
+    Single ones are usual: a trademark, a flag, an accent.
+    """
+    forms = "".join(_classify(character) for character in unicodedata.normalize("NFC", text))
+    composed = unicodedata.normalize("NFC", text)
+    for found in _UNUSUAL.finditer(forms):
+        shown = composed[found.start() : found.end()]
+        codes = " ".join(f"U+{ord(c):04X}" for c in shown[:3])
+        yield f"{codes}{' …' if len(shown) > 3 else ''}, which stand for letters"
+
+
+def _classify(character: str) -> str:
+    """Return one letter for the kind of a character: styled letter, flag, Braille, mark, control, word or other."""
+    code, category = ord(character), unicodedata.category(character)
+    if 0x1F1E6 <= code <= 0x1F1FF:
+        return "f"
+    if 0x2800 <= code <= 0x28FF:
+        return "b"
+    if category in ("Mn", "Me"):
+        return "m"
+    if category == "Cc" and character not in "\n\t\r":
+        return "c"
+    if character.isascii():
+        return "w" if character.isalpha() else "o"
+    usual = unicodedata.normalize("NFKC", character)
+    return "s" if len(usual) == 1 and usual.isascii() and usual.isalpha() else "o"
 
 
 def split_sentences(text: str) -> list[str]:

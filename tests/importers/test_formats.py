@@ -301,6 +301,62 @@ def test_imported_rules_keep_their_fields(catalog: Catalog) -> None:
     assert case["minute"] == 7
 
 
+MIXIN = """groups:
+- name: records
+  rules:
+  - record: cpu:rate5m
+    expr: sum by (cluster, namespace, pod) (rate(container_cpu_usage_seconds_total{job="kubelet", image!=""}[5m]))
+  - {record: "owner:relabel", expr: "kube_pod_owner", labels: {workload_type: deployment}}
+- name: alerts
+  rules:
+  - {alert: Busy, expr: "sum by (namespace) (cpu:rate5m) > 1", annotations: {summary: "{{ $labels.pod }}"}}
+  - {alert: Hot, expr: "cpu:rate5m > 1", annotations: {summary: "{{ $labels.pod }}"}}
+  - {alert: Chosen, expr: 'cpu:rate5m{pod="a"} > 1'}
+  - alert: Crash
+    expr: kube_pod_container_status_waiting{reason="CrashLoopBackOff", job="kube-state-metrics", cluster=~".+"} > 0
+    keep_firing_for: 5m
+  - {alert: Other, expr: 'up{job="podinfo"} == 0'}
+"""
+
+
+def test_recording_rules_stay_with_the_alerts_that_use_them(catalog: Catalog) -> None:
+    result = import_text("promrules", catalog, MIXIN)
+    records, alerts = yaml.safe_load(result.drafts[0].text)["groups"]
+
+    assert [rule["record"] for rule in records["rules"]] == ["cpu:rate5m", "owner:relabel"]
+    assert records["rules"][1]["labels"] == {"workload_type": "deployment"}
+    assert [rule["alert"] for rule in alerts["rules"]] == ["Busy", "Hot", "Crash", "Other"]
+    assert "used with labels or an offset" in decision(result, "groups[1].rules[2]").reason
+
+
+def test_labels_of_a_clusters_own_scrapes_are_removed(catalog: Catalog) -> None:
+    result = import_text("promrules", catalog, MIXIN)
+    records, alerts = yaml.safe_load(result.drafts[0].text)["groups"]
+    expressions = {
+        rule.get("alert", rule.get("record")): rule["expr"] for rule in (*records["rules"], *alerts["rules"])
+    }
+
+    assert '{image!=""}' in expressions["cpu:rate5m"]
+    assert '{reason="CrashLoopBackOff", }' in expressions["Crash"]
+    assert '{job="podinfo"}' in expressions["Other"], "the app's own"
+    reason = decision(result, "groups[1].rules[3].expr").reason
+    assert reason == ("matchers of `job`, `cluster` are removed: `job`, `cluster` depend on how a cluster is scraped")
+
+
+def test_entity_is_a_label_of_the_result(catalog: Catalog) -> None:
+    _, alerts = yaml.safe_load(import_text("promrules", catalog, MIXIN).drafts[0].text)["groups"]
+
+    assert [rule.get("entity", {}).get("label") for rule in alerts["rules"]] == [None, "pod", None, None]
+
+
+def test_recording_rules_alone_are_no_pack(catalog: Catalog) -> None:
+    text = MIXIN.partition("- name: alerts")[0]
+    result = import_text("promrules", catalog, text)
+
+    assert result.drafts == ()
+    assert any("none of its alerts could be imported" in each.reason for each in result.decisions)
+
+
 def test_app_can_be_chosen(catalog: Catalog) -> None:
     text = INPUTS["litmus"].read_text().replace("otel-demo", "shop").replace("component=checkout", "component=frontend")
     assert spec(import_text("litmus", catalog, text))["app"]["name"] == "otel-demo"

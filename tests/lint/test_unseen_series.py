@@ -45,6 +45,11 @@ def list_messages(path: Path) -> list[str]:
         ('kube_pod_status_phase{phase="Dead"}', [f'{VALUE} phase of kube_pod_status_phase never has: "Dead"']),
         ('kube_pod_status_ready{condition="True"}', [f'{VALUE} condition of kube_pod_status_ready never has: "True"']),
         (f"sum by (service) (rate({CALLS}[2m])) > 5", [f"groups by a label that {CALLS} does not have: service"]),
+        (f"sum by (service_name, cluster, job) (rate({CALLS}[2m])) > 5", []),
+        (
+            "sum by (tier) (kube_pod_owner + kube_pod_info) > 5",
+            ["groups by a label that kube_pod_owner and kube_pod_info do not have: tier"],
+        ),
         (f"sum(rate({CALLS}[2m])) > 5 and on () absent(nothing_total)", [f"{NAME}: nothing_total"]),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from scenario_kit.importers.formats.rule_cases import build_case
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
 from scenario_kit.lint import lint_text
+from scenario_kit.load.promql.result_labels import find_result_labels
 from scenario_kit.load.yaml.comments import format_question
 from scenario_kit.model import Severity
 from scenario_kit.model.authored.alert_rule import EVALUATION
@@ -28,7 +29,11 @@ _ENTITIES: Final = {
 }  # fmt: skip
 _LABEL: Final = re.compile(r"\$labels\.([a-zA-Z_]\w*)|\blabels\.([a-zA-Z_]\w*)")
 _GROUPING: Final = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
-_NAMESPACE: Final = re.compile(r"""\bnamespace\s*(?:=~|!~|!=|=)\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*,?\s*""")
+#: A matcher of the namespace, or of a label that the scrape of a cluster's own components adds.
+_SURROUNDING: Final = re.compile(
+    r"""\b(?:(?P<label>namespace|cluster|metrics_path)\s*(?:=~|!~|!=|=)\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+    r"""|(?P<job>job)\s*=~?\s*["'][^"']*(?:kube-state-metrics|kubelet|cadvisor)[^"']*["'])\s*,?\s*"""
+)
 #: The code for an alert without a test case; the importer adds one.
 _UNTESTED: Final = "SK310"
 _RULE_FIELDS: Final = ("alert", "record", "for", "keep_firing_for", "labels", "annotations")
@@ -44,9 +49,10 @@ def import_promrules(context: ImportContext, files: Sequence[InputFile]) -> None
             continue
         name = _name_pack(node, names)
         questions: list[str] = []
-        kept = [group for each in groups if (group := _map_group(context, each, name, questions)) is not None]
-        if not kept:
-            node.report_refusal("none of its rules could be imported", "correct them, or leave the file out")
+        records = _read_records(groups)
+        kept = [g for each in groups if (g := _map_group(context, each, name, questions, records)) is not None]
+        if not any("alert" in rule for group in kept for rule in group["rules"]):
+            node.report_refusal("none of its alerts could be imported", "correct them, or leave the file out")
             continue
         context.writer.files += _build_files(name, kept, node, questions)
 
@@ -82,6 +88,16 @@ def _find_groups(node: InputNode) -> list[InputNode] | None:
     return node.list_nodes("groups") if isinstance(data.get("groups"), list) and "kind" not in data else None
 
 
+def _read_records(groups: Sequence[InputNode]) -> list[Object]:
+    """Return the recording rules of a file, which alerts of any group may use."""
+    rules = [each.value for group in groups for each in group.list_nodes("rules") if isinstance(each.value, dict)]
+    return [
+        {**rule, "expr": _SURROUNDING.sub("", rule["expr"])}
+        for rule in rules
+        if "record" in rule and isinstance(rule.get("expr"), str)
+    ]
+
+
 def _name_pack(node: InputNode, names: set[str]) -> str:
     base = node.read_text("metadata", "name") or Path(node.position.path).stem
     name, number = make_name(base), 2
@@ -91,7 +107,9 @@ def _name_pack(node: InputNode, names: set[str]) -> str:
     return name
 
 
-def _map_group(context: ImportContext, group: InputNode, pack: str, questions: list[str]) -> Object | None:
+def _map_group(
+    context: ImportContext, group: InputNode, pack: str, questions: list[str], records: Sequence[Object]
+) -> Object | None:
     """Map a group; None if none of its rules is imported."""
     made: Object = {"name": group.read_text("name") or "rules"}
     if (head := group.find("name")) is not None:
@@ -101,10 +119,9 @@ def _map_group(context: ImportContext, group: InputNode, pack: str, questions: l
     if (labels := group.find("labels")) is not None and isinstance(labels.value, dict):
         labels.take("labels of every rule in the group")
         made["labels"] = labels.value
-    rules = [rule for each in group.list_nodes("rules") if (rule := _map_rule(context, each, pack, questions))]
-    if not any("alert" in rule for rule in rules):
-        return None
-    return {**made, "rules": rules}
+    found = (_map_rule(context, each, pack, questions, records) for each in group.list_nodes("rules"))
+    rules = [rule for rule in found if rule]
+    return {**made, "rules": rules} if rules else None
 
 
 def _fit_interval(node: InputNode) -> str:
@@ -122,7 +139,9 @@ def _fit_interval(node: InputNode) -> str:
     return f"{fitted}s"
 
 
-def _map_rule(context: ImportContext, node: InputNode, pack: str, questions: list[str]) -> Object | None:
+def _map_rule(
+    context: ImportContext, node: InputNode, pack: str, questions: list[str], records: Sequence[Object]
+) -> Object | None:
     """Map one rule; refuse it and return None if it is invalid or would not pass lint."""
     data = node.value if isinstance(node.value, dict) else {}
     expr = node.find("expr")
@@ -131,11 +150,12 @@ def _map_rule(context: ImportContext, node: InputNode, pack: str, questions: lis
         node.refuse("a rule needs `expr`, and `alert` or `record`", "complete it")
         return None
     rule: Object = {key: data[key] for key in _RULE_FIELDS if key in data} | {"expr": str(expr.value)}
-    stripped = _NAMESPACE.sub("", rule["expr"])
+    removed = dict.fromkeys(m["label"] or m["job"] for m in _SURROUNDING.finditer(rule["expr"]))
+    stripped = _SURROUNDING.sub("", rule["expr"])
     written, rule["expr"] = rule["expr"], stripped
     if "alert" in rule and (entity := _guess_entity(rule)):
         rule["entity"] = entity
-    problem = _find_problem(context, pack, rule)
+    problem = _find_problem(context, pack, rule, records)
     if problem:
         node.refuse(f"rule '{name}': {problem}", "correct the rule, or leave it out")
         return None
@@ -143,12 +163,20 @@ def _map_rule(context: ImportContext, node: InputNode, pack: str, questions: lis
         if (part := node.find(key)) is not None:
             part.take(f"{key} of the rule")
     if stripped != written:
-        expr.map("expr", "matchers of `namespace` are removed; a trial adds its own")
+        expr.map("expr", _explain_removal(removed))
     else:
         expr.take("expr")
     if "alert" in rule:
         _decide_entity(node, rule, questions)
     return rule
+
+
+def _explain_removal(labels: Iterable[str]) -> str:
+    """Say which matchers are removed from an expression, and why."""
+    reasons = ("a trial adds its own",) if "namespace" in labels else ()
+    if others := [label for label in labels if label != "namespace"]:
+        reasons = (*reasons, f"{', '.join(f'`{label}`' for label in others)} depend on how a cluster is scraped")
+    return f"matchers of {', '.join(f'`{label}`' for label in labels)} are removed: {'; '.join(reasons)}"
 
 
 def _decide_entity(node: InputNode, rule: Object, questions: list[str]) -> None:
@@ -163,21 +191,28 @@ def _decide_entity(node: InputNode, rule: Object, questions: list[str]) -> None:
 
 
 def _guess_entity(rule: Object) -> dict[str, str] | None:
-    """Guess the label that identifies the object: one that annotations quote, or that the expression groups by."""
+    """Guess the label of the result that identifies the object: one that annotations quote, or the expression groups by."""
     annotations = " ".join(map(str, (rule.get("annotations") or {}).values()))
     quoted = [first or second for first, second in _LABEL.findall(annotations)]
     grouped = [label.strip() for part in _GROUPING.findall(rule["expr"]) for label in part.split(",")]
+    try:
+        left = find_result_labels(rule["expr"])
+    except ValueError:
+        return None  # the rule is refused for it
     for labels in (quoted, grouped):
-        found = next((label for label in _ENTITIES if label in labels), "")
+        found = next((label for label in _ENTITIES if label in labels and (left is None or label in left)), "")
         if found:
             return {"label": found, "kind": _ENTITIES[found]}
     return None
 
 
-def _find_problem(context: ImportContext, pack: str, rule: Object) -> str:
-    """Return why a rule cannot be part of a pack, or empty."""
+def _find_problem(context: ImportContext, pack: str, rule: Object, records: Sequence[Object]) -> str:
+    """Return why a rule cannot be part of a pack with the recording rules of its file, or empty."""
     document: Any = {"groups": [{"name": "rules", "rules": [rule]}]}
-    unread = next((each for _, each in read_rules(pack, document) if isinstance(each, InvalidRule)), None)
+    others = [each for each in records if each.get("record") != rule.get("record")]
+    known: Any = {"groups": [*document["groups"], {"name": "records", "rules": others}]}
+    written = (each for place, each in read_rules(pack, known) if place.place[:2] == ("groups", 0))
+    unread = next((each for each in written if isinstance(each, InvalidRule)), None)
     if unread is not None:
         return unread.message
     found = lint_text(dump_document(document), Path("alerts", f"{pack}.yaml"), context.catalog)

@@ -23,6 +23,8 @@ from scenario_kit.load.yaml.edit import Put
 
 #: The label of which a matcher is added to every expression.
 _SCOPED: Final = "namespace"
+#: Labels that a scrape adds to every series of its target: grouping by one that is absent changes no group.
+_OF_TARGETS: Final = ("cluster", "instance", "job")
 #: Functions that create labels.
 _MAKE_LABELS: Final = ("label_replace", "label_join", "count_values", "info")
 #: The label that holds component names.
@@ -152,8 +154,9 @@ def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_SeriesProblem]
         return
     known = frozenset[str]().union(*(LABELS[name] for name in names))
     for label in modifier.labels:
-        if label not in known:
-            message = f"groups by a label that {' and '.join(dict.fromkeys(names))} does not have: {label}"
+        if label not in known and label not in _OF_TARGETS:
+            whose = " and ".join(dict.fromkeys(names))
+            message = f"groups by a label that {whose} {'do' if ' and ' in whose else 'does'} not have: {label}"
             yield _SeriesProblem(message, label, label, known)
 
 

@@ -191,7 +191,7 @@ def _decide_entity(node: InputNode, rule: Object, questions: list[str]) -> None:
 
 
 def _guess_entity(rule: Object) -> dict[str, str] | None:
-    """Guess the label of the result that identifies the object: one that annotations quote, or the expression groups by."""
+    """Guess the label of the result that identifies the object: one that annotations quote, or one of a grouping."""
     annotations = " ".join(map(str, (rule.get("annotations") or {}).values()))
     quoted = [first or second for first, second in _LABEL.findall(annotations)]
     grouped = [label.strip() for part in _GROUPING.findall(rule["expr"]) for label in part.split(",")]

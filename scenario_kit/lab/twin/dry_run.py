@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.cluster.cluster_view import View
+from scenario_kit.lab.twin.cluster.dns import list_readings
 from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.numeric.random_streams import Streams
@@ -114,6 +115,8 @@ class _DryRun:
         at = f"{address.host}:{address.port}"
         service = self._service(address.host)
         if lane is None or lane.outcome == ConnectionOutcome.NXDOMAIN:
+            if unnamed := self._find_unnamed(address.host):
+                return unnamed
             near = get_close_matches(address.host, [s["metadata"]["name"] for s in self._view.list_all("Service")])
             hint = f"; did you mean '{near[0]}'?" if near else ""
             return f"there is no Service '{address.host}'{hint}" if service is None else f"{at} has no port"
@@ -135,6 +138,16 @@ class _DryRun:
         ):
             return f"nothing listens at {at}: {self._behind(service, address.port, edge.callee)}"
         return f"nothing listens at {at}"
+
+    def _find_unnamed(self, host: str) -> str:
+        """Explain a name below that of a Service; empty if there is no such Service."""
+        named = ((hostname, self._service(name)) for hostname, name, _ in list_readings(host, "") if hostname)
+        hostname, service = next(named, ("", None))
+        if service is None:
+            return ""
+        name, headless = service["metadata"]["name"], service["spec"].get("clusterIP") == "None"
+        why = f"no pod of Service/{name} has the name '{hostname}'"
+        return why if headless else f"{why}: it is not headless (`clusterIP: None`)"
 
     def _service(self, host: str) -> Object | None:
         name = host.partition(".")[0]
@@ -266,7 +279,7 @@ def _build_pod(workload: Object, home: str, number: int) -> Object:
             "creationTimestamp": "2024-01-01T00:00:00Z",
             "workload": (workload["kind"], workload["metadata"]["name"]),
         },
-        "spec": {**template["spec"], "nodeName": "node-0"},
+        "spec": {**template["spec"], **_name_host(workload, name), "nodeName": "node-0"},
         "status": {
             "phase": "Running",
             "podIP": f"10.0.{number // 250}.{number % 250 + 1}",
@@ -276,6 +289,13 @@ def _build_pod(workload: Object, home: str, number: int) -> Object:
             ],
         },
     }
+
+
+def _name_host(workload: Object, name: str) -> Object:
+    """Return the hostname and subdomain that the controller gives to a pod of a StatefulSet."""
+    if workload["kind"] != "StatefulSet":
+        return {}
+    return {"hostname": name, "subdomain": workload["spec"].get("serviceName") or ""}
 
 
 def _is_selected(service: Object, pod: Object) -> bool:
@@ -298,7 +318,14 @@ def _slice(service: Object, pods: Iterable[Object]) -> Object:
             for p in service["spec"].get("ports") or ()
         ],
         "endpoints": [
-            {"addresses": [p["status"]["podIP"]], "conditions": {"ready": True}, "nodeName": p["spec"]["nodeName"]}
+            {
+                "addresses": [p["status"]["podIP"]],
+                "conditions": {"ready": True},
+                "nodeName": p["spec"]["nodeName"],
+                "hostname": p["spec"].get("hostname")
+                if p["spec"].get("subdomain") == service["metadata"]["name"]
+                else "",
+            }
             for p in selected
         ],
     }

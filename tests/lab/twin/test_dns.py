@@ -27,6 +27,9 @@ FULL = "cart.shop.svc.cluster.local"
         ("cart.shop", ["cart.shop.shop.svc.cluster.local"], False, True),  # the first attempt fails anyway
         (FULL, ["cart.*"], True, True),
         (f"{FULL}.", [FULL], True, True),
+        ("db-0.db.shop.svc", ["db-0.db.*"], True, True),
+        ("db-0.db.shop.svc.cluster.local", ["db.*"], False, False),
+        ("api.example.com", ["api.example.com"], True, True),
         ("example.org.", ["example.org"], True, True),
         ("example.org.", ["example.com"], False, False),
     ],

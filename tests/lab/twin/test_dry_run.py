@@ -70,6 +70,20 @@ def test_consistent_app_has_no_misses() -> None:
     assert dry_run(objects=lambda objects: objects.remove(service(objects, "box"))) != []
 
 
+@pytest.mark.parametrize(("host", "found"), [("api-0.api", True), ("api-0.api.tiny.svc", True), ("api-1.api", False)])
+def test_pods_of_a_stateful_set_have_names(host: str, found: bool) -> None:
+    def make_stateful(objects: list[Document]) -> None:
+        env("gate", API_ADDR=f"{host}:9000")(objects)
+        service(objects, "api")["spec"]["clusterIP"] = "None"
+        workload = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "api")
+        workload["kind"], workload["spec"]["serviceName"] = "StatefulSet", "api"
+
+    reported = [miss.text for miss in dry_run(objects=make_stateful) if "call from 'gate'" in miss.text]
+    assert reported == (
+        [] if found else ["the call from 'gate' to 'api' fails: no pod of Service/api has the name 'api-1'"]
+    )
+
+
 @pytest.mark.parametrize(
     ("twin", "objects", "message", "place"),
     [

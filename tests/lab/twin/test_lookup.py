@@ -44,6 +44,9 @@ def net() -> Network:
         *WEB,
         *STORE,
         service("bare", "None"),
+        service("db", "None"),
+        endpoints("db", endpoint("10.0.0.8") | {"hostname": "db-0"}, endpoint("10.0.0.9") | {"hostname": "db-1"}),
+        endpoints("web", endpoint("10.0.0.2") | {"hostname": "web-0"}, suffix="-named"),
         service("empty", "10.96.0.2", {"port": 80}),
         service("unnamed", "10.96.0.3", {"port": 80}),
         endpoints("unnamed", endpoint("10.0.0.4"), _=8000),
@@ -86,6 +89,15 @@ def net() -> Network:
         ("unnamed", 80, DialLookup(ConnectionOutcome.OK, to("10.0.0.4", port=8000), "10.96.0.3")),
         ("store.stores", 5432, DialLookup(ConnectionOutcome.OK, to("10.1.0.2", port=5432), "10.1.0.2")),
         ("bare", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("db", 27017, DialLookup(ConnectionOutcome.OK, to("10.0.0.8", "10.0.0.9", port=27017), "10.0.0.8")),
+        *(
+            (f"DB-1.db{rest}", 27017, DialLookup(ConnectionOutcome.OK, to("10.0.0.9", port=27017), "10.0.0.9"))
+            for rest in ("", ".shop", ".shop.svc", ".shop.svc.cluster.local", ".shop.svc.cluster.local.")
+        ),
+        ("db-2.db", 27017, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("db-1.db.stores", 27017, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("db-1.db.shop.svc.cluster.example", 27017, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("web-0.web", 8080, DialLookup(ConnectionOutcome.NXDOMAIN)),  # only a headless Service has names of pods
         ("alias", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
         ("outside", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
         ("nothing", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),

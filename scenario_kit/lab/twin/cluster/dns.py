@@ -56,10 +56,26 @@ def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, Wrong
 
 
 def qualify_name(host: str, namespace: str) -> str:
-    """Return the fully qualified name of a host of the cluster."""
+    """Return the fully qualified name of a host of the cluster; before ``.svc``, a third label is that of a pod."""
     labels = host.rstrip(".").lower().split(".")
-    name, home = labels[0], "".join(labels[1:2]) or namespace
-    return ".".join((name, home, *DOMAIN, ""))
+    hostname = labels[:1] if labels[3:] and tuple(labels[3:]) == DOMAIN[: len(labels) - 3] else []
+    name, home = labels[len(hostname)], "".join(labels[len(hostname) + 1 : len(hostname) + 2]) or namespace
+    return ".".join((*hostname, name, home, *DOMAIN, ""))
+
+
+def list_readings(host: str, namespace: str) -> tuple[tuple[str, str, str], ...]:
+    """List what a name of the cluster can mean to a pod: hostname, Service and namespace, in the order of the search.
+
+    Endpoints of a headless Service whose pods have hostnames, as those of a StatefulSet, have names below the Service's
+    (the specification of DNS-based service discovery, 2.4.1). Without hostname, it is the Service itself.
+    """
+    labels = host.rstrip(".").lower().split(".")
+    readings = []
+    for count in (1, 0):
+        names, rest = labels[count:], tuple(labels[count + 2 :])
+        if names and rest == DOMAIN[: len(rest)]:
+            readings.append(("".join(labels[:count]), names[0], "".join(names[1:2]) or namespace))
+    return tuple(readings)
 
 
 def list_attempts(host: str, namespace: str) -> tuple[str, ...]:

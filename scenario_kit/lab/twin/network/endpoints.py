@@ -11,7 +11,13 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.cluster.cluster_view import View
-from scenario_kit.lab.twin.cluster.dns import DOMAIN, collect_wrong_answers, draw_address, find_alias, qualify_name
+from scenario_kit.lab.twin.cluster.dns import (
+    collect_wrong_answers,
+    draw_address,
+    find_alias,
+    list_readings,
+    qualify_name,
+)
 from scenario_kit.lab.twin.cluster.network_policy import (
     DNS_LABELS,
     DNS_NAMESPACE,
@@ -200,21 +206,23 @@ class Network:
         )
 
     def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> DialLookup:
-        labels = host.rstrip(".").lower().split(".")
-        name, namespace, rest = labels[0], "".join(labels[1:2]) or self._home(pod), tuple(labels[2:])
-        if depth > 4 or namespace not in self._labels or rest != DOMAIN[: len(rest)]:
-            return DialLookup(ConnectionOutcome.NXDOMAIN)
-        service = self._view.within(namespace).kind("Service").get(name)
-        if service is None:
-            return DialLookup(ConnectionOutcome.NXDOMAIN)
-        if service["spec"].get("type") == "ExternalName":
-            return self._name(pod, str(service["spec"].get("externalName") or ""), port, protocol, depth + 1)
-        return self._service(pod, service, port, protocol)
+        for hostname, name, namespace in list_readings(host, self._home(pod)) if depth <= 4 else ():
+            service = self._view.within(namespace).kind("Service").get(name) if namespace in self._labels else None
+            if service is None:
+                continue
+            if hostname:
+                if found := self._backends(service, None, port, hostname=hostname) if _is_headless(service) else ():
+                    return DialLookup(ConnectionOutcome.OK, found, found[0].ip)
+                continue
+            if service["spec"].get("type") == "ExternalName":
+                return self._name(pod, str(service["spec"].get("externalName") or ""), port, protocol, depth + 1)
+            return self._service(pod, service, port, protocol)
+        return DialLookup(ConnectionOutcome.NXDOMAIN)
 
     def _service(self, pod: Object, service: Object, port: int, protocol: str) -> DialLookup:
         spec = service["spec"]
         ip = str(spec.get("clusterIP") or "")
-        if ip == "None":
+        if _is_headless(service):
             found = self._backends(service, None, port)
             return (
                 DialLookup(ConnectionOutcome.OK, found, found[0].ip)
@@ -239,12 +247,20 @@ class Network:
     def _local(pod: Object, spec: Object) -> str:
         return str(pod["spec"].get("nodeName") or "") if spec.get("internalTrafficPolicy") == "Local" else ""
 
-    def _backends(self, service: Object, port_name: str | None, port: int, node: str = "") -> tuple[Destination, ...]:
+    def _backends(
+        self, service: Object, port_name: str | None, port: int, node: str = "", *, hostname: str = ""
+    ) -> tuple[Destination, ...]:
         """Return the ready endpoints of a Service, or else the terminating ones that still serve.
 
         This is kube-proxy's behavior since 1.26 (KEP-1669); a headless Service has no proxy, only names of ready pods.
+        With ``hostname``, only the endpoint of that name counts.
         """
-        usual = self._select(service, port_name, port, node, _is_ready)
+
+        def is_ready(endpoint: Object) -> bool:
+            named = not hostname or str(endpoint.get("hostname") or "").lower() == hostname
+            return named and _is_ready(endpoint.get("conditions") or {})
+
+        usual = self._select(service, port_name, port, node, is_ready)
         return usual or (() if port_name is None else self._select(service, port_name, port, node, _is_draining))
 
     def _select(
@@ -261,7 +277,7 @@ class Network:
             if number is None:
                 continue
             for endpoint in item.get("endpoints") or ():
-                if not condition(endpoint.get("conditions") or {}) or (node and endpoint.get("nodeName") != node):
+                if not condition(endpoint) or (node and endpoint.get("nodeName") != node):
                     continue
                 addresses = map(strip_zeros, endpoint.get("addresses") or ())
                 found += [Destination(address, int(number)) for address in addresses]
@@ -316,8 +332,13 @@ def _is_ready(conditions: Object) -> bool:
     return conditions.get("ready") is not False
 
 
-def _is_draining(conditions: Object) -> bool:
+def _is_headless(service: Object) -> bool:
+    return str(service["spec"].get("clusterIP") or "") == "None"
+
+
+def _is_draining(endpoint: Object) -> bool:
     """Return whether an endpoint serves while its pod terminates; an unset `serving` defaults to `ready`."""
+    conditions = endpoint.get("conditions") or {}
     serving = conditions.get("serving")
     return bool(conditions.get("terminating")) and bool(conditions.get("ready") if serving is None else serving)
 

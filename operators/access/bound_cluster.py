@@ -1,8 +1,8 @@
-"""The cluster as the operator uses it: in a namespace that it made it binds its role before it writes there.
+"""A cluster client that binds the operator's role in each namespace that it creates.
 
-The operator's ClusterRole writes no namespaced object of an app. What it may write in the namespaces of apps is another
-ClusterRole, which it binds to itself in each namespace that it makes (docs/security.md). A namespace of an earlier
-version, or one whose binding was removed, gets it when the API server refuses a request there.
+The operator's own ClusterRole cannot write the namespaced objects of an app. A second ClusterRole can, and the operator
+binds it to itself in each namespace that it creates (docs/security.md). A missing binding, as in a namespace of an
+earlier version, is created when the API server refuses a request.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from typing import Any, Final, TypeVar
 
 from scenario_kit.errors import AlreadyExists, Forbidden
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.ports import Cluster, Kind, LogLine, PatchType, Probed
 from scenario_kit.schema.install import build_app_binding
 from scenario_kit.schema.writable import OWNED
 
 _T = TypeVar("_T")
 #: Number and interval in seconds of the checks whether a new binding is effective.
-_TRIES: Final = 50
+_CHECKS: Final = 50
 _PAUSE_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True)
 class BoundCluster:
-    """Implements ``ports.Cluster`` by another one, with the operator's rights in the namespaces that it made."""
+    """Implements ``ports.Cluster`` with the operator's rights in the namespaces that it creates."""
 
     inner: Cluster
     pause: Callable[[float], None] = time.sleep
@@ -43,11 +44,11 @@ class BoundCluster:
         return self._call(namespace, lambda: self.inner.list(kind, namespace, group=group, labels=labels))
 
     def create(self, obj: Object) -> Object:
-        """See ``Cluster``. In a new namespace of the operator its role is bound, and in force."""
-        made = self._call(_find_namespace(obj), lambda: self.inner.create(obj))
+        """See ``Cluster``. In a new namespace, the operator's role is bound and effective on return."""
+        created = self._call(_find_namespace(obj), lambda: self.inner.create(obj))
         if obj["kind"] == "Namespace":
-            self._bind(obj["metadata"]["name"])
-        return made
+            self._bind(created)
+        return created
 
     def apply(self, obj: Object) -> Object:
         """See ``Cluster``."""
@@ -78,31 +79,30 @@ class BoundCluster:
         return self._call(pod.namespace, lambda: self.inner.probe(pod, port, path))
 
     def _call(self, namespace: str, send: Callable[[], _T]) -> _T:
-        """Send a request; one that is refused is sent again if the role was not bound in its namespace."""
+        """Send a request; if it is refused because the binding was missing, create that and send it again."""
         try:
             return send()
         except Forbidden:
-            if not namespace or not self._bind(namespace):
+            found = self.inner.get(Reference("Namespace", namespace)) if namespace else None
+            if found is None or not self._bind(found):
                 raise
         return send()
 
-    def _bind(self, namespace: str) -> bool:
-        """Bind the operator's role in a namespace that it made; return whether that was missing, and is in force."""
-        home = self.inner.get(Reference("Namespace", namespace))
-        if home is None or home["metadata"].get("deletionTimestamp") or not _is_owned(home):
+    def _bind(self, namespace: Object) -> bool:
+        """Bind the operator's role in a namespace, and wait until that is effective; return whether it was missing."""
+        name = namespace["metadata"]["name"]
+        if is_terminating(namespace) or not _is_owned(namespace) or self._is_bound(name):
             return False
-        if self._is_bound(namespace):
-            return False
-        with suppress(AlreadyExists):  # by another thread, and the authorizer learns of it by a watch
-            self.inner.create(build_app_binding(namespace))
-        for _ in range(_TRIES):
-            if self._is_bound(namespace):
+        with suppress(AlreadyExists):  # created by another thread
+            self.inner.create(build_app_binding(name))
+        for _ in range(_CHECKS):  # the authorizer watches bindings, so it sees them late
+            if self._is_bound(name):
                 break
             self.pause(_PAUSE_SECONDS)
-        return True  # the caller gets the API server's error
+        return True  # if it is still not effective, the repeated request gets the API server's error
 
     def _is_bound(self, namespace: str) -> bool:
-        return is_allowed(self.inner, "list", "", "secrets", namespace)  # a right that no other role gives
+        return is_allowed(self.inner, "list", "", "secrets", namespace)  # no other role grants this
 
 
 def is_allowed(cluster: Cluster, verb: str, group: str, resource: str, namespace: str) -> bool:
@@ -116,10 +116,10 @@ def is_allowed(cluster: Cluster, verb: str, group: str, resource: str, namespace
         verb: a verb of the API.
         group: an API group; empty for core.
         resource: a resource, or one of its subresources: ``pods``, ``pods/log``.
-        namespace: where.
+        namespace: the namespace.
     """
-    name, _, below = resource.partition("/")
-    about = {"verb": verb, "group": group, "resource": name, "subresource": below, "namespace": namespace}
+    name, _, subresource = resource.partition("/")
+    about = {"verb": verb, "group": group, "resource": name, "subresource": subresource, "namespace": namespace}
     review = {
         "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": {},
         "spec": {"resourceAttributes": about},

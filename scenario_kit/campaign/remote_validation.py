@@ -14,11 +14,12 @@ from typing import Final, Literal
 
 from scenario_kit.campaign.planning.plans import PlannedTrial
 from scenario_kit.campaign.run import Polling
-from scenario_kit.campaign.trial_store import KEPT_LABEL, is_terminating, read_status
+from scenario_kit.campaign.trial_store import KEPT_LABEL, read_status
 from scenario_kit.errors import AlreadyExists, InfrastructureError, NotFound, Unreachable, UsageError
 from scenario_kit.model import Object, Reference, TrialSpec, Value
 from scenario_kit.model.authored.scenario import API_VERSION
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, VALIDATION_LABEL
 from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus

@@ -17,9 +17,10 @@ import msgspec
 from scenario_kit.campaign.planning.plans import PlannedTrial
 from scenario_kit.campaign.planning.scheduler import Move, ObservedTrial, advance
 from scenario_kit.campaign.results.result import TrialResult
-from scenario_kit.campaign.trial_store import Campaign, is_stale, is_terminating, read_status
+from scenario_kit.campaign.trial_store import Campaign, is_stale, read_status
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.trial import TrialStatus
 
 log = logging.getLogger(__name__)

@@ -121,11 +121,6 @@ def read_status(trial: Object) -> TrialStatus:
     return TrialStatus.from_json(trial.get("status") or {})
 
 
-def is_terminating(trial: Object) -> bool:
-    """Return whether a trial is being deleted."""
-    return bool(trial["metadata"].get("deletionTimestamp"))
-
-
 def is_stale(trial: Object) -> bool:
     """Return whether a trial of an earlier run must be replaced: it was kept, or infrastructure ended it."""
     outcome = read_status(trial).outcome

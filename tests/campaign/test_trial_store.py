@@ -10,7 +10,6 @@ from scenario_kit.campaign.trial_store import (
     KEPT_LABEL,
     Campaign,
     TrialEvidence,
-    is_terminating,
     measure_duration,
     read_evidence,
     read_status,
@@ -20,6 +19,7 @@ from scenario_kit.campaign.trial_store import (
 )
 from scenario_kit.model import AlertHistory, Reference, TrialSpec, TrialStep
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
 from scenario_kit.model.runtime.observation import Passage, Work
 from scenario_kit.model.twin import Assumption

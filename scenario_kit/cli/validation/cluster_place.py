@@ -28,12 +28,12 @@ from scenario_kit.campaign.remote_validation import (
     read_progress,
 )
 from scenario_kit.campaign.results.location import locate_findings
-from scenario_kit.campaign.trial_store import is_terminating
 from scenario_kit.cli.terminal.live import Timeline
 from scenario_kit.cli.terminal.output import print_progress
 from scenario_kit.errors import ClusterError, InfrastructureError, UsageError
 from scenario_kit.model import Object, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.render import resolve
 from scenario_kit.render.scenarios.bundle import bundle_scenario
 from scenario_kit.report import Report

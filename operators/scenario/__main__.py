@@ -35,59 +35,51 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     logging.getLogger("kopf.objects").setLevel(logging.WARNING)  # one line per handler call
+    stopped = threading.Event()
     try:
         environment = _build_environment(arguments)
+        _serve_webhook(environment, arguments.webhook, stopped)
+        _run(environment, arguments)
     except ScenarioKitError as problem:
         print(f"{problem}\nfix: {problem.fix}" if problem.fix else problem, file=sys.stderr)
         return problem.exit_code
-    if environment.kubeconfig:
-        os.environ["KUBECONFIG"] = environment.kubeconfig
-    # In a lab, nothing restarts an operator that exited because the API server was down.
-    patience = RENEW_DEADLINE_SECONDS if arguments.context or arguments.in_cluster else math.inf
-    try:
-        stopped = _listen(environment, arguments)
-    except ScenarioKitError as problem:
-        print(f"{problem}\nfix: {problem.fix}", file=sys.stderr)
-        return problem.exit_code
-    try:
-        return _lead(environment, arguments.listen, patience)
     finally:
         stopped.set()
+    return 0
 
 
-def _listen(environment: Environment, arguments: argparse.Namespace) -> threading.Event:
-    """Serve the webhook if configured, even while another operator holds the Lease.
-
-    Returns:
-        The event that ends the renewal of the certificate.
+def _serve_webhook(environment: Environment, address: str, stopped: threading.Event) -> None:
+    """Serve the webhook if configured, even while another operator holds the Lease; ``stopped`` ends the renewal of its
+    certificate.
 
     Raises:
-        UsageError: the address cannot be bound.
+        UsageError: the address is invalid or cannot be bound.
     """
-    stopped = threading.Event()
     judge = partial(judge_object, environment.catalog, environment.settings)
-    context = create_context()
-    if arguments.webhook:
-        address = parse_address(arguments.webhook, "--webhook")
-        serve_reviews(address, context, judge)
+    if address:
+        context = create_context()
+        serve_reviews(parse_address(address, "--webhook"), context, judge)
         namespace = environment.settings.management_namespace
         keep_certificate(CertificateKeeper(environment.cluster, namespace, context), stopped)
     elif webhook := environment.webhook:
         serve_reviews(webhook.address, webhook.tls, judge)
-    return stopped
 
 
-def _lead(environment: Environment, listen: str, patience: float) -> int:
-    """Wait for the Lease, then reconcile until a signal arrives or the Lease is lost."""
+def _run(environment: Environment, arguments: argparse.Namespace) -> None:
+    """Wait for the Lease, then reconcile until a signal arrives or the Lease is lost.
+
+    Raises:
+        UsageError: the address of probes and metrics is invalid or cannot be bound.
+    """
     measurements, heartbeat = environment.measurements, Heartbeat()
-    elector = LeaderElector(environment.cluster, name_process(), patience=patience)
-    if listen:
+    if arguments.listen:
         probes = OperatorEndpoint(heartbeat, environment.describe_silence, measurements.registry)
-        try:
-            serve(parse_address(listen), probes)
-        except ScenarioKitError as problem:
-            print(f"{problem}\nfix: {problem.fix}", file=sys.stderr)
-            return problem.exit_code
+        serve(parse_address(arguments.listen), probes)
+    if environment.kubeconfig:
+        os.environ["KUBECONFIG"] = environment.kubeconfig  # read by Kopf
+    # In a lab, nothing restarts an operator that exited because the API server was down.
+    patience = RENEW_DEADLINE_SECONDS if arguments.context or arguments.in_cluster else math.inf
+    elector = LeaderElector(environment.cluster, name_process(), patience=patience)
     elector.acquire()
     measurements.leader.set(1)
     renewal = keep_leading(elector)
@@ -99,24 +91,22 @@ def _lead(environment: Environment, listen: str, patience: float) -> int:
     finally:
         elector.stop()
         renewal.join(RETRY_SECONDS)
-    return 0
 
 
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m operators.scenario", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--lab", default="default", help="name of the embedded lab")
-    where.add_argument("--context", default="", help="a context of the kubeconfig")
-    where.add_argument("--in-cluster", action="store_true", help="the cluster around this pod")
+    cluster = parser.add_mutually_exclusive_group()
+    cluster.add_argument("--lab", default="default", help="name of the embedded lab")
+    cluster.add_argument("--context", default="", help="a context of the kubeconfig")
+    cluster.add_argument("--in-cluster", action="store_true", help="the cluster of this pod")
     parser.add_argument("--allow-context", default="", help="allow this context although it is not a kind cluster")
-    parser.add_argument("--prometheus-url", default=os.environ.get("SCENARIO_KIT_PROMETHEUS_URL", ""))
     parser.add_argument(
-        "--offer",
-        action="append",
-        default=[],
-        help="a capability of the cluster that no canary can detect; may be repeated",
+        "--prometheus-url", default=os.environ.get("SCENARIO_KIT_PROMETHEUS_URL", ""), help="the cluster's Prometheus"
+    )
+    parser.add_argument(
+        "--offer", action="append", default=[], help="a capability that no canary can detect; may be repeated"
     )
     parser.add_argument("--listen", default="", help="serve /healthz, /readyz and /metrics at this HOST:PORT")
     parser.add_argument("--webhook", default="", help="answer the API server's webhook at this HOST:PORT, over TLS")
@@ -126,13 +116,19 @@ def _parse_arguments() -> argparse.Namespace:
 
 def _build_environment(arguments: argparse.Namespace) -> Environment:
     if not (arguments.context or arguments.in_cluster):
+        for option in ("allow_context", "offer"):
+            if getattr(arguments, option):
+                name = f"--{option.replace('_', '-')}"
+                raise UsageError(f"{name} does not apply to a lab", fix=f"add --context NAME, or remove {name}")
         return Environment.of_lab(arguments.lab, Settings(clock=arguments.clock))
+    if arguments.clock == "Virtual":
+        raise UsageError("only a lab has virtual time", fix="remove --clock, or the cluster")
     if not arguments.prometheus_url:
         raise UsageError(
             "a cluster with real nodes needs a Prometheus URL",
             fix="--prometheus-url URL, or SCENARIO_KIT_PROMETHEUS_URL",
         )
-    settings = Settings(clock="Wall", offers=tuple(arguments.offer))
+    settings = Settings(offers=tuple(arguments.offer))
     return Environment.of_cluster(arguments.context, arguments.allow_context, arguments.prometheus_url, settings)
 
 

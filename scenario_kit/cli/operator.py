@@ -77,14 +77,13 @@ def run(
 
     Example: scenario-kit operator run --context kind-demo --prometheus-url http://127.0.0.1:9090
     """
-    arguments = ["--lab", name, "--clock", clock]
-    if context:
-        arguments = ["--context", context, "--allow-context", allow_context, "--prometheus-url", prometheus_url]
-        arguments += [text for each in offer or () for text in ("--offer", each)]
-    if listen:
-        arguments += ["--listen", listen]
-    if webhook:
-        arguments += ["--webhook", webhook]
+    target = {"--context": context} if context else {"--lab": name}
+    options = {
+        **target, "--clock": clock, "--allow-context": allow_context, "--prometheus-url": prometheus_url,
+        "--listen": listen, "--webhook": webhook,
+    }  # fmt: skip
+    arguments = [text for option, value in options.items() if value for text in (option, value)]
+    arguments += [text for each in offer or () for text in ("--offer", each)]
     # In place of this process: signals then reach the operator itself.
     os.execv(sys.executable, [sys.executable, "-m", "operators.scenario", *arguments])
 

@@ -1,1 +1,1 @@
-"""The operator's rights in the namespaces that it makes."""
+"""Access of the operator to the cluster: its rights, and the objects of trials."""

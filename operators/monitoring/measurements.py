@@ -42,10 +42,9 @@ class Measurements:
     def count_progress(self, before: TrialStatus, after: TrialStatus) -> None:
         """Count the steps that ended between two statuses of a trial, and the trial if it ended."""
         for step in list_ended(before, after):
-            kind = step.step.partition(" ")[0]
-            self._steps.labels(kind, step.outcome).inc()
+            self._steps.labels(step.kind, step.outcome).inc()
             if step.finished_at is not None:
-                self._step_seconds.labels(kind).observe(max(step.finished_at - step.started_at, 0.0))
+                self._step_seconds.labels(step.kind).observe(max(step.finished_at - step.started_at, 0.0))
         if after.outcome and not before.outcome:
             self._trials.labels(after.outcome).inc()
 

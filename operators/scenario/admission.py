@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -18,7 +18,7 @@ from scenario_kit.judge.platform import find_platform_needs, report_platform_lac
 from scenario_kit.lint import drop_consequential
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.rules import build_finding, load_rules
-from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Severity, TrialSpec, TrialStep, Value
+from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Severity, TrialSpec, TrialStep
 from scenario_kit.model.results.trial import ClockMode
 
 #: Selects virtual time for a live scenario: the incident is active at once, and time advances only on request.
@@ -31,48 +31,61 @@ _REASONS: Final = {
     "SK110": "UnknownTarget",
     "SK911": "CapabilityMissing",
 }
-#: Quiet period in seconds before a live incident on a wall clock; a validation waits for the full window.
-_LIVE_QUIET: Final = 90
+#: Quiet period before a live incident on a wall clock; a validation waits for the full window.
+_LIVE_QUIET_SECONDS: Final = 90
 #: Maximum length of a condition's message.
-_LONGEST: Final = 1000
+_MAX_MESSAGE: Final = 1000
 
 
-class ScenarioJudgement(Value, frozen=True, kw_only=True):
-    """The result of judging a Scenario's text: a refusal, or a runbook. ``warnings`` do not block."""
+class ScenarioJudgement(NamedTuple):
+    """The judgement of a Scenario's text: a refusal, or the scenario with its runbook. ``warnings`` do not block."""
 
-    refusal: Refusal | None = None
-    scenario: Scenario | None = None
-    runbook: Runbook | None = None
+    result: Refusal | tuple[Scenario, Runbook]
     warnings: tuple[Finding, ...] = ()
 
+    @property
+    def refusal(self) -> Refusal | None:
+        """The refusal, if the scenario is refused."""
+        return self.result if isinstance(self.result, Refusal) else None
 
-def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, DesiredTrial | None, Runbook | None]:
-    """Return the refusal of a Scenario object, or the desired trial and its runbook."""
+
+class AcceptedScenario(NamedTuple):
+    """The desired trial of an accepted Scenario, and its runbook."""
+
+    desired: DesiredTrial
+    runbook: Runbook
+
+
+def accept(environment: Environment, obj: Object) -> AcceptedScenario | Refusal:
+    """Accept or refuse a Scenario object.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
     judged = judge_scenario(environment.catalog, environment.settings, obj)
-    scenario, runbook = judged.scenario, judged.runbook
-    if scenario is None or runbook is None:
-        return judged.refusal, None, None
-    clock = _choose_clock(environment.settings, obj)
-    if lacks := find_missing_capabilities(environment, runbook, clock):
-        return _build_refusal(lacks), None, None
+    if isinstance(judged.result, Refusal):
+        return judged.result
+    scenario, runbook = judged.result
+    if lacks := find_missing_capabilities(environment, runbook, _choose_clock(environment.settings, obj)):
+        return _build_refusal(lacks)
     desired = DesiredTrial(digest=runbook.digest, suspended=scenario.spec.suspend, outcome=runbook.outcome)
-    return None, desired, runbook
+    return AcceptedScenario(desired, runbook)
 
 
 def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> ScenarioJudgement:
     """Judge a Scenario without calling the cluster; the ``Accepted`` condition and the webhook share this judgement."""
     if misplaced := find_visible_namespace(settings, obj):
-        return ScenarioJudgement(refusal=misplaced)
+        return ScenarioJudgement(misplaced)
     found = resolve_scenario(catalog, obj)
     scenario, runbook = found.scenario, found.runbook
     warnings = tuple(f for f in found.findings if f.severity == Severity.WARNING)
     if scenario is None or runbook is None:
-        return ScenarioJudgement(refusal=_build_refusal(found.errors), warnings=warnings)
+        return ScenarioJudgement(_build_refusal(found.errors), warnings)
     if not scenario.spec.suspend and not scenario.spec.brief.strip():
         at = Position(path="spec.brief", line=0, column=0)
         lacking = msgspec.structs.replace(build_finding("SK605", "the scenario has no brief"), position=at)
-        return ScenarioJudgement(refusal=_build_refusal([lacking]), warnings=warnings)
-    return ScenarioJudgement(scenario=scenario, runbook=runbook, warnings=warnings)
+        return ScenarioJudgement(_build_refusal([lacking]), warnings)
+    return ScenarioJudgement((scenario, runbook), warnings)
 
 
 def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
@@ -94,7 +107,7 @@ def find_missing_capabilities(environment: Environment, runbook: Runbook, clock:
         runbook.faults,
         runbook.app,
         known,
-        lambda each, argument: platform.offers(each, argument, clock),
+        lambda capability, argument: platform.offers(capability, argument, clock),
         runbook.requires,
     )
     needs = find_platform_needs(runbook, programs.build_live(runbook.outcome))
@@ -108,7 +121,7 @@ def _build_refusal(findings: Sequence[Finding]) -> Refusal:
     """Build a refusal from findings, without consequential ones."""
     shown = tuple(drop_consequential([LocatedFinding(finding) for finding in findings])) or tuple(findings)
     text = "; ".join(describe_finding(finding) for finding in shown)
-    return Refusal(_REASONS.get(shown[0].code, "Invalid"), text[:_LONGEST], shown)
+    return Refusal(_REASONS.get(shown[0].code, "Invalid"), text[:_MAX_MESSAGE], shown)
 
 
 def describe_finding(finding: Finding) -> str:
@@ -119,8 +132,8 @@ def describe_finding(finding: Finding) -> str:
 
 
 def _choose_clock(settings: Settings, scenario: Object) -> ClockMode:
-    asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
-    return "Virtual" if (asked or settings.clock) == "Virtual" else "Wall"
+    requested = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
+    return "Virtual" if (requested or settings.clock) == "Virtual" else "Wall"
 
 
 def build_live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
@@ -129,7 +142,7 @@ def build_live_spec(environment: Environment, scenario: Object, runbook: Runbook
     steps = programs.build_live(runbook.outcome)
     if clock == "Wall":
         steps = tuple(
-            TrialStep(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps
+            TrialStep(kind="expectQuiet", seconds=_LIVE_QUIET_SECONDS) if s.kind == "expectQuiet" else s for s in steps
         )
     return TrialSpec(
         scenario=scenario["metadata"]["name"],

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
 
 import kopf
 
@@ -22,6 +23,7 @@ from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.results.trial import VALIDATION_LABEL
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 _GROUP: Final = (GROUP, "v1alpha1")
 _RETRY_SECONDS: Final = 3.0
 
@@ -69,46 +71,18 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
     wakeups = Wakeups()
     count_errors = environment.measurements.count_errors
 
-    @kopf.daemon(*_GROUP, "scenarios", id="reconcile", registry=registry)
-    async def scenario(name: str, namespace: str | None, stopped: kopf.DaemonStopped, **_: Any) -> None:
-        home = namespace or ""
-        step = count_errors("scenario", lambda: reconcile(environment, name, home))
-        await wakeups.follow("Scenario", f"{home}/{name}", step, _stop(stopped))
-
-    @kopf.on.event(*_GROUP, "scenarios", id="wake", registry=registry)
-    async def scenario_changed(name: str, namespace: str | None, **_: Any) -> None:
-        wakeups.wake("Scenario", f"{namespace or ''}/{name}")
-
-    @kopf.on.delete(*_GROUP, "scenarios", id="release", registry=registry)
-    def scenario_deleted(name: str, namespace: str | None, **_: Any) -> None:
-        if namespace != environment.settings.management_namespace:
-            return
-        if not _retry_on_error(count_errors("scenario", lambda: release(environment, name))):
-            raise kopf.TemporaryError("its trials are being undone", delay=1.0)
-
     validations = Validations(environment)
-
-    @kopf.daemon(*_GROUP, "validations", id="advance", registry=registry)
-    async def validation(name: str, namespace: str | None, stopped: kopf.DaemonStopped, **_: Any) -> None:
-        home = namespace or ""
-        step = count_errors("validation", lambda: validations.reconcile(name, home))
-        await wakeups.follow("Validation", f"{home}/{name}", step, _stop(stopped))
-
-    @kopf.on.event(*_GROUP, "validations", id="wake", registry=registry)
-    async def validation_changed(name: str, namespace: str | None, **_: Any) -> None:
-        wakeups.wake("Validation", f"{namespace or ''}/{name}")
-
-    @kopf.on.delete(*_GROUP, "validations", id="withdraw", registry=registry)
-    def validation_deleted(name: str, namespace: str | None, **_: Any) -> None:
-        if namespace != environment.settings.management_namespace:
-            return
-        if not _retry_on_error(count_errors("validation", lambda: validations.release(name))):
-            raise kopf.TemporaryError("its trials are being undone", delay=1.0)
+    owners = (
+        TrialOwner("Scenario", SCENARIO_LABEL, partial(reconcile, environment), partial(release, environment)),
+        TrialOwner("Validation", VALIDATION_LABEL, validations.reconcile, validations.release),
+    )
+    for owner in owners:
+        _register_owner(registry, environment, wakeups, owner)
 
     @kopf.on.event(*_GROUP, "trials", id="wake", registry=registry)
     async def trial_changed(namespace: str | None, labels: kopf.Labels, **_: Any) -> None:
-        for kind, label in (("Scenario", SCENARIO_LABEL), ("Validation", VALIDATION_LABEL)):
-            wakeups.wake(kind, f"{namespace or ''}/{labels.get(label)}")
+        for owner in owners:
+            wakeups.wake(owner.kind, f"{namespace or ''}/{labels.get(owner.label)}")
 
     @kopf.daemon(*_GROUP, "trials", id="run", registry=registry)
     def trial(name: str, stopped: kopf.DaemonStopped, **_: Any) -> None:
@@ -122,6 +96,44 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
             raise kopf.TemporaryError(f"the undo is blocked: {'; '.join(blocked)}", delay=_RETRY_SECONDS)
 
 
+class TrialOwner(NamedTuple):
+    """A kind whose objects own trials; ``label`` names the owner on a trial.
+
+    ``reconcile`` takes name and namespace and returns the wall time of the next due action. ``release`` deletes the
+    trials of a terminating object and returns True once none is left.
+    """
+
+    kind: str
+    label: str
+    reconcile: Callable[[str, str], float | None]
+    release: Callable[[str], bool]
+
+
+def _register_owner(
+    registry: kopf.OperatorRegistry, environment: Environment, wakeups: Wakeups, owner: TrialOwner
+) -> None:
+    """Register the handlers of a kind that owns trials: reconciliation, wake-up on a change, and deletion."""
+    kind, singular = owner.kind, owner.kind.lower()
+    resource = (*_GROUP, f"{singular}s")
+    count_errors = environment.measurements.count_errors
+
+    @kopf.daemon(*resource, id="reconcile", registry=registry)
+    async def follow(name: str, namespace: str | None, stopped: kopf.DaemonStopped, **_: Any) -> None:
+        reconcile_once = count_errors(singular, lambda: owner.reconcile(name, namespace or ""))
+        await wakeups.follow(kind, f"{namespace or ''}/{name}", reconcile_once, _stop(stopped))
+
+    @kopf.on.event(*resource, id="wake", registry=registry)
+    async def wake(name: str, namespace: str | None, **_: Any) -> None:
+        wakeups.wake(kind, f"{namespace or ''}/{name}")
+
+    @kopf.on.delete(*resource, id="release", registry=registry)
+    def delete(name: str, namespace: str | None, **_: Any) -> None:
+        if namespace != environment.settings.management_namespace:
+            return
+        if not _retry_on_error(count_errors(singular, lambda: owner.release(name))):
+            raise kopf.TemporaryError("its trials are being undone", delay=1.0)
+
+
 def _stop(stopped: kopf.DaemonStopped) -> Callable[[float], Awaitable[bool]]:
     async def wait(seconds: float) -> bool:
         await stopped.wait(seconds)
@@ -130,7 +142,7 @@ def _stop(stopped: kopf.DaemonStopped) -> Callable[[float], Awaitable[bool]]:
     return wait
 
 
-def _retry_on_error(call: Any) -> Any:
+def _retry_on_error(call: Callable[[], _T]) -> _T:
     """Convert errors of a call into Kopf's temporary errors, so that every failure is retried."""
     try:
         return call()

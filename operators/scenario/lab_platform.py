@@ -1,4 +1,4 @@
-"""The embedded lab as a place of trials. An installation without the lab goes without this module."""
+"""The embedded lab as a trial platform; not installed in the operator's image."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scenario_kit.ports import Clock
 
 _HEALTH_SECONDS: Final = 1.0
 #: Probes before a component counts as hanging; each has a timeout of two seconds.
-_ASKED: Final = 3
+_PROBES: Final = 3
 
 
 class Lab:
@@ -37,7 +37,7 @@ class Lab:
     def __init__(self, name: str) -> None:
         self._state = LabState.load(name)
         self._lock = threading.Lock()
-        self._looked = 0.0
+        self._checked_at = 0.0
         self._dead: Sequence[DeadPart] = ()
         self._started: Container[str] = ()
 
@@ -46,7 +46,7 @@ class Lab:
         return lab_capabilities.offers_capability(capability, argument, clock=clock)
 
     def check_platform(self) -> Sequence[PlatformCheck]:
-        """See ``TrialPlatform``: a lab brings its own parts, as its trials need them."""
+        """See ``TrialPlatform``: a lab's components are part of the kit."""
         return ()
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
@@ -73,10 +73,10 @@ class Lab:
     def health(self, needs: PlatformNeeds) -> Sequence[str]:
         """Describe needed components that died, each with the tail of its log; checked once a second at most."""
         with self._lock:
-            if time.monotonic() - self._looked > _HEALTH_SECONDS:
+            if time.monotonic() - self._checked_at > _HEALTH_SECONDS:
                 state = LabState.load(self._state.name)
                 self._dead, self._started = state.dead_parts(), frozenset(state.list_started())
-                self._looked = time.monotonic()
+                self._checked_at = time.monotonic()
             dead = [str(p) for p in self._dead if _is_needed(p.name, needs)]
             return dead + _find_missing_engine(self._started, needs)
 
@@ -86,9 +86,9 @@ class Lab:
         dead = [str(p) for p in state.dead_parts() if _is_needed(p.name, needs)]
         if dead := dead + _find_missing_engine(state.list_started(), needs):
             return dead
-        asked, parts = supervisor.HealthProbe(state), [p for p in state.parts if _is_needed(p.name, needs)]
+        probe, parts = supervisor.HealthProbe(state), [p for p in state.parts if _is_needed(p.name, needs)]
         with ThreadPoolExecutor(len(parts)) as pool:
-            found = pool.map(lambda part: (part.name, _find_lasting_problem(lambda: asked.find_problem(part))), parts)
+            found = pool.map(lambda part: (part.name, _find_lasting_problem(lambda: probe.find_problem(part))), parts)
             return [f"{name}: {problem}" for name, problem in found if problem]
 
 
@@ -102,9 +102,9 @@ def _is_needed(part: str, needs: PlatformNeeds) -> bool:
     return needs.chaos or part != chaos_manager.PART
 
 
-def _find_lasting_problem(ask: Callable[[], str]) -> str:
+def _find_lasting_problem(probe: Callable[[], str]) -> str:
     """Return a problem that every probe reports; on a busy machine a single probe may time out."""
-    for _ in range(_ASKED):
-        if not (problem := ask()):
+    for _ in range(_PROBES):
+        if not (problem := probe()):
             return ""
     return problem

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from scenario_kit.campaign.trial_store import read_status
 from scenario_kit.model import Finding, Object
 from scenario_kit.model.authored.scenario import Outcome
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
@@ -92,7 +94,7 @@ def plan(
         now: wall time, in seconds since the epoch.
     """
     current = [t for t in trials if desired and not desired.suspended and t["spec"]["digest"] == desired.digest]
-    stale = [t for t in trials if t not in current or t["metadata"].get("deletionTimestamp")]
+    stale = [t for t in trials if t not in current or is_terminating(t)]
     if stale:
         return Remove(stale[0]["metadata"]["name"])
     if current and (due := compute_restart(current[0])) is not None:
@@ -113,7 +115,7 @@ def compute_restart(trial: Object) -> float | None:
 
     A trial restarts after an infrastructure failure, unless the cluster can never run it.
     """
-    status = TrialStatus.from_json(trial.get("status") or {})
+    status = read_status(trial)
     if status.outcome != "Infra" or any(f.code in _PERMANENT for f in status.findings):
         return None
     over = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), None)

@@ -9,15 +9,17 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Final
 
-from operators.scenario.admission import accept, build_live_spec
+from operators.access.trial_objects import delete_trials, list_trials, write_status
+from operators.scenario.admission import AcceptedScenario, accept, build_live_spec
 from operators.scenario.environment import Environment
 from operators.scenario.plan import ATTEMPT_LABEL, CreateTrial, Remove, ShowTrial, build_conditions, plan, read_attempt
-from operators.scenario.trial_runner import read
 from scenario_kit.campaign.planning import concurrency
-from scenario_kit.errors import AlreadyExists, NotFound
+from scenario_kit.campaign.trial_store import read_status
+from scenario_kit.errors import AlreadyExists
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.authored.scenario import API_VERSION
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.trial import Condition, TrialStatus
 
@@ -48,21 +50,25 @@ def reconcile(
 def _reconcile(environment: Environment, ref: Reference, now: Callable[[], float]) -> float | None:
     name, namespace = ref.name, ref.namespace
     obj = environment.cluster.get(ref)
-    if obj is None or obj["metadata"].get("deletionTimestamp"):
+    if obj is None or is_terminating(obj):
         return None
-    refusal, desired, runbook = accept(environment, obj)
+    judged = accept(environment, obj)
+    refusal, accepted = (None, judged) if isinstance(judged, AcceptedScenario) else (judged, None)
+    desired = accepted.desired if accepted else None
     generation = obj["metadata"]["generation"]
-    trials = _list_trials(environment, name) if namespace == environment.settings.management_namespace else []
+    trials = (
+        list_trials(environment, SCENARIO_LABEL, name) if namespace == environment.settings.management_namespace else []
+    )
     before: dict[str, Any] = obj.get("status") or {}
     ended = before.get("attempt", 0) if desired and before.get("digest") == desired.digest else 0
     action = plan(name, generation, desired, trials, ended=ended, now=now())
     if isinstance(action, Remove):
         environment.cluster.delete(make_trial_reference(action.trial, namespace))
-    elif isinstance(action, CreateTrial) and runbook is not None:
-        _create(environment, obj, action, runbook)
+    elif isinstance(action, CreateTrial) and accepted is not None:
+        _create(environment, obj, action, accepted.runbook)
     # A terminating trial is not mirrored: its conditions no longer hold.
     shown = [t for t in trials if desired and t["spec"]["digest"] == desired.digest]
-    trial = read(shown[0])[1] if shown else None
+    trial = read_status(shown[0]) if shown else None
     again = action.again if isinstance(action, ShowTrial) else None
     conditions = build_conditions(_read_conditions(obj), generation, refusal, desired, trial, again)
     status: dict[str, Any] = {"observedGeneration": generation, "conditions": [c.to_json() for c in conditions]}
@@ -70,12 +76,6 @@ def _reconcile(environment: Environment, ref: Reference, now: Callable[[], float
         status |= {"digest": desired.digest, "attempt": attempt}
     _show(environment, ref, obj, status, shown, trial)
     return now() + _CANARY_SECONDS if refusal is not None and refusal.reason == "CapabilityMissing" else again
-
-
-def _list_trials(environment: Environment, scenario: str) -> list[Object]:
-    return environment.cluster.list(
-        "Trial", environment.settings.management_namespace, group=GROUP, labels={SCENARIO_LABEL: scenario}
-    )
 
 
 def _create(environment: Environment, scenario: Object, action: CreateTrial, runbook: Runbook) -> None:
@@ -106,27 +106,13 @@ def _show(
         status["namespace"] = trials[0]["spec"]["namespace"]
     if trial is not None and trial.alerts:
         status["firing"] = sorted({a.name for a in trial.alerts if a.state == "Firing"})
-    if status == obj.get("status"):
-        return
-    try:
-        environment.cluster.patch(
-            ref, [{"op": "add", "path": "/status", "value": status}], "Json", subresource="status"
-        )
-    except NotFound:
-        log.info("%s was deleted in the meantime", ref.name)
+    if status != obj.get("status"):
+        write_status(environment.cluster, ref, status)
 
 
 def release(environment: Environment, name: str) -> bool:
     """Delete every trial of a terminating Scenario; return True if none is left."""
     with _locks[environment.settings.management_namespace, name]:
-        return _release(environment, name)
-
-
-def _release(environment: Environment, name: str) -> bool:
-    trials = _list_trials(environment, name)
-    for trial in trials:
-        if not trial["metadata"].get("deletionTimestamp"):
-            environment.cluster.delete(
-                make_trial_reference(trial["metadata"]["name"], environment.settings.management_namespace)
-            )
+        trials = list_trials(environment, SCENARIO_LABEL, name)
+        delete_trials(environment, trials)
     return not trials

@@ -78,10 +78,4 @@ def _resolve_text(catalog: Catalog, text: str) -> ResolvedScenario:
 
 def list_findings(problem: AuthoringError) -> tuple[Finding, ...]:
     """Return the findings of an authoring error, or one built from its message."""
-    fallback = build_finding(
-        "SK104",
-        message=problem.message,
-        fix=problem.fix,
-        why="",
-    )
-    return problem.findings or (fallback,)
+    return problem.findings or (build_finding("SK104", problem.message, fix=problem.fix, why=""),)

@@ -17,11 +17,11 @@ from scenario_kit.trial import TrialContext
 
 
 @dataclass(frozen=True)
-class Attendance:
+class TrialCallbacks:
     """Callbacks of a trial's runner.
 
-    ``stopping`` returns whether to stop, ``pause`` waits for wall seconds, ``tell`` receives the alert history, and
-    ``show`` receives whether the incident is resolved and what is missing.
+    ``stopping`` returns whether to stop, ``pause`` waits for wall seconds, ``tell`` receives the time and the alert
+    history, and ``show`` receives whether the incident is resolved and what is missing.
     """
 
     stopping: Callable[[], bool]
@@ -31,7 +31,7 @@ class Attendance:
 
 
 def build_context(
-    environment: Environment, name: str, spec: TrialSpec, clock: Clock, attended: Attendance, started: float | None
+    environment: Environment, name: str, spec: TrialSpec, clock: Clock, callbacks: TrialCallbacks, started: float | None
 ) -> TrialContext:
     """Build the context of a trial; alerts count since ``started``, or from now if it has not started."""
     runbook = spec.runbook()
@@ -59,10 +59,10 @@ def build_context(
         management=management,
         health=lambda: environment.platform.health(needs),
         diagnose=lambda: environment.platform.diagnose(needs),
-        stopping=attended.stopping,
-        idle=attended.pause,
-        tell=attended.tell,
-        show=attended.show,
+        stopping=callbacks.stopping,
+        idle=callbacks.pause,
+        tell=callbacks.tell,
+        show=callbacks.show,
         lost=lambda: not environment.platform.has_clock(name),
         beside=lambda: _evaluate_unused(environment, spec, runbook, since, clock.now()),
     )

@@ -11,14 +11,15 @@ from typing import Final
 
 import msgspec
 
+from operators.access.trial_objects import delete_records, read_trial, write_status
 from operators.scenario.environment import Environment
-from operators.scenario.trial_context import Attendance, build_context
-from scenario_kit.changes import TRIAL_LABEL
+from operators.scenario.trial_context import TrialCallbacks, build_context
+from scenario_kit.campaign.trial_store import read_status
 from scenario_kit.clients.clock import WallClock
-from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
+from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import AlertHistory, Answer, Finding, Object, Reference, Runbook, Severity, TrialSpec
+from scenario_kit.model import AlertHistory, Answer, Finding, Object, Runbook, Severity, TrialSpec
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.ports import Clock
 from scenario_kit.trial import (
@@ -65,45 +66,44 @@ class TrialRun:
             trial = self._environment.cluster.get(self._ref)
             if trial is None:
                 return
-            spec, self._status = read(trial)
+            spec, self._status = read_trial(trial)
             if self._status.outcome:
                 return
             self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
-            if foreign := self._foreign(spec):
-                self._write(reject(self._name, spec.steps, self._status, foreign))
-                return
-            if self._status.started_at is None and (refused := list_refusals(spec.runbook(), spec.namespace)):
-                self._write(reject(self._name, spec.steps, self._status, refused[0]))
+            opened = self._open(spec)
+            if isinstance(opened, Finding):
+                self._write(reject(self._name, spec.steps, self._status, opened))
                 return
             try:
-                clock = self._environment.platform.open_clock(self._name, spec)
-            except AuthoringError as problem:
-                if self._status.started_at is not None:  # its world is lost; only clean-up remains
-                    raise
-                self._write(
-                    reject(self._name, spec.steps, self._status, _explain_missing_world(spec.runbook(), problem))
-                )
-                return
-            lost = (
-                self._status.started_at is not None
-                and spec.clock == "Virtual"
-                and not self._environment.platform.has_clock(self._name)
-            )
-            context = self._context(spec, clock)
-            if lost:
-                self._status = mark_infra(
-                    context, self._status, "the world of this trial is lost: the lab server was restarted"
-                )
-            try:
-                self._status = run(context, self._status, self._save, self._pause)
+                self._status = run(opened, self._status, self._save, self._pause)
             except Stopped:
                 log.info("%s stops at step %d", self._name, self._status.current)
                 return
-            self._conclude(context)
+            self._conclude(opened)
 
-    def _context(self, spec: TrialSpec, clock: Clock) -> TrialContext:
-        attended = Attendance(stopping=self._stopping, pause=self._pause, tell=self._tell, show=self._show)
-        return build_context(self._environment, self._name, spec, clock, attended, self._status.started_at)
+    def _open(self, spec: TrialSpec) -> TrialContext | Finding:
+        """Open the clock of a trial and build its context, or return the finding that prevents a start."""
+        started = self._status.started_at is not None
+        if unreadable := self._find_unreadable(spec):
+            return unreadable
+        if not started and (refused := list_refusals(spec.runbook(), spec.namespace)):
+            return refused[0]
+        platform = self._environment.platform
+        try:
+            clock = platform.open_clock(self._name, spec)
+        except AuthoringError as problem:
+            if started:  # its world is lost; only clean-up remains
+                raise
+            return _explain_missing_world(spec.runbook(), problem)
+        context = self._build_context(spec, clock)
+        if started and spec.clock == "Virtual" and not platform.has_clock(self._name):
+            message = "the world of this trial is lost: the lab server was restarted"
+            self._status = mark_infra(context, self._status, message)
+        return context
+
+    def _build_context(self, spec: TrialSpec, clock: Clock) -> TrialContext:
+        callbacks = TrialCallbacks(stopping=self._stopping, pause=self._pause, tell=self._tell, show=self._show)
+        return build_context(self._environment, self._name, spec, clock, callbacks, self._status.started_at)
 
     def _conclude(self, context: TrialContext) -> None:
         """Save the evidence, then write the outcome; keep the world of an app that stays deployed."""
@@ -141,11 +141,8 @@ class TrialRun:
 
     def _write(self, status: TrialStatus) -> None:
         """Write the status; nothing else does."""
-        patch = [{"op": "add", "path": "/status", "value": status.to_json()}]
-        try:
-            self._environment.cluster.patch(self._ref, patch, "Json", subresource="status")
-        except NotFound as gone:
-            raise Stopped from gone
+        if not write_status(self._environment.cluster, self._ref, status.to_json()):
+            raise Stopped
 
     def _tell(self, now: float, history: AlertHistory) -> None:
         self._alerts = list_alerts_now(history)
@@ -177,31 +174,27 @@ class TrialRun:
             trial = self._environment.cluster.get(self._ref)
             if trial is None:
                 return []
-            spec, self._status = read(trial)
-            if self._foreign(spec):  # it never started
+            spec, self._status = read_trial(trial)
+            if self._find_unreadable(spec):  # it never started
                 return []
-            if self._left_clean(spec):
-                self._environment.platform.close_clock(self._name)
-                forget(self._environment, self._name)
-                return []
-            context = self._context(spec, self._clock_of_clean_up(spec))
-            blocked = [f"{b.group} on {b.target}: {b.reason}" for b in context.engine.undo_all()]
-            if blocked:
-                return blocked
-            if context.baseline() is not None:
-                remove(context, context.clock.now() + CLEAN_DEADLINE)
+            if not self._is_verified_clean(spec):
+                context = self._build_context(spec, self._open_cleanup_clock(spec))
+                if blocked := context.engine.undo_all():
+                    return [f"{b.group} on {b.target}: {b.reason}" for b in blocked]
+                if context.baseline() is not None:
+                    remove(context, context.clock.now() + CLEAN_DEADLINE)
             self._environment.platform.close_clock(self._name)
-            forget(self._environment, self._name)
+            delete_records(self._environment, self._name)
             return []
 
-    def _left_clean(self, spec: TrialSpec) -> bool:
+    def _is_verified_clean(self, spec: TrialSpec) -> bool:
         """Return whether the trial already cleaned up and verified it; checking again would list every kind."""
         if not self._status.outcome or spec.steps[-1].kind != "expectClean":
             return False
         proof = self._status.step(len(spec.steps) - 1)
         return proof is not None and proof.outcome == "Held" and not proof.findings
 
-    def _foreign(self, spec: TrialSpec) -> Finding | None:
+    def _find_unreadable(self, spec: TrialSpec) -> Finding | None:
         """Return a finding if this version of the operator cannot read the trial's spec.
 
         Raises:
@@ -212,16 +205,10 @@ class TrialRun:
         except InfrastructureError as problem:
             if self._status.started_at is not None:
                 raise
-            return build_finding(
-                "SK901",
-                severity=Severity.WARNING,
-                message=problem.message,
-                fix=problem.fix,
-                why="",
-            )
+            return build_finding("SK901", problem.message, severity=Severity.WARNING, fix=problem.fix, why="")
         return None
 
-    def _clock_of_clean_up(self, spec: TrialSpec) -> Clock:
+    def _open_cleanup_clock(self, spec: TrialSpec) -> Clock:
         try:
             return self._environment.platform.open_clock(self._name, spec)
         except AuthoringError:  # pods without a world run on the wall clock
@@ -231,31 +218,8 @@ class TrialRun:
 def _explain_missing_world(runbook: Runbook, problem: AuthoringError) -> Finding:
     """Explain a missing world: an invalid twin, or an app without one."""
     if runbook.app.twin is None:
-        return build_finding(
-            "SK911",
-            message=problem.message,
-            fix="run it on a real cluster",
-            why="",
-        )
-    return build_finding(
-        "SK138",
-        message=problem.message,
-        fix=problem.fix,
-        why="",
-    )
-
-
-def read(trial: Object) -> tuple[TrialSpec, TrialStatus]:
-    """Parse the spec and status of a Trial object."""
-    return TrialSpec.from_json(trial["spec"]), TrialStatus.from_json(trial.get("status") or {})
-
-
-def forget(environment: Environment, name: str) -> None:
-    """Delete receipts, baseline and evidence of a trial once all of its changes are undone."""
-    namespace = environment.settings.management_namespace
-    for kind in ("ConfigMap", "Secret"):
-        for obj in environment.cluster.list(kind, namespace, labels={TRIAL_LABEL: name}):
-            environment.cluster.delete(Reference(kind, obj["metadata"]["name"], namespace))
+        return build_finding("SK911", problem.message, fix="run it on a real cluster", why="")
+    return build_finding("SK138", problem.message, fix=problem.fix, why="")
 
 
 def show_blocked(environment: Environment, name: str, blocked: list[str]) -> None:
@@ -264,11 +228,8 @@ def show_blocked(environment: Environment, name: str, blocked: list[str]) -> Non
     trial = environment.cluster.get(ref)
     if trial is None:
         return
-    _, status = read(trial)
-    status = status.with_condition("Clean", "False", "UndoBlocked", "; ".join(blocked)[:1000])
+    status = read_status(trial).with_condition("Clean", "False", "UndoBlocked", "; ".join(blocked)[:1000])
     try:
-        environment.cluster.patch(
-            ref, [{"op": "add", "path": "/status", "value": status.to_json()}], "Json", subresource="status"
-        )
+        write_status(environment.cluster, ref, status.to_json())
     except ClusterError as problem:
         log.warning("%s: cannot update the Clean condition: %s", name, problem)

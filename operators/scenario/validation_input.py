@@ -16,6 +16,7 @@ from scenario_kit.campaign.results.incident import describe_incident, read_title
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.render import resolve
 
@@ -25,7 +26,7 @@ _FORMER: Final = (
 )
 
 
-def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
+def _refuse_resolution(namespace: str, load_percent: int) -> Runbook:
     raise AuthoringError(f"nothing is resolved for {namespace} at {load_percent} %")
 
 
@@ -38,12 +39,12 @@ class ValidationInput:
     plan: Plan
     static: tuple[Finding, ...]
     sample: Runbook | None = None
-    resolve: Resolve = _build_empty_runbook
+    resolve: Resolve = _refuse_resolution
     planned: tuple[PlannedTrial, ...] = ()
     incident: Incident | None = None
 
 
-def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationInput:
+def resolve_validation(environment: Environment, obj: Object) -> Refusal | ValidationInput:
     """Resolve a Validation object, or refuse it.
 
     Raises:
@@ -71,12 +72,12 @@ def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationI
 def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
     if not spec.scenario:
         embedded: Object = obj["spec"]["embedded"]
-        if "faults" in embedded:  # stored when they had a place of their own (docs/crd-versions.md)
+        if "faults" in embedded:  # the format of an earlier version (docs/crd-versions.md)
             return Refusal("FormerField", _FORMER)
         return {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]}
     namespace = obj["metadata"]["namespace"]
     found = environment.cluster.get(Reference("Scenario", spec.scenario, namespace, GROUP))
-    if found is None or found["metadata"].get("deletionTimestamp"):
+    if found is None or is_terminating(found):
         message = (
             f"there is no Scenario '{spec.scenario}' in '{namespace}'; apply it, with spec.suspend to only store it"
         )

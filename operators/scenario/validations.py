@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -12,10 +11,11 @@ from typing import Any, Final
 
 import msgspec
 
+from operators.access.trial_objects import delete_trials, list_trials, write_status
 from operators.scenario.admission import find_visible_namespace
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
-from operators.scenario.validation_input import ValidationInput, resolve_case
+from operators.scenario.validation_input import ValidationInput, resolve_validation
 from operators.scenario.validation_plan import Begin, CampaignView, Conclude, ShowCampaign, build_status, decide
 from scenario_kit.campaign import CatalogEvidence, ValidationSubject, conclude
 from scenario_kit.campaign.planning.concurrency import find_blocking_trial, limit_concurrency
@@ -23,31 +23,30 @@ from scenario_kit.campaign.planning.plans import PlannedTrial
 from scenario_kit.campaign.planning.scheduler import ObservedTrial
 from scenario_kit.campaign.remote_validation import REPORT_KEY
 from scenario_kit.campaign.results.result import TrialResult, Validation
-from scenario_kit.campaign.trial_store import Campaign, is_terminating, read_status
+from scenario_kit.campaign.trial_store import Campaign, read_status
 from scenario_kit.catalog.evidence import read_fingerprints
-from scenario_kit.errors import NotFound
 from scenario_kit.judge.platform import find_platform_needs
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
-from scenario_kit.model.results.trial import PURPOSE_LABEL, VALIDATION_LABEL, make_trial_reference
+from scenario_kit.model.results.trial import PURPOSE_LABEL, VALIDATION_LABEL
 from scenario_kit.report import Report
 from scenario_kit.report.truncation import truncate_report
 
-log = logging.getLogger(__name__)
 #: Resync interval in seconds of a running and of a refused campaign.
 _STEP_SECONDS: Final = 1.0
 _REFUSED_SECONDS: Final = 5.0
 
 
 class Validations:
-    """Reconciler of Validations. It keeps no state but a cache."""
+    """Reconciles Validations. All state is in the cluster, apart from a cache of resolved scenarios."""
 
     def __init__(self, environment: Environment, now: Callable[[], float] = time.time) -> None:
         self._environment = environment
         self._now = now
-        self._cases: dict[str, tuple[object, Refusal | ValidationInput]] = {}
-        self._turn = threading.Lock()
+        self._inputs: dict[str, tuple[object, Refusal | ValidationInput]] = {}
+        self._creation = threading.Lock()  # serializes the check for other trials and the creation
 
     def reconcile(self, name: str, namespace: str) -> float | None:
         """Execute the next action of a Validation and update its status.
@@ -61,55 +60,53 @@ class Validations:
         """
         ref = Reference("Validation", name, namespace, GROUP)
         obj = self._environment.cluster.get(ref)
-        if obj is None or obj["metadata"].get("deletionTimestamp"):
+        if obj is None or is_terminating(obj):
             return None
         before: dict[str, Any] = obj.get("status") or {}
         if before.get("verdict"):
-            self._cases.pop(name, None)
+            self._inputs.pop(name, None)
             return None if self._remove(name) else self._now() + _STEP_SECONDS
-        case = self._case(obj)
+        case = self._get_input(obj)
         if isinstance(case, Refusal):
             self._show(ref, before, build_status(before, obj["metadata"]["generation"], case, None))
             return self._now() + _REFUSED_SECONDS
-        self._step(ref, obj, case)
+        self._advance(ref, obj, case)
         return self._now() + _STEP_SECONDS
 
     def release(self, name: str) -> bool:
         """Delete the trials and the report of a terminating Validation; return True once no trial is left."""
-        self._cases.pop(name, None)
-        self._environment.cluster.delete(self._report(name))
+        self._inputs.pop(name, None)
+        self._environment.cluster.delete(self._make_report_reference(name))
         return self._remove(name)
 
     def _remove(self, name: str) -> bool:
-        trials = self._trials(name)
-        for trial in trials:
-            if not is_terminating(trial):
-                self._environment.cluster.delete(make_trial_reference(trial["metadata"]["name"]))
+        trials = list_trials(self._environment, VALIDATION_LABEL, name)
+        delete_trials(self._environment, trials)
         return not trials
 
-    def _case(self, obj: Object) -> Refusal | ValidationInput:
+    def _get_input(self, obj: Object) -> Refusal | ValidationInput:
         if misplaced := find_visible_namespace(self._environment.settings, obj):
             return misplaced
-        name, version = obj["metadata"]["name"], self._version(obj)
-        known = self._cases.get(name)
+        name, version = obj["metadata"]["name"], self._make_cache_key(obj)
+        known = self._inputs.get(name)
         if known is None or known[0] != version:
-            known = self._cases[name] = (version, resolve_case(self._environment, obj))
+            known = self._inputs[name] = (version, resolve_validation(self._environment, obj))
         return known[1]
 
-    def _version(self, obj: Object) -> object:
+    def _make_cache_key(self, obj: Object) -> object:
         """Return the cache key of a case: the Validation, and the version of a stored scenario."""
         uid, name = obj["metadata"]["uid"], obj["spec"].get("scenario")
-        if not name:  # the API server does not compare what a fault type holds, and so cannot keep it from changing
+        if not name:  # the API server cannot keep fault types, which have no schema there, from changing
             return uid, obj["metadata"].get("generation")
         stored = self._environment.cluster.get(Reference("Scenario", name, obj["metadata"]["namespace"], GROUP))
         found = (stored or {}).get("metadata") or {}
         return uid, found.get("uid"), found.get("generation"), found.get("deletionTimestamp")
 
-    def _step(self, ref: Reference, obj: Object, case: ValidationInput) -> None:
+    def _advance(self, ref: Reference, obj: Object, case: ValidationInput) -> None:
         before: dict[str, Any] = obj.get("status") or {}
         generation, digest = obj["metadata"]["generation"], case.sample.digest if case.sample else ""
         if not before.get("startedAt"):  # recorded before the first trial is created
-            begun = {"scenario": case.name, "digest": digest, "startedAt": self._wall()}
+            begun = {"scenario": case.name, "digest": digest, "startedAt": format_timestamp(self._now())}
             self._show(ref, before, build_status(begun, generation, None, CampaignView(planned=len(case.planned))))
             return
         if before.get("digest", "") != digest:
@@ -118,8 +115,11 @@ class Validations:
         if case.sample is None:
             self._conclude(ref, obj, case, [], 0)
             return
-        campaign = self._campaign(obj, case.sample, case)
-        trials = {t["metadata"]["labels"][PURPOSE_LABEL]: t for t in self._trials(ref.name)}
+        campaign = self._build_campaign(obj, case.sample, case)
+        trials = {
+            t["metadata"]["labels"][PURPOSE_LABEL]: t
+            for t in list_trials(self._environment, VALIDATION_LABEL, ref.name)
+        }
         seen = [
             ObservedTrial(purpose=p, outcome="" if is_terminating(t) else read_status(t).outcome)
             for p, t in trials.items()
@@ -127,15 +127,15 @@ class Validations:
         parallel = limit_concurrency(case.sample, case.spec.parallel)
         action, move = decide(
             case.plan, case.planned, seen,
-            parallel=parallel, problems=self._find_problems(case, case.sample),
-            spent=self._find_spent_budget(before, case),
+            parallel=parallel, problems=self._describe_problems(case, case.sample),
+            spent=self._describe_spent_budget(before, case),
         )  # fmt: skip
         if isinstance(action, Conclude):
             results = [_build_result(campaign, p, trials.get(p.purpose), action.because) for p in action.trials]
             self._conclude(ref, obj, case, results, len(move.every))
             return
         if isinstance(action, Begin):
-            action = self._begin(ref.name, campaign, case.sample, action)
+            action = self._create_trials(ref.name, campaign, case.sample, action)
         if isinstance(action, Begin):
             seen += [ObservedTrial(purpose=p.purpose) for p in action.trials]
         outcomes = {s.purpose: s.outcome or "Running" for s in seen}
@@ -145,17 +145,21 @@ class Validations:
             shown = msgspec.structs.replace(shown, waiting=action.because, reason=action.reason)
         self._show(ref, before, build_status(before, generation, None, shown))
 
-    def _begin(self, name: str, campaign: Campaign, sample: Runbook, action: Begin) -> Begin | ShowCampaign:
-        """Create trials unless other trials block them; a lock serializes check and creation."""
-        with self._turn:
-            others = [t for t in self._trials() if t["metadata"].get("labels", {}).get(VALIDATION_LABEL) != name]
+    def _create_trials(self, name: str, campaign: Campaign, sample: Runbook, action: Begin) -> Begin | ShowCampaign:
+        """Create trials unless other trials block them."""
+        with self._creation:
+            others = [
+                t
+                for t in list_trials(self._environment)
+                if t["metadata"].get("labels", {}).get(VALIDATION_LABEL) != name
+            ]
             if because := find_blocking_trial(sample, others):
                 return ShowCampaign(because, "Occupied")
             for planned in action.trials:
                 campaign.begin(planned)
         return action
 
-    def _campaign(self, obj: Object, sample: Runbook, case: ValidationInput) -> Campaign:
+    def _build_campaign(self, obj: Object, sample: Runbook, case: ValidationInput) -> Campaign:
         return Campaign(
             self._environment.cluster, case.plan, case.name, sample.digest, sample.app.name, case.resolve,
             clock=self._environment.platform.campaign_clock,
@@ -186,52 +190,38 @@ class Validations:
             promised=case.sample,
             evidence=CatalogEvidence(read_fingerprints(catalog.scenarios()), matrix),
         )
-        report = self._report(ref.name)
-        look = f"kubectl get configmap {report.name} -n {report.namespace} -o jsonpath='{{.data.report\\.json}}'"
-        verdict = msgspec.structs.replace(verdict, next=look)
-        self._write(ref, verdict)
+        report = self._make_report_reference(ref.name)
+        command = f"kubectl get configmap {report.name} -n {report.namespace} -o jsonpath='{{.data.report\\.json}}'"
+        verdict = msgspec.structs.replace(verdict, next=command)
+        self._save_report(ref, verdict)
         rows = tuple((r.name, r.purpose, r.outcome) for r in results)
         shown = CampaignView(planned=planned, trials=rows)
         self._show(ref, before, build_status(before, obj["metadata"]["generation"], None, shown, verdict, report.name))
 
-    def _write(self, ref: Reference, verdict: Validation) -> None:
+    def _save_report(self, ref: Reference, verdict: Validation) -> None:
         created = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
-        report = self._report(ref.name)
+        report = self._make_report_reference(ref.name)
         metadata = {"name": report.name, "namespace": report.namespace, "labels": {VALIDATION_LABEL: ref.name}}
         kubernetes, engine = self._environment.platform.versions
         written = Report(created=created, kubernetes=kubernetes, engine=engine, validation=verdict)
         data = {REPORT_KEY: truncate_report(written)}
         self._environment.cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
 
-    def _report(self, name: str) -> Reference:
+    def _make_report_reference(self, name: str) -> Reference:
         return Reference("ConfigMap", f"{name}-report", self._environment.settings.management_namespace)
 
-    def _trials(self, name: str = "") -> list[Object]:
-        """List the trials of one Validation, or of all."""
-        namespace = self._environment.settings.management_namespace
-        labels = {VALIDATION_LABEL: name} if name else None
-        return self._environment.cluster.list("Trial", namespace, group=GROUP, labels=labels)
-
-    def _find_problems(self, case: ValidationInput, sample: Runbook) -> str:
+    def _describe_problems(self, case: ValidationInput, sample: Runbook) -> str:
         needs = find_platform_needs(sample, [step for planned in case.planned for step in planned.steps])
         return "; ".join(self._environment.platform.health(needs))
 
-    def _find_spent_budget(self, before: dict[str, Any], case: ValidationInput) -> str:
+    def _describe_spent_budget(self, before: dict[str, Any], case: ValidationInput) -> str:
         began = parse_timestamp(before["startedAt"])
         minutes = case.spec.max_minutes
         return f"the budget of {minutes} min was spent" if self._now() - began > 60 * minutes else ""
 
-    def _wall(self) -> str:
-        return format_timestamp(self._now())
-
     def _show(self, ref: Reference, before: dict[str, Any], after: dict[str, Any]) -> None:
-        if after == before:
-            return
-        patch = [{"op": "add", "path": "/status", "value": after}]
-        try:
-            self._environment.cluster.patch(ref, patch, "Json", subresource="status")
-        except NotFound:
-            log.info("%s was deleted in the meantime", ref.name)
+        if after != before:
+            write_status(self._environment.cluster, ref, after)
 
 
 def _build_result(campaign: Campaign, planned: PlannedTrial, trial: Object | None, because: str) -> TrialResult:

@@ -32,8 +32,8 @@ SERVING_MARGIN: Final = timedelta(days=30)
 #: The same for the CA; a replaced CA stays trusted until it expires.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 AUTHORITY_MARGIN: Final = timedelta(days=120)
-#: Seconds between checks of the Secret; a certificate renewed by another operator is served within that time.
-LOOK_SECONDS: Final = 60.0
+#: Interval of the checks of the Secret; a certificate renewed by another operator is served within that time.
+CHECK_SECONDS: Final = 60.0
 _CONFIGURATION: Final = Reference("ValidatingWebhookConfiguration", WEBHOOK_NAME, "", "admissionregistration.k8s.io")
 _AUTHORITY: Final = "scenario-kit webhook"
 #: Keys of the Secret; the first two as in Secrets of type kubernetes.io/tls.
@@ -192,7 +192,7 @@ def keep_certificate(keeper: CertificateKeeper, stopped: threading.Event) -> thr
                 log.warning("the certificate of the webhook: %s", problem)
             except (ScenarioKitError, OSError, ValueError):
                 log.exception("the certificate of the webhook")
-            if stopped.wait(LOOK_SECONDS):
+            if stopped.wait(CHECK_SECONDS):
                 return
 
     thread = threading.Thread(target=run, name="webhook-certificate", daemon=True)

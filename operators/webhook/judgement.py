@@ -16,7 +16,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.model import Finding, Object, Severity
 
 #: Maximum number of findings in a response; the rest are counted.
-_MOST: Final = 20
+_MAX_FINDINGS: Final = 20
 
 
 def judge_object(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJudgement:
@@ -26,7 +26,7 @@ def judge_object(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJud
     """
     if obj.get("kind") == "Scenario":
         judged = judge_scenario(catalog, settings, obj)
-        return ObjectJudgement(_tell_refusal(obj, judged.refusal), _tell_findings(judged.warnings))
+        return ObjectJudgement(_describe_refusal(obj, judged.refusal), _describe_findings(judged.warnings))
     if obj.get("kind") == "Validation":
         return _judge_validation(catalog, settings, obj)
     return ObjectJudgement()
@@ -41,21 +41,21 @@ def _judge_validation(catalog: Catalog, settings: Settings, obj: Object) -> Obje
         refusal = refusal or Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
     embedded = obj["spec"].get("embedded")
     if refusal or not embedded:
-        return ObjectJudgement(_tell_refusal(obj, refusal))
+        return ObjectJudgement(_describe_refusal(obj, refusal))
     found = resolve_scenario(catalog, {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]})
-    return ObjectJudgement(warnings=_tell_findings(f for f in found.findings if f.severity != Severity.NOTE))
+    return ObjectJudgement(warnings=_describe_findings(f for f in found.findings if f.severity != Severity.NOTE))
 
 
-def _tell_refusal(obj: Object, refusal: Refusal | None) -> tuple[str, ...]:
+def _describe_refusal(obj: Object, refusal: Refusal | None) -> tuple[str, ...]:
     if refusal is None:
         return ()
     head = f"the {obj['kind']} '{obj['metadata']['name']}' is not accepted ({refusal.reason})"
     if not refusal.findings:
         return (f"{head}: {refusal.message}",)
-    shown = _tell_findings(refusal.findings[:_MOST])
+    shown = _describe_findings(refusal.findings[:_MAX_FINDINGS])
     rest = len(refusal.findings) - len(shown)
     return (f"{head}:", *shown, *([f"… and {rest} more: run scenario-kit lint for all"] if rest else []))
 
 
-def _tell_findings(findings: Iterable[Finding]) -> tuple[str, ...]:
+def _describe_findings(findings: Iterable[Finding]) -> tuple[str, ...]:
     return tuple(describe_finding(finding) for finding in findings)

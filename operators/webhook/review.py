@@ -15,10 +15,10 @@ from scenario_kit.model import Object
 _API: Final = "admission.k8s.io/v1"
 _KIND: Final = "AdmissionReview"
 #: Maximum length of a refusal and of a warning; clients truncate longer warnings.
-_LONGEST: Final = 8000
-_LONGEST_WARNING: Final = 256
+_MAX_MESSAGE_CHARACTERS: Final = 8000
+_MAX_WARNING_CHARACTERS: Final = 256
 #: Maximum number of warnings about an object.
-_MOST_WARNINGS: Final = 8
+_MAX_WARNINGS: Final = 8
 
 
 class InvalidReview(Exception):
@@ -49,10 +49,10 @@ def answer_review(review: Any, judge: JudgeObject) -> Object:
     response: Object = {"uid": request["uid"], "allowed": not judged.refusal}
     if judged.refusal:
         # kubectl shows the message of a 403; for a 422 it shows only the causes by field.
-        message = "\n".join(judged.refusal)[:_LONGEST]
+        message = "\n".join(judged.refusal)[:_MAX_MESSAGE_CHARACTERS]
         response["status"] = {"code": HTTPStatus.FORBIDDEN, "reason": "Forbidden", "message": message}
     if judged.warnings:
-        response["warnings"] = [text[:_LONGEST_WARNING] for text in judged.warnings[:_MOST_WARNINGS]]
+        response["warnings"] = [text[:_MAX_WARNING_CHARACTERS] for text in judged.warnings[:_MAX_WARNINGS]]
     return {"apiVersion": _API, "kind": _KIND, "response": response}
 
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 from msgspec import structs
 
-from operators.scenario.validation_input import resolve_case
+from operators.scenario.validation_input import resolve_validation
 from scenario_kit.campaign import Polling, Validation, get_plan
 from scenario_kit.campaign.planning.plan_file import choose_plan
 from scenario_kit.campaign.remote_validation import REPORT_KEY, RemoteValidation, build_validation
@@ -156,7 +156,7 @@ def test_operator_resolves_to_the_same_incident():
     case = build_case()
     plan = plan_case(case, 1, None, None)
     spec = build_spec(case, plan, 1)
-    found = resolve_case(_Environment(), build_validation("hotel-all-errors", spec))
+    found = resolve_validation(_Environment(), build_validation("hotel-all-errors", spec))
     assert found.sample.digest == plan.sample.digest
     assert [p.purpose for p in found.planned] == [p.purpose for p in plan.planned]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from operators.scenario.admission import accept
+from operators.scenario.admission import AcceptedScenario, accept
 from operators.scenario.environment import MANAGEMENT_NAMESPACE, Environment, Settings
+from operators.scenario.plan import Refusal
 from operators.scenario.platforms import RealCluster
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.catalog.capabilities import list_capabilities
@@ -60,21 +61,16 @@ def environment(*objects: Object, scrapes: float = SCRAPES, kube_state: bool = T
 
 
 def test_missing_capability_is_the_reason() -> None:
-    refusal, desired, _ = accept(environment(), scenario())
+    refusal = accept(environment(), scenario())
 
-    assert desired is None
-    assert refusal is not None
+    assert isinstance(refusal, Refusal)
     assert refusal.reason == "CapabilityMissing"
     assert "needs chaos-mesh, which the cluster does not have" in refusal.message
     assert "run it in the lab, or a cluster with Chaos Mesh" in refusal.message
 
 
 def test_scenario_with_all_capabilities_is_accepted() -> None:
-    refusal, desired, runbook = accept(environment(MANAGER), scenario())
-
-    assert refusal is None
-    assert desired is not None
-    assert runbook is not None
+    assert isinstance(accept(environment(MANAGER), scenario()), AcceptedScenario)
 
 
 def test_canary_result_is_cached() -> None:
@@ -119,9 +115,9 @@ DAEMON_OF_CONTAINERD = install(DAEMON, command=["chaos-daemon", "--runtime", "co
 def test_incompatible_platform_is_the_reason(objects, options, text) -> None:
     given = [each if isinstance(each, dict) else build_node(each) for each in objects]
     name = "payment-pod-failure" if options.get("kube_state", True) else "ads-tuned-to-death"
-    refusal, _, _ = accept(environment(*given, DAEMON_OF_CONTAINERD, **options), scenario(name))
+    refusal = accept(environment(*given, DAEMON_OF_CONTAINERD, **options), scenario(name))
 
-    assert refusal is not None
+    assert isinstance(refusal, Refusal)
     assert refusal.reason == "CapabilityMissing"
     assert text in refusal.message
 
@@ -134,15 +130,11 @@ def build_node(runtime: str, **spec: str) -> Object:
 
 
 def test_unreachable_prometheus_does_not_refuse_scenario() -> None:
-    refusal, _, _ = accept(environment(MANAGER, DAEMON, down=True), scenario())
-
-    assert refusal is None
+    assert isinstance(accept(environment(MANAGER, DAEMON, down=True), scenario()), AcceptedScenario)
 
 
 def test_starting_prometheus_does_not_refuse_scenario() -> None:
-    refusal, _, _ = accept(environment(MANAGER, DAEMON, scrapes=0.0), scenario())
-
-    assert refusal is None
+    assert isinstance(accept(environment(MANAGER, DAEMON, scrapes=0.0), scenario()), AcceptedScenario)
 
 
 def test_platform_checks_are_cached_for_a_minute() -> None:

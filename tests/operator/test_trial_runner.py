@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from operators.access.trial_objects import read_trial
 from operators.scenario.environment import Settings
-from operators.scenario.trial_runner import TrialRun, read
+from operators.scenario.trial_runner import TrialRun
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, InfrastructureError
@@ -79,7 +80,7 @@ def apply_trial(environment, twin, status=None):
 @pytest.mark.parametrize(("twin", "outcome", "code"), [(tiny.DEFINITION, "Broken", "SK138"), (None, "Infra", "SK911")])
 def test_world_error_is_in_the_trial_status(environment, twin, outcome, code):
     apply_trial(environment, twin).execute()
-    _, status = read(environment.cluster.get(REF))
+    _, status = read_trial(environment.cluster.get(REF))
     assert (status.outcome, status.evidence) == (outcome, "")
     (finding,) = status.findings
     assert (finding.code, finding.message) == (code, "app shop 1: components.web: no image")
@@ -106,7 +107,7 @@ def build_run_of_other_version(environment, status=None):
 def test_runbook_of_other_version_is_refused_with_reason(environment):
     run = build_run_of_other_version(environment)
     run.execute()
-    _, status = read(environment.cluster.get(REF))
+    _, status = read_trial(environment.cluster.get(REF))
     (finding,) = status.findings
     assert (status.outcome, finding.code) == ("Infra", "SK901")
     assert "another version of scenario-kit" in finding.message

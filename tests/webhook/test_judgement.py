@@ -12,6 +12,7 @@ import yaml
 
 from operators.scenario.admission import accept, judge_scenario
 from operators.scenario.environment import Environment, Settings
+from operators.scenario.plan import Refusal
 from operators.webhook.judgement import judge_object
 from scenario_kit.catalog import find_data_root
 from scenario_kit.lint import drop_consequential, lint_text
@@ -44,11 +45,9 @@ def test_error_has_code_field_suggestion_and_page(wrong: tuple[dict[str, Any], s
 
 def test_webhook_and_accepted_condition_agree(wrong: tuple[dict[str, Any], str, str, str]) -> None:
     environment = cast(Environment, SimpleNamespace(catalog=CATALOG, settings=SETTINGS))
-    refusal, desired, runbook = accept(environment, wrong[0])
+    refusal = accept(environment, wrong[0])
 
-    assert refusal is not None
-    assert desired is None
-    assert runbook is None
+    assert isinstance(refusal, Refusal)
     assert judge(wrong[0])[1:] == (refusal.message,)
 
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, Final, TypeVar, cast
 
+from operators.access.trial_objects import read_trial
 from operators.monitoring.measurements import Measurements
 from operators.scenario.environment import Environment, Settings
-from operators.scenario.trial_runner import TrialRun, read
+from operators.scenario.trial_runner import TrialRun
 from scenario_kit.catalog import Catalog
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.errors import Conflict, ScenarioKitError, Unreachable
@@ -300,13 +301,13 @@ def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome,
 
     def has_ended() -> bool:
         _HastyRun(environment, _TRIAL, lambda: False).execute()
-        return bool(read(cast("Object", cluster.get(ref)))[1].outcome)
+        return bool(read_trial(cast("Object", cluster.get(ref)))[1].outcome)
 
     def is_clean() -> bool:
         return not _HastyRun(environment, _TRIAL, lambda: False).clean()
 
     ended = _live(has_ended)
-    status = read(cast("Object", cluster.get(ref)))[1]
+    status = read_trial(cast("Object", cluster.get(ref)))[1]
     cleaned = _live(is_clean)
     recording = cluster.recording
     failed = [s for s in status.steps if s.outcome not in ("Held", "Skipped")]

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from operators.access.trial_objects import delete_records
 from operators.scenario.environment import Environment, Settings
-from operators.scenario.trial_context import Attendance, build_context
-from operators.scenario.trial_runner import forget
+from operators.scenario.trial_context import TrialCallbacks, build_context
 from scenario_kit.campaign.interventions.programs import build_handover
 from scenario_kit.campaign.planning.duration import estimate_trial, format_duration
 from scenario_kit.campaign.planning.plans import PlannedTrial, build_trial_spec, derive_namespace
@@ -79,14 +79,14 @@ class LabStage:
         planned = PlannedTrial(purpose="solve", describe="", steps=steps, seed=seed)
         spec = build_trial_spec(planned, runbook, "solve", clock)
         environment = Environment.of_lab(self._name, Settings(clock=clock))
-        attended = Attendance(
+        callbacks = TrialCallbacks(
             stopping=lambda: False,
             pause=time.sleep,
             tell=lambda _now, _history: None,
             show=lambda _answer, _reasons: None,
         )
         world = environment.platform.open_clock(trial, spec)
-        context = build_context(environment, trial, spec, world, attended, None)
+        context = build_context(environment, trial, spec, world, callbacks, None)
         incident = LiveIncident(context, time.sleep)
         traces = LabTraces(self._lab, namespace)
         reader = KubeCluster(kubeconfig=Path(self._lab.solver_kubeconfig))
@@ -113,7 +113,7 @@ class LabStage:
         try:
             incident.end()
             environment.platform.close_clock(trial)
-            forget(environment, trial)
+            delete_records(environment, trial)
         except InfrastructureError as problem:
             self._say(f"cannot undo {trial} ({problem.message}); resetting the lab")
             with suppress(InfrastructureError):  # the next run finds the trial and resets the lab again

@@ -162,7 +162,7 @@ def test_decoy_must_not_be_a_solution_of_the_fault_type() -> None:
 
 
 def test_fix_removes_expired_suppressions_only() -> None:
-    alive = {"code": "SK432", "reason": "nobody would try anything", "until": find_latest_month(get_today())}
+    alive = {"code": "SK432", "reason": "nobody would try anything", "until": str(find_latest_month(get_today()))}
     plain = apply_edits(NOTED, [Drop((*SPEC, "decoys"))])
     wrong = apply_edits(plain, [Put((*SPEC, "suppress"), [OLD, alive])])
 

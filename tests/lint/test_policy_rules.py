@@ -268,7 +268,7 @@ def test_experiment_mode_one_is_fixed_to_all() -> None:
 def test_unused_suppression_is_stale(tmp_path: Path) -> None:
     document = base()
     document["spec"]["suppress"] = [
-        {"code": "SK432", "reason": "there was none", "until": find_latest_month(get_today())}
+        {"code": "SK432", "reason": "there was none", "until": str(find_latest_month(get_today()))}
     ]
 
     found = lint_file(write(document, tmp_path), CATALOG)

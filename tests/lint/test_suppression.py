@@ -49,7 +49,7 @@ def lint_suppressed(tmp_path: Path) -> Finding:
     document = base()
     document["spec"].pop("decoys")
     document["spec"]["suppress"] = [
-        {"code": "SK432", "reason": "nobody would try", "until": find_latest_month(get_today())}
+        {"code": "SK432", "reason": "nobody would try", "until": str(find_latest_month(get_today()))}
     ]
     (finding,) = lint(document, tmp_path)
     return finding
@@ -80,7 +80,7 @@ STRICT = sorted(code for code, r in RULES.items() if code not in SUPPRESSIBLE)
 def test_other_codes_cannot_be_suppressed(codes: list[str], tmp_path: Path) -> None:
     document = base()
     document["spec"]["suppress"] = [
-        {"code": c, "reason": "known", "until": find_latest_month(get_today())} for c in codes
+        {"code": c, "reason": "known", "until": str(find_latest_month(get_today()))} for c in codes
     ]
 
     assert [f.code for f in lint(document, tmp_path)] == ["SK609"] * len(codes)

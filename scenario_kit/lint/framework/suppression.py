@@ -17,6 +17,7 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Severity
+from scenario_kit.model.authored.month import Month
 from scenario_kit.model.authored.scenario import Suppression
 
 #: Codes that a scenario may suppress, each with a case in which its author may be right.
@@ -36,14 +37,14 @@ def get_today() -> date:
     return datetime.now(UTC).date()
 
 
-def find_latest_month(day: date) -> str:
+def find_latest_month(day: date) -> Month:
     """Return the last month that a suppression checked on ``day`` may name."""
-    return (day + LONGEST).strftime("%Y-%m")
+    return Month.of_day(day + LONGEST)
 
 
 def list_active(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
     """Return the suppressions that are valid on ``day``, by code."""
-    first, last = day.strftime("%Y-%m"), find_latest_month(day)
+    first, last = Month.of_day(day), find_latest_month(day)
     return {
         entry.code: entry
         for entry in entries

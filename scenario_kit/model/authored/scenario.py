@@ -8,6 +8,7 @@ import msgspec
 
 from scenario_kit.model.authored.change import Change
 from scenario_kit.model.authored.check import Check
+from scenario_kit.model.authored.month import Month
 from scenario_kit.model.authored.noise import Noise
 from scenario_kit.model.base import Value
 from scenario_kit.model.kubernetes.reference import GROUP, Reference
@@ -172,11 +173,11 @@ class Decoy(Value, frozen=True, kw_only=True):
 
 
 class Suppression(Value, frozen=True, kw_only=True):
-    """A suppressed finding, with a reason and an end."""
+    """A suppressed finding, with a reason and its last month."""
 
     code: str
     reason: str
-    until: str
+    until: Month
 
 
 class ScenarioSpec(Value, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, build_drop_edi
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import Position
+from scenario_kit.model.authored.month import Month
 
 #: Permissive licences, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
@@ -89,7 +90,7 @@ def check_suspended(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK606")
 def check_unused_suppressions(case: LintContext) -> Iterator[Problem]:
-    month = get_today().strftime("%Y-%m")
+    month = Month.of_day(get_today())
     for i, entry in enumerate(case.scenario.spec.suppress):
         place, drop = ("spec", "suppress", i), build_drop_edit(case, i)
         if entry.code not in RULES:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from scenario_kit.model.results.difficulty import Difficulty
 
 
-def describe_difficulty(hard: Difficulty) -> list[tuple[str, str]]:
+def describe_difficulty(difficulty: Difficulty) -> list[tuple[str, str]]:
     """Return (name, text) rows, most important first."""
-    shape = hard.complexity
-    ranked = "the cause itself has no alert" if hard.cause_rank is None else f"the cause ranks {hard.cause_rank:g}"
-    late = "–" if hard.first_alert_seconds is None else f"{hard.first_alert_seconds:.0f} s after injection"
+    shape = difficulty.complexity
+    ranked = (
+        "the cause itself has no alert"
+        if difficulty.cause_rank is None
+        else f"the cause ranks {difficulty.cause_rank:g}"
+    )
+    late = "–" if difficulty.first_alert_seconds is None else f"{difficulty.first_alert_seconds:.0f} s after injection"
     return [
         (
             "complexity",
@@ -17,8 +21,8 @@ def describe_difficulty(hard: Difficulty) -> list[tuple[str, str]]:
             f"{shape.technologies}, cube root)",
         ),
         ("first alert", late),
-        ("alerting off the causal path", ", ".join(hard.off_path) or "nothing"),
-        ("blaming the first alert", f"names a cause in {hard.blame_first:.0%} of the repeats"),
-        ("blaming the loudest alert", f"names a cause in {hard.blame_loudest:.0%} of the repeats; {ranked}"),
-        *([("verdict", "trivial: a solver without insight solves it")] if hard.trivial else []),
+        ("alerting off the causal path", ", ".join(difficulty.off_path) or "nothing"),
+        ("blaming the first alert", f"names a cause in {difficulty.blame_first:.0%} of the repeats"),
+        ("blaming the loudest alert", f"names a cause in {difficulty.blame_loudest:.0%} of the repeats; {ranked}"),
+        *([("verdict", "trivial: a solver without insight solves it")] if difficulty.trivial else []),
     ]

@@ -53,32 +53,23 @@ def prepare_folder(folder: Path) -> None:
         raise _build_write_error(folder, problem) from problem
 
 
-def write(
-    validation: Validation,
-    folder: Path,
-    kubernetes: str = "",
-    engine: str = "",
-    renderings: Mapping[str, Callable[[Report], str]] | None = None,
-    left_out: Sequence[str] = (),
-    created: datetime | None = None,
+def write_report(
+    report: Report, folder: Path, renderings: Mapping[str, Callable[[Report], str]] | None = None
 ) -> tuple[Report, Path]:
     """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; return the report and the folder.
 
-    ``renderings`` maps file names to further renderings; ``left_out`` lists what a report from a cluster lacks;
-    ``created`` is by default the present. The folder is published atomically. The default next command after a pass is
-    to show this report.
+    ``renderings`` maps file names to further renderings. The folder is published atomically. The time is that of the
+    report, by default now. The default next command after a pass is to show this report.
 
     Raises:
         InfrastructureError: the report cannot be written; no partial report remains.
     """
-    now = created or datetime.now(UTC)
-    run = locate_run(folder, validation.scenario, now)
+    validation = report.validation
+    created = datetime.fromisoformat(report.created) if report.created else datetime.now(UTC)
+    run = locate_run(folder, validation.scenario, created)
     if validation.verdict == Verdict.PASS and not validation.next:
         validation = msgspec.structs.replace(validation, next=f"scenario-kit report {run}")
-    report = Report(
-        created=now.isoformat(timespec="seconds"), kubernetes=kubernetes, engine=engine, validation=validation,
-        left_out=tuple(left_out),
-    )  # fmt: skip
+    report = msgspec.structs.replace(report, created=created.isoformat(timespec="seconds"), validation=validation)
     partial = run.with_name(f".{run.name}")
     try:
         partial.mkdir(parents=True, exist_ok=True)  # left by a process that was killed

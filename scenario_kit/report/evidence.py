@@ -64,17 +64,17 @@ def _find_tier(validation: Validation) -> Tier:
     return _TIERS[validation.data_plane]
 
 
-def keep_reproduced(present: Evidence | None, new: Evidence) -> None:
-    """Keep evidence of real containers: a simulated run of the same incident is weaker.
+def refuse_weaker_evidence(present: Evidence | None, new: Evidence) -> None:
+    """Refuse to replace evidence of real containers by that of a simulated run of the same incident.
 
     Raises:
-        UsageError: what is there has the tier ``reproduced``, and the new one of the same incident has not.
+        UsageError: only the present evidence has the tier ``reproduced``.
     """
     if present is None or present.tier != "reproduced" or new.tier == "reproduced" or present.digest != new.digest:
         return
     raise UsageError(
-        f"the evidence of {new.scenario} was reproduced on {present.data_plane}; a run on {new.data_plane} says less",
-        fix="leave it, or delete evidence.json first, where it is not to count any more",
+        f"the evidence of {new.scenario} was reproduced on {present.data_plane}; a run on {new.data_plane} is weaker",
+        fix="keep it, or delete evidence.json first",
     )
 
 

@@ -9,7 +9,7 @@ from scenario_kit.model.authored.scenario import GroundTruth
 
 #: Pixels: size of a box, and gaps between columns and rows.
 BOX_WIDTH, BOX_HEIGHT, ACROSS, DOWN = 204, 46, 40, 18
-_LONGEST: Final = 27
+_MAX_NAME: Final = 27
 
 
 class Box(NamedTuple):
@@ -85,12 +85,12 @@ def _assign_places(names: Iterable[str], columns: Mapping[str, int]) -> dict[str
     return found
 
 
-def _draw_curve(one: tuple[float, float], other: tuple[float, float]) -> str:
-    x1, y1 = one[0] + BOX_WIDTH, one[1] + BOX_HEIGHT / 2
-    x2, y2 = other[0], other[1] + BOX_HEIGHT / 2
+def _draw_curve(start: tuple[float, float], end: tuple[float, float]) -> str:
+    x1, y1 = start[0] + BOX_WIDTH, start[1] + BOX_HEIGHT / 2
+    x2, y2 = end[0], end[1] + BOX_HEIGHT / 2
     middle = (x1 + x2) / 2
     return f"M{x1:.0f} {y1:.0f} C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2 - 7:.0f} {y2:.0f}"
 
 
 def _shorten(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + "…"

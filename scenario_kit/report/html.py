@@ -19,17 +19,11 @@ from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
 from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report
-from scenario_kit.report.identity import describe_neighbours, describe_resembling
 from scenario_kit.report.incident import READING, build_incident_rows
 from scenario_kit.report.markdown import format_minutes
+from scenario_kit.report.similar_incidents import describe_neighbours, describe_resembling
 
-WORDS = {
-    Verdict.PASS: ("PASS", "good"),
-    Verdict.FAIL: ("FAIL", "bad"),
-    Verdict.NOT_EVALUATED: ("NOT EVALUATED", "open"),
-    Verdict.KIT_ERROR: ("KIT ERROR", "open"),
-    Verdict.INCONCLUSIVE: ("INCONCLUSIVE", "open"),
-}
+_TONES = {Verdict.PASS: "good", Verdict.FAIL: "bad"}
 _OUTCOMES: Mapping[str, tuple[str, str]] = {
     "Held": ("✓ held", "good"), "Broken": ("✗ broken", "bad"), "Infra": ("? not evaluated", "open"),
 }  # fmt: skip
@@ -42,12 +36,11 @@ def render(report: Report) -> str:
     truth = validation.ground_truth or GroundTruth()
     repeats = [t for t in validation.trials if is_repeat(t.purpose)]
     others = [t for t in validation.trials if not is_repeat(t.purpose)]
-    word, tone = WORDS[validation.verdict]
     return _load_page().render(
         report=report,
         validation=validation,
-        word=word,
-        tone=tone,
+        word=validation.verdict.heading,
+        tone=_TONES.get(validation.verdict, "open"),
         incident=list(build_incident_rows(validation.incident)) if validation.incident else [],
         reading=READING,
         findings=[_build_finding(f) for f in validation.findings],

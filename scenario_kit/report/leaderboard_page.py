@@ -15,7 +15,7 @@ BAR_WIDTH: Final = 160
 
 
 class ScoreBar(NamedTuple):
-    """A score as a bar: its text, its length, and the ends of its interval, which are None where there is none."""
+    """A score as a bar: its text, its length, and the ends of its interval, if any."""
 
     label: str
     length: float
@@ -52,7 +52,7 @@ def render_markdown(board: Leaderboard) -> str:
 
 
 def render_page(board: Leaderboard) -> str:
-    """Render the page; every text in it is escaped, nothing is loaded from anywhere."""
+    """Render the page; all text is escaped, and no external resource is loaded."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     from scenario_kit.catalog import find_data_root

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.campaign.results.result import Statistics
 from scenario_kit.judge.alerts.expectations import label
-from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.model import Finding, Severity
 from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report
-from scenario_kit.report.identity import describe_neighbours, describe_resembling
 from scenario_kit.report.incident import READING, build_incident_rows
+from scenario_kit.report.similar_incidents import describe_neighbours, describe_resembling
 from scenario_kit.report.steps import build_step_rows
 
 _MARK: Final = {"Held": "held", "Broken": "**broken**", "Infra": "not evaluated", "Skipped": "skipped"}
-_WORD: Final = {
-    Verdict.PASS: "PASS",
-    Verdict.FAIL: "FAIL",
-    Verdict.NOT_EVALUATED: "NOT EVALUATED",
-    Verdict.KIT_ERROR: "KIT ERROR",
-    Verdict.INCONCLUSIVE: "INCONCLUSIVE",
-}
 #: Maximum length; pull-request comments are limited to 65,536 characters.
 LIMIT: Final = 60_000
 _CUT_ROOM: Final = 500
@@ -32,37 +25,34 @@ def render(report: Report) -> str:
     """Render the whole page."""
     validation = report.validation
     head = [
-        f"# {_WORD[validation.verdict]}" + (f": {validation.scenario}" if validation.scenario else ""),
+        f"# {validation.verdict.heading}" + (f": {validation.scenario}" if validation.scenario else ""),
         escape(validation.headline) + ".",
         _format_next(validation),
         _format_facts(validation),
-        *(
-            ["## The incident", _format_rows(build_incident_rows(validation.incident)), READING]
-            if validation.incident
-            else []
-        ),
-        *(_format_findings(validation.findings) if validation.findings else []),
-        *(["## Declared exceptions", _format_exceptions(validation)] if validation.exceptions else []),
-        *(["## Trials", _format_trials(validation.trials)] if validation.trials else []),
-        *(
-            ["## Alerts in the repeats", _format_alerts(validation.statistics)]
-            if _has_alerts(validation.statistics)
-            else []
-        ),
-        *(["## Difficulty", _format_rows(describe_difficulty(validation.difficulty))] if validation.difficulty else []),
-        *(
-            ["## Incidents with the same alerts", _format_rows(describe_neighbours(near))]
-            if (near := validation.identifiability)
-            else []
-        ),
-        *(
-            ["## Faults with the same alerts", _format_rows(describe_resembling(alike))]
-            if (alike := validation.resemblance)
-            else []
-        ),
+        *_list_sections(validation),
     ]
     foot = f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>"
     return _fit_page(head, [_format_trial(t) for t in validation.trials], foot)
+
+
+def _list_sections(validation: Validation) -> Iterator[str]:
+    """Yield the headings and bodies of the sections that the validation has."""
+    if incident := validation.incident:
+        yield from ("## The incident", _format_rows(build_incident_rows(incident)), READING)
+    if validation.findings:
+        yield from ("## Findings", *(_format_finding(finding) for finding in validation.findings))
+    if validation.exceptions:
+        yield from ("## Declared exceptions", _format_exceptions(validation))
+    if validation.trials:
+        yield from ("## Trials", _format_trials(validation.trials))
+    if validation.statistics and validation.statistics.alerts:
+        yield from ("## Alerts in the repeats", _format_alerts(validation.statistics))
+    if difficulty := validation.difficulty:
+        yield from ("## Difficulty", _format_rows(describe_difficulty(difficulty)))
+    if neighbours := validation.identifiability:
+        yield from ("## Incidents with the same alerts", _format_rows(describe_neighbours(neighbours)))
+    if resemblance := validation.resemblance:
+        yield from ("## Faults with the same alerts", _format_rows(describe_resembling(resemblance)))
 
 
 def _fit_page(head: list[str], trials: list[str], foot: str) -> str:
@@ -98,12 +88,7 @@ def _format_exceptions(validation: Validation) -> str:
     return "\n".join(["| fault | allowed | because |", "| --- | --- | --- |", *rows])
 
 
-def _has_alerts(numbers: Statistics | None) -> bool:
-    return numbers is not None and bool(numbers.alerts)
-
-
-def _format_alerts(numbers: Statistics | None) -> str:
-    assert numbers is not None
+def _format_alerts(numbers: Statistics) -> str:
     rows = ["| alert | declared | fired | median onset | 95 % within | expected within |", "|---|---|---|---|---|---|"]
     for alert in numbers.alerts:
         rows.append(
@@ -128,10 +113,6 @@ def _format_rows(rows: Iterable[tuple[str, str]]) -> str:
 
 def _format_seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.0f} s"
-
-
-def _format_findings(findings: Iterable[Finding]) -> list[str]:
-    return ["## Findings", *(_format_finding(f) for f in findings)]
 
 
 def _format_finding(finding: Finding) -> str:

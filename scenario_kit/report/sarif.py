@@ -19,10 +19,10 @@ def render(report: Report) -> str:
     """Render all findings of a validation; those without a position point to the start of the file."""
     file_start = Position(path=report.validation.path, line=1, column=1)
     placed = [f if f.position else structs.replace(f, position=file_start) for f in report.validation.findings]
-    return json.dumps(log(placed), indent=2, ensure_ascii=False)
+    return json.dumps(build_log(placed), indent=2, ensure_ascii=False)
 
 
-def log(findings: Sequence[Finding], folder: Path | None = None) -> dict[str, object]:
+def build_log(findings: Sequence[Finding], folder: Path | None = None) -> dict[str, object]:
     """Build a SARIF log; paths are relative to the repository, else to ``folder`` (default: the working directory)."""
     root = find_root(folder or Path.cwd())
     codes = sorted({f.code for f in findings})

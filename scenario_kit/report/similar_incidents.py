@@ -1,4 +1,4 @@
-"""Text for incidents with the same alerts, shared by all renderings."""
+"""Text about incidents and faults with the same alerts, shared by all renderings."""
 
 from __future__ import annotations
 

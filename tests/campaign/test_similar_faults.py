@@ -13,7 +13,7 @@ from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Referen
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 from scenario_kit.model.runtime.observation import Interval
 from scenario_kit.render import resolve
-from scenario_kit.report.identity import describe_resembling
+from scenario_kit.report.similar_incidents import describe_resembling
 
 SCENARIO = "cart-scaled-to-zero"
 ERRORS, SILENCE = ("HighRequestErrorRate", "Deployment/frontend"), ("NoRequestsReceived", "Deployment/cart")

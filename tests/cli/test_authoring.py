@@ -125,7 +125,7 @@ def test_annotations_are_escaped() -> None:
 
 
 def test_sarif_names_rule_and_place() -> None:
-    (run_,) = sarif.log([FINDING])["runs"]  # type: ignore[misc]
+    (run_,) = sarif.build_log([FINDING])["runs"]  # type: ignore[misc]
 
     assert run_["tool"]["driver"]["rules"][0]["id"] == "SK405"
     assert run_["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 7}

@@ -8,7 +8,7 @@ import pytest
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.model import Verdict
-from scenario_kit.report import prepare_folder, read_report, write
+from scenario_kit.report import Report, prepare_folder, read_report, write_report
 
 PASSED = Validation(scenario="s", plan="quick", verdict=Verdict.PASS, headline="x")
 
@@ -18,7 +18,9 @@ def full(_report):
 
 
 def test_renderings_are_written_to_one_folder(tmp_path):
-    report, folder = write(PASSED, tmp_path, renderings={"report.md": lambda r: f"of {r.validation.scenario}"})
+    report, folder = write_report(
+        Report(validation=PASSED), tmp_path, renderings={"report.md": lambda r: f"of {r.validation.scenario}"}
+    )
     assert (folder / "report.md").read_text() == "of s"
     assert str(folder) in report.validation.next
     assert [f.name for f in folder.parent.iterdir()] == [folder.name]
@@ -26,26 +28,26 @@ def test_renderings_are_written_to_one_folder(tmp_path):
 
 def test_full_disk_leaves_no_partial_report(tmp_path):
     with pytest.raises(InfrastructureError, match="No space left on device") as caught:
-        write(PASSED, tmp_path, renderings={"report.md": full})
+        write_report(Report(validation=PASSED), tmp_path, renderings={"report.md": full})
     assert "--runs" in caught.value.fix
     assert list((tmp_path / "s").iterdir()) == []
 
 
 def test_interrupted_report_can_be_written_again(tmp_path):
     """`shards collect` writes a report under the time at which it was made, and again if that was interrupted."""
-    made = datetime(2026, 11, 26, 10, tzinfo=UTC)
+    timed = Report(created=datetime(2026, 11, 26, 10, tzinfo=UTC).isoformat(), validation=PASSED)
 
     def interrupt(_report):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write(PASSED, tmp_path, renderings={"report.md": interrupt}, created=made)
+        write_report(timed, tmp_path, {"report.md": interrupt})
     assert list((tmp_path / "s").iterdir()) == []
 
     left = tmp_path / "s" / ".20261126T100000000000Z"
     left.mkdir()
     (left / "report.json").write_text("{")
-    _, folder = write(PASSED, tmp_path, created=made)
+    _, folder = write_report(timed, tmp_path)
     assert read_report(folder).validation.scenario == "s"
     assert list((tmp_path / "s").iterdir()) == [folder]
 

@@ -21,8 +21,8 @@ from scenario_kit.model import Verdict
 from scenario_kit.model.results.evidence import VersionKey
 from scenario_kit.render.scenarios.runbook import render_as_written, resolve
 from scenario_kit.render.scenarios.version import compute_version_key
-from scenario_kit.report import Report, write
-from scenario_kit.report.evidence import build_evidence, keep_reproduced
+from scenario_kit.report import Report, write_report
+from scenario_kit.report.evidence import build_evidence, refuse_weaker_evidence
 
 ROOT = Path(__file__).parents[2]
 JUDGE = jsonschema.Draft202012Validator(json.loads((ROOT / "schema" / "evidence.schema.json").read_text()))
@@ -119,7 +119,7 @@ def run(tmp_path):
     path.write_text((ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml").read_text())
     digest = resolve(load_scenario(path).scenario, Catalog([ROOT]), "ns").digest
     passed = msgspec.structs.replace(PASSED, scenario="cart-scaled-to-zero", path=str(path), digest=digest)
-    _, folder = write(passed, tmp_path / "runs", "v1.34.2", "chaos-mesh 1")
+    _, folder = write_report(Report(validation=passed, kubernetes="v1.34.2", engine="chaos-mesh 1"), tmp_path / "runs")
     return path, folder
 
 
@@ -161,11 +161,11 @@ def test_unknown_data_plane_is_refused():
 def test_simulated_run_does_not_replace_reproduced_evidence():
     twin, real = (build_evidence(report(data_plane=plane), "d1", KEY) for plane in ("Twin", "RealNode"))
     with pytest.raises(UsageError, match="reproduced on RealNode"):
-        keep_reproduced(real, twin)
-    keep_reproduced(twin, real)
-    keep_reproduced(real, real)
-    keep_reproduced(None, twin)
-    keep_reproduced(msgspec.structs.replace(real, digest="an older incident"), twin)
+        refuse_weaker_evidence(real, twin)
+    refuse_weaker_evidence(twin, real)
+    refuse_weaker_evidence(real, real)
+    refuse_weaker_evidence(None, twin)
+    refuse_weaker_evidence(msgspec.structs.replace(real, digest="an older incident"), twin)
 
 
 def test_reproduced_evidence_is_not_overwritten(run):

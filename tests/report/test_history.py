@@ -10,7 +10,7 @@ import pytest
 from scenario_kit.campaign import Validation
 from scenario_kit.cli import run
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.report import write
+from scenario_kit.report import Report, write_report
 from scenario_kit.report.history import compare, find_report, list_failed_files, list_past_runs
 
 
@@ -29,7 +29,7 @@ def runs(tmp_path: Path) -> Path:
         build_validation("web-down", Verdict.FAIL),
         build_validation("web-down", Verdict.PASS),
     ):
-        write(validation, folder)
+        write_report(Report(validation=validation), folder)
     return folder
 
 

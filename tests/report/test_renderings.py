@@ -72,7 +72,7 @@ def test_sarif_paths_are_relative_to_the_repository(tmp_path):
     file.parent.mkdir(parents=True)
     found = msgspec.structs.replace(FINDING, position=Position(path=str(file), line=7, column=3))
     for folder in (tmp_path, file.parent):
-        (result,) = sarif.log([found], folder)["runs"][0]["results"]
+        (result,) = sarif.build_log([found], folder)["runs"][0]["results"]
         place = result["locations"][0]["physicalLocation"]
         assert place["artifactLocation"]["uri"] == "catalog/scenarios/s/scenario.yaml"
         assert place["region"] == {"startLine": 7, "startColumn": 3}

@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.campaign import Validation
 from scenario_kit.model import Finding, Position, Severity, Verdict
-from scenario_kit.report import read_report, write
+from scenario_kit.report import Report, read_report, write_report
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schema" / "report.schema.json").read_text())
 JUDGE = jsonschema.Draft202012Validator(SCHEMA)
@@ -20,7 +20,7 @@ def written(tmp_path):
         code="SK322", severity=Severity.ERROR, message="x", position=Position(path="scenario.yaml", line=3, column=4)
     )
     validation = Validation(scenario="s", plan="quick", verdict=Verdict.FAIL, headline="x", findings=(finding,))
-    _, folder = write(validation, tmp_path)
+    _, folder = write_report(Report(validation=validation), tmp_path)
     return folder / "report.json"
 
 

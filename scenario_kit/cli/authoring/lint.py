@@ -116,7 +116,7 @@ def _show(
         case "sarif":
             from scenario_kit.report import sarif
 
-            show_json(sarif.log(findings))
+            show_json(sarif.build_log(findings))
         case "github":
             for finding in findings:
                 typer.echo(format_annotation(finding))

@@ -62,7 +62,7 @@ def record_evidence(report: Report) -> Path:
     from scenario_kit.load import load_scenario
     from scenario_kit.render.scenarios.runbook import render_as_written, resolve
     from scenario_kit.render.scenarios.version import compute_version_key
-    from scenario_kit.report.evidence import build_evidence, keep_reproduced
+    from scenario_kit.report.evidence import build_evidence, refuse_weaker_evidence
 
     path = Path(report.validation.path)
     if not path.is_file():
@@ -76,5 +76,5 @@ def record_evidence(report: Report) -> Path:
     objects = render_as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
     key = compute_version_key(scenario.spec, runbook, objects, report.kubernetes, report.engine)
     evidence = build_evidence(report, runbook.digest, key)
-    keep_reproduced(read_evidence(path), evidence)
+    refuse_weaker_evidence(read_evidence(path), evidence)
     return write_evidence(path, evidence)

@@ -204,14 +204,12 @@ def _assess(work: WorkList, item: WorkItem, store: ResultStore, changed: bool) -
 
 def _keep_report(report: Report, runs: Path, *, record: bool) -> Path:
     """Write the report of a run as ``verify`` does, unless it is there, and its evidence; return its folder."""
-    from scenario_kit.report import html, markdown, write
+    from scenario_kit.report import RENDERINGS, write_report
     from scenario_kit.report.document import locate_run
 
-    created = datetime.fromisoformat(report.created)
-    folder = locate_run(runs, report.validation.scenario, created)
+    folder = locate_run(runs, report.validation.scenario, datetime.fromisoformat(report.created))
     if not folder.exists():
-        renderings = {"report.md": markdown.render, "report.html": html.render}
-        write(report.validation, runs, report.kubernetes, report.engine, renderings, report.left_out, created)
+        write_report(report, runs, RENDERINGS)
     if record:
         _record(report)
     return folder

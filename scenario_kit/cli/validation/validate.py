@@ -366,29 +366,28 @@ def list_dead_parts(lab: LabState) -> list[str]:
 
 
 def _conclude(report: Report, runs: Path, *, as_json: bool) -> None:
-    from scenario_kit.report import html, markdown, write
+    from scenario_kit.report import RENDERINGS, write_report
 
-    renderings = {"report.md": markdown.render, "report.html": html.render}
     try:
-        kept, folder = write(report.validation, runs, report.kubernetes, report.engine, renderings, report.left_out)
-    except InfrastructureError:  # report the result nevertheless
-        _tell(report.validation, None, as_json=as_json)
+        written, folder = write_report(report, runs, RENDERINGS)
+    except InfrastructureError:  # show the result nevertheless
+        _show(report.validation, None, as_json=as_json)
         raise
-    _tell(kept.validation, folder, as_json=as_json)
+    _show(written.validation, folder, as_json=as_json)
 
 
-def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None:
+def _show(validation: Validation, folder: Path | None, *, as_json: bool) -> None:
     if as_json:
         show_json(validation.to_json() | {"report": str(folder / "report.json") if folder else ""})
         return
     show_findings(validation.findings)
     colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
-    word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
+    word = validation.verdict.heading
     reported = fold_text(f"{word} {validation.scenario}: {validation.headline}")
     typer.echo(style_text(word, fg=colour, bold=True) + reported.removeprefix(word))
     repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
-    kept = f"report: {folder}/report.html" if folder else "no report"
-    typer.echo(fold_text(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}", "  "))
+    page = f"report: {folder}/report.html" if folder else "no report"
+    typer.echo(fold_text(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {page}", "  "))
     if folder and validation.next:
         typer.echo(f"  next: {validation.next}")
 

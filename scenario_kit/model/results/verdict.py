@@ -21,6 +21,11 @@ class Verdict(StrEnum):
         """0 pass, 1 fail, 2 not evaluated, 3 kit error, 4 inconclusive."""
         return list(Verdict).index(self)
 
+    @property
+    def heading(self) -> str:
+        """The verdict in upper case: ``NOT EVALUATED``."""
+        return self.name.replace("_", " ")
+
 
 #: Exit codes of several validations together, worst first.
 _WORST: Final = tuple(

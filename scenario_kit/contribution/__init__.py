@@ -6,11 +6,11 @@ from scenario_kit.contribution.pull_request_scope import (
     FileChange,
     PullRequestScope,
     check_sign_off,
+    determine_scope,
     report_missing_scenario,
-    shape,
 )
 
 __all__ = [
-    "Commit", "FileChange", "EvidenceTier", "LaneName", "PullRequestScope", "choose_lane", "shape", "check_sign_off",
-    "report_missing_scenario",
+    "Commit", "FileChange", "EvidenceTier", "LaneName", "PullRequestScope", "check_sign_off", "choose_lane",
+    "determine_scope", "report_missing_scenario",
 ]  # fmt: skip

@@ -70,13 +70,13 @@ def choose_lane(
     )
 
 
-def _is_different(one: Any, other: Any) -> bool:
+def _is_different(old: Any, new: Any) -> bool:
     """Return whether two values differ; unlike in Python, 1 and true are different."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() != other.keys() or any(_is_different(one[k], other[k]) for k in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) != len(other) or any(map(_is_different, one, other))
-    return isinstance(one, bool) is not isinstance(other, bool) or bool(one != other)
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return old.keys() != new.keys() or any(_is_different(old[k], new[k]) for k in old)
+    if isinstance(old, list | tuple) and isinstance(new, list | tuple):
+        return len(old) != len(new) or any(map(_is_different, old, new))
+    return isinstance(old, bool) is not isinstance(new, bool) or bool(old != new)
 
 
 def _is_version_bump(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

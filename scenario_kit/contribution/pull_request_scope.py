@@ -44,7 +44,7 @@ class PullRequestScope(Value, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
 
 
-def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullRequestScope:
+def determine_scope(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullRequestScope:
     """Determine the scope of a set of changed files.
 
     A contribution without a scenario has no findings. One with a scenario may only touch this scenario's folder.

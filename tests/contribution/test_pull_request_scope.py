@@ -7,8 +7,8 @@ from scenario_kit.contribution import (
     FileChange,
     PullRequestScope,
     check_sign_off,
+    determine_scope,
     report_missing_scenario,
-    shape,
 )
 from scenario_kit.model import Finding, Severity
 
@@ -43,7 +43,7 @@ def changes(*paths, status="M", mode="100644"):
     ],
 )
 def test_shapes(paths, scenario, codes):
-    found = shape(changes(*paths))
+    found = determine_scope(changes(*paths))
     assert found.scenario == scenario
     assert [f.code for f in found.findings] == codes
 
@@ -113,7 +113,7 @@ def error(code: str, message: str, expected: str, fix: str) -> Finding:
     ],
 )
 def test_out_of_scope_files_are_reported(paths, mode, expected):
-    assert shape(changes(*paths, mode=mode)).findings == (expected,)
+    assert determine_scope(changes(*paths, mode=mode)).findings == (expected,)
 
 
 def test_folder_without_scenario_error():
@@ -135,32 +135,32 @@ def test_folder_without_scenario_error():
     ],
 )
 def test_message_lists_unexpected_files_briefly(count, end):
-    found = shape(changes(ONE + "scenario.yaml", *(f"docs/{i}.md" for i in range(count))))
+    found = determine_scope(changes(ONE + "scenario.yaml", *(f"docs/{i}.md" for i in range(count))))
     assert found.findings[0].message.endswith(end)
 
 
 def test_scenario_folder_is_configurable():
-    found = shape(changes("incidents/web-errors/scenario.yaml"), scenarios="incidents/")
+    found = determine_scope(changes("incidents/web-errors/scenario.yaml"), scenarios="incidents/")
     assert found == PullRequestScope(scenario="web-errors")
-    assert shape(changes(ONE + "scenario.yaml"), scenarios="incidents/") == PullRequestScope()
+    assert determine_scope(changes(ONE + "scenario.yaml"), scenarios="incidents/") == PullRequestScope()
     assert report_missing_scenario("a", scenarios="incidents/").message == "incidents/a/ has no scenario.yaml"
 
 
 def test_folder_problems_are_reported_together():
     broken = changes(ONE + "a", ONE + "b", mode="120000") + changes(ONE + "evidence.json", status="A")
-    assert [f.code for f in shape(broken).findings] == ["SK002", "SK002", "SK006"]
+    assert [f.code for f in determine_scope(broken).findings] == ["SK002", "SK002", "SK006"]
 
 
 @pytest.mark.parametrize("mode", ["120000", "160000"])
 def test_symlinked_scenario_is_refused(mode):
-    (finding,) = shape(changes("catalog/scenarios/web-errors", status="A", mode=mode)).findings
+    (finding,) = determine_scope(changes("catalog/scenarios/web-errors", status="A", mode=mode)).findings
     assert finding.code == "SK002"
-    assert shape(changes("docs/latest", status="A", mode=mode)).findings == (), "nothing that is judged here"
+    assert determine_scope(changes("docs/latest", status="A", mode=mode)).findings == (), "nothing that is judged here"
 
 
 @pytest.mark.parametrize(("status", "what"), [("A", "added"), ("M", "changed"), ("T", "changed"), ("D", "removed")])
 def test_handwritten_evidence_is_refused(status, what):
-    (found,) = shape(changes(ONE + "evidence.json", status=status)).findings
+    (found,) = determine_scope(changes(ONE + "evidence.json", status=status)).findings
     assert (found.code, found.message) == ("SK006", f"{ONE}evidence.json was {what} by hand")
 
 
@@ -175,7 +175,9 @@ def test_handwritten_evidence_is_refused(status, what):
     ],
 )
 def test_evidence_is_removed_only_with_its_scenario(scenario, evidence, removed, codes):
-    found = shape([*changes(ONE + "scenario.yaml", status=scenario), *changes(ONE + "evidence.json", status=evidence)])
+    found = determine_scope(
+        [*changes(ONE + "scenario.yaml", status=scenario), *changes(ONE + "evidence.json", status=evidence)]
+    )
     assert (found.scenario, found.removed, [f.code for f in found.findings]) == ("web-errors", removed, codes)
 
 
@@ -185,12 +187,12 @@ def test_evidence_is_removed_only_with_its_scenario(scenario, evidence, removed,
 )
 def test_scenario_is_removed_as_a_whole(others, removed):
     whole = [("scenario.yaml", "D"), *others]
-    found = shape([change for path, status in whole for change in changes(ONE + path, status=status)])
+    found = determine_scope([change for path, status in whole for change in changes(ONE + path, status=status)])
     assert (found.removed, found.findings) == (removed, ())
 
 
 def test_nested_scenario_file_is_not_the_scenario():
-    assert shape(changes(ONE + "faults/scenario.yaml", status="D")).removed is False
+    assert determine_scope(changes(ONE + "faults/scenario.yaml", status="D")).removed is False
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_nested_scenario_file_is_not_the_scenario():
     ],
 )
 def test_names_cannot_write_into_a_log(path, shown):
-    found = shape(changes(ONE + "scenario.yaml", path))
+    found = determine_scope(changes(ONE + "scenario.yaml", path))
     assert found.findings[0].message == f"this pull request touches files outside {ONE}: {shown}"
 
 

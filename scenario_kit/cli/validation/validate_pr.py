@@ -47,14 +47,14 @@ def validate_pr(
     Example: scenario-kit validate-pr --base origin/main
     """
     from scenario_kit.clients.git import Repository
-    from scenario_kit.contribution import check_sign_off, report_missing_scenario, shape
+    from scenario_kit.contribution import check_sign_off, determine_scope, report_missing_scenario
 
     checkout = Repository(repository)
     start, root = checkout.base(base), checkout.root()
     changes = checkout.changes(start)
     if checkout.has_uncommitted():
         typer.echo("note: uncommitted changes are ignored", err=True)
-    found = shape(changes)
+    found = determine_scope(changes)
     _clear_output(out)
     if not found.scenario and not found.findings:
         return _conclude(out, _build_static_verdict("", "No scenario has changed; nothing to validate", []))
@@ -73,7 +73,7 @@ class _Contribution(NamedTuple):
     checkout: Repository
     root: Path
     start: str
-    shape: PullRequestScope
+    scope: PullRequestScope
     changes: Sequence[FileChange]
     problems: tuple[Finding, ...]
 
@@ -81,19 +81,19 @@ class _Contribution(NamedTuple):
     def folder(self) -> Path:
         from scenario_kit.contribution.pull_request_scope import SCENARIOS
 
-        return self.root / SCENARIOS / self.shape.scenario
+        return self.root / SCENARIOS / self.scope.scenario
 
     @property
     def incomplete(self) -> bool:
         """Return whether the folder has no scenario although it was not removed."""
-        return bool(self.shape.scenario) and not self.shape.removed and not (self.folder / "scenario.yaml").exists()
+        return bool(self.scope.scenario) and not self.scope.removed and not (self.folder / "scenario.yaml").exists()
 
     @property
     def readable(self) -> bool:
         """Return whether the scenario can be linted: it exists, has a valid name, and contains no links."""
         links = any(change.is_link for change in self.changes)
         unnamed = any(finding.code == "SK106" for finding in self.problems)
-        return bool(self.shape.scenario) and not (self.shape.removed or links or unnamed or self.incomplete)
+        return bool(self.scope.scenario) and not (self.scope.removed or links or unnamed or self.incomplete)
 
 
 def _judge(contribution: _Contribution, out: Path, seed: int, name: str, parallel: int, static_only: bool) -> int:
@@ -102,7 +102,7 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
     from scenario_kit.model import Severity
     from scenario_kit.report import find_newest, read_report
 
-    scenario, root = contribution.shape.scenario, contribution.root
+    scenario, root = contribution.scope.scenario, contribution.root
     static = _lint(contribution.folder, root) if contribution.readable else []
     incident = _describe(contribution.folder) if contribution.readable else None
     findings = [*contribution.problems, *static]
@@ -186,7 +186,7 @@ def _find_lane(contribution: _Contribution) -> EvidenceTier:
     from scenario_kit.contribution.pull_request_scope import SCENARIOS
     from scenario_kit.load import load_scenario
 
-    prefix = f"{SCENARIOS}{contribution.shape.scenario}/"
+    prefix = f"{SCENARIOS}{contribution.scope.scenario}/"
     old = contribution.checkout.text(contribution.start, prefix + "scenario.yaml")
     after = _read_parts(load_scenario(contribution.folder / "scenario.yaml").scenario)
     others = [c.path.removeprefix(prefix) for c in contribution.changes if c.path != prefix + "scenario.yaml"]

@@ -113,9 +113,9 @@ def correlate_ranks(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Compute Spearman's rank correlation with mean ranks for ties; None if either side is constant."""
     left, right = _rank([a for a, _ in pairs]), _rank([b for _, b in pairs])
     middle = (len(pairs) + 1) / 2
-    both = sum((a - middle) * (b - middle) for a, b in zip(left, right, strict=True))
+    covariance = sum((a - middle) * (b - middle) for a, b in zip(left, right, strict=True))
     spread = sum((a - middle) ** 2 for a in left) * sum((b - middle) ** 2 for b in right)
-    return both / spread**0.5 if spread else None
+    return covariance / spread**0.5 if spread else None
 
 
 def _rank(values: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Judge stored results against a work list: which count, which are missing, outdated, or not to be believed. Pure."""
+"""Assess stored results against a work list: collected, missing, stale or refused. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scenario_kit.report import Report
 from scenario_kit.shards.results import StoredResult, UnreadableResult, unpack_report
 from scenario_kit.shards.work_list import WorkItem, WorkList
 
-#: Collected: it counts. Missing: nothing is stored. Begun: it is under way, or was abandoned. Failed: infrastructure
-#: failed. Stale: it is of other files. Refused: it contradicts itself or the work list.
+#: Only ``Collected`` results count. ``Begun``: running or abandoned. ``Failed``: infrastructure failed. ``Stale``: the
+#: files differ. ``Refused``: it contradicts itself or the work list.
 Standing = Literal["Collected", "Missing", "Begun", "Failed", "Stale", "Refused"]
 
 
 class AssessedResult(NamedTuple):
-    """The result of one scenario, and why it does not count where it does not."""
+    """The result of one scenario; ``reason`` says why it does not count."""
 
     item: WorkItem
     standing: Standing
@@ -40,21 +40,23 @@ class AssessedResult(NamedTuple):
 
 
 def assess_result(work: WorkList, item: WorkItem, found: StoredResult | UnreadableResult | None) -> AssessedResult:
-    """Assess what is stored for a scenario."""
+    """Assess the stored result of a scenario."""
     if found is None:
-        return AssessedResult(item, "Missing", reason="it was not begun")
+        return AssessedResult(item, "Missing", reason="not started")
     if isinstance(found, UnreadableResult):
         return AssessedResult(item, "Refused", reason=found.message)
     result = found.result
     if (result.work, result.scenario) != (work.name, item.scenario):
-        return AssessedResult(item, "Refused", reason=f"it is the result of {result.scenario} in {result.work}")
+        return AssessedResult(item, "Refused", reason=f"this is the result of {result.scenario} in {result.work}")
     if result.catalogue != work.catalogue:
-        return AssessedResult(item, "Stale", reason="it is of another catalogue, plan, seed or version")
+        return AssessedResult(item, "Stale", reason="the catalogue, plan, seed or version differs")
     if result.digest != item.digest:
         return AssessedResult(item, "Stale", reason="the scenario has changed since")
     known = AssessedResult(item, "Collected", result.verdict, result.message, result.seconds, result.attempts)
     if result.state == "Begun":
-        return known._replace(standing="Begun", reason=f"begun {result.at} by {result.pod or 'somebody'}, not ended")
+        return known._replace(
+            standing="Begun", reason=f"started {result.at} by {result.pod or 'an unknown pod'}, not ended"
+        )
     try:
         report = unpack_report(found)
     except UnreadableResult as problem:
@@ -65,7 +67,7 @@ def assess_result(work: WorkList, item: WorkItem, found: StoredResult | Unreadab
 
 
 def _find_contradiction(work: WorkList, item: WorkItem, stored: StoredResult, report: Report | None) -> str:
-    """Return how a report contradicts its summary or the work list; empty if it does not."""
+    """Describe how a report contradicts its summary or the work list; empty if it does not."""
     verdict = stored.result.verdict
     if report is None:
         return "it has a verdict without a report" if verdict in (None, Verdict.PASS, Verdict.INCONCLUSIVE) else ""
@@ -89,10 +91,10 @@ def count_standings(assessed: Sequence[AssessedResult]) -> dict[str, int]:
 
 
 def choose_exit_code(assessed: Sequence[AssessedResult]) -> int:
-    """Return the exit code of the whole: the worst verdict; a result that does not count is one not evaluated."""
+    """Return the exit code for all results: the worst verdict; results that do not count are not evaluated."""
     return choose_worst_code(_find_code(each) for each in assessed)
 
 
 def _find_code(each: AssessedResult) -> int:
-    counts = each.standing == "Collected" and each.verdict is not None
-    return each.verdict.exit_code if counts and each.verdict is not None else Verdict.NOT_EVALUATED.exit_code
+    verdict = each.verdict if each.standing == "Collected" else None
+    return (verdict or Verdict.NOT_EVALUATED).exit_code

@@ -1,4 +1,4 @@
-"""Decompression of what others may have written: never more than fits into memory."""
+"""Decompression of untrusted data, with a size limit."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def decompress(data: bytes) -> bytes:
     """Decompress gzip.
 
     Raises:
-        ValueError: it is incomplete, or larger than 64 MiB.
-        zlib.error: it is damaged.
+        ValueError: the data is truncated, or larger than 64 MiB.
+        zlib.error: the data is damaged.
     """
     reader = zlib.decompressobj(wbits=_GZIP)
     result = reader.decompress(data, _MAX_BYTES)

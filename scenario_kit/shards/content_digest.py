@@ -1,7 +1,6 @@
-"""Digests of what a validation reads from files: the parts of a root of the catalogue, and a scenario.
+"""Digests of the files that a validation reads: the parts of a catalogue root, and a scenario.
 
-Equal digests mean equal bytes, so that a machine with another checkout or image is noticed before it validates
-anything.
+Equal digests mean equal bytes, so a machine with another checkout or image is detected before it validates anything.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, Final
 from scenario_kit.errors import UsageError
 from scenario_kit.load.folders import list_below
 
-#: Folders of a root that are read (``catalog.index``).
+#: Folders of a root that belong to the catalogue (``catalog.index``).
 FOLDERS: Final = ("catalog", "templates")
 _SCENARIOS: Final = ("catalog", "scenarios")
 
@@ -38,7 +37,7 @@ def list_root_files(root: Path) -> list[Path]:
 def digest_root(root: Path) -> dict[str, str]:
     """Return the digest of each part of a root: ``catalog/apps``, ``catalog/faults``, ``templates/apps`` and so on.
 
-    Scenarios are not part of it: each has a digest of its own.
+    Scenarios are left out, since each has its own digest.
 
     Raises:
         UsageError: a file cannot be read.
@@ -53,7 +52,7 @@ def digest_root(root: Path) -> dict[str, str]:
 
 
 def list_scenario_files(file: Path) -> list[Path]:
-    """List what a validation of a scenario reads beside the catalogue: its file, and the fault types beside it."""
+    """List the files of a scenario: the scenario itself and its local fault types."""
     beside = file.parent / "faults"
     return [file, *(_list_files(beside) if beside.is_dir() else ())]
 

@@ -1,7 +1,7 @@
-"""Divide work over shards, and estimate what each part costs. Pure.
+"""Divide work over shards by estimated cost. Pure.
 
-The estimate is in seconds of one lab (docs/shards.md, "Cost"): trials of the plan, times the seconds per trial that the
-scenario's evidence measured; where there is none, times the median of the others.
+The cost is in seconds of one lab (docs/shards.md, "Cost"): trials of the plan times the seconds per trial of the
+scenario's evidence, or of the median of the others if it has no evidence.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 from scenario_kit.errors import UsageError
 from scenario_kit.model.results.evidence import Evidence
 
-#: Seconds per trial where no scenario has evidence: the median of the catalogue's own (docs/shards.md).
+#: Seconds per trial if no scenario has evidence: the median of this catalogue (docs/shards.md).
 TRIAL_SECONDS: Final = 12.0
-#: Seconds that a scenario takes without any trial: to start, to lint, to write its report.
+#: Seconds of a scenario without its trials: start, lint, report.
 STATIC_SECONDS: Final = 5.0
 _POSITION: Final = re.compile(r"(\d{1,6})/(\d{1,6})")
 
@@ -33,7 +33,7 @@ def parse_position(text: str) -> ShardPosition:
     """Parse a position such as ``3/20``.
 
     Raises:
-        UsageError: it is not one, or outside of its range.
+        UsageError: the text is not a position, or out of range.
     """
     found = _POSITION.fullmatch(text)
     number, count = (int(found[1]), int(found[2])) if found else (0, 0)
@@ -62,15 +62,15 @@ def estimate_seconds(trials: Sequence[int], measured: Sequence[float | None]) ->
 def divide(costs: Mapping[str, float], count: int) -> list[tuple[str, ...]]:
     """Divide names over ``count`` shards so that the most expensive one costs little more than the mean.
 
-    The longest goes first, each to the shard that has least so far (LPT): no shard costs more than 4/3 of the best
-    division (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969). The result depends on names and costs
-    only, not on their order; within a shard, the longest is first.
+    Longest processing time first, each to the shard with the lowest cost so far: no shard costs more than 4/3 of
+    the best division (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969). The result depends on names and
+    costs only, not on their order; within a shard, the longest is first.
 
     Raises:
-        UsageError: there is less than one shard.
+        UsageError: ``count`` is less than 1.
     """
     if count < 1:
-        raise UsageError(f"{count} shards cannot hold anything", fix="ask for 1 or more")
+        raise UsageError(f"invalid number of shards: {count}", fix="pass 1 or more")
     shards: list[list[str]] = [[] for _ in range(count)]
     loads = [(0.0, index) for index in range(count)]
     for name in sorted(costs, key=lambda each: (-costs[each], each)):

@@ -1,8 +1,8 @@
-"""Run one shard: validate its scenarios one after another, and store each result when it is there.
+"""Run one shard: validate its scenarios one after another, and store each result at once.
 
-What has ended for the same digest is not repeated, so that a shard can be interrupted at any time: by Ctrl-C, by the
-preemption of its pod, or by SIGKILL. Scenarios that were begun before come last: one that takes its pod down (with all
-memory of a node, for example) does not keep the others from their result.
+Scenarios with a result for the same digest are skipped, so a shard can be interrupted at any time: by Ctrl-C, by the
+preemption of its pod, or by SIGKILL. Scenarios that were started before come last, so that one that kills its pod, for
+example by using all memory of a node, does not block the others.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from scenario_kit.shards.work_list import WorkItem, WorkList
 
 #: Seconds between attempts to store a result.
 _RETRY_SECONDS: Final = 5.0
-#: Validate a scenario to its verdict.
+#: Validates a scenario to its verdict.
 Validate = Callable[[WorkItem], Report]
 
 
 class ShardTally(NamedTuple):
-    """How many scenarios of a shard have a result, were kept from an earlier run, or lack one."""
+    """Numbers of scenarios with a result and with one of an earlier run, and the names of those without."""
 
     ended: int = 0
     kept: int = 0
@@ -61,7 +61,7 @@ class ShardRun:
         Raises:
             UsageError: there is no such shard.
             InfrastructureError: results cannot be stored.
-            KeyboardInterrupt: it was interrupted; the results that are stored stay.
+            KeyboardInterrupt: the run was interrupted; stored results remain.
         """
         items = self.work.select(shard)
         pending = order_pending([self._assess(item) for item in items])
@@ -79,7 +79,7 @@ class ShardRun:
         return ShardTally(len(items) - len(failed), kept, tuple(failed))
 
     def _assess(self, item: WorkItem) -> AssessedResult:
-        """Assess what an earlier run has left."""
+        """Assess the result of an earlier run."""
         assessed = assess_result(self.work, item, find_result(self.store, self.work.name, item.scenario))
         if assessed.standing in ("Stale", "Refused"):
             self.say(f"{item.scenario}: the stored result does not count: {assessed.reason}")
@@ -97,10 +97,10 @@ class ShardRun:
         try:
             stored = describe_report(opening, self.validate(item))
         except KeyboardInterrupt:  # preempted: not the scenario's fault
-            with suppress(InfrastructureError):  # there are seconds left, and what has ended is stored
+            with suppress(InfrastructureError):  # only seconds are left, and ended scenarios are stored
                 self.store.write(StoredResult(msgspec.structs.replace(opening, attempts=attempts)))
             raise
-        except Exception as problem:  # noqa: BLE001 - a bug that one scenario meets must not cost the others
+        except Exception as problem:  # noqa: BLE001 - a bug must cost one result only
             stored = StoredResult(describe_error(opening, translate_exhaustion(problem) or problem))
         return self._finish(stored, began)
 
@@ -111,7 +111,7 @@ class ShardRun:
         return result
 
     def _write(self, stored: StoredResult) -> None:
-        """Write a result; an API server that does not answer is asked again, as a result may have taken an hour."""
+        """Write a result; retry if the API server is unreachable, since a result may have taken an hour."""
         began = self.polling.clock()
         while True:
             try:
@@ -126,13 +126,13 @@ class ShardRun:
 
 
 def order_pending(assessed: Sequence[AssessedResult]) -> list[AssessedResult]:
-    """Return the scenarios without a result that counts, those with the fewest attempts first."""
+    """Return the scenarios without a collected result, fewest attempts first."""
     pending = [each for each in assessed if each.standing != "Collected"]
     return sorted(pending, key=lambda each: each.attempts)
 
 
 def describe_error(opening: ShardResult, problem: Exception) -> ShardResult:
-    """Return the result for an error instead of a report; the scenario is not at fault where infrastructure failed."""
+    """Build the result for an error; the scenario is not at fault if infrastructure failed."""
     if isinstance(problem, InfrastructureError):
         return msgspec.structs.replace(opening, state="Failed", verdict=Verdict.NOT_EVALUATED, message=str(problem))
     known = isinstance(problem, ScenarioKitError)
@@ -142,13 +142,13 @@ def describe_error(opening: ShardResult, problem: Exception) -> ShardResult:
 
 
 def describe_report(opening: ShardResult, report: Report) -> StoredResult:
-    """Return the result for a report. Without a verdict, infrastructure failed, unless a capability is lacking."""
+    """Build the result for a report. If it was not evaluated, infrastructure failed, unless a capability is missing."""
     validation = report.validation
     lacks = any(finding.code == LACKING for finding in validation.findings)
-    again = validation.verdict == Verdict.NOT_EVALUATED and not lacks
+    failed = validation.verdict == Verdict.NOT_EVALUATED and not lacks
     packed, digest = pack_report(report)
     result = msgspec.structs.replace(
-        opening, state="Failed" if again else "Ended", verdict=validation.verdict, message=validation.headline,
+        opening, state="Failed" if failed else "Ended", verdict=validation.verdict, message=validation.headline,
         report_digest=digest,
     )  # fmt: skip
     return StoredResult(result, packed)

@@ -1,4 +1,4 @@
-"""The objects with which a cluster validates a work list: an Indexed Job, its permissions, and its input.
+"""Objects that validate a work list in a cluster: an Indexed Job, its permissions and its input.
 
 Sources: https://kubernetes.io/docs/concepts/workloads/controllers/job/ (completion modes, backoff limit per index, pod
 failure policy) and https://kueue.sigs.k8s.io/docs/tasks/run/jobs/ (the label of the queue, ``suspend``).
@@ -21,25 +21,25 @@ from scenario_kit.shards.results import WORK_LABEL
 from scenario_kit.shards.work_list import WorkList
 
 NAME: Final = "scenario-kit-shards"
-#: The namespace unless another one is named.
+#: The default namespace.
 NAMESPACE: Final = "scenario-kit-shards"
-#: Where pods find their input, and, on a volume, keep their results.
+#: Mount paths of the input and of a volume for results.
 INPUT: Final = "/input"
 RESULTS: Final = "/results"
 WORK_FILE: Final = "work.json"
 #: The folder with documents of files beside the work list.
 FILES_FOLDER: Final = "files"
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
-#: All that a pod may do: keep results. It neither lists nor deletes, and its input is immutable.
+#: The permissions of a pod: to store results. It cannot list or delete, and its input is immutable.
 GRANTS: Final = (Grant("", "configmaps", ("get", "create", "patch"), "a result of each scenario"),)
-#: The exit codes of ``shards run``: retry what infrastructure prevented, and give up where a retry ends the same way.
+#: Exit codes of ``shards run``: infrastructure failed, so retry; and a permanent error.
 RETRY_CODE: Final = 2
-HOPELESS_CODE: Final = 3
+PERMANENT_CODE: Final = 3
 _RBAC: Final = "rbac.authorization.k8s.io"
-#: A name as namespaces have it, and one as most other objects do (RFC 1123 labels and subdomains).
+#: Names of namespaces and of most other objects (RFC 1123 labels and subdomains).
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL.pattern}(\.{_LABEL.pattern})*")
-#: Objects of the Job have its name, with the digest of the work list: they are immutable, as is the Job's template.
+#: Digits of the work list's digest in the names of the Job and its immutable objects.
 _DIGITS: Final = 8
 
 
@@ -62,12 +62,12 @@ class ShardJob(NamedTuple):
 
 
 def build_manifests(work: WorkList, job: ShardJob, documents: Sequence[str]) -> list[Object]:
-    """Build all objects, in the order in which they are applied.
+    """Build all objects, in the order of their application.
 
     Args:
         work: the work list.
         job: the parameters.
-        documents: the files that go with the work (``payload.pack_files``).
+        documents: the packed files of the work (``payload.pack_files``).
 
     Raises:
         UsageError: the work list does not fit into a ConfigMap, or a parameter is invalid.
@@ -90,7 +90,7 @@ def build_manifests(work: WorkList, job: ShardJob, documents: Sequence[str]) -> 
 
 
 def derive_job_name(work: WorkList) -> str:
-    """Derive the name of the Job: another work list makes another Job, which keeps the results that still hold."""
+    """Derive the name of the Job; another work list gives another Job, which reuses valid results."""
     return f"{work.name}-{work.digest[:_DIGITS]}"
 
 
@@ -101,7 +101,7 @@ def _check(job: ShardJob) -> None:
         ("--results-claim", job.results_claim, _NAME),
     ):
         if value and not valid.fullmatch(value):
-            raise UsageError(f"{option} {value}: this is not the name of an object", fix=f"{option} validation")
+            raise UsageError(f"{option} {value}: this is not a valid object name", fix=f"{option} validation")
     for option, value in (("--cpu", job.cpu), ("--memory", job.memory)):
         try:
             positive = parse_quantity(value) > 0
@@ -123,7 +123,7 @@ def _build_input(name: str, namespace: str, labels: dict[str, str], data: dict[s
 
 
 def _build_access(job: ShardJob) -> list[Object]:
-    """Build the namespace, the account with its role, and a policy: nobody needs to connect to a lab."""
+    """Build the namespace, the account with its role, and a policy that denies all ingress."""
     metadata = {"name": NAME, "namespace": job.namespace, "labels": {"app.kubernetes.io/name": NAME}}
     restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": job.namespace}
@@ -171,11 +171,11 @@ def _build_job(work: WorkList, job: ShardJob, name: str, files: Sequence[str]) -
 
 
 def _build_failure_rules() -> list[dict[str, Any]]:
-    """Build the policy: a preempted pod is replaced; one that no retry would help ends the Job; others are retried.
+    """Build the policy: replace preempted pods, end the Job after a permanent error, retry other failures.
 
-    A scenario that fails its validation is a result, and its pod succeeds.
+    A failed validation is a result, so its pod succeeds.
     """
-    codes = {"containerName": "lab", "operator": "In", "values": [HOPELESS_CODE]}
+    codes = {"containerName": "lab", "operator": "In", "values": [PERMANENT_CODE]}
     return [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {"action": "FailJob", "onExitCodes": codes},

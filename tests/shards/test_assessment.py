@@ -52,10 +52,10 @@ OTHER = describe_report(OPENING, make_report(ITEM, Verdict.FAIL))
 @pytest.mark.parametrize(
     ("found", "standing", "said"),
     [
-        (None, "Missing", "not begun"),
+        (None, "Missing", "not started"),
         (UnreadableResult("it is damaged"), "Refused", "it is damaged"),
         (StoredResult(OPENING), "Begun", "by pod-1, not ended"),
-        (change(catalogue="b" * 64), "Stale", "another catalogue"),
+        (change(catalogue="b" * 64), "Stale", "the catalogue, plan"),
         (change(digest="other"), "Stale", "the scenario has changed"),
         (change(work="weekly"), "Refused", "in weekly"),
         (change(scenario="cart-up"), "Refused", "the result of cart-up"),
@@ -120,7 +120,7 @@ def test_summary_lists_failed_scenarios():
     assert page.startswith("# 1 of 4 scenarios pass")
     assert "| [b](b/20261126T100000000000Z/report.html) | Fail | no alert |" in page
     assert "| c | KitError | a bug \\| \\[x] |" in page
-    assert "| d | Missing | it was not begun |" in page
+    assert "| d | Missing | not started |" in page
     assert count_standings(assessed) == {"Pass": 1, "Fail": 1, "KitError": 1, "Missing": 1}
     document = build_document(work, assessed, {"b": "b/20261126T100000000000Z"})
     assert document["exitCode"] == 1

@@ -65,7 +65,7 @@ def test_no_shard_is_empty_with_enough_work(costs, count):
 
 
 def test_at_least_one_shard_is_planned():
-    with pytest.raises(UsageError, match="0 shards"):
+    with pytest.raises(UsageError, match="number of shards: 0"):
         divide({"a": 1}, 0)
 
 

@@ -10,8 +10,8 @@ from scenario_kit.cli.validation.shard_run import NAMESPACE as CLI_NAMESPACE
 from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.shards import manifests
 from scenario_kit.shards.manifests import (
-    HOPELESS_CODE,
     NAMESPACE,
+    PERMANENT_CODE,
     QUEUE_LABEL,
     RETRY_CODE,
     ShardJob,
@@ -50,8 +50,8 @@ def test_pods_at_a_time(asked, expected):
 def test_exit_codes_are_those_of_the_program():
     rules = job()["spec"]["podFailurePolicy"]["rules"]
     codes = {rule["action"]: rule["onExitCodes"]["values"] for rule in rules if "onExitCodes" in rule}
-    assert codes == {"FailJob": [HOPELESS_CODE]}
-    assert (InfrastructureError.exit_code, UsageError.exit_code) == (RETRY_CODE, HOPELESS_CODE)
+    assert codes == {"FailJob": [PERMANENT_CODE]}
+    assert (InfrastructureError.exit_code, UsageError.exit_code) == (RETRY_CODE, PERMANENT_CODE)
     assert {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]} in rules
 
 

@@ -30,8 +30,8 @@ def classify_entry(entry: CatalogueEntry, found: MeasuredDifficulty) -> Candidat
 
     Without solver runs, the complexity band replaces the difficulty band; controls have a band of their own.
     """
-    shape = entry.facts.complexity
-    expected = "control" if shape is None else f"complexity {classify_complexity(shape)}"
+    complexity = entry.facts.complexity
+    expected = "control" if complexity is None else f"complexity {classify_complexity(complexity)}"
     band = expected if found.band == "Unmeasured" else found.band
     family = entry.families[0] if entry.families else ""
     return Candidate(entry.scenario.name, (entry.scenario.spec.app.name, family, band))

@@ -1,12 +1,10 @@
-"""``operator``: run it here, or print what to apply in a cluster."""
+"""``operator``: run it on this machine, or print the manifests that install it in a cluster."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -21,10 +19,10 @@ from scenario_kit.errors import UsageError
 if TYPE_CHECKING:
     from scenario_kit.schema.deployment import Installation
 
-#: What a cluster may lack, in the order in which it is applied, and the values for the chart of Chaos Mesh.
+#: Manifests of optional components, in the order of their application, and the values for the chart of Chaos Mesh.
 PLATFORM: Final = ("prometheus.yaml", "kube-state-metrics.yaml")
 CHAOS_VALUES: Final = "chaos-mesh-values.yaml"
-#: What a container runtime takes: registry, path, and a tag, a digest or both.
+#: An image reference: registry, path, and a tag, a digest or both.
 _IMAGE: Final = re.compile(r"[a-z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://[^\s/]+(/\S*)?")
 _HOUR: Final = 3600
@@ -134,14 +132,14 @@ def manifests(
 
 
 def find_platform() -> Path:
-    """Find the folder with what a cluster may lack beside the operator."""
+    """Find the folder with the manifests of optional components."""
     from scenario_kit.catalog import find_data_root
 
     return find_data_root() / "templates" / "platform"
 
 
 def collect_manifests(installation: Installation, *, platform: bool) -> dict[str, str]:
-    """Collect what to apply, as YAML streams by file name, in the order in which they are applied."""
+    """Collect the manifests as YAML streams by file name, in the order of their application."""
     from scenario_kit.schema.deployment import build_deployment
 
     folder = resources.files("operators") / "manifests"
@@ -152,7 +150,7 @@ def collect_manifests(installation: Installation, *, platform: bool) -> dict[str
 
 
 def collect_chart(installation: Installation, *, platform: bool) -> dict[str, str]:
-    """Collect the files of the Helm chart; the platform is always in it, and a value that switches it on."""
+    """Collect the files of the Helm chart; it always has the platform, and ``platform`` is the default of its value."""
     from scenario_kit.schema.chart import build_chart
 
     parts = collect_manifests(installation, platform=True)
@@ -161,10 +159,10 @@ def collect_chart(installation: Installation, *, platform: bool) -> dict[str, st
 
 
 def write_kustomize_base(folder: Path, parts: Mapping[str, str], values: Path | None) -> None:
-    """Write a Kustomize base: each part as a file, and ``kustomization.yaml``; all of it or nothing.
+    """Write a Kustomize base atomically: each part as a file, and ``kustomization.yaml``.
 
     Raises:
-        UsageError: the folder is there and holds something.
+        UsageError: the folder exists and is not empty.
     """
     base = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": list(parts)}
     files = {**parts, "kustomization.yaml": dump_objects([base])}
@@ -174,24 +172,19 @@ def write_kustomize_base(folder: Path, parts: Mapping[str, str], values: Path | 
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files into a new folder, by path; all of them or none.
+    """Write files into a new folder atomically.
 
     Raises:
-        UsageError: the folder is there and holds something.
+        UsageError: the folder exists and is not empty.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already", fix="name a new folder, or remove that one first")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
+    from scenario_kit.load.staged_folders import stage_folders
+
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+    with stage_folders((folder,)) as (staged,):
         for name, text in files.items():
-            (partial / name).parent.mkdir(parents=True, exist_ok=True)
-            (partial / name).write_text(text, encoding="utf-8")
-        partial.chmod(0o755)
-        partial.replace(folder)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+            (staged / name).parent.mkdir(parents=True, exist_ok=True)
+            (staged / name).write_text(text, encoding="utf-8")
 
 
 def kubeconfig(
@@ -211,7 +204,7 @@ def kubeconfig(
     from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
     from scenario_kit.schema.solver import SOLVER
 
-    del as_  # an administrator has a kubeconfig already
+    del as_  # the only choice
     _require("--namespace", namespace, _NAME, "the name of a namespace", "otel-demo")
     endpoint = read_endpoint(context)
     account = Reference("ServiceAccount", SOLVER, MANAGEMENT_NAMESPACE)
@@ -224,7 +217,7 @@ def kubeconfig(
 
 
 def build_solver_kubeconfig(endpoint: dict[str, str], token: str, namespace: str) -> dict[str, Any]:
-    """Build a kubeconfig that acts as the solver, by a token whose account may do nothing else."""
+    """Build a kubeconfig that impersonates the solver, with a token that allows nothing else."""
     from scenario_kit.schema.solver import SOLVER
 
     chosen = {"cluster": SOLVER, "user": SOLVER, "namespace": namespace}

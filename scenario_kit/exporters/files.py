@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.snapshot.folder.staging import stage_folders
+from scenario_kit.load.staged_folders import stage_folders
 
 
 class Table(NamedTuple):

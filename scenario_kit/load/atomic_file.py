@@ -1,16 +1,17 @@
-"""Write files so that readers, and a crash, meet the former content or the new one, never a part."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file atomically.
+    """Write a file atomically, keeping its mode; readers and crashes see the former content or the new one.
 
     Raises:
-        OSError: it cannot be written; the former content stays, and nothing else does.
+        OSError: it cannot be written; the former content stays.
     """
     temporary = path.with_name(f".{path.name}.new")
     try:
@@ -18,6 +19,8 @@ def replace_file(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

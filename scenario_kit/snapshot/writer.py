@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.staged_folders import stage_folders
 from scenario_kit.model import Runbook, ScenarioSpec
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.timestamp import Timestamp, format_timestamp
@@ -31,7 +32,6 @@ from scenario_kit.snapshot.files.topology import (
 from scenario_kit.snapshot.files.traces import SpanRows
 from scenario_kit.snapshot.folder.leaks import scan_folder
 from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, SnapshotTimes, compute_checksum, list_files
-from scenario_kit.snapshot.folder.staging import stage_folders
 from scenario_kit.snapshot.recording import Recording
 from scenario_kit.snapshot.settings import SnapshotSettings
 from scenario_kit.snapshot.tables import SignalTables, prepare_folders, write_series

@@ -151,7 +151,7 @@ def identify(obj):
 def test_non_empty_folder_is_refused(capsys, tmp_path):
     (tmp_path / "kept").write_text("mine")
     assert write_base(tmp_path) == 3
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["kept"]
     assert write_base(tmp_path / "kept") == 3
 
@@ -160,7 +160,7 @@ def test_failed_base_write_leaves_no_folder(tmp_path, monkeypatch):
     def fail(path, target):
         raise OSError(28, "No space left on device", str(target))
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(Path, "rename", fail)
     assert write_base(tmp_path / "base") == 2
     assert not list(tmp_path.iterdir())
 

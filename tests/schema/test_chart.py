@@ -137,7 +137,7 @@ def test_chart_is_not_written_over_existing_files(tmp_path: Path, capsys: pytest
     (tmp_path / "chart").mkdir()
     (tmp_path / "chart" / "mine").write_text("x")
     assert run(["operator", "manifests", "--helm", str(tmp_path / "chart")]) == 3
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert run(["operator", "manifests", "--helm", str(tmp_path / "a"), "--kustomize", str(tmp_path / "b")]) == 3
     assert [each.name for each in tmp_path.iterdir()] == ["chart"]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from scenario_kit.draft import draw_edges, select_observed, write_accepted
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
+from scenario_kit.load.atomic_file import replace_file
 from scenario_kit.load.yaml.edit import Unfit
 from scenario_kit.model import Finding, Severity
 from scenario_kit.model.authored.scenario import AlertExpectation
@@ -53,9 +52,9 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
         typer.echo("accepted: the file already declares all observed alerts")
         return
     known = _find_errors(file, catalog)
-    _replace(file, new)
+    replace_file(file, new.encode())
     if worse := [finding for finding in _find_errors(file, catalog) if finding.code not in {f.code for f in known}]:
-        _replace(file, text)
+        replace_file(file, text.encode())
         show_findings(worse)
         typer.echo(f"nothing accepted: {file} would violate the rules above; edit it by hand")
         return
@@ -106,12 +105,3 @@ def _find_repaired_at(trial: TrialResult) -> float | None:
         elif step.kind == "expectCleared" and step.outcome != "Skipped":
             return begun
     return None
-
-
-def _replace(file: Path, text: str) -> None:
-    """Replace the file atomically."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".scenario-")
-    with os.fdopen(handle, "w", encoding="utf-8") as out:
-        out.write(text)
-    Path(name).chmod(file.stat().st_mode)
-    Path(name).replace(file)

@@ -12,6 +12,7 @@ import msgspec
 from scenario_kit import __version__
 from scenario_kit.catalog.evidence import read_evidence, write_evidence
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.staged_folders import stage_folders
 from scenario_kit.load.yaml.edit import Put, apply_edits
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.base import Value
@@ -21,7 +22,6 @@ from scenario_kit.publication.hashed_name import compute_keyed_hash
 from scenario_kit.publication.split.assignment import SetNames
 from scenario_kit.publication.split.leak_scan import refuse_secrets
 from scenario_kit.publication.views import build_document, build_views
-from scenario_kit.snapshot.folder.staging import stage_folders
 
 PUBLISHED: Final = "published"
 KEPT: Final = "kept"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.scoring.options import SEED, ExpectedRuns, IntervalSeed, PriceList
+from scenario_kit.cli.scoring.options import RankingOptions
+from scenario_kit.cli.terminal.option_groups import expand_groups
 from scenario_kit.cli.terminal.options import declare_choice
 from scenario_kit.cli.terminal.output import make_printable, show_findings, show_json, show_table
 
@@ -15,12 +16,11 @@ if TYPE_CHECKING:
     from scenario_kit.scoring.leaderboard.board import Leaderboard
 
 
+@expand_groups
 def leaderboard(
     truth: Annotated[Path, typer.Argument(help="A scenario, a ground truth of ITBench, or a folder of either.")],
     runs: Annotated[list[Path], typer.Argument(help="Records of runs, or folders with record.json and *.jsonl.")],
-    repeats: ExpectedRuns = 3,
-    prices: PriceList = None,
-    seed: IntervalSeed = SEED,
+    ranking: RankingOptions,
     out: Annotated[
         Path | None, typer.Option(help="Write leaderboard.json, leaderboard.md and index.html into this folder.")
     ] = None,
@@ -36,13 +36,11 @@ def leaderboard(
     from scenario_kit.cli.scoring.truths import load_contexts
     from scenario_kit.report.leaderboard_page import render_markdown, render_page
     from scenario_kit.scoring.files.outputs import read_runs
-    from scenario_kit.scoring.files.price_lists import read_price_list
     from scenario_kit.scoring.leaderboard.board import build_leaderboard
-    from scenario_kit.scoring.scores.settings import ScoreSettings
 
     contexts, warnings = load_contexts(truth, None, "")
-    settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
-    board = build_leaderboard(contexts, read_runs(list(find_records(runs)), list(contexts)), settings)
+    records = read_runs(list(find_records(runs)), list(contexts))
+    board = build_leaderboard(contexts, records, ranking.build_settings())
     show_findings(warnings, err=True)
     if out is not None:
         _write(board, out)

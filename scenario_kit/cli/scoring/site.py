@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.scoring.options import SEED, ExpectedRuns, IntervalSeed, PriceList
+from scenario_kit.cli.scoring.options import RankingOptions
+from scenario_kit.cli.terminal.option_groups import expand_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,18 +18,17 @@ if TYPE_CHECKING:
     from scenario_kit.publication.entry import CatalogueEntry
 
 
+@expand_groups
 def site(
     scenarios: Annotated[Path, typer.Argument(help="A folder of scenarios, or one of them.")],
     out: Annotated[Path, typer.Option(help="The folder of the site; one that is there is replaced as a whole.")],
+    ranking: RankingOptions,
     runs: Annotated[
         list[Path] | None, typer.Option(help="Records of runs, or folders of them; repeat it for more.")
     ] = None,
-    repeats: ExpectedRuns = 3,
     split: Annotated[
         Path | None, typer.Option(help="A split: what it holds out is shown by its hash, without truth.")
     ] = None,
-    prices: PriceList = None,
-    seed: IntervalSeed = SEED,
 ) -> None:
     """Write a static site: catalogue with filters, evidence, faults, leaderboard, cost against score.
 
@@ -46,11 +46,9 @@ def site(
     from scenario_kit.publication.site.pages import render_site
     from scenario_kit.publication.split.files import read_record
     from scenario_kit.publication.split.leak_scan import refuse_secrets
-    from scenario_kit.scoring.files.price_lists import read_price_list
-    from scenario_kit.scoring.scores.settings import ScoreSettings
 
     check_output(out)
-    settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
+    settings = ranking.build_settings()
     files = find_scenario_files([scenarios])
     typer.echo(f"reading {len(files)} scenarios", err=True)
     catalog = Catalog(find_collections(files))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from scenario_kit.cli.terminal.option_groups import expand_groups
 from scenario_kit.cli.terminal.options import Format, ScenarioPath, declare_choice
 from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
 from scenario_kit.errors import UsageError
@@ -26,28 +27,97 @@ if TYPE_CHECKING:
     from scenario_kit.scoring.scores.summary import ScoreReport
     from scenario_kit.solver.programs.mcp_bridge import CallBridge
 
-_LAB = "solve"
 #: Metrics in the table.
 _SHOWN = ("recall_gated_precision", "fault_localisation", "mitigation", "escalation.score", "turns")
 
 
-Turns = Annotated[int, typer.Option(min=1, help="Maximum number of turns of a run.")]
-Tokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of a run.")]
-Seconds = Annotated[float | None, typer.Option(min=1, help="Maximum duration of a run in seconds of incident time.")]
-WallSeconds = Annotated[float, typer.Option(min=1, help="Maximum duration of a run in seconds of wall time.")]
-PerCall = Annotated[float, typer.Option(min=0, help="Seconds of incident time that each turn takes.")]
-Clock = Annotated[
-    str,
-    declare_choice(
-        "--clock", "virtual|wall", help="Incident time advances per turn only (virtual) or continuously (wall)."
-    ),
-]
-Stage = Annotated[str, declare_choice("--stage", "both|diagnosis", help="Diagnosis and mitigation, or diagnosis only.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the first run; incremented for each further run.")]
-SolverLab = Annotated[str, typer.Option("--name", help="Name of the lab, which is reserved for solvers.")]
-Runs = Annotated[Path, typer.Option("--runs", help="Folder for records; completed runs are not repeated.")]
+class RunOptions(NamedTuple):
+    """Limits and settings of runs."""
+
+    turns: Annotated[int, typer.Option(min=1, help="Maximum number of turns of a run.")] = 100
+    tokens: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of a run.")] = None
+    seconds: Annotated[
+        float | None, typer.Option(min=1, help="Maximum duration of a run in seconds of incident time.")
+    ] = None
+    wall_seconds: Annotated[float, typer.Option(min=1, help="Maximum duration of a run in seconds of wall time.")] = (
+        3600.0
+    )
+    seconds_per_call: Annotated[float, typer.Option(min=0, help="Seconds of incident time that each turn takes.")] = (
+        15.0
+    )
+    clock: Annotated[
+        str,
+        declare_choice(
+            "--clock", "virtual|wall", help="Incident time advances per turn only (virtual) or continuously (wall)."
+        ),
+    ] = "virtual"
+    stage: Annotated[
+        str, declare_choice("--stage", "both|diagnosis", help="Diagnosis and mitigation, or diagnosis only.")
+    ] = "both"
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first run; incremented for each further run.")] = 1
+    name: Annotated[str, typer.Option("--name", help="Name of the lab, which is reserved for solvers.")] = "solve"
+    runs: Annotated[Path, typer.Option("--runs", help="Folder for records; completed runs are not repeated.")] = Path(
+        "solutions"
+    )
+
+    def build_settings(self, repeats: int | None = None) -> RunSettings:
+        """Build the settings of the command's runs."""
+        from scenario_kit.cli.solving.runs import RunSettings
+        from scenario_kit.solver.protocol.messages import STAGES
+        from scenario_kit.solver.session.machine import SessionLimits
+
+        limits = SessionLimits(
+            turns=self.turns, tokens=self.tokens, seconds=self.seconds, wall_seconds=self.wall_seconds
+        )
+        stages = STAGES if self.stage == "both" else STAGES[:1]
+        mode: ClockMode = "Wall" if self.clock == "wall" else "Virtual"
+        return RunSettings(limits, stages, repeats, self.seed, self.seconds_per_call, mode, self.runs)
+
+
 Label = Annotated[str, typer.Option(help="Name of the solver in records; its program by default.")]
-_RUNS = Path("solutions")
+
+
+class SolverOptions(NamedTuple):
+    """The choice of solvers: exactly one of ``solver``, ``baseline`` and ``human``."""
+
+    solver: Annotated[str, typer.Option(help="Program that speaks the solver protocol, with its arguments.")] = ""
+    baseline: Annotated[
+        list[str] | None, typer.Option(help="Built-in solver, or all; oracle and nop check the scoring.")
+    ] = None
+    human: Annotated[bool, typer.Option("--human", help="Solve interactively at this terminal.")] = False
+    label: Label = ""
+    isolation: Annotated[
+        str,
+        declare_choice(
+            "--isolation",
+            "auto|full|network|none",
+            help="full: no network and no lab files; network: no lab files; none; auto: full if possible.",
+        ),
+    ] = "auto"
+    pass_env: Annotated[
+        list[str] | None,
+        typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key."),
+    ] = None
+
+    def choose(self, runs: Path) -> list[SolverChoice]:
+        """Choose the solvers; ``runs`` is hidden from programs.
+
+        Raises:
+            UsageError: none or several are given, or one cannot be used.
+        """
+        from scenario_kit.cli.solving.solvers import choose_baseline, choose_person, choose_program
+        from scenario_kit.solver.baselines.catalogue import BASELINES
+
+        if bool(self.solver) + bool(self.baseline) + self.human != 1:
+            raise UsageError(
+                "no solver chosen, or several", fix="pass one of --solver 'COMMAND', --baseline NAME and --human"
+            )
+        if self.human:
+            return [choose_person(self.label)]
+        if self.solver:
+            return [choose_program(self.solver, self.label, self.isolation, self.pass_env or (), runs)]
+        names = [name for each in self.baseline or () for name in (BASELINES if each == "all" else (each,))]
+        return [choose_baseline(name) for name in dict.fromkeys(names)]
 
 
 Paths = Annotated[
@@ -59,47 +129,22 @@ Snapshots = Annotated[
 Truth = Annotated[
     Path | None, typer.Option(help="Ground truth of the snapshots, or a folder of truths; next to them by default.")
 ]
-Baselines = Annotated[list[str] | None, typer.Option(help="Built-in solver, or all; oracle and nop check the scoring.")]
 Repeats = Annotated[
     int | None, typer.Option(min=1, help="Runs per scenario; 3 by default, with --human one more than exist.")
-]
-Isolation = Annotated[
-    str,
-    declare_choice(
-        "--isolation",
-        "auto|full|network|none",
-        help="full: no network and no lab files; network: no lab files; none; auto: full if possible.",
-    ),
-]
-PassEnv = Annotated[
-    list[str] | None, typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key.")
 ]
 Transport = Annotated[
     str, declare_choice("--transport", "stdio|http", help="Standard input and output, or streamable HTTP.")
 ]
 
 
+@expand_groups
 def solve(
+    choice: SolverOptions,
+    options: RunOptions,
     paths: Paths = None,
     snapshot: Snapshots = None,
     truth: Truth = None,
-    solver: Annotated[str, typer.Option(help="Program that speaks the solver protocol, with its arguments.")] = "",
-    baseline: Baselines = None,
-    human: Annotated[bool, typer.Option("--human", help="Solve interactively at this terminal.")] = False,
-    label: Label = "",
     repeats: Repeats = None,
-    turns: Turns = 100,
-    tokens: Tokens = None,
-    seconds: Seconds = None,
-    wall_seconds: WallSeconds = 3600.0,
-    seconds_per_call: PerCall = 15.0,
-    clock: Clock = "virtual",
-    stage: Stage = "both",
-    isolation: Isolation = "auto",
-    pass_env: PassEnv = None,
-    seed: Seed = 1,
-    name: SolverLab = _LAB,
-    runs: Runs = _RUNS,
     format: Format = "text",
 ) -> int:
     """Run a solver on incidents and score its answers.
@@ -114,35 +159,25 @@ def solve(
         raise UsageError("what is to be solved?", fix="either SCENARIO… or --snapshot FOLDER")
     if truth is not None and not snapshot:
         raise UsageError("--truth belongs to --snapshot", fix="scenarios have their truth in them")
-    choices = _choose_solvers(solver, baseline or [], human, label, isolation, pass_env or [], runs)
-    limits = (turns, tokens, seconds, wall_seconds)
-    if snapshot and clock == "wall":
-        raise UsageError("a snapshot has no wall clock", fix="leave --clock out: turns cost time all the same")
-    stage = "diagnosis" if snapshot else stage
-    settings = _build_settings(limits, stage, repeats, seed, seconds_per_call, clock, runs)
+    choices = choice.choose(options.runs)
     if snapshot:
+        if options.clock == "wall":
+            raise UsageError("a snapshot has no wall clock", fix="leave --clock out: turns cost time all the same")
+        settings = options._replace(stage="diagnosis").build_settings(repeats)
         reports = _solve_offline(snapshot, truth, choices, settings)
     else:
-        reports = _solve(paths or [], choices, settings, name)
+        reports = _solve(paths or [], choices, options.build_settings(repeats), options.name)
     _show(reports, format)
     return 0
 
 
+@expand_groups
 def mcp(
+    options: RunOptions,
     path: ScenarioPath,
     transport: Transport = "stdio",
     port: Annotated[int, typer.Option(min=0, max=65535, help="HTTP port on this machine; 0 picks a free one.")] = 0,
     label: Label = "mcp",
-    turns: Turns = 100,
-    tokens: Tokens = None,
-    seconds: Seconds = None,
-    wall_seconds: WallSeconds = 3600.0,
-    seconds_per_call: PerCall = 15.0,
-    clock: Clock = "virtual",
-    stage: Stage = "both",
-    seed: Seed = 1,
-    name: SolverLab = _LAB,
-    runs: Runs = _RUNS,
 ) -> int:
     """Serve one incident to an MCP client: kubectl, metrics, alerts, traces, logs, submit. Requires the extra mcp.
 
@@ -153,49 +188,15 @@ def mcp(
     from scenario_kit.cli.solving.mcp import serve_run
     from scenario_kit.cli.solving.solvers import choose_callers
 
-    limits = (turns, tokens, seconds, wall_seconds)
-    settings = _build_settings(limits, stage, None, seed, seconds_per_call, clock, runs)
+    settings = options.build_settings()
 
     def play(file: Path, bridge: CallBridge) -> None:
-        reports = _solve([file], [choose_callers(bridge, label)], settings, name)
+        reports = _solve([file], [choose_callers(bridge, label)], settings, options.name)
         for line in _list_scores(reports):
             print_progress(": ".join(line))
 
     serve_run(path, transport, port, play)
     return 0
-
-
-def _build_settings(
-    limits: tuple[int, int | None, float | None, float], stage: str, repeats: int | None, seed: int,
-    seconds_per_call: float, clock: str, runs: Path,
-) -> RunSettings:  # fmt: skip
-    from scenario_kit.cli.solving.runs import RunSettings
-    from scenario_kit.solver.protocol.messages import STAGES
-    from scenario_kit.solver.session.machine import SessionLimits
-
-    turns, tokens, seconds, wall_seconds = limits
-    allowed = SessionLimits(turns=turns, tokens=tokens, seconds=seconds, wall_seconds=wall_seconds)
-    stages = STAGES if stage == "both" else STAGES[:1]
-    mode: ClockMode = "Wall" if clock == "wall" else "Virtual"
-    return RunSettings(allowed, stages, repeats, seed, seconds_per_call, mode, runs)
-
-
-def _choose_solvers(
-    command: str, baselines: list[str], human: bool, label: str, isolation: str, passed: list[str], runs: Path
-) -> list[SolverChoice]:
-    from scenario_kit.cli.solving.solvers import choose_baseline, choose_person, choose_program
-    from scenario_kit.solver.baselines.catalogue import BASELINES
-
-    if bool(command) + bool(baselines) + human != 1:
-        raise UsageError(
-            "no solver chosen, or several", fix="pass one of --solver 'COMMAND', --baseline NAME and --human"
-        )
-    if human:
-        return [choose_person(label)]
-    if command:
-        return [choose_program(command, label, isolation, passed, runs)]
-    names = [name for each in baselines for name in (BASELINES if each == "all" else (each,))]
-    return [choose_baseline(name) for name in dict.fromkeys(names)]
 
 
 def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings, name: str) -> dict[str, ScoreReport]:
@@ -249,18 +250,17 @@ def _solve_offline(
 def _score(
     tasks: list[IncidentTask], contexts: dict[str, TruthContext], choices: list[SolverChoice], settings: RunSettings
 ) -> dict[str, ScoreReport]:
-    """Carry all runs out, one incident after the other, and score them by solver."""
+    """Execute all runs, one incident after the other, and score them by solver."""
     from scenario_kit.cli.solving.runs import SolverRuns
-    from scenario_kit.scoring.scores.settings import build_settings
+    from scenario_kit.scoring.scores.settings import ScoreSettings
     from scenario_kit.scoring.scores.summary import score_runs
 
-    scoring = build_settings(duplicates="penalise", aliases="merge", ignored=(), repeats=1)
     runs = SolverRuns(settings, print_progress)
     records: dict[str, list[RunRecord]] = {each.name: [] for each in choices}
     for task in tasks:
         for each in choices:
             records[each.name] += runs.run(task, each)
-    return {solver: score_runs(contexts, found, scoring) for solver, found in records.items()}
+    return {solver: score_runs(contexts, found, ScoreSettings()) for solver, found in records.items()}
 
 
 def _show(reports: dict[str, ScoreReport], format: str) -> None:

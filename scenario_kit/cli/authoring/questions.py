@@ -62,10 +62,11 @@ def complete(
     version = given["version"] or (versions[0] if not ask or len(versions) == 1 else "")
     version = _choose_answer("version", version, versions, "--version", ask=ask)
     app = catalog.app(app_name, version)
-    if given["fault"] and given["fault"] not in catalog.faults():
-        fix = did_you_mean(given["fault"], catalog.faults()) or "list them with `scenario-kit catalog faults`"
-        raise UsageError(f"unknown fault type '{given['fault']}'", fix=fix)
-    outcome = _parse_outcome(given.get("outcome", ""))
+    if given["fault"]:
+        _require_known("fault type", given["fault"], catalog.faults())
+    outcome: Any = given.get("outcome", "")
+    if outcome:
+        _require_known("outcome", outcome, get_args(Outcome))
     if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
         return Answers(app_name, version, None, "", {}, given["name"], author, outcome=outcome)
     values = _parse_pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
@@ -93,7 +94,7 @@ def ask_setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: b
     profiles, packs = tuple(app.loads), catalog.alert_packs()
 
     def parse_profile(text: str) -> str:
-        return _choose_one("load profile", text, profiles) if text else ""
+        return _require_known("load profile", text, profiles) if text else ""
 
     def parse_users(text: str) -> int:
         if text and not (text.isdigit() and 1 <= int(text) <= _MAX_USERS):
@@ -101,7 +102,7 @@ def ask_setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: b
         return int(text or 0)
 
     def parse_packs(text: str) -> tuple[str, ...]:
-        return tuple(_choose_one("alert pack", name, packs) for name in text.replace(",", " ").split())
+        return tuple(_require_known("alert pack", name, packs) for name in text.replace(",", " ").split())
 
     found = replace(
         answers,
@@ -140,7 +141,7 @@ def ask_others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: 
     for text in also:
         fault, _, rest = text.partition("@")
         target, *parameters = rest.split(",")
-        _choose_one("fault type", fault, catalog.faults())
+        _require_known("fault type", fault, catalog.faults())
         add({"fault": fault, "target": target}, parameters, prompt=False)
     while ask and not also and typer.confirm("Another fault in the same incident?", default=False):
         add({"fault": "", "target": ""}, (), prompt=True)
@@ -153,19 +154,10 @@ def _make_unique_name(made: Answers, before: Sequence[Answers]) -> str:
     return "" if own not in taken else next(n for i in range(2, 99) if (n := f"{own}-{i}") not in taken)
 
 
-def _choose_one(what: str, name: str, known: Sequence[str]) -> str:
+def _require_known(what: str, name: str, known: Sequence[str]) -> str:
     if name not in known:
-        fix = did_you_mean(name, known) or f"one of: {', '.join(known)}"
-        raise UsageError(f"unknown {what} '{name}'", fix=fix)
+        raise UsageError(f"unknown {what} '{name}'", fix=did_you_mean(name, known))
     return name
-
-
-def _parse_outcome(text: str) -> Any:
-    known = get_args(Outcome)
-    if text and text not in known:
-        fix = did_you_mean(text, known) or f"one of: {', '.join(known)}"
-        raise UsageError(f"unknown outcome '{text}'", fix=fix)
-    return text
 
 
 def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalog: Catalog, *, ask: bool) -> Offer:
@@ -175,9 +167,9 @@ def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalo
         objects = render_objects_for(catalog.fault(fault), app, catalog)
     else:
         objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
-    things = list_entities(app, objects)
-    listed = [e.name for e in things]
-    known = [*listed, *(o for e in things for o in e.objects)]
+    entities = list_entities(app, objects)
+    listed = [e.name for e in entities]
+    known = [*listed, *(o for e in entities for o in e.objects)]
     if fault and not (target or ask):
         return _offer_anywhere(fault, app, catalog)
     entity = _choose_answer("target", target, listed, "--target", ask=ask, also=known)
@@ -320,7 +312,7 @@ def _parse_pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
         if not equals:
             raise UsageError(f"'{pair}' is not NAME=VALUE", fix=f"--parameter {name}=VALUE")
         if name not in known:
-            fix = did_you_mean(name, known) or ", ".join(known) or "the fault has no parameters"
+            fix = did_you_mean(name, known) if known else "remove it: this fault has no parameters"
             raise UsageError(f"{fault_type.name} has no parameter '{name}'", fix=fix)
         values[name] = text if known[name].get("type", "string") == "string" else yaml.safe_load(text)
     return values
@@ -355,10 +347,7 @@ def _choose_answer(
 ) -> str:
     """Validate or prompt for one answer; with ``only``, a single possibility is chosen without a prompt."""
     if given:
-        if given not in (*known, *also):
-            fix = did_you_mean(given, [*known, *also]) or f"one of: {', '.join(known)}"
-            raise UsageError(f"unknown {what} '{given}'", fix=fix)
-        return given
+        return _require_known(what, given, (*known, *also))
     if only and len(known) == 1:
         return known[0]
     if not ask:

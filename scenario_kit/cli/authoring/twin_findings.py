@@ -9,9 +9,9 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint import RULES
 from scenario_kit.lint.context.discovery import TWIN, add_own_root, classify_file
 from scenario_kit.load.disk_cache import cache_json
+from scenario_kit.load.rules import build_finding, load_rules
 from scenario_kit.load.twin import locate_field
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import App, Finding, Object, Position
@@ -71,20 +71,14 @@ def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Fi
 
 
 def _complete(finding: Finding, file: Path) -> Finding:
-    rule, position = RULES[finding.code], _localise_position(file, finding.position)
+    """Add why and fix to a finding, and the path from the command line."""
+    rule, at = load_rules()[finding.code], finding.position
+    position = None if at is None else msgspec.structs.replace(at, path=str(file))
     return msgspec.structs.replace(finding, position=position, why=rule.why, fix=finding.fix or rule.fix)
 
 
-def _localise_position(file: Path, position: Position | None) -> Position | None:
-    """Return the position with the path from the command line."""
-    return None if position is None else msgspec.structs.replace(position, path=str(file))
-
-
 def _build_finding(message: str, position: Position | None) -> Finding:
-    rule = RULES["SK138"]
-    return Finding(
-        code=rule.code, severity=rule.severity, message=message, position=position, why=rule.why, fix=rule.fix
-    )
+    return msgspec.structs.replace(build_finding("SK138", message), position=position)
 
 
 def _find_read_errors(twin: Path) -> tuple[Finding, ...]:

@@ -136,7 +136,7 @@ class Investigation:
             tools=describe_tools(is_static=self._sources.is_static),
             answer=ANSWER_FORM,
         )
-        self._keep(message)
+        self._record(message)
         return message
 
     def handle(self, message: SolverMessage) -> KitMessage | None:
@@ -162,12 +162,12 @@ class Investigation:
         """End the run of a solver that exited."""
         if not self.over:
             self.state = lose_solver(self.state, because)
-            self._keep(EndMessage(reason="error", message=because))
+            self._record(EndMessage(reason="error", message=because))
 
     def expire(self, because: str) -> KitMessage:
         """End the run of a solver that timed out."""
         self.state = time_out(self.state, because)
-        return self._keep(EndMessage(reason=self.state.end or "timeout", message=self.state.reason))
+        return self._record(EndMessage(reason=self.state.end or "timeout", message=self.state.reason))
 
     def _elapse(self) -> Elapsed:
         now = self._clock.now()
@@ -183,13 +183,13 @@ class Investigation:
                 answer = use_tool(self._sources, action.tool, action.arguments)
                 if answer.seconds:
                     self._clock.advance(answer.seconds)
-                return self._keep(self._render(action.id, answer))
+                return self._record(self._render(action.id, answer))
             case BeginStage():
-                return self._keep(StageMessage(stage=action.stage, now=self._now(), turns_left=self._turns_left))
+                return self._record(StageMessage(stage=action.stage, now=self._now(), turns_left=self._turns_left))
             case Refuse():
-                return self._keep(RefusalMessage(problem=action.problem, fix=action.fix, turns_left=self._turns_left))
+                return self._record(RefusalMessage(problem=action.problem, fix=action.fix, turns_left=self._turns_left))
             case EndRun():
-                return self._keep(EndMessage(reason=action.reason, message=action.message))
+                return self._record(EndMessage(reason=action.reason, message=action.message))
 
     def _render(self, identifier: str, answer: ToolAnswer) -> ResultMessage:
         return ResultMessage(
@@ -204,6 +204,6 @@ class Investigation:
     def _turns_left(self) -> int:
         return self._limits.turns - self.state.turns
 
-    def _keep(self, message: KitMessage) -> KitMessage:
+    def _record(self, message: KitMessage) -> KitMessage:
         self._journal.write_message(message, solver=False, now=self._clock.now(), wall=self._wall())
         return message

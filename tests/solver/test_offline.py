@@ -8,11 +8,11 @@ import pytest
 
 from scenario_kit.errors import AuthoringError, NotFound
 from scenario_kit.snapshot.reader import SnapshotFolder, TableRow
+from scenario_kit.solver.offline.alerts_and_events import build_history, list_events
 from scenario_kit.solver.offline.api_server import ApiRequest, SnapshotApi
 from scenario_kit.solver.offline.api_tables import find_pod_status, format_age
 from scenario_kit.solver.offline.evidence import SnapshotEvidence
-from scenario_kit.solver.offline.happenings import build_history, list_events
-from scenario_kit.solver.offline.samples import collect_series
+from scenario_kit.solver.offline.metrics import collect_series
 from scenario_kit.solver.offline.state import list_present
 
 sys.path.insert(0, str(Path(__file__).parent))

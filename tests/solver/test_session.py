@@ -55,15 +55,15 @@ def say(message, state=BEGUN, limits=LIMITS, elapsed=NOW):
         (NoteMessage(text="hm"), SessionState(turns=100), SessionLimits(), Proceed()),
         (
             CALL, SessionState(), SessionLimits(seconds=59.0),
-            EndRun(reason="timeout", message="60 s of the incident's time have passed, 59 may"),
+            EndRun(reason="timeout", message="60 s of incident time have passed; the limit is 59 s"),
         ),
         (
             CALL, SessionState(), SessionLimits(wall_seconds=4.0),
-            EndRun(reason="timeout", message="5 s have passed, 4 may"),
+            EndRun(reason="timeout", message="5 s have passed; the limit is 4 s"),
         ),
         (
             UsageMessage(tokens=TokenCounts(input=11)), SessionState(), SessionLimits(tokens=10),
-            EndRun(reason="cap", message="11 tokens were used, 10 may be"),
+            EndRun(reason="cap", message="11 tokens were used; the limit is 10"),
         ),
         (CALL, SessionState(end="cap", reason="spent"), SessionLimits(), EndRun(reason="cap", message="spent")),
     ],

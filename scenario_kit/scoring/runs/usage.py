@@ -19,6 +19,13 @@ class TokenCounts(Value, frozen=True, kw_only=True):
     output: int = 0
     reasoning: int = 0
 
+    def __add__(self, more: TokenCounts) -> TokenCounts:
+        """Add counts."""
+        return TokenCounts(
+            input=self.input + more.input, cached=self.cached + more.cached,
+            output=self.output + more.output, reasoning=self.reasoning + more.reasoning,
+        )  # fmt: skip
+
     @property
     def total(self) -> int:
         """Return the sum of all counts."""

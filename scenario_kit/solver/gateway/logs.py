@@ -22,6 +22,8 @@ _MATCHER: Final = re.compile(
     r'\s*(?P<label>[A-Za-z_]\w*)\s*(?P<op>=~|!~|!=|=)\s*(?P<value>"(?:\\.|[^"\\])*"|`[^`]*`)\s*(?:,|$)'
 )
 _FILTER: Final = re.compile(r'\s*(?P<op>\|=|!=|\|~|!~)\s*(?P<value>"(?:\\.|[^"\\])*"|`[^`]*`)')
+#: Labels of a pod that name its app, most specific first.
+_APP_LABELS: Final = ("app.kubernetes.io/component", "app.kubernetes.io/name", "app")
 _EXAMPLE: Final = '{app="cart"} |= "error"'
 
 
@@ -117,13 +119,12 @@ def _build_predicate(op: str, value: str, *, whole: bool) -> Callable[[str], boo
 
 
 def list_labels(pods: Iterable[Object]) -> list[LogLabels]:
-    """List the log labels of all containers of pods; ``app`` comes from the pod's labels."""
+    """List the log labels of all containers of pods."""
     found = []
     for pod in pods:
         meta = pod["metadata"]
-        own = meta.get("labels") or {}
-        app = own.get("app.kubernetes.io/name") or own.get("app.kubernetes.io/component") or own.get("app") or ""
-        app = own.get("app.kubernetes.io/component") or app
+        labels = meta.get("labels") or {}
+        app = next((labels[name] for name in _APP_LABELS if labels.get(name)), "")
         found += [
             LogLabels(meta["namespace"], meta["name"], container["name"], app)
             for container in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"])

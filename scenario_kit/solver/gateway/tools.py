@@ -47,14 +47,14 @@ class _Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KubectlArguments(_Arguments, frozen=True):
-    """A command line of kubectl, and what it reads from its standard input."""
+    """A kubectl command line and its standard input."""
 
     cmd: str
     stdin: str = ""
 
 
 class MetricsArguments(_Arguments, frozen=True):
-    """A PromQL query, evaluated now or over the last minutes, in steps of so many seconds."""
+    """A PromQL query; the minutes to look back, 0 for now; the step in seconds."""
 
     query: str
     last_n_minutes: float = 0.0
@@ -62,13 +62,13 @@ class MetricsArguments(_Arguments, frozen=True):
 
 
 class ServiceArguments(_Arguments, frozen=True):
-    """The name of a service, as traces spell it."""
+    """The name of a service in traces."""
 
     service: str
 
 
 class TracesArguments(_Arguments, frozen=True):
-    """A service, how far back, how many traces, and whether only those with a failed span of the service."""
+    """A service, minutes to look back, the number of traces, and whether to select those with a failed span of it."""
 
     service: str
     last_n_minutes: float = 15.0
@@ -77,26 +77,26 @@ class TracesArguments(_Arguments, frozen=True):
 
 
 class MinutesArguments(_Arguments, frozen=True):
-    """How far back."""
+    """Minutes to look back."""
 
     last_n_minutes: float = 30.0
 
 
 class LogsArguments(_Arguments, frozen=True):
-    """A query of the form ``{app="cart"} |= "error"``, and how far back."""
+    """A query such as ``{app="cart"} |= "error"``, and minutes to look back."""
 
     query: str
     last_n_minutes: float = 15.0
 
 
 class LabelArguments(_Arguments, frozen=True):
-    """The name of a label of logs."""
+    """The name of a log label."""
 
     label: str
 
 
 class WaitArguments(_Arguments, frozen=True):
-    """How many seconds of the incident's time shall pass."""
+    """Seconds of incident time to wait."""
 
     seconds: float
 

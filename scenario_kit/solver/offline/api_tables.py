@@ -23,9 +23,9 @@ class TableColumn(NamedTuple):
 
 def build_table(kind: str, objects: Sequence[Object], now: float, *, whole: bool) -> dict[str, Any]:
     """Build a Table; with ``whole``, rows contain full objects instead of metadata."""
-    columns = (_NAME, *_COLUMNS.get(kind, ()), *(() if kind == "Event" else (_AGE,)), *_WIDE.get(kind, ()))
-    if kind == "Event":
-        columns = _COLUMNS[kind]
+    columns = _COLUMNS.get(kind, ())
+    if kind != "Event":  # events have neither name nor age
+        columns = (_NAME, *columns, _AGE, *_WIDE.get(kind, ()))
     definitions = [
         {"name": each.name, "type": "string", "format": "name" if each.name == "Name" else "", "description": "",
          "priority": int(each.wide)}

@@ -11,9 +11,9 @@ from scenario_kit.model import AlertHistory, Object
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import LogLine, Series
 from scenario_kit.snapshot.reader import SnapshotFolder
-from scenario_kit.solver.offline.happenings import build_history, list_events
-from scenario_kit.solver.offline.programs_output import read_lines, read_traces
-from scenario_kit.solver.offline.samples import read_series
+from scenario_kit.solver.offline.alerts_and_events import build_history, list_events
+from scenario_kit.solver.offline.logs_and_traces import read_lines, read_traces
+from scenario_kit.solver.offline.metrics import read_series
 from scenario_kit.solver.offline.state import list_present
 
 

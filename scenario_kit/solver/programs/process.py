@@ -34,7 +34,7 @@ class ProgramSolver:
         self._errors = errors
         self._lines: queue.Queue[bytes] = queue.Queue(maxsize=64)
         if not shutil.which(command[0], path=environment.get("PATH")):
-            raise UsageError(f"there is no program {command[0]!r}", fix="--solver takes a command line")
+            raise UsageError(f"there is no program {command[0]!r}", fix="pass an installed program to --solver")
         try:
             with errors.open("wb") as stderr:
                 self._process = subprocess.Popen(
@@ -51,7 +51,7 @@ class ProgramSolver:
         try:
             self._process.stdin.write(encode_line(message))
             self._process.stdin.flush()
-        except (BrokenPipeError, OSError) as error:
+        except OSError as error:
             if self._lines.empty():
                 raise SolverGone(self._explain()) from error
 
@@ -79,14 +79,12 @@ class ProgramSolver:
                 self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_SECONDS)
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number in (signal.SIGTERM, signal.SIGKILL):  # both, since children may outlive the program
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_GRACE_SECONDS)
-                if number == signal.SIGTERM:
-                    continue
-        with contextlib.suppress(queue.Empty):
+        with contextlib.suppress(queue.Empty):  # unblock the reader
             while True:
                 self._lines.get_nowait()
 

@@ -33,9 +33,9 @@ class IncidentTimes(Value, frozen=True, kw_only=True):
 
 
 class RunOutcome(Value, frozen=True, kw_only=True):
-    """What the incident was like at the end. ``resolved`` is None where mitigation was no stage, or nothing is broken.
+    """The state of the incident at the end. ``resolved`` is None without a mitigation stage, or if nothing is broken.
 
-    ``because`` says why it is not resolved; ``isolation`` how the solver was kept apart from this machine.
+    ``because`` lists why it is not resolved; ``isolation`` describes the solver's isolation from this machine.
     """
 
     resolved: bool | None = None

@@ -122,17 +122,10 @@ class _StepList:
         used = TokenCounts.from_json(tokens)
         last = next((step for step in reversed(self.steps) if step["source"] == "agent"), None)
         if last is None:
-            self._waiting = _add_tokens(self._waiting, used)
+            self._waiting += used
             return
         before = last.get("metrics", {})
         last["metrics"] = {key: before.get(key, 0) + value for key, value in _spell_tokens(used).items()}
-
-
-def _add_tokens(one: TokenCounts, other: TokenCounts) -> TokenCounts:
-    return TokenCounts(
-        input=one.input + other.input, cached=one.cached + other.cached,
-        output=one.output + other.output, reasoning=one.reasoning + other.reasoning,
-    )  # fmt: skip
 
 
 def _spell_tokens(tokens: TokenCounts) -> dict[str, int]:

@@ -147,11 +147,11 @@ def find_spent(
     if asks and state.turns >= limits.turns:
         return "cap", f"all {limits.turns} turns are used"
     if limits.tokens is not None and state.tokens.total > limits.tokens:
-        return "cap", f"{state.tokens.total} tokens were used, {limits.tokens} may be"
+        return _describe_token_limit(state.tokens, limits.tokens)
     if limits.seconds is not None and elapsed.seconds > limits.seconds:
-        return "timeout", f"{elapsed.seconds:.0f} s of the incident's time have passed, {limits.seconds:.0f} may"
+        return "timeout", f"{elapsed.seconds:.0f} s of incident time have passed; the limit is {limits.seconds:.0f} s"
     if limits.wall_seconds is not None and elapsed.wall_seconds > limits.wall_seconds:
-        return "timeout", f"{elapsed.wall_seconds:.0f} s have passed, {limits.wall_seconds:.0f} may"
+        return "timeout", f"{elapsed.wall_seconds:.0f} s have passed; the limit is {limits.wall_seconds:.0f} s"
     return None
 
 
@@ -172,19 +172,18 @@ def _end(state: SessionState, reason: EndReason, message: str) -> tuple[SessionS
 def _count_tokens(
     state: SessionState, limits: SessionLimits, message: UsageMessage
 ) -> tuple[SessionState, SessionAction]:
-    used, before = message.tokens, state.tokens
+    used = message.tokens
     if min(used.input, used.cached, used.output, used.reasoning) < 0:
         return state, Refuse(problem="a negative number of tokens", fix="send what was used since the last message")
-    total = TokenCounts(
-        input=before.input + used.input,
-        cached=before.cached + used.cached,
-        output=before.output + used.output,
-        reasoning=before.reasoning + used.reasoning,
-    )
-    state = msgspec.structs.replace(state, tokens=total, measured=True, model=message.model or state.model)
-    if limits.tokens is not None and total.total > limits.tokens:
-        return _end(state, "cap", f"{total.total} tokens were used, {limits.tokens} may be")
+    tokens, model = state.tokens + used, message.model or state.model
+    state = msgspec.structs.replace(state, tokens=tokens, measured=True, model=model)
+    if limits.tokens is not None and tokens.total > limits.tokens:
+        return _end(state, *_describe_token_limit(tokens, limits.tokens))
     return state, Proceed()
+
+
+def _describe_token_limit(tokens: TokenCounts, limit: int) -> tuple[EndReason, str]:
+    return "cap", f"{tokens.total} tokens were used; the limit is {limit}"
 
 
 def _escalate(state: SessionState, message: EscalateMessage, now: float) -> tuple[SessionState, SessionAction]:

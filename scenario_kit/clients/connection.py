@@ -21,8 +21,9 @@ from urllib.request import getproxies, proxy_bypass
 import urllib3
 import yaml
 
-#: The size of the connection pool, and the names and addresses of this machine.
+#: The size of a connection pool.
 CONNECTIONS: Final = 32
+#: Names and addresses of this machine.
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _CLUSTER: Final = {"server", "certificate-authority-data"}
 _USER: Final = {"client-certificate-data", "client-key-data"}
@@ -54,8 +55,7 @@ class ApiConnection(Protocol):
 def create_pool(url: str, tls: ssl.SSLContext | None = None) -> urllib3.PoolManager:
     """Create a connection pool; through the environment's proxy, except for this machine.
 
-    ``tls`` is how the server is verified, and the certificate that it is shown; by default the authorities of the
-    system.
+    ``tls`` has the trusted authorities and the client certificate; by default the system's authorities and none.
     """
     where = urlsplit(url)
     proxy = getproxies().get(where.scheme, "")
@@ -116,10 +116,9 @@ def _decode(data: str) -> bytes:
 
 
 def load_key_pair(tls: ssl.SSLContext, pem: bytes) -> None:
-    """Show a certificate in connections from now on: ``pem`` has it and its private key.
+    """Use a certificate in new connections; ``pem`` contains it and its private key.
 
-    ``ssl`` reads keys only from files. Where the system has files without a name, no process that is killed can leave
-    a key behind.
+    ``ssl`` reads keys only from files. An anonymous file, where available, cannot be left behind by a killed process.
     """
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("key-pair"), "wb") as file:

@@ -19,14 +19,14 @@ from scenario_kit.model import Object
 from scenario_kit.model.runtime.trace import Scalar, Span, SpanEvent, SpanKind, SpanRef, Trace
 
 _TIMEOUT_SECONDS: Final = 60
-#: Most traces in one answer; a window with more is divided.
+#: Maximum number of traces in a response; a window with more is divided.
 PAGE: Final = 1500
-#: The shortest window in seconds; more traces than a page in it are more than can be read.
-_SHORTEST: Final = 0.1
+#: Minimum window; if it has more traces than a page, they cannot be read.
+_MIN_WINDOW_SECONDS: Final = 0.1
 _KINDS: Final[Mapping[str, SpanKind]] = {
     "server": "SERVER", "client": "CLIENT", "producer": "PRODUCER", "consumer": "CONSUMER", "internal": "INTERNAL",
 }  # fmt: skip
-#: Tags that say what a span's kind, status and format are.
+#: Tags with a span's kind, status and format.
 _DERIVED: Final = (
     "span.kind", "error", "otel.status_code", "otel.status_description", "internal.span.format", "w3c.tracestate",
 )  # fmt: skip
@@ -51,7 +51,7 @@ class JaegerTraces:
         self._pool.clear()
 
     def read(self, start: float, end: float) -> Sequence[Trace]:
-        """Return the traces that began at ``start`` or later, and before ``end``, by their begin.
+        """Return the traces that started in [``start``, ``end``), oldest first.
 
         Raises:
             InfrastructureError: Jaeger does not answer, or has more traces than it lists.
@@ -80,7 +80,7 @@ class JaegerTraces:
         found = self._ask("traces", query, list[Object] | None) or []
         if len(found) < PAGE:
             return found
-        if end - start < _SHORTEST:
+        if end - start < _MIN_WINDOW_SECONDS:
             raise InfrastructureError(
                 f"{self._url}: {service} has {PAGE} traces or more within {end - start:.2f} s, more than can be read",
                 fix="sample the traces, or leave them out: --without traces",
@@ -99,7 +99,7 @@ class JaegerTraces:
             raise InfrastructureError(f"{self._url}: not a trace of Jaeger: {error!r}") from error
 
     def _ask(self, path: str, query: Mapping[str, object], form: Any) -> Any:
-        """Return the data of a response, which have to be of a type."""
+        """Return the ``data`` of a response, converted to the type ``form``."""
         address = f"{self._url}/api/{path}" + (f"?{urlencode(query)}" if query else "")
         fix = "check --jaeger: it is the root of Jaeger's query service, such as http://127.0.0.1:16686"
         try:

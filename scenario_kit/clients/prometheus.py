@@ -31,7 +31,7 @@ class PrometheusMetrics:
 
     Args:
         url: the server's root, such as ``http://127.0.0.1:9090``.
-        tls: how the server is verified, and the certificate that it is shown; by default the authorities of the system.
+        tls: trusted authorities and the client certificate; by default the system's authorities and none.
     """
 
     def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
@@ -65,13 +65,13 @@ class PrometheusMetrics:
         data = self._ask("alerts", {})
         return self._read("alerts", lambda: data["alerts"])
 
-    def _ask(self, what: str, query: dict[str, str]) -> Any:
+    def _ask(self, endpoint: str, query: dict[str, str]) -> Any:
         """Return the ``data`` of a response.
 
         Raises:
             MetricsError: no response, an error, or a response that is not Prometheus'.
         """
-        url = f"{self.url}/api/v1/{what}"
+        url = f"{self.url}/api/v1/{endpoint}"
         address = f"{url}?{urlencode(query)}" if query else url
         try:
             response = self._pool.request("GET", address, timeout=_TIMEOUT_SECONDS, retries=_RETRIES)

@@ -167,7 +167,7 @@ class Transport:
 
 
 class _Retries(urllib3.Retry):
-    """Repeat any request, writes included, that the server refused and names a time for: it did nothing with it."""
+    """Retries any request, writes included, that the server rejected with Retry-After, since it was not processed."""
 
     def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
         """See ``urllib3.Retry``, which repeats no POST and no PATCH."""

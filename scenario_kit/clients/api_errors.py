@@ -31,7 +31,7 @@ _FIXES: dict[type[ClusterError], str] = {
 
 
 class NotServed(NotFound):
-    """404 for the path itself: the API server does not serve that kind, which says nothing about the object."""
+    """404 for the path itself: the API server does not serve that kind; the object is unknown."""
 
 
 def build_error(status: int, body: bytes, doing: str) -> ClusterError:

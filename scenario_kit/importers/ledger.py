@@ -136,11 +136,11 @@ class InputNode:
         self._note("Taken", result, reason, "")
 
     def map(self, result: str, reason: str = "") -> None:
-        """Record what it became."""
+        """Record the result."""
         self._note("Mapped", result, reason, "")
 
     def guess(self, result: str, reason: str) -> None:
-        """Record what it became, and why the author must confirm that."""
+        """Record the result, and why the author must confirm it."""
         self._note("Guessed", result, reason, "confirm or correct it in the draft")
 
     def refuse(self, reason: str, fix: str = "if it matters, write it into the draft by hand") -> None:

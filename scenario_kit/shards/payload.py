@@ -1,4 +1,4 @@
-"""The files that go with the work: packed into documents that fit into ConfigMaps, and unpacked in a pod.
+"""Files shipped with a work list: packed into documents that fit into ConfigMaps, and unpacked in a pod.
 
 A document maps places to files, each compressed with gzip and encoded with base64, so that sizes add up. The limit is
 that of API objects (https://kubernetes.io/docs/concepts/configuration/configmap/#motivation).
@@ -29,7 +29,7 @@ _FIX: Final = "build an image with the catalogue inside and plan with --in-image
 
 
 def list_shipped_files(work: WorkList, roots: Sequence[Path]) -> dict[str, Path]:
-    """List the files that go with the work, by their place.
+    """List the shipped files by their place.
 
     Args:
         work: the work list.

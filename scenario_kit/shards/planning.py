@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 
 
 class WorkRequest(NamedTuple):
-    """What is to be validated, and how.
+    """A request to plan a work list.
 
     ``ship`` is whether pods get the files of collections other than the kit's own; otherwise their image contains them.
     """
@@ -40,7 +40,7 @@ class WorkRequest(NamedTuple):
 
 
 class _Subject(NamedTuple):
-    """A scenario as far as it can be read: an invalid one has no trials, and its findings are its verdict."""
+    """A scenario to plan; an invalid one has no trials, since its findings decide its verdict."""
 
     name: str
     file: Path
@@ -152,6 +152,6 @@ def _find_root(file: Path, roots: Sequence[Path]) -> int:
 
 
 def _place(file: Path, root: Path | None) -> str:
-    """Return the place of a file in its root; of one that stands alone, in a folder of its own."""
+    """Return the path of a file relative to its root; a scenario without a root gets its own folder."""
     path = normalize_path(file)
     return path.relative_to(path.parent.parent if root is None else normalize_path(root)).as_posix()

@@ -38,5 +38,5 @@ def _get_folder(path: str) -> str:
 
 
 def _split_base(path: str, place: str) -> str:
-    """Return what stands before the place of a file in its root; empty if the path does not end like that."""
+    """Return the part of a path before a file's place in its root; empty if the path does not end with that place."""
     return path[: len(path) - len(place)] if path.endswith(f"/{place}") else ""

@@ -1,4 +1,4 @@
-"""Where results are kept: ConfigMaps of a cluster, or files of a folder (a volume, a bucket, artefacts of a CI job)."""
+"""Stores of results: ConfigMaps of a cluster, or files of a folder (a volume, a bucket, artefacts of a CI job)."""
 
 from __future__ import annotations
 

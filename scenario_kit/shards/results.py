@@ -1,4 +1,4 @@
-"""The result of one scenario as it is stored: a summary, and the compressed report."""
+"""Stored results: a summary and the compressed report per scenario."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from scenario_kit.shards.compression import decompress
 from scenario_kit.shards.content_digest import digest_bytes
 
 RESULT_VERSION: Final = 1
-#: The work list to which an object belongs.
+#: Label with the work list of an object.
 WORK_LABEL: Final = f"{GROUP}/work"
-#: The digest of the catalogue, plan, seed and version for which a result holds, shortened to fit a label.
+#: Label with the digest of catalogue, plan, seed and version, shortened.
 CATALOGUE_LABEL: Final = f"{GROUP}/catalogue"
 SCENARIO_LABEL: Final = f"{GROUP}/scenario"
 STATE_LABEL: Final = f"{GROUP}/state"
@@ -102,11 +102,11 @@ def unpack_report(stored: StoredResult) -> Report | None:
     try:
         text = decompress(stored.packed)
         if digest_bytes(text) != stored.result.report_digest:
-            raise UnreadableResult("its report is not the one that was written: the digest differs")
+            raise UnreadableResult("the report's digest differs")
         report = Report.from_json(json.loads(text))
         datetime.fromisoformat(report.created).astimezone(UTC)  # by which its folder is named
     except (zlib.error, ValueError, OverflowError, RecursionError, msgspec.ValidationError) as problem:
-        raise UnreadableResult(f"its report cannot be read: {problem}") from problem
+        raise UnreadableResult(f"the report cannot be read: {problem}") from problem
     return report
 
 
@@ -119,9 +119,9 @@ def parse_result(data: bytes) -> ShardResult:
     try:
         result = ShardResult.from_json(msgspec.json.decode(data))
     except (ValueError, RecursionError, msgspec.DecodeError) as problem:
-        raise UnreadableResult(f"it is not a result of this version: {problem}") from problem
+        raise UnreadableResult(f"not a result of this version: {problem}") from problem
     if result.schema_version != RESULT_VERSION:
-        raise UnreadableResult(f"its format is version {result.schema_version}, expected {RESULT_VERSION}")
+        raise UnreadableResult(f"the format has version {result.schema_version}, expected {RESULT_VERSION}")
     return result
 
 
@@ -158,9 +158,9 @@ def parse_config_map(config_map: Object) -> StoredResult:
     """
     summary = (config_map.get("data") or {}).get(SUMMARY_KEY)
     if not isinstance(summary, str):
-        raise UnreadableResult(f"its ConfigMap has no {SUMMARY_KEY}")
+        raise UnreadableResult(f"the ConfigMap has no {SUMMARY_KEY}")
     try:
         packed = base64.b64decode((config_map.get("binaryData") or {}).get(REPORT_KEY) or "", validate=True)
     except ValueError as problem:
-        raise UnreadableResult(f"its report is damaged: {problem}") from problem
+        raise UnreadableResult(f"the report is damaged: {problem}") from problem
     return StoredResult(parse_result(summary.encode()), packed)

@@ -21,7 +21,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 def render_page(work: WorkList, assessed: Sequence[AssessedResult], folders: Mapping[str, str]) -> str:
-    """Render the page: what came of the scenarios, those that did not pass first.
+    """Render the page: results of the scenarios, those that did not pass first.
 
     ``folders`` are those of the reports, by scenario.
     """
@@ -53,7 +53,7 @@ def _format_table(others: Sequence[AssessedResult], folders: Mapping[str, str]) 
 
 
 def build_document(work: WorkList, assessed: Sequence[AssessedResult], folders: Mapping[str, str]) -> Object:
-    """Build the same for programs."""
+    """Build the summary as JSON."""
     return {
         "name": work.name,
         "catalogue": work.catalogue,
@@ -89,7 +89,7 @@ def render_junit(assessed: Sequence[AssessedResult]) -> str:
 
 
 def shorten_report(report: Report) -> Report:
-    """Return a report with what JUnit needs: a thousand whole ones do not fit into memory."""
+    """Reduce a report to the fields of JUnit, since a thousand complete ones do not fit into memory."""
     trials = tuple(
         msgspec.structs.replace(trial, history=None, steps=(), passages=(), signs=())
         for trial in report.validation.trials

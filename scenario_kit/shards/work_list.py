@@ -1,4 +1,4 @@
-"""The work list: which scenarios are validated, how, and in which shard. The input of pods, CI jobs and collection."""
+"""The work list: scenarios, plan and shards. The input of pods, CI jobs and the collection of results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenario_kit.model import Object, Value
 from scenario_kit.shards.content_digest import digest_value
 
 WORK_VERSION: Final = 1
-#: Names of objects are made of that of the work list (RFC 1123 labels).
+#: The name of a work list is part of object names (RFC 1123 labels).
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,28}[a-z0-9])?")
 _AGAIN: Final = "plan again: scenario-kit shards plan PATHS --out FILE"
 
@@ -101,7 +101,7 @@ class WorkList(Value, frozen=True, kw_only=True):
 
 
 def check_name(name: str) -> str:
-    """Return a name if objects can be named after it.
+    """Return a name if it is valid in object names.
 
     Raises:
         UsageError: they cannot.
@@ -156,7 +156,7 @@ def read_work_list(path: Path) -> WorkList:
 
 
 def _find_mistake(work: WorkList) -> str:
-    """Return what is wrong with a list that has the right fields; empty if nothing is."""
+    """Describe the first inconsistency of a well-formed list; empty if there is none."""
     if work.schema_version != WORK_VERSION:
         return f"its format is version {work.schema_version}, expected {WORK_VERSION}"
     if not _NAME.fullmatch(work.name):

@@ -102,10 +102,10 @@ def test_terminal_user_must_confirm_the_context(kubeconfig, monkeypatch, answer,
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--context", "staging"], "--context says nothing to --cluster lab"),
-        (["--timeout", "5"], "--timeout says nothing to --cluster lab"),
-        (["--cluster", "current", "--image", "x"], "--image says nothing to --cluster current"),
-        (["--cluster", "kind", "--context", "x"], "--context says nothing to --cluster kind"),
+        (["--context", "staging"], "--context does not apply to --cluster lab"),
+        (["--timeout", "5"], "--timeout does not apply to --cluster lab"),
+        (["--cluster", "current", "--image", "x"], "--image does not apply to --cluster current"),
+        (["--cluster", "kind", "--context", "x"], "--context does not apply to --cluster kind"),
         (["--cluster", "moon"], "invalid value 'moon' for --cluster"),
         (["--cluster", "current", "--context", "nowhere"], "nowhere"),
         (["--cluster", "current", "--timeout", "0"], "--timeout"),
@@ -275,7 +275,7 @@ def test_interrupted_campaign_continues_and_is_resumed(cluster, capsys):
     assert "kubectl --context staging" in str(raised.value)
     open_place(cluster, Operator(cluster), timeout=9).run(build_case())
     message = capsys.readouterr().err
-    assert "taken up where it stands: begun 2026-01-01T00:00:00Z" in message
+    assert "resumed: started 2026-01-01T00:00:00Z" in message
     assert "its budget stays" in message
     assert find_validations(cluster)[0]["metadata"]["uid"] == stored["metadata"]["uid"]
 

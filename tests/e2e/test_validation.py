@@ -117,7 +117,7 @@ def test_verify_in_a_named_cluster_is_interrupted_and_taken_up(lab, tmp_path):
     assert f"running: {trials(lab, name)[0]['metadata']['name']}" in message
     second = subprocess.run(command, capture_output=True, timeout=300, text=True, cwd=tmp_path, env=environment)
     assert second.returncode == 0, second.stderr
-    assert "taken up where it stands" in second.stderr
+    assert "resumed: started" in second.stderr
     assert "another incident" not in second.stderr, "the operator resolves it as this checkout does"
     report = json.loads(second.stdout)
     assert (report["verdict"], report.get("dataPlane", "Twin")) == ("Pass", "Twin")

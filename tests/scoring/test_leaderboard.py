@@ -121,7 +121,7 @@ def test_missing_runs_are_a_usage_error(tmp_path, capsys, scenario, what):
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "message"), [('{"run_id": "x",', 1, "SK101"), ('{"entities": []}', 3, "is no record of a run")]
+    ("text", "code", "message"), [('{"run_id": "x",', 1, "SK101"), ('{"entities": []}', 3, "is not a run record")]
 )
 def test_leaderboard_rejects_invalid_records(tmp_path, capsys, scenario, text, code, message):
     (tmp_path / "x.json").write_text(text)

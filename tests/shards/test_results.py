@@ -140,7 +140,7 @@ def test_damaged_summary_is_detected(data):
 )
 def test_report_of_another_form_is_detected(text):
     result = msgspec.structs.replace(OPENING, report_digest=hashlib.sha256(text).hexdigest())
-    with pytest.raises(UnreadableResult, match="its report cannot be read"):
+    with pytest.raises(UnreadableResult, match="the report cannot be read"):
         unpack_report(StoredResult(result, gzip.compress(text)))
 
 

@@ -1,4 +1,4 @@
-"""``render``: what would be applied, and when."""
+"""``render``: show the objects and changes of a scenario, and their times."""
 
 from __future__ import annotations
 

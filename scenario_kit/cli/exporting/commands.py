@@ -1,4 +1,4 @@
-"""``export``: incidents in the forms of other harnesses. ``gates``: whether their scoring can be trusted."""
+"""``export``: incidents in the formats of other harnesses. ``gates``: checks of their scoring."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def list_formats() -> list[str]:
-    """List the forms that can be exported."""
+    """List the export formats."""
     from scenario_kit.exporters.run import FORMATS
 
     return list(FORMATS)

@@ -239,7 +239,7 @@ def _list_addresses(state: LabState) -> dict[str, Any]:
 
 
 def _list_prometheus_files(state: LabState) -> dict[str, str]:
-    """List what a client of Prometheus has to show, and to trust."""
+    """List the certificates that a client of Prometheus needs."""
     from scenario_kit.lab.telemetry.prometheus_access import find_lab_prometheus_tls
 
     tls = find_lab_prometheus_tls(state)

@@ -1,4 +1,4 @@
-"""Runs of solvers under the names that go out: as a leaderboard, and as what each solver got right."""
+"""Runs of solvers under published names: as a leaderboard, and as outcomes per solver."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 def read_published_runs(
     scenarios: Path, runs: Sequence[Path], hashed: Mapping[str, str], settings: ScoreSettings
 ) -> tuple[Leaderboard | None, dict[str, dict[str, tuple[bool, ...]]]]:
-    """Read runs; nothing where there are none.
+    """Read and score runs; empty results if there are none.
 
     Args:
-        scenarios: whose runs they are.
+        scenarios: the scenarios of the runs.
         runs: records, or folders of them, under real or hashed names.
-        hashed: the names under which held-out scenarios go out.
-        settings: how the runs are scored.
+        hashed: the published names of held-out scenarios.
+        settings: settings of scoring.
 
     Raises:
-        UsageError: a path does not exist, or a run is of another incident.
-        AuthoringError: a record cannot be used.
+        UsageError: a path does not exist, or a run belongs to another incident.
+        AuthoringError: a record is invalid.
     """
     if not runs:
         return None, {}

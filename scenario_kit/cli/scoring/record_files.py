@@ -14,7 +14,7 @@ def find_records(paths: Iterable[Path]) -> Iterator[Path]:
     """Find the records below folders; a path to a file is a record under any name.
 
     Raises:
-        UsageError: there is no such path, no record below a folder, or a file is none.
+        UsageError: a path does not exist, a folder has no record, or a file is not one.
         AuthoringError: a file cannot be read as JSON.
     """
     for path in paths:
@@ -33,5 +33,5 @@ def find_records(paths: Iterable[Path]) -> Iterator[Path]:
 def _check_record(path: Path) -> Path:
     """Check that a file is a record, or has one in each line; otherwise the run cannot be identified."""
     if path.suffix != ".jsonl" and not is_run_record(read_source(path).data):
-        raise UsageError(f"{path} is no record of a run", fix="a record has `run_id` and `scenario` (docs/scoring.md)")
+        raise UsageError(f"{path} is not a run record", fix="a record has `run_id` and `scenario` (docs/scoring.md)")
     return path

@@ -38,7 +38,7 @@ _NOTHING_SECONDS: Final = 600
 def show_steps(
     steps: Sequence[TrialStep], runbook: Runbook, say: Callable[[str], None]
 ) -> Callable[[TrialStatus], None]:
-    """Say how long a wall clock takes to the hand-over, and return what says of each step that it begins."""
+    """Report the duration up to the hand-over in wall time, and return a function that reports starting steps."""
     usual, longest = (format_duration(seconds) for seconds in estimate_trial(steps, runbook))
     say(f"in wall time, about {usual} to the hand-over, {longest} by its deadlines")
 

@@ -56,8 +56,8 @@ class SolverRuns:
         """Run a solver on an incident for the configured repeats; completed runs are read from their records.
 
         Raises:
-            AuthoringError: the incident does not come as its scenario promises.
-            InfrastructureError: the lab failed; the run that was under way counts for nothing.
+            AuthoringError: the incident does not develop as declared.
+            InfrastructureError: the lab failed; the current run does not count.
         """
         records = []
         repeats = self._settings.repeats or 3

@@ -36,7 +36,7 @@ from scenario_kit.solver.offline.evidence import SnapshotEvidence
 
 _START_SECONDS: Final = 30.0
 _POLL_SECONDS: Final = 0.05
-#: Verbs that need more of a cluster than its objects, and what to do instead.
+#: Verbs that need a running cluster, and alternatives.
 _NOT_RECORDED: Final = {
     "auth": "a recording can be read, and nothing else",
     "explain": "kubectl get -o yaml shows the fields that objects have",
@@ -44,7 +44,7 @@ _NOT_RECORDED: Final = {
 }
 
 
-#: What a verb that otherwise writes only reads.
+#: Read-only subcommands of verbs that write.
 _READING: Final = (("rollout", "history"), ("rollout", "status"))
 
 
@@ -63,7 +63,7 @@ class SnapshotTraces:
 class SnapshotKubectl:
     """kubectl against the objects of a snapshot, served by an API server of this process on loopback.
 
-    Whoever does not know the token, which is part of the address, is refused: kubectl sends none without TLS.
+    The token is part of the address, since kubectl sends none without TLS; requests without it are refused.
     """
 
     def __init__(self, evidence: SnapshotEvidence, folder: Path) -> None:
@@ -159,7 +159,7 @@ class SnapshotMetrics:
     def _start(self, address: str) -> subprocess.Popen[bytes]:
         configuration = self._folder / "prometheus.yml"
         configuration.write_text(yaml.safe_dump({"storage": STORAGE}), encoding="utf-8")
-        # It ends with this process, however that ends.
+        # Killed together with this process.
         guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         command = [
             *guard, str(toolchain.resolve("prometheus")), f"--config.file={configuration}",

@@ -25,7 +25,7 @@ from scenario_kit.solver.offline.evidence import SnapshotEvidence
 from scenario_kit.solver.offline.incident import RecordedIncident
 
 TRUTHS: Final = "truths"
-#: What the truth is called where it lies in the snapshot itself, as ITBench publishes it.
+#: File names of a ground truth inside a snapshot, as ITBench publishes it.
 _ENCLOSED: Final = ("ground_truth*", "gt.*")
 _BRIEF: Final = (
     "This is a recording of {app} in Kubernetes, up to the moment at which you were called. Find what is wrong with it,"
@@ -61,7 +61,7 @@ class SnapshotStage:
 
         Raises:
             AuthoringError: the snapshot is damaged.
-            LabError: a program that answers is not installed.
+            LabError: a required program is not installed.
         """
         evidence, sources = self._serve(folder)
         manifest = folder.folder / MANIFEST
@@ -181,7 +181,7 @@ def _name_group(group: TruthGroup, evidence: SnapshotEvidence) -> list[str]:
 
 
 def _list_hidden(snapshot: Path, truth: Path) -> tuple[Path, ...]:
-    """List what a solver of a snapshot must not read: its ground truth, others next to it, and any inside."""
+    """List the ground truths to hide from a solver: the snapshot's, others next to it, and any inside the snapshot."""
     beside = [truth.parent] if truth.parent.name == TRUTHS else []
     if truth in (snapshot, *snapshot.parents):
         outside: list[Path] = []

@@ -1,7 +1,7 @@
-"""``verify --cluster``: campaigns that an operator carries out in a cluster of a kubeconfig.
+"""``verify --cluster``: campaigns that an operator runs in a cluster of a kubeconfig.
 
-The cluster is named before anything is sent to it, and so is how long it takes. What is asked for is one Validation; it
-continues without this process, and the same command resumes it.
+Cluster and expected duration are printed before anything is sent. The campaign is one Validation object: it continues
+without this process, and the same command resumes it.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     from scenario_kit.ports import Cluster
     from scenario_kit.trial import TrialStatus
 
-#: The longest budget that a Validation may have, in minutes.
+#: Maximum budget of a Validation.
 _LONGEST_MINUTES: Final = 1440
-#: Minutes that the default timeout adds to the sum of all deadlines.
+#: Margin of the default timeout beyond the sum of all deadlines.
 _SPARE_MINUTES: Final = 10
 _INSTALL: Final = "scenario-kit operator manifests --image IMAGE --prometheus-url URL | kubectl apply -f -"
 
 
 class ClusterChoice(NamedTuple):
-    """The context that a person named, and how many minutes a campaign may take at most.
+    """A kubeconfig context, or the name of a dedicated ``kind`` cluster with the operator's ``image``.
 
-    ``kind`` is the name of a kind cluster of ours instead, with the operator's ``image`` for it.
+    ``timeout`` is the maximum duration of a campaign in minutes.
     """
 
     context: str = ""
@@ -63,7 +63,7 @@ class ClusterChoice(NamedTuple):
 
 
 class ChosenCluster(NamedTuple):
-    """A cluster that a person has named: how to reach it, where it is, and how kubectl finds it."""
+    """A cluster with its context and server address; ``options`` are kubectl's."""
 
     cluster: Cluster
     context: str
@@ -72,20 +72,20 @@ class ChosenCluster(NamedTuple):
 
 
 def open_cluster(choice: ClusterChoice, options: ValidationOptions) -> ClusterPlace:
-    """Open the cluster that the user named or chooses interactively.
+    """Open the chosen cluster.
 
     Raises:
-        UsageError: it was not named, or has no operator.
+        UsageError: none is chosen, or it has no operator.
         ClusterError: it cannot be reached.
     """
     return ClusterPlace(_open_kind(choice) if choice.kind else open_context(choice.context, options.as_json), options)
 
 
 def open_context(context: str, as_json: bool) -> ChosenCluster:
-    """Open the cluster of a context; without one, of the current context if a person agrees.
+    """Open the cluster of a context, by default of the current one after confirmation.
 
     Raises:
-        UsageError: nobody named or confirmed it, or it has no operator.
+        UsageError: it was neither named nor confirmed, or has no operator.
         ClusterError: it cannot be reached.
     """
     from scenario_kit.clients.kube import KubeCluster
@@ -114,10 +114,10 @@ def _open_kind(choice: ClusterChoice) -> ChosenCluster:
 
 
 def _ask_for_context(current: str, as_json: bool) -> str:
-    """Return the current context, where a person at a terminal says that it is meant.
+    """Return the current context after confirmation at the terminal.
 
     Raises:
-        UsageError: there is none, or no terminal for a confirmation.
+        UsageError: there is no current context, or no terminal.
     """
     if not current:
         raise UsageError("the kubeconfig has no current context", fix="name one: --context NAME")
@@ -134,7 +134,7 @@ def require_operator(cluster: Cluster, context: str) -> None:
     """Require that a cluster serves our kinds.
 
     Raises:
-        UsageError: it does not: the operator is not installed.
+        UsageError: the operator is not installed.
     """
     served = {kind.kind for kind in cluster.kinds() if kind.group == GROUP}
     if missing := sorted({"Trial", "Validation"} - served):
@@ -146,7 +146,7 @@ def require_operator(cluster: Cluster, context: str) -> None:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """The plan for a cluster: the sample that it was resolved to here, its trials, and how long they take."""
+    """The plan for a cluster: the locally resolved sample, its trials, and their duration."""
 
     sample: Runbook
     planned: list[PlannedTrial]
@@ -193,12 +193,12 @@ def build_spec(case: CampaignCase, plan: ClusterPlan, seed: int) -> Object:
 
 
 def _name_plan(plan: Plan) -> Object:
-    """Name a built-in plan; another one stands in the spec itself."""
+    """Return the fields of a plan in the spec: the name of a built-in one, or a custom one itself."""
     return {"plan": plan.name.capitalize()} if PLANS.get(plan.name) == plan else {"custom": plan.to_json()}
 
 
 class ClusterPlace:
-    """A cluster whose operator carries campaigns out."""
+    """A cluster whose operator runs campaigns."""
 
     def __init__(self, chosen: ChosenCluster, options: ValidationOptions, polling: Polling | None = None) -> None:
         self._chosen = chosen
@@ -207,7 +207,7 @@ class ClusterPlace:
         self._done: RemoteValidation | None = None
 
     def run(self, case: CampaignCase) -> Report:
-        """Run one campaign to its verdict, or go on with the one that is under way.
+        """Run a campaign to its verdict, or resume a running one.
 
         Raises:
             UsageError: the operator does not accept it.
@@ -240,18 +240,18 @@ class ClusterPlace:
             return remote.follow(plan.planned, limit, listener)
 
     def release(self) -> None:
-        """Delete the Validation whose report is kept here by now, unless it is to stay."""
+        """Delete the Validation, whose report is saved, unless it is to be kept."""
         remote, self._done = self._done, None
         if remote is None or self._options.keep:
             return
         try:
             remote.remove()
-        except ClusterError as problem:  # the report is safe; what stays is named
+        except ClusterError as problem:  # the report is saved, so only name the leftover
             print_progress(f"the Validation {remote.name} stays: {problem}")
 
 
 class _ProgressView(ValidationListener):
-    """Shows a Validation: its trials in the timeline, everything else in lines."""
+    """Shows the trials of a Validation in the timeline, everything else in lines."""
 
     def __init__(self, timeline: Timeline, digest: str) -> None:
         self._timeline = timeline
@@ -259,11 +259,11 @@ class _ProgressView(ValidationListener):
         self._differs = False
 
     def show_beginning(self, stored: Object, minutes: int) -> None:
-        """Show what is taken up, where it was there already."""
+        """Show the state of a resumed Validation."""
         if not (progress := read_progress(stored)).seen:
             return
         ended = f"{progress.ended} of {progress.planned} trials have ended"
-        self._timeline.show_line(f"taken up where it stands: begun {progress.started_at or 'just now'}, {ended}")
+        self._timeline.show_line(f"resumed: started {progress.started_at or 'just now'}, {ended}")
         if (given := stored["spec"].get("maxMinutes", minutes)) != minutes:
             self._timeline.show_line(f"its budget stays {given} min, as it was created with")
 
@@ -302,9 +302,9 @@ def read_remote_report(text: str) -> Report:
 
 
 def complete_report(report: Report, case: CampaignCase) -> Report:
-    """Add what the operator does not have to its report: the scenario's file, and positions in it."""
+    """Add the scenario's file and positions in it to the operator's report."""
     validation = report.validation
-    local = {(f.code, f.message): f for f in case.static}  # these know their lines; the operator's, fields of an object
+    local = {(f.code, f.message): f for f in case.static}  # with lines instead of fields of an object
     findings = tuple(local.pop((f.code, f.message), f) for f in validation.findings)
     validation = msgspec.structs.replace(
         validation, path=str(case.file), findings=(*findings, *local.values()), next=""
@@ -314,9 +314,9 @@ def complete_report(report: Report, case: CampaignCase) -> Report:
 
 
 def explain_interruption(remote: RemoteValidation, chosen: ChosenCluster) -> str:
-    """Explain what continues in the cluster, and how to resume watching or to cancel it."""
+    """Explain that the campaign continues in the cluster, and how to resume or cancel it."""
     lines = [
-        f"interrupted; the Validation {remote.name} goes on in the cluster of '{chosen.context}'",
+        f"interrupted; the Validation {remote.name} continues in the cluster of '{chosen.context}'",
         *_describe_trials(remote),
         "  to continue: run the same command again, here or anywhere else",
         f"  to cancel:   kubectl {chosen.options} -n {MANAGEMENT_NAMESPACE} delete validation {remote.name}",

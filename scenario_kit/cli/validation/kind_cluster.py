@@ -1,7 +1,7 @@
-"""``verify --cluster kind``: a kind cluster of our own, with platform and operator in it (https://kind.sigs.k8s.io).
+"""``verify --cluster kind``: a dedicated kind cluster with platform and operator (https://kind.sigs.k8s.io).
 
-Its kubeconfig is a separate file: the user's is neither changed nor switched. What exists already is left
-as it is, so that a second call begins at once.
+Its kubeconfig is a separate file; the user's is not modified. Existing parts are reused, so a second call starts at
+once.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Machine(Protocol):
     """The programs of a machine."""
 
     def has(self, program: str) -> bool:
-        """Return whether a program is there."""
+        """Return whether a program is installed."""
 
     def run(
         self, arguments: Sequence[str], stdin: str = "", environment: Mapping[str, str] | None = None
@@ -77,9 +77,10 @@ class LocalMachine:
 
 
 class KindCluster(NamedTuple):
-    """A kind cluster of ours: its name, the file with its kubeconfig, the operator's image, and who hears of progress.
+    """A dedicated kind cluster; ``say`` reports progress.
 
-    ``image`` is a reference that the engine has, or an archive of ``ci/image``; empty where the operator is installed.
+    ``image`` is the operator's: a reference known to the engine, or an archive of ``ci/image``; empty if the operator
+    is installed.
     """
 
     name: str
@@ -89,25 +90,25 @@ class KindCluster(NamedTuple):
 
 
 def name_cluster(name: str) -> str:
-    """Name the kind cluster of a lab's name.
+    """Derive the name of a kind cluster from that of a lab.
 
     Raises:
-        UsageError: it is no name of a lab.
+        UsageError: the name is invalid.
     """
     find_lab_folder(name)
     return "scenario-kit" if name == "default" else f"scenario-kit-{name}"
 
 
 def find_kubeconfig(name: str) -> Path:
-    """Find where the kubeconfig of a kind cluster of ours lies, beside the labs."""
+    """Return the path of a kind cluster's kubeconfig, next to the labs."""
     return find_home() / "kind" / f"{name}.kubeconfig"
 
 
 def find_engine(machine: Machine) -> str:
-    """Find a container engine that answers, for a kind that is there.
+    """Find a working container engine, and require the program kind.
 
     Raises:
-        InfrastructureError: one of the two is missing.
+        InfrastructureError: one of them is missing.
     """
     found = [engine for engine in ENGINES if machine.has(engine)]
     if not found:
@@ -127,10 +128,10 @@ def find_engine(machine: Machine) -> str:
 
 
 def bring_up_kind(machine: Machine, kind: KindCluster) -> None:
-    """Create the cluster unless it is there, write its kubeconfig, and load the operator's image into its nodes.
+    """Create the cluster if it does not exist, write its kubeconfig, and load the operator's image into its nodes.
 
     Raises:
-        InfrastructureError: engine or kind are missing, or do not do it.
+        InfrastructureError: engine or kind are missing, or fail.
         UsageError: the image is neither an archive nor a reference.
     """
     provider = {"KIND_EXPERIMENTAL_PROVIDER": find_engine(machine)}
@@ -162,7 +163,7 @@ def bring_up_kind(machine: Machine, kind: KindCluster) -> None:
 
 
 def build_configuration() -> str:
-    """Build the configuration of a kind cluster: workers enough for a drain to have somewhere to go."""
+    """Build the configuration of a kind cluster, with enough workers to drain one."""
     nodes = [{"role": role} for role in _NODES]
     return json.dumps({"kind": "Cluster", "apiVersion": "kind.x-k8s.io/v1alpha4", "nodes": nodes})
 
@@ -171,7 +172,7 @@ def read_image_name(image: str) -> str:
     """Read the name of an image from its archive; a reference is its own name.
 
     Raises:
-        UsageError: the file is no archive of an image.
+        UsageError: the file is not an image archive.
     """
     if not Path(image).is_file():
         return image
@@ -181,9 +182,7 @@ def read_image_name(image: str) -> str:
             index: Object = json.load(member) if member is not None else {}
         found = [m.get("annotations", {}).get(name) for name in _NAMES for m in index["manifests"]]
     except (tarfile.TarError, KeyError, ValueError, AttributeError) as problem:
-        raise UsageError(
-            f"--image {image} is no archive of an image: {problem}", fix="ci/image writes one"
-        ) from problem
+        raise UsageError(f"--image {image} is not an image archive: {problem}", fix="ci/image writes one") from problem
     named = next((str(name) for name in found if name), "")
     if not named:
         raise UsageError(f"--image {image}: the archive does not name its image", fix="ci/image --name NAME:TAG")
@@ -191,10 +190,10 @@ def read_image_name(image: str) -> str:
 
 
 def install(cluster: Cluster, kind: KindCluster, pause: Callable[[float], None] = time.sleep) -> None:
-    """Install platform and operator, where an image is given, and wait until the operator is available.
+    """Install platform and operator if there is an image, and wait until the operator is available.
 
     Raises:
-        UsageError: the operator is not there, and no image is given.
+        UsageError: the operator is not installed, and there is no image.
         InfrastructureError: it does not become available.
     """
     if kind.image:
@@ -218,16 +217,16 @@ def install(cluster: Cluster, kind: KindCluster, pause: Callable[[float], None] 
 
 
 def list_objects(image: str) -> Iterator[dict[str, Any]]:
-    """List what is installed, in its order: what `operator manifests --platform` prints."""
+    """List the objects to install, in order, as `operator manifests --platform` prints them."""
     for text in collect_manifests(Installation(image=image), platform=True).values():
         yield from yaml.safe_load_all(text)
 
 
 def install_chaos(machine: Machine, cluster: Cluster, kind: KindCluster) -> None:
-    """Install Chaos Mesh by Helm, unless it is there; without Helm its faults are refused in this cluster.
+    """Install Chaos Mesh with Helm if it is missing; without Helm, its faults are refused in this cluster.
 
     Raises:
-        InfrastructureError: Helm does not do it.
+        InfrastructureError: Helm failed.
     """
     if cluster.get(_CHAOS) is not None:
         return

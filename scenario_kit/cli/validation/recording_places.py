@@ -1,4 +1,4 @@
-"""Where an incident is played for a snapshot, and how it is recorded there: in a lab, or in a cluster."""
+"""Places that run and record the incident of a snapshot: a lab, or a cluster."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from scenario_kit.snapshot.live.recorder import LiveRecorder
 
 
 class RecordedTrial(NamedTuple):
-    """A trial that was played, its app's namespace, and what was recorded of it."""
+    """A finished trial, its app's namespace, and its recording; ``missed`` counts failed reads."""
 
     result: TrialResult
     namespace: str
@@ -50,14 +50,14 @@ BuildCampaign = Callable[[Cluster], Campaign]
 
 
 class RecordingPlace(Protocol):
-    """A place that plays trials and records them."""
+    """A place that runs and records trials."""
 
     @property
     def clock(self) -> ClockMode:
         """The clock of its trials."""
 
     def record(self, planned: PlannedTrial, build: BuildCampaign, sample: Runbook) -> RecordedTrial:
-        """Play a trial to its end, and record its app; if that is interrupted, the trial is undone.
+        """Run a trial to its end, and record its app; an interrupted trial is undone.
 
         Raises:
             InfrastructureError: infrastructure failed, or the recording did.
@@ -70,7 +70,7 @@ class RecordingPlace(Protocol):
         """Return a writer of distorted samples.
 
         Raises:
-            UsageError: no samples may be written there.
+            UsageError: this place accepts no samples.
         """
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class TelemetryAddresses(NamedTuple):
 
 
 class RecordingCluster:
-    """A cluster with an operator: its incident takes place in wall time, and is recorded over its APIs."""
+    """A cluster with an operator: its incident runs in wall time, and is recorded through its APIs."""
 
     clock: ClockMode = "Wall"
 
@@ -137,7 +137,7 @@ class RecordingCluster:
         """Play a trial; see ``RecordingPlace``.
 
         Raises:
-            UsageError: another trial is running that does not allow this one beside it.
+            UsageError: a running trial excludes this one.
         """
         cluster = self._chosen.cluster
         self._require_readable(sample)
@@ -165,7 +165,7 @@ class RecordingCluster:
         return self._version, ""
 
     def create_writer(self) -> SeriesWriter:
-        """Refuse: a Prometheus that is not ours gets no samples."""
+        """Refuse to write samples into a foreign Prometheus."""
         raise UsageError(
             "no distorted samples are written to a cluster's Prometheus", fix="leave out --telemetry-faults"
         )
@@ -175,17 +175,17 @@ class RecordingCluster:
         self._stack.close()
 
     def _require_readable(self, sample: Runbook) -> None:
-        """Require before anything is broken that everything can be read, and that no other trial is in the way.
+        """Require, before the injection, that all sources are readable and no other trial is in the way.
 
         Raises:
-            UsageError: another trial is.
+            UsageError: another trial is running.
             InfrastructureError: a source does not answer, or refuses.
         """
         cluster = self._chosen.cluster
         ClusterObserver(cluster, ("default",), None).require_access()
         nodes = cluster.list("Node")
         versions = [str(((n.get("status") or {}).get("nodeInfo") or {}).get("kubeletVersion", "")) for n in nodes]
-        self._version = min(versions, default="")  # now, as an API server that is silent later costs the recording
+        self._version = min(versions, default="")  # read early: a later failure would cost the recording
         self._metrics.instant("vector(1)", WallClock().now())
         if self._addresses.jaeger:
             traces = JaegerTraces(self._addresses.jaeger, ())
@@ -213,7 +213,7 @@ class RecordingCluster:
 
 
 def _run(campaign: Campaign, planned: PlannedTrial, health: Callable[[], list[str]]) -> TrialResult:
-    """Run a trial, and undo it if that is interrupted."""
+    """Run a trial; undo it if interrupted."""
     title = f"{campaign.scenario}: snapshot with seed {planned.seed}"
     try:
         with Timeline(title, [planned]) as timeline:

@@ -48,7 +48,7 @@ def run(
     context: Context = "",
     name: Lab = "default",
 ) -> int:
-    """Validate one shard, and store each result when it is there; what has a result already is not repeated.
+    """Validate one shard, and store each result at once; scenarios with a result are skipped.
 
     Exit codes: 0 every scenario has a verdict (whichever), 2 infrastructure failed, 3 usage: no retry would help.
 
@@ -58,7 +58,7 @@ def run(
     from scenario_kit.shards.work_list import read_work_list
 
     if index is None:
-        raise UsageError("it is not known which shard to run", fix=f"--index NUMBER, or {INDEX_VARIABLE}")
+        raise UsageError("no shard given", fix=f"--index NUMBER, or {INDEX_VARIABLE}")
     todo = read_work_list(work)
     items = todo.select(index)
     store = open_store(results, namespace, context)
@@ -79,7 +79,7 @@ def run(
 
 
 def open_store(results: Path | None, namespace: str, context: str) -> ResultStore:
-    """Open where results are kept: a folder, or ConfigMaps of a namespace."""
+    """Open the store of results: a folder, or ConfigMaps of a namespace."""
     from scenario_kit.shards.result_store import ConfigMapStore, FolderStore
 
     if results is not None:
@@ -90,7 +90,7 @@ def open_store(results: Path | None, namespace: str, context: str) -> ResultStor
 
 
 def list_changed(work: WorkList, files: Mapping[str, Path]) -> list[WorkItem]:
-    """List the scenarios of which the files are missing, or have changed since the plan."""
+    """List the scenarios whose files are missing, or have changed since the plan."""
     from scenario_kit.shards.content_digest import digest_scenario, digest_value
 
     changed = []
@@ -104,17 +104,17 @@ def list_changed(work: WorkList, files: Mapping[str, Path]) -> list[WorkItem]:
 
 
 class _LocatedFiles(NamedTuple):
-    """Where this machine has the roots of a work list, and the files of scenarios, by name."""
+    """The roots of a work list on this machine, and the files of scenarios, by name."""
 
     roots: list[Path]
     files: dict[str, Path]
 
 
 def _locate_files(work: WorkList, items: Sequence[WorkItem], folder: Path, *, shipped: bool) -> _LocatedFiles:
-    """Find the catalogue of a work list and the files of scenarios; ``folder`` is where those that came along are.
+    """Find the catalogue of a work list and the files of scenarios; ``folder`` has the shipped ones.
 
     Raises:
-        UsageError: this machine does not have the files for which the work list was planned.
+        UsageError: the files on this machine are not those of the work list.
     """
     from scenario_kit.shards.payload import locate_item
 
@@ -132,7 +132,7 @@ def _locate_files(work: WorkList, items: Sequence[WorkItem], folder: Path, *, sh
 
 
 def _prepare(work: WorkList, located: _LocatedFiles, lab: str) -> Callable[[WorkItem], Report]:
-    """Return what validates a scenario of a work list."""
+    """Return a function that validates a scenario of a work list."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.cli.validation.validate import LabPlace, ValidationOptions, validate_one
     from scenario_kit.report.document import format_timestamp
@@ -146,7 +146,7 @@ def _prepare(work: WorkList, located: _LocatedFiles, lab: str) -> Callable[[Work
         file = located.files[item.scenario]
         try:
             report = validate_one(file, plan, place, catalog)
-        except typer.Abort:  # so does the lab's place report Ctrl-C
+        except typer.Abort:  # Ctrl-C, as reported by the lab's place
             raise KeyboardInterrupt from None
         return msgspec.structs.replace(relocate_report(report, str(file), item), created=format_timestamp())
 
@@ -154,10 +154,10 @@ def _prepare(work: WorkList, located: _LocatedFiles, lab: str) -> Callable[[Work
 
 
 def _unpack(files: Path | None, folder: Path) -> bool:
-    """Unpack the files that came along; return whether there are any.
+    """Unpack shipped files; return whether there are any.
 
     Raises:
-        UsageError: they are damaged, or there are none where they should be.
+        UsageError: they are damaged, or missing from ``files``.
     """
     from scenario_kit.shards.payload import unpack_files
 
@@ -172,7 +172,7 @@ def _unpack(files: Path | None, folder: Path) -> bool:
 
 
 def _locate_roots(work: WorkList, folder: Path, shipped: bool) -> list[Path]:
-    """Find the roots of a work list: those that were unpacked, and those of this machine with the same content."""
+    """Find the roots of a work list: unpacked ones, and those of this machine with the same content."""
     from scenario_kit.catalog import find_collections
     from scenario_kit.shards.content_digest import digest_root
     from scenario_kit.shards.payload import choose_root, locate_shipped_root

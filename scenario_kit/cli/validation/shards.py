@@ -117,7 +117,7 @@ def manifests(
 
 
 def _locate_planned_roots(work: WorkList) -> list[Path]:
-    """Find the roots of a work list on the machine where it was planned.
+    """Find the roots of a work list on the planning machine.
 
     Raises:
         UsageError: files have changed since.
@@ -136,7 +136,7 @@ def _locate_planned_roots(work: WorkList) -> list[Path]:
 
 
 def _map_own_files(work: WorkList) -> dict[str, Path]:
-    """Map scenarios to their files where the work list was planned."""
+    """Map scenarios to their files on the planning machine."""
     return {item.scenario: Path(item.path) for item in work.items}
 
 
@@ -152,7 +152,7 @@ def collect(
     ] = False,
     format: Format = "text",
 ) -> int:
-    """Fetch the results of a work list, write reports and a summary, and say what is missing.
+    """Fetch the results of a work list, and write reports and a summary of passed, failed and missing ones.
 
     Exit codes: 0 all pass, 1 some fail, 2 some are missing or not evaluated, 3 usage, 4 some are inconclusive.
 
@@ -203,7 +203,7 @@ def _assess(work: WorkList, item: WorkItem, store: ResultStore, changed: bool) -
 
 
 def _keep_report(report: Report, runs: Path, *, record: bool) -> Path:
-    """Write the report of a run as ``verify`` does, unless it is there, and its evidence; return its folder."""
+    """Write the report of a run as ``verify`` does, unless it exists, and its evidence; return its folder."""
     from scenario_kit.report import RENDERINGS, write_report
     from scenario_kit.report.document import locate_run
 
@@ -220,7 +220,7 @@ def _record(report: Report) -> None:
 
     try:
         record_evidence(report)
-    except (UsageError, AuthoringError) as problem:  # not a pass, or of a weaker plan: it is a result all the same
+    except (UsageError, AuthoringError) as problem:  # not a pass, or of a weaker plan
         print_progress(f"{report.validation.scenario}: no evidence: {problem.message}")
 
 

@@ -94,33 +94,33 @@ def snapshot(
 
 
 class _ClusterOptions(NamedTuple):
-    """Options about the cluster, and where its telemetry is."""
+    """A cluster's context and the addresses of its telemetry."""
 
     context: str
     addresses: TelemetryAddresses
 
 
 def _require_lab_options(given: _ClusterOptions) -> None:
-    """Require that no option about a cluster is given.
+    """Refuse options that apply to a cluster only.
 
     Raises:
-        UsageError: one is.
+        UsageError: one is given.
     """
     for option, value in {"--context": given.context, **_name_addresses(given.addresses)}.items():
         if value:
-            raise UsageError(f"{option} says nothing to --cluster lab", fix="--cluster current, or leave it out")
+            raise UsageError(f"{option} does not apply to --cluster lab", fix="--cluster current, or remove it")
 
 
 def _require_cluster_options(given: _ClusterOptions, options: SnapshotOptions, of_lab: Mapping[str, bool]) -> None:
-    """Require the options without which a cluster cannot be recorded, and none that only the lab takes.
+    """Require the options for recording a cluster, and refuse those of the lab.
 
     Raises:
-        UsageError: one is missing, is of no use, or is not the address of a server.
+        UsageError: one is missing, does not apply, or is not the address of a server.
     """
     of_lab = {**of_lab, "--telemetry-faults": options.policies is not None}
     for option, set_ in of_lab.items():
         if set_:
-            raise UsageError(f"{option} says nothing to --cluster current", fix="--cluster lab, or leave it out")
+            raise UsageError(f"{option} does not apply to --cluster current", fix="--cluster lab, or remove it")
     if not given.addresses.prometheus:
         raise UsageError(
             "--cluster current needs the Prometheus that the operator reads", fix="--prometheus http://127.0.0.1:9090"
@@ -135,10 +135,10 @@ def _require_cluster_options(given: _ClusterOptions, options: SnapshotOptions, o
 
 
 def _require_address(option: str, url: str) -> None:
-    """Require the address of a server, without a password, which would not be sent, and be printed with errors.
+    """Require the address of a server without a password, which would not be sent but printed in errors.
 
     Raises:
-        UsageError: it is none, or has one.
+        UsageError: it is not an address, or has a password.
     """
     example = f"{option} http://127.0.0.1:9090"
     try:

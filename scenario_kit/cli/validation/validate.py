@@ -29,7 +29,7 @@ RUNS = Path("runs")
 
 @dataclass(frozen=True)
 class ValidationOptions:
-    """Options for all scenarios of one call; without ``parallel``, the plan says how many trials run."""
+    """Options for all scenarios of one call; ``parallel`` is by default the plan's."""
 
     plan: str
     seed: int
@@ -136,12 +136,12 @@ class ClusterOptions(NamedTuple):
     image: str = ""
 
 
-#: Options that mean something, by the kind of cluster.
-_MEANT: Final[dict[str, tuple[str, ...]]] = {"lab": (), "current": ("context", "timeout"), "kind": ("timeout", "image")}
+#: Valid options by kind of cluster.
+_VALID: Final[dict[str, tuple[str, ...]]] = {"lab": (), "current": ("context", "timeout"), "kind": ("timeout", "image")}
 
 
 def choose_cluster(cluster: str, options: ClusterOptions, name: str) -> ClusterChoice | None:
-    """Return the cluster that a person chose; None for the lab.
+    """Return the chosen cluster; None for the lab.
 
     Raises:
         UsageError: an option belongs to another kind of cluster.
@@ -150,9 +150,9 @@ def choose_cluster(cluster: str, options: ClusterOptions, name: str) -> ClusterC
     from scenario_kit.cli.validation.kind_cluster import name_cluster
 
     for option, value in options._asdict().items():
-        if value and option not in _MEANT[cluster]:
-            others = " or ".join(f"--cluster {kind}" for kind, meant in _MEANT.items() if option in meant)
-            raise UsageError(f"--{option} says nothing to --cluster {cluster}", fix=f"{others}, or leave it out")
+        if value and option not in _VALID[cluster]:
+            others = " or ".join(f"--cluster {kind}" for kind, valid in _VALID.items() if option in valid)
+            raise UsageError(f"--{option} does not apply to --cluster {cluster}", fix=f"{others}, or remove it")
     if cluster == "lab":
         return None
     kind = name_cluster(name) if cluster == "kind" else ""
@@ -160,7 +160,7 @@ def choose_cluster(cluster: str, options: ClusterOptions, name: str) -> ClusterC
 
 
 class CampaignCase(NamedTuple):
-    """A scenario that passed the static rules, and what it is to be validated by."""
+    """A scenario that passed the static rules, and the plan and catalogue of its validation."""
 
     loaded: Loaded
     static: list[Finding]
@@ -173,10 +173,10 @@ class CampaignPlace(Protocol):
     """A platform for campaigns."""
 
     def run(self, case: CampaignCase) -> Report:
-        """Run one to its verdict; the report says under which circumstances."""
+        """Run a campaign to its verdict, and report it with its environment."""
 
     def release(self) -> None:
-        """Remove what the last campaign left, as its report is kept."""
+        """Remove the objects of the last campaign, whose report is saved."""
 
 
 def validate(paths: list[Path], options: ValidationOptions) -> int:
@@ -332,7 +332,7 @@ def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
 
 
 def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
-    """Find capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
+    """Find required capabilities that trials in the lab lack."""
     from scenario_kit.cli.authoring.missing_capabilities import find_missing
     from scenario_kit.judge.capabilities import report_unmet_needs
     from scenario_kit.lab.capabilities import NAME
@@ -341,13 +341,13 @@ def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
 
 
 def _explain_interruption(scenario: str, lab: str) -> str:
-    """Explain what becomes of the trials, and how to go on or to cancel them."""
+    """Explain that trials continue, and how to resume or cancel them."""
     from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
     from scenario_kit.model.results.trial import CAMPAIGN_LABEL
 
     named = f" --name {lab}" if lab != "default" else ""
     return (
-        "interrupted; trials that have started go on in the lab\n"
+        "interrupted; started trials continue in the lab\n"
         "  to continue: run the same command again\n"
         f'  to cancel:   kubectl --kubeconfig "$(scenario-kit lab kubeconfig{named})" delete trials '
         f"-n {MANAGEMENT_NAMESPACE} -l {CAMPAIGN_LABEL}={scenario}"

@@ -73,7 +73,7 @@ def _build_case(incident: SnapshotIncident, injected: float) -> dict[str, Export
 
 
 def _tabulate_metrics(snapshot: SnapshotFolder) -> Table:
-    """Tabulate metrics: a row per scrape, a column ``<service>_<metric>`` per series, empty where no sample."""
+    """Tabulate metrics: a row per scrape, a column ``<service>_<metric>`` per series, empty without a sample."""
     samples = read_service_metrics(snapshot)
     columns = sorted({f"{s.service}_{s.metric}" for s in samples})
     rows: dict[float, dict[str, float]] = defaultdict(dict)

@@ -20,7 +20,7 @@ from scenario_kit.scoring.files.source import Source, parse_source
 from scenario_kit.scoring.runs.record import RunRecord, RunTimes, ToolCall
 from scenario_kit.scoring.runs.usage import TokenCounts
 
-#: Fields of what a run ended with that hold an answer which is not the whole of it.
+#: Fields of a run's final parameters that may contain the answer.
 _WRAPPED: Final = ("answer", "diagnosis", "output")
 
 
@@ -59,7 +59,7 @@ def read_stirrup_record(source: Source) -> RunRecord:
 
 
 def _list_messages(fields: Fields) -> Iterator[Fields]:
-    """List messages in order; one that a later stretch repeats, as it is when a history was summarised, counts once."""
+    """List messages in order, without repetitions in a summarised history."""
     seen: set[str] = set()
     for number, stretch in enumerate(fields.read_values("history")):
         inner = stretch if isinstance(stretch, list) else [stretch]
@@ -89,7 +89,7 @@ def _measure_times(messages: list[Fields], *, finished: bool) -> RunTimes:
 
 
 def _sum_tokens(replies: list[Fields]) -> TokenCounts | None:
-    """Sum what was used; Stirrup does not tell cached tokens apart. Before 0.2, ``answer`` was called ``output``."""
+    """Sum the tokens; Stirrup does not report cached ones. Before 0.2, ``answer`` was called ``output``."""
     used = [usage for each in replies if (usage := each.read_object("token_usage")) is not None]
     if not used:
         return None
@@ -101,7 +101,7 @@ def _sum_tokens(replies: list[Fields]) -> TokenCounts | None:
 
 
 def _list_calls(replies: list[Fields], messages: list[Fields]) -> Iterator[ToolCall]:
-    """List calls with their results; one without a result did not do what it should."""
+    """List calls with their results; a call without a result failed."""
     results = {each.read_text("tool_call_id"): each for each in messages if each.data.get("role") == "tool"}
     for message in replies:
         blocks = message.read_list("blocks") if "blocks" in message else message.read_list("tool_calls")
@@ -126,7 +126,7 @@ def _read_model(fields: Fields) -> str:
 
 
 def _fill_finish(record: RunRecord, source: Source) -> RunRecord:
-    """Fill in what the run ended with: an answer, or an object or a text in a field of it that is one."""
+    """Add the final answer: the parameters themselves, or an object or text in one of their fields."""
     ended = source.data["finish_params"]
     name = next((each for each in _WRAPPED if isinstance(ended, dict) and ended.get(each) is not None), None)
     if name is None:

@@ -17,13 +17,13 @@ from scenario_kit.scoring.statistics.estimate import Estimate
 
 #: The metric by which solvers are ranked: ITBench-AA's.
 RANKED_BY: Final = "recall_gated_precision"
-#: What else a row shows, where any run has it.
+#: Further metrics of a row, if any run has them.
 SHOWN: Final = (
     RANKED_BY, "root_cause_f1", "mitigation", "escalation.score", "turns", "tokens.total", "cost",
 )  # fmt: skip
-#: Solvers that look at nothing but what changed last; what they solve needs no diagnosis.
+#: Solvers that blame the last change; incidents that they solve need no diagnosis.
 TRIVIAL: Final = frozenset({"recent-change"})
-#: Solvers that are none: one is given the answer, one does nothing. They say nothing of what is difficult.
+#: Reference solvers, one with the answer and one that does nothing; irrelevant to difficulty.
 REFERENCES: Final = frozenset({"oracle", "nop"})
 UNNAMED: Final = "unnamed"
 

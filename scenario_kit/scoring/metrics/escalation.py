@@ -1,4 +1,4 @@
-"""The score of an escalation: whether it was needed, went to the right owners, and said what is known."""
+"""The score of an escalation: necessity, addressee and diagnosis."""
 
 from __future__ import annotations
 

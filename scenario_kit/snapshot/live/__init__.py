@@ -1,1 +1,1 @@
-"""Recording an app over the API of its cluster, where no lab records it (docs/snapshot.md)."""
+"""Recording of an app through the API of its cluster, without a lab server (docs/snapshot.md)."""

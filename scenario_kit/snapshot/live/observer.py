@@ -1,4 +1,4 @@
-"""What an app's cluster shows of it at one instant, compared with the instant before."""
+"""Observation of an app through its cluster: the state at one tick, and its changes since the previous one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.model.runtime.recording import RecordedLine, RecordedTick, Rem
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import Cluster, LogLine
 
-#: Returns the traces of requests that began between two times.
+#: Returns the traces of requests that started between two times.
 ReadTraces = Callable[[float, float], Sequence[Trace]]
 
 
@@ -21,7 +21,7 @@ class _Observed(NamedTuple):
     group: str = ""
 
 
-#: Kinds of an app that a snapshot shows; Secrets and objects of the fault injector are no one's to read.
+#: Kinds in a snapshot; Secrets and objects of the fault injector are left out.
 _KINDS: Final = (
     _Observed("Pod"), _Observed("Service"), _Observed("ConfigMap"), _Observed("ServiceAccount"),
     _Observed("PersistentVolumeClaim"), _Observed("LimitRange"), _Observed("ResourceQuota"),
@@ -31,11 +31,11 @@ _KINDS: Final = (
     _Observed("Ingress", "networking.k8s.io"), _Observed("HorizontalPodAutoscaler", "autoscaling"),
     _Observed("PodDisruptionBudget", "policy"),
 )  # fmt: skip
-#: Seconds after which a request has ended or hangs: then its trace is read.
+#: Delay in seconds before a trace is read, so that its request has ended.
 TRACE_SECONDS: Final = 120.0
-#: Seconds between two looks for traces.
+#: Seconds between reads of traces.
 TRACE_INTERVAL: Final = 60.0
-#: Seconds by which reads of a log overlap, as lines of several containers arrive out of order.
+#: Seconds by which reads of a log overlap, since lines of several containers arrive out of order.
 _OVERLAP: Final = 5.0
 
 _Key = tuple[str, str, str]
@@ -43,7 +43,7 @@ _Line = tuple[str, float, str]
 
 
 class ClusterObserver:
-    """Reads the objects, events, logs and traces of an app's namespaces. Each look reports what is new since the last.
+    """Reads the objects, events, logs and traces of an app's namespaces; each read reports changes since the last.
 
     Everything is read over ``ports.Cluster`` with the caller's credential. Without ``traces``, there are none.
     """

@@ -1,4 +1,4 @@
-"""A recorder that looks at an app every 15 s while its incident is played, and keeps what it saw in a file."""
+"""A recorder that observes an app every 15 s during its incident, and writes the observations to a file."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.runtime.recording import RecordedTick
 from scenario_kit.snapshot.live.observer import ClusterObserver
 
-#: Looks in a row at which a source may be silent before the recording counts as failed: two minutes.
+#: Consecutive failed reads after which the recording fails: two minutes.
 PATIENCE: Final = 8
 
 
 class LiveRecorder:
-    """Records an app in a thread of its own, from ``start`` to ``stop``; times are those of ``now``.
+    """Records an app in a thread, from ``start`` to ``stop``, with times of ``now``.
 
-    ``find`` returns the observer as soon as it is known what to observe, and None before.
+    ``find`` returns the observer, or None until the app is known.
     """
 
     def __init__(self, find: Callable[[], ClusterObserver | None], file: Path, now: Callable[[], float]) -> None:
@@ -32,12 +32,12 @@ class LiveRecorder:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True, name="recorder")
         self._silent = 0
-        #: How many looks got no answer; the next one reports what they would have.
+        #: Number of failed reads, which the next one makes up for.
         self.missed = 0
         self.problem = ""
 
     def start(self) -> None:
-        """Begin to record."""
+        """Start recording."""
         self._file.write_bytes(b"")
         self._thread.start()
 
@@ -48,7 +48,7 @@ class LiveRecorder:
             self._thread.join()
 
     def finish(self) -> None:
-        """Stop, and read the traces that are left.
+        """Stop recording, and read the remaining traces.
 
         Raises:
             InfrastructureError: the recording failed at some time, or never began.
@@ -62,11 +62,11 @@ class LiveRecorder:
             raise InfrastructureError(f"the app could not be recorded: {reason}", fix="run the same command again")
 
     def list_problems(self) -> list[str]:
-        """List why the recording has failed; empty as long as it goes on."""
+        """Return the reason why the recording failed; empty if it has not."""
         return [f"the recording failed: {self.problem}"] if self.problem else []
 
     def read_ticks(self) -> Iterator[RecordedTick]:
-        """Read what was recorded so far, in order."""
+        """Read the recorded ticks in order."""
         decoder = msgspec.json.Decoder(RecordedTick)
         with self._file.open("rb") as stream:
             for line in stream:

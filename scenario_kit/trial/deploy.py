@@ -23,11 +23,14 @@ from scenario_kit.trial.clean_room import list_contents, snapshot
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.checks import await_checks
 from scenario_kit.trial.engine.context import TICK, TrialContext
+from scenario_kit.trial.unready_pods import explain_unready_pods, suggest_fix
 
 #: Deadlines in seconds of trial time for an app to become ready, and for a teardown to complete.
 READY_DEADLINE: Final = 900
 CLEAN_DEADLINE: Final = 300
 _GOING_SECONDS: Final = 60
+#: Workloads that a message names at most.
+_NAMED: Final = 6
 _PARALLEL: Final = 8
 _SOLVER_ROLE: Final = "oncall"
 
@@ -50,7 +53,7 @@ def deploy(context: TrialContext) -> list[Finding]:
     while waiting := _list_unready(context):
         if context.clock.now() >= deadline:
             _refuse_full(context)
-            return [_report_not_ready(waiting)]
+            return [_report_not_ready(waiting, explain_unready_pods(context.contents("Pod")))]
         context.wait(context.clock.now() + (TICK if context.virtual else 2))
     _record_baseline(context)
     return []
@@ -162,13 +165,15 @@ def _list_unready(context: TrialContext) -> list[str]:
     return sorted(f"{o['kind']}/{o['metadata']['name']}" for o in context.contents(*WORKLOADS) if not is_settled(o))
 
 
-def _report_not_ready(waiting: list[str]) -> Finding:
+def _report_not_ready(waiting: list[str], why: str) -> Finding:
+    more = f"; and {len(waiting) - _NAMED} more" if len(waiting) > _NAMED else ""
+    names = f"not available after {READY_DEADLINE} s: {', '.join(waiting[:_NAMED])}{more}"
     return build_finding(
         "SK301",
         message="the app did not become ready",
-        observed=f"not available after {READY_DEADLINE} s: {', '.join(waiting[:6])}",
+        observed=f"{names}. {why}" if why else names,
         expected="every workload available",
-        fix="try the same app without options: scenario-kit try --plan control",
+        fix=suggest_fix(why) or "try the same app without options: scenario-kit try --plan control",
         why="",
     )
 

@@ -394,6 +394,11 @@ APPS: dict[str, tuple[str, str]] = {
     ),
     "SK204": ("args: [serve]", 'command: [sh, -c, "pip install flask && serve"]'),
     "SK206": ("args: [serve]", f"env: [{{name: A, value: {TOKEN}}}]"),
+    "SK209": (
+        "---\n",
+        "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\n"
+        "spec: {accessModes: [ReadWriteOnce]}\n---\n",
+    ),
     "SK236": ("{name: web}\nspec: {selector", "{name: web, namespace: monitoring}\nspec: {selector"),
     "SK213": (
         "---\n",

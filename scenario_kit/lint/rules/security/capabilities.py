@@ -1,14 +1,15 @@
-"""SK209: capabilities that a fault needs but does not declare."""
+"""SK209: capabilities that a fault or an app needs but does not declare."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final
 
-from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
+from scenario_kit.lint.context.source_location import find_site
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.security.privileges import build_declaration_edit
-from scenario_kit.model import Object
+from scenario_kit.model import Object, Severity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import format_reference
 
@@ -23,6 +24,7 @@ _GROUPS: Final = {
     "projectcalico.org": "calico",
 }  # fmt: skip
 _REAL: Final = "real-data-plane"
+_STORAGE: Final = "dynamic-storage"
 #: Fields of pods and containers that only a real runtime implements.
 _UNMODELLED: Final = frozenset({"postStart", "securityContext"})
 #: Kinds of Chaos Mesh that its manager implements alone; others need its daemon on the node.
@@ -58,6 +60,41 @@ def check_undeclared(case: FaultCase) -> Iterator[Problem]:
                     yield Problem(
                         ("changes",), message, ", ".join(case.fault.requires) or "none", need, fix, edits=edits
                     )
+
+
+@register_check("SK209", "App")
+def check_claims(case: AppCase) -> Iterator[Problem]:
+    """Warn of volumes that a cluster must provision, which no option declares: in a lab, their pods stay pending."""
+    reported: set[str] = set()
+    for stage in case.stages:
+        reserved = {_read_claim(o) for o in stage.after if o["kind"] == "PersistentVolume"}
+        for obj in stage.after if _STORAGE not in case.declared(stage) else ():
+            name = str(format_reference(obj))
+            if not _needs_provisioner(obj, reserved) or name in reported:
+                continue
+            reported.add(name)
+            word = "volumeClaimTemplates" if obj["kind"] == "StatefulSet" else obj["kind"]
+            site = find_site(case, stage, ("kind",), word)
+            message = f"{name} claims a volume that the cluster must provision, which a lab does not"
+            fix = (
+                "let an option choose: a claim, with `x-requires: {Claim: [dynamic-storage]}`, or by default `emptyDir`"
+            )
+            yield Problem(
+                ("name",), message, "none", _STORAGE, fix, severity=Severity.WARNING, position=site and site.position
+            )
+
+
+def _needs_provisioner(obj: Object, reserved: Set[str]) -> bool:
+    """Return whether an object claims a volume that the app does not bring itself."""
+    spec = obj.get("spec") or {}
+    if obj["kind"] == "StatefulSet":
+        return bool(spec.get("volumeClaimTemplates"))
+    unbound = not spec.get("volumeName") and obj["metadata"]["name"] not in reserved
+    return obj["kind"] == "PersistentVolumeClaim" and unbound
+
+
+def _read_claim(volume: Object) -> str:
+    return str(((volume.get("spec") or {}).get("claimRef") or {}).get("name") or "")
 
 
 def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:

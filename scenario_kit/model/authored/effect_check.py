@@ -76,7 +76,7 @@ class ContainersRestarted(Value, frozen=True, kw_only=True):
 
 
 class RequestsFail(Value, frozen=True, kw_only=True):
-    """Requests of one of these components fail, or there are none, throughout two minutes."""
+    """Requests of one of these components fail, or there are none where there were, throughout two minutes."""
 
     whose: Whose = "TargetAndDependants"
     components: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class TargetFails(Value, frozen=True, kw_only=True):
 
 
 class LatencyRises(Value, frozen=True, kw_only=True):
-    """The mean of one kind of call exceeds the best of the previous five minutes by this much."""
+    """The mean of one kind of call exceeds that of the five minutes before by this much more than by chance."""
 
     by_milliseconds: int
     whose: Whose = "TargetAndDependants"

@@ -30,6 +30,12 @@ _ERROR: Final = 'status_code="STATUS_CODE_ERROR"'
 #: The evaluation grid of rules, and the subquery window in which an effect must be sustained.
 _GRID: Final = GRID_DURATION
 _SUSTAINED: Final = f"[2m:{_GRID}]"
+#: The five minutes with which the current one is compared, and what distinguishes kinds of calls.
+_BEFORE: Final = "[5m] offset 1m"
+_KIND: Final = "service_name, span_name"
+#: Silence counts where there were ten calls in three minutes before, the time in which silence is sustained.
+_LONG_BEFORE: Final = "[5m] offset 3m"
+_TRAFFIC: Final = 0.05
 
 
 def build_requests_fail(check: RequestsFail, subject: EffectSubject) -> Object:
@@ -51,7 +57,8 @@ def build_target_fails(check: TargetFails, subject: EffectSubject) -> Object:
     own = subject.component_of(check.of or subject.target)
     near = _any_of(list_dependants(subject.app, own))
     unseen = f"(({_rate(f'{near}, {_ERROR}')} > 0) unless {_rate(_only(own))})"
-    failed = f"({_rate(f'{_only(own)}, {_ERROR}')} > 0) or ({_rate(_only(own))} == 0)"
+    silent = f"({_rate(_only(own))} == 0 and {_rate(_only(own), _LONG_BEFORE)} > {_TRAFFIC})"
+    failed = f"({_rate(f'{_only(own)}, {_ERROR}')} > 0) or {silent}"
     return _equal_one(_sustain(f"count({failed} or {unseen})"))
 
 
@@ -96,15 +103,20 @@ def _list_components(whose: Whose, subject: EffectSubject) -> list[str]:
 def _fail_or_stop(names: Sequence[str]) -> str:
     each = _any_of(names)
     failed = f"({_rate_by('service_name', _CALLS, f'{each}, {_ERROR}')} > 0)"
-    return f"count({failed} or ({_rate_by('service_name', _CALLS, each)} == 0))"
+    before = _rate_by("service_name", _CALLS, each, _LONG_BEFORE)
+    return f"count({failed} or ({_rate_by('service_name', _CALLS, each)} == 0 and {before} > {_TRAFFIC}))"
 
 
 def _rise(names: Sequence[str]) -> str:
+    """Build the rise of each operation's mean over a minute, less what chance may account for.
+
+    The mean of n calls varies by at most its size over the square root of n (durations whose standard deviation is
+    their mean); three times that is chance, as some kind of call is at its worst at some look.
+    """
     each = _any_of(names)
-    total = _rate_by("service_name, span_name", f"{_DURATION}_sum", each)
-    number = _rate_by("service_name, span_name", f"{_DURATION}_count", each)
-    mean = f"({total} / ({number} > 0))"
-    return f"{mean} - min_over_time({mean}[5m:{_GRID}])"
+    total, number = (_rate_by(_KIND, f"{_DURATION}_{of}", each) for of in ("sum", "count"))
+    before, many = (_rate_by(_KIND, f"{_DURATION}_{of}", each, _BEFORE) for of in ("sum", "count"))
+    return f"{total} / ({number} > 0) - {before} / ({many} > 0) * (1 + 3 / sqrt(60 * {number}))"
 
 
 def _sustain(count: str) -> str:
@@ -119,12 +131,12 @@ def _any_of(names: Sequence[str]) -> str:
     return f'service_name=~"{"|".join(names)}"'
 
 
-def _rate(labels: str) -> str:
-    return f"sum(rate({_CALLS}{{{labels}}}[1m]))"
+def _rate(labels: str, window: str = "[1m]") -> str:
+    return f"sum(rate({_CALLS}{{{labels}}}{window}))"
 
 
-def _rate_by(by: str, metric: str, labels: str) -> str:
-    return f"sum by ({by}) (rate({metric}{{{labels}}}[1m]))"
+def _rate_by(by: str, metric: str, labels: str, window: str = "[1m]") -> str:
+    return f"sum by ({by}) (rate({metric}{{{labels}}}{window}))"
 
 
 def _equal_one(expr: str) -> Object:

@@ -59,7 +59,7 @@ def parse_address_set(message: Any) -> AddressSet:
 def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     """Parse a ``Tc`` message, a rule for the pod's egress.
 
-    Correlation, reordering, queue limits and burst sizes are ignored: the simulated network has no packets.
+    Correlation, reordering and queue limits in packets are ignored: the simulated network has no packets.
 
     Raises:
         ValueError: the block for the type is missing, or a duration or rate is.
@@ -70,7 +70,10 @@ def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     if message.type == message.DESCRIPTOR.enum_types_by_name["Type"].values_by_name["BANDWIDTH"].number:
         if not message.HasField("tbf"):
             raise ValueError("type BANDWIDTH requires tbf")
-        effect = msgspec.structs.replace(effect, rate=parse_rate(message.tbf.rate))
+        tbf = message.tbf
+        effect = msgspec.structs.replace(
+            effect, rate=parse_rate(tbf.rate), burst=float(tbf.buffer), queue=float(tbf.limit)
+        )
     else:
         if not message.HasField("netem"):
             raise ValueError("type NETEM requires netem")

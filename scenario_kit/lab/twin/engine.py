@@ -127,6 +127,7 @@ class Twin:
         for process in processes:
             for gate in process.gates.values():
                 gate.close(dt)
+            process.bucket.close(dt)
             process.store_state.connected = connected.get(process.key, 0)
         usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, t, dt)
         exits = [*failed, *ended, *exits, *self._list_crashed(processes, t)]

@@ -11,7 +11,8 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
     """One traffic-control rule or packet filter on a pod's network namespace.
 
     ``drop`` rules come from partitions (``direction`` INPUT or OUTPUT); the others shape outgoing traffic. ``peers``
-    are CIDRs, empty for all. Percentages are 0–100, times are in seconds, the rate in bytes/s.
+    are CIDRs, empty for all. Percentages are 0–100, times are in seconds, the rate in bytes/s. ``burst`` bytes pass at
+    once after a silence, and at most ``queue`` bytes wait, any number if it is 0.
     """
 
     pod_uid: str
@@ -23,6 +24,8 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
     duplicate: float = 0.0
     corrupt: float = 0.0
     rate: float = 0.0
+    burst: float = 0.0
+    queue: float = 0.0
     drop: bool = False
     device: str = ""
 

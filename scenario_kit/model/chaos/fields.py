@@ -32,9 +32,9 @@ MODELLED: Final[Mapping[str, frozenset[str]]] = {
     "KernelChaos": frozenset(),
     "NetworkChaos": frozenset(
         {
-            "bandwidth.rate", "corrupt.corrupt", "delay.jitter", "delay.latency", "device", "direction",
-            "externalTargets", "loss.loss", "rate.rate", "target.mode", "target.selector.*", "target.value",
-            "targetDevice",
+            "bandwidth.buffer", "bandwidth.limit", "bandwidth.rate", "corrupt.corrupt", "delay.jitter", "delay.latency",
+            "device", "direction", "externalTargets", "loss.loss", "rate.rate", "target.mode", "target.selector.*",
+            "target.value", "targetDevice",
         }
     ),
     "PodChaos": frozenset({"gracePeriod"}),
@@ -51,8 +51,7 @@ WITHOUT_EFFECT: Final[Mapping[str, frozenset[str]]] = {
     "JVMChaos": frozenset({"port", "pid"}),
     "NetworkChaos": frozenset(
         {
-            "bandwidth.buffer", "bandwidth.limit", "corrupt.correlation", "delay.correlation", "delay.reorder.*",
-            "duplicate.*", "loss.correlation",
+            "corrupt.correlation", "delay.correlation", "delay.reorder.*", "duplicate.*", "loss.correlation",
         }
     ),
 }  # fmt: skip

@@ -94,7 +94,7 @@ def test_netem_shapes_egress_traffic(message: Any, netem: Any, expected: Any) ->
 @pytest.mark.parametrize(("rate", "expected"), [("1mbps", 1e6), ("1mbit", 125_000.0), ("100", 12.5), ("", 0.0)])
 def test_bucket_limits_the_rate(message: Any, rate: str, expected: float) -> None:
     tc = message("tc", type="BANDWIDTH", tbf={"rate": rate, "limit": 100, "buffer": 100}, netem={"time": "1s"})
-    effect = NetworkEffect(pod_uid="pod-1", device="eth0", rate=expected)
+    effect = NetworkEffect(pod_uid="pod-1", device="eth0", rate=expected, burst=100.0, queue=100.0)
     assert parse_traffic_rule("pod-1", tc) == NetworkRule(effect, ())
 
 

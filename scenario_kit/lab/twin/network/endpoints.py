@@ -65,12 +65,17 @@ class DialLookup(NamedTuple):
 
 
 class TrafficShape(NamedTuple):
-    """Effects on messages in one direction: delay in seconds, loss probability, bytes per second (0: unlimited)."""
+    """Effects on messages in one direction: delay in seconds, loss probability, bytes per second (0: unlimited).
+
+    With a rate, ``burst`` bytes pass at once after a silence, and at most ``queue`` bytes wait (0: any number).
+    """
 
     delay: float = 0.0
     jitter: float = 0.0
     loss: float = 0.0
     rate: float = 0.0
+    burst: float = 0.0
+    queue: float = 0.0
 
 
 class Wire(NamedTuple):
@@ -345,7 +350,8 @@ def _is_draining(endpoint: Object) -> bool:
 
 def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
     """Combine effects on a pod's egress: delays add, probabilities multiply, the lowest rate applies."""
-    delay = jitter = rate = 0.0
+    delay = jitter = 0.0
+    bucket = (0.0, 0.0, 0.0)
     passing = 1.0
     touched = False
     for effect in effects:
@@ -355,10 +361,11 @@ def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
         delay += effect.delay
         jitter += effect.jitter
         passing *= (1.0 - min(effect.loss, 100.0) / 100.0) * (1.0 - min(effect.corrupt, 100.0) / 100.0)
-        rate = min(rate, effect.rate) if rate and effect.rate else rate or effect.rate
+        if effect.rate and not 0.0 < bucket[0] <= effect.rate:
+            bucket = (effect.rate, effect.burst, effect.queue)
     if passing <= 0.0:
         return _CUT
-    return TrafficShape(delay, jitter, 1.0 - passing, rate) if touched else None
+    return TrafficShape(delay, jitter, 1.0 - passing, *bucket) if touched else None
 
 
 def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:

@@ -25,7 +25,11 @@ def send(sender: Process, receiver: Process, messages: int, size: float, shape: 
     """Count messages to another pod, including retransmissions of lost ones."""
     if sender.key.pod_uid == receiver.key.pod_uid:  # loopback
         return
-    arrive = 1.0 - shape.loss if shape is not None else 1.0
+    arrive = 1.0
+    if shape is not None:
+        arrive -= shape.loss
+        if shape.rate > 0.0:
+            sender.bucket.send(messages * size, shape.rate, shape.queue)
     sender.sent_bytes += messages * size / arrive
     receiver.received_bytes += messages * size
 

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from scenario_kit.lab.twin.network.endpoints import TrafficShape
 from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.numeric.serial_queue import Bucket
 from scenario_kit.model.twin.definition import TwinConstants
 
+#: The retransmission timeout of a handshake in Linux, where no round trip was measured (RFC 6298, section 2).
+HANDSHAKE_SECONDS: Final = 1.0
 
-def compute_delays(shape: TrafficShape, draws: Floats, constants: TwinConstants) -> Floats:
+
+def compute_delays(
+    shape: TrafficShape, draws: Floats, constants: TwinConstants, bucket: Bucket | None = None
+) -> Floats:
     """Compute the added delay of each message in seconds; ``draws`` are two rows of uniform numbers.
 
     Jitter is uniform around the delay. A message lost k times is 0.2·(2^k-1) s late, with probability p^k·(1-p)
-    (docs/fidelity.md), until Linux reaches its maximum timeout, and finally gives up. A rate limit adds size over rate.
+    (docs/fidelity.md), until Linux reaches its maximum timeout, and finally gives up. A rate limit adds the delay of
+    the sender's token bucket; messages that its queue has no room for are lost.
     """
     result: Floats = np.maximum(shape.delay + shape.jitter * (2.0 * draws[0] - 1.0), 0.0)
-    if shape.loss > 0.0:
+    bucket = bucket or Bucket()
+    loss = 1.0 - (1.0 - shape.loss) * (1.0 - bucket.loss) if shape.rate > 0.0 else shape.loss
+    if loss > 0.0:
         # The inverse of the geometric distribution; 1 - u is in (0, 1], so the logarithm is finite.
-        lost = np.floor(np.log(1.0 - draws[1]) / np.log(shape.loss))
+        lost = np.floor(np.log(1.0 - draws[1]) / np.log(loss))
         result += _waits(constants)[np.minimum(lost, constants.retransmissions).astype(np.int64)]
     if shape.rate > 0.0:
-        result += constants.message_bytes / shape.rate
+        result += bucket.delay(constants.message_bytes, shape.rate, shape.burst)
     return result
 
 

@@ -23,6 +23,39 @@ def compute_wait(waiting: float, load: float, dt: float) -> float:
 
 
 @dataclass(slots=True)
+class Bucket:
+    """A token bucket that limits the rate of messages, as tc-tbf(8): what waits in front of it from tick to tick.
+
+    ``load`` is offered over allowed bytes of the last tick, ``wait`` the seconds in its queue, and ``loss`` the share
+    that does not fit into the queue. ``offered`` are the seconds that this tick's messages take.
+    """
+
+    load: float = 0.0
+    wait: float = 0.0
+    loss: float = 0.0
+    offered: float = 0.0
+    longest: float = _LONGEST
+
+    def send(self, size: float, rate: float, queue: float) -> None:
+        """Add bytes; ``queue`` bytes may wait, any number if it is 0."""
+        self.offered += size / rate
+        self.longest = min(queue / rate, _LONGEST) if queue else _LONGEST
+
+    def delay(self, size: float, rate: float, burst: float) -> float:
+        """Return the seconds for which a message waits: in the queue, and for tokens beyond those of a silence."""
+        tokens = burst * max(1.0 - self.load, 0.0)
+        return self.wait + max(size - tokens, 0.0) / rate
+
+    def close(self, dt: float) -> None:
+        """End the tick."""
+        self.load = self.offered / dt
+        wait = compute_wait(self.wait, self.load, dt)
+        self.loss = 1.0 - 1.0 / self.load if wait >= self.longest and self.load > 1.0 else 0.0
+        self.wait = min(wait, self.longest)
+        self.offered = 0.0
+
+
+@dataclass(slots=True)
 class Gate:
     """Connection attempts that are serialised (``Edge.serialize_connects``), as by a lock.
 

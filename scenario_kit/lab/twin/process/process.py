@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.numeric.cpu_windows import CpuWindows
-from scenario_kit.lab.twin.numeric.serial_queue import Gate
+from scenario_kit.lab.twin.numeric.serial_queue import Bucket, Gate
 from scenario_kit.lab.twin.process.response_mixup import Turns
 from scenario_kit.lab.twin.process.store_state import StoreState
 from scenario_kit.lab.twin.process.toda_volume import Volume
@@ -67,6 +67,7 @@ class Process:
     ``slow`` is the factor of its own time, ``queued`` the seconds for which a request waits for the CPU in all, and
     ``windows`` when its container runs, None while nothing contends for its CPU. ``served`` and ``called`` count
     requests and its own calls of a tick, ``bursts`` how often a request needs the CPU: first, and after each call.
+    ``bucket`` holds back what it sends where chaos limits the rate.
     ``held`` counts the keys in a cache, by operation; ``store_state`` is the state of a store; after ``flags_awaited``,
     nothing waits for flags. ``exports``, and ``others_export`` for services inside of it, are whether spans reach the
     collector; ``crowd_bytes`` is the memory of its users. ``lacks`` are callees that were unreachable at its start and
@@ -108,6 +109,7 @@ class Process:
     cpu_seconds: float = 0.0
     received_bytes: float = 0.0
     sent_bytes: float = 0.0
+    bucket: Bucket = field(default_factory=Bucket)
     flags_awaited: bool = False
     exports: bool = False
     others_export: dict[str, bool] = field(default_factory=dict)

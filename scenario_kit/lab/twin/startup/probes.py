@@ -11,7 +11,7 @@ from msgspec import structs
 
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.network.endpoints import Network
-from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
+from scenario_kit.lab.twin.network.traffic_shaping import HANDSHAKE_SECONDS, compute_delays
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Listener, Process, ProcessKey
@@ -20,9 +20,6 @@ from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import Lag
 from scenario_kit.model.twin.definition import TwinDefinition
-
-#: The retransmission timeout of a handshake in Linux (RFC 6298, section 2).
-_HANDSHAKE_SECONDS = 1.0
 
 
 class Probes:
@@ -87,9 +84,10 @@ class Probes:
         if wire.back is not None:
             name, ordinal = (process.component, process.ordinal) if process is not None else (container, 0)
             draws = self._streams.open(hash_text(f"probe {name}"), ordinal).random((2, 2))
-            patient = structs.replace(self._constants, retransmit_seconds=_HANDSHAKE_SECONDS)
-            connects = float(compute_delays(wire.back, draws[:, :1], patient)[0])
-            answered = float(compute_delays(wire.back, draws[:, 1:], self._constants)[0])
+            patient = structs.replace(self._constants, retransmit_seconds=HANDSHAKE_SECONDS)
+            bucket = process.bucket if process is not None else None
+            connects = float(compute_delays(wire.back, draws[:, :1], patient, bucket)[0])
+            answered = float(compute_delays(wire.back, draws[:, 1:], self._constants, bucket)[0])
         return Lag(connects, connects if path is None else connects + answered + queued + waited)
 
     def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:

@@ -22,7 +22,7 @@ def append(path: Path, record: msgspec.Struct) -> None:
 
 
 def read(path: Path, kind: type[_R], key: Callable[[_R], Hashable]) -> list[_R]:
-    """The records of a file, the last one for each key; none where there is no file. Half a line is no record."""
+    """Read the records of a file, the last one for each key, without a partial last line; empty if there is no file."""
     lines = path.read_bytes().splitlines() if path.is_file() else []
     found = [convert(msgspec.json.decode(line), kind) for line in lines if line.endswith(b"}")]
     return list({key(record): record for record in found}.values())

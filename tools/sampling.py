@@ -1,4 +1,4 @@
-"""A sample in which no group is left out."""
+"""Stratified sampling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _T = TypeVar("_T")
 
 
 def sample_evenly(every: Sequence[_T], number: int, seed: int, group: Callable[[_T], Hashable]) -> list[_T]:
-    """Sample so many, of each group about as often as of the others; all of them where there are fewer."""
+    """Sample ``number`` values, with about the same number from each group; all values if there are fewer."""
     chance = random.Random(seed)
     groups: dict[Hashable, list[_T]] = {}
     for each in every:

@@ -4,7 +4,17 @@ from collections import Counter
 
 import pytest
 
-from tools.resilience.cells import HOWS, NAMESPACE, PARTS, STAGES, Cell, Outcome, cells, sample, table
+from tools.resilience.cells import (
+    HOWS,
+    NAMESPACE,
+    PARTS,
+    STAGES,
+    Cell,
+    Outcome,
+    build_cells,
+    format_cells,
+    sample_cells,
+)
 
 CELL = Cell(part="etcd", how="killed", stage="inject")
 
@@ -31,18 +41,18 @@ def test_strike_outcome_is_classified(arrived, word, why):
 
 
 def test_sample_covers_every_part_and_strike():
-    every = cells()
+    every = build_cells()
     ways = {(p, h) for p in PARTS for h in HOWS if p != NAMESPACE or h == "killed"}
     assert len(every) == len(ways) * len(STAGES) == len(set(every))
-    chosen = sample(every, len(ways), 1)
+    chosen = sample_cells(every, len(ways), 1)
     assert Counter((c.part, c.how) for c in chosen) == dict.fromkeys(ways, 1)
-    assert chosen == sample(every, len(chosen), 1)
-    assert chosen != sample(every, len(chosen), 2)
-    assert len(sample(every, 10_000, 1)) == len(every)
+    assert chosen == sample_cells(every, len(chosen), 1)
+    assert chosen != sample_cells(every, len(chosen), 2)
+    assert len(sample_cells(every, 10_000, 1)) == len(every)
 
 
 def test_table_has_rows_of_struck_components_and_defects():
-    text = table(
+    text = format_cells(
         [
             outcome(),
             Outcome(cell=Cell(part="etcd", how="hung", stage="hold"), struck="hold", verdict="Fail", outcome="Broken"),

@@ -83,7 +83,7 @@ def _play(campaign: Campaign, planned: PlannedTrial) -> Played:
 
 
 def await_trial_end(lab: str, cluster: KubeCluster, played: Played) -> list[str]:
-    """Wait until the trial is gone; returns what it left in the management namespace and in the lab."""
+    """Wait until the trial is deleted; return its leftovers in the management namespace and in the lab."""
     trial = Reference("Trial", played.name, MANAGEMENT_NAMESPACE, "scenariokit.io")
     if not await_true(lambda: cluster.get(trial) is None):
         return [str(trial)]

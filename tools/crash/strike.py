@@ -55,7 +55,7 @@ def place_proxy(lab: str) -> Iterator[Place]:
     try:
         write_operator(kubeconfig, f"https://127.0.0.1:{port}", pki)
         operators.append(OperatorProcess(lab))
-        clear(lab)  # leftovers of an interrupted run would add writes of their own
+        clear(lab)  # leftovers of an interrupted run would cause further writes
         yield Place(lab, proxy, operators[0], KubeCluster(kubeconfig=Path(state.kubeconfig)))
     finally:
         for operator in operators:

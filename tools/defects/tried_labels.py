@@ -314,7 +314,7 @@ def _blamed(subject: Subject, other: str, reported: str, *, touched: bool = Fals
 
 
 def write_out_solution(subject: Subject, spec: Document) -> None:
-    """Write the fault's solution into ``spec`` where it is write_out_solution."""
+    """Write the fault's inherited solution into ``spec``."""
     if spec.get("solutions"):
         return
     fault = subject.case.faults[subject.spec.faults[0].name]

@@ -1,4 +1,4 @@
-"""Compares two archives of one image, to find what is not reproducible."""
+"""Compare two archives of one image to find what is not reproducible."""
 
 from __future__ import annotations
 

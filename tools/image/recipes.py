@@ -21,7 +21,7 @@ CACHE: Final = "opt/scenario-kit"
 
 #: Packages to install; wheels need the C++ library.
 DEBIAN_ROOTS: Final = (f"python{PYTHON}-minimal", f"libpython{PYTHON}-stdlib", "libstdc++6")
-#: Dependencies that are left out, each with what does not work without it.
+#: Omitted dependencies, and the features that need them.
 DEBIAN_LEFT_OUT: Final[Mapping[str, str]] = {
     "debconf": "questions during an installation",
     "libdb5.3t64": "dbm.ndbm",

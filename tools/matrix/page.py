@@ -195,7 +195,7 @@ def _type(row: MatrixRow) -> tuple[str, str]:
 
 
 def _unlike(rows: Sequence[MatrixRow]) -> str:
-    """Return in a few words why none of the rows ran."""
+    """Summarise why none of the rows ran."""
     return " and ".join(sorted({"no effect" if row.outcome == "NoEffect" else "not in a lab" for row in rows}))
 
 

@@ -45,7 +45,7 @@ def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
     """
     folder = folder or ROOT / "runs" / "mutate" / package
     clear(folder / "mutants", Path("scenario_kit", locate_package(package)))
-    # A repository of its own, because tests locate the root of their repository.
+    # A separate repository, because tests locate the root of their repository.
     subprocess.run(["git", "init", "--quiet", folder / "mutants"], check=True)
     for seen in _SEEN:
         if (ROOT / seen).exists() and not (folder / seen).exists():

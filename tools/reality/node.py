@@ -111,7 +111,7 @@ class RealNode:
             raise LabError(f"the real node ended with code {self._process.returncode}:\n{tail}")
 
     def close(self) -> None:
-        """Kill the node and restore what lies outside of its namespaces."""
+        """Kill the node and restore the state outside of its namespaces."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

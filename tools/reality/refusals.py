@@ -22,7 +22,7 @@ import msgspec
 
 from scenario_kit.model.base import Value
 
-#: Where the recording is kept, and what it was recorded with.
+#: The recording, and the versions that it was recorded with.
 FILE: Final = Path(__file__).parent / "refusals.json"
 _SERVICE: Final = ("10.99.0.1", 80)
 _NODE: Final = """
@@ -73,7 +73,7 @@ def read_refusals(file: Path = FILE) -> tuple[Refusals, ...]:
 
 
 def record(dialling: Dialling) -> Refusals:
-    """Dial from a pod of its own on a node of its own; both end with the call.
+    """Dial from a new pod on a new node; both are removed on return.
 
     Raises:
         subprocess.CalledProcessError: a namespace, an interface or the rule cannot be made here.

@@ -1,8 +1,8 @@
-"""A run in namespaces of its own: network, mounts and processes.
+"""Isolation of a run in separate network, mount and PID namespaces.
 
-They are the clean-up. When the first process ends, however it does, the kernel ends all others, and takes interfaces,
-addresses, packet filters and mounts away; nothing of them was ever in the machine's own namespaces. What lies outside
-is one folder and the cgroups of pods, which whoever started the run removes, or the next one does.
+The namespaces are the clean-up: when the first process ends, the kernel kills all others and removes interfaces,
+addresses, packet filters and mounts, none of which existed in the machine's own namespaces. Outside are only one folder
+and the cgroups of pods, which the caller or the next run removes.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tools.reality.configuration import find_pod_cgroups, remove_cgroup
 
 #: Set within the namespaces: the folder of the run.
 VARIABLE: Final = "SCENARIO_KIT_REAL_NODE"
-#: The node's address. The network is there only as long as the run, and leads nowhere.
+#: The node's address, in a network that exists during the run only and has no uplink.
 ADDRESS: Final = "10.213.9.1"
 _GATEWAY: Final = "10.213.9.254"
 _LINK: Final = "uplink0"
-#: Folders that a kubelet and its runtime write to wherever they are told to work; memory covers them.
+#: Folders that kubelet and runtime write to regardless of configuration; covered by a tmpfs.
 _COVERED: Final = (
     "/var/lib/cni",
     "/var/lib/kubelet",
@@ -41,17 +41,17 @@ _COVERED: Final = (
 )
 _ABSENT: Final = "absent.json"
 _END_SECONDS: Final = 30.0
-#: The first process: a shell that waits, and so collects what containers leave behind; it must not become the command.
+#: The first process: a shell that reaps orphaned processes of containers, so it must not exec the command.
 _INIT: Final = '"$@"; exit $?'
 
 
 def locate_folder() -> Path:
-    """Locate the one folder of a run. Its path is short: sockets lie in it."""
+    """Return the folder of a run; its path is short, since it contains sockets."""
     return Path(tempfile.gettempdir()) / "scenario-kit-real-node"
 
 
 def find_folder() -> Path | None:
-    """Find the folder of the run that this process is part of; None outside of it."""
+    """Return the folder of the surrounding run; None outside of one."""
     named = os.environ.get(VARIABLE)
     return Path(named) if named else None
 
@@ -59,7 +59,7 @@ def find_folder() -> Path | None:
 def run_isolated(command: Sequence[str], folder: Path) -> int:
     """Run a program in new namespaces until it ends, and return its exit code.
 
-    Whoever ends this process ends all of them: by Ctrl-C, SIGTERM or SIGKILL.
+    If this process ends, by Ctrl-C, SIGTERM or SIGKILL, so do all others.
     """
 
     def end(number: int, _: FrameType | None) -> None:
@@ -81,7 +81,7 @@ def run_isolated(command: Sequence[str], folder: Path) -> int:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what a run leaves outside of its namespaces, once it has ended; nothing if there was none.
+    """Remove the leftovers of an ended run outside of its namespaces, if any.
 
     Raises:
         LabError: cgroups or files are still in use.

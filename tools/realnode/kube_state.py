@@ -24,7 +24,7 @@ _RETRY_SECONDS: Final = 1.0
 
 
 class WatchedCluster(Protocol):
-    """What a cluster is asked for; ``KubeCluster`` is one."""
+    """The part of ``KubeCluster`` that is used."""
 
     def watch(self, kind: str, *, stop: threading.Event) -> Iterator[tuple[str, Object]]:
         """Yield all objects of a kind, ``SYNCED`` after them, and then whatever changes."""
@@ -78,7 +78,7 @@ class ClusterState:
 
 
 def serve_cluster_state(cluster: WatchedCluster, address: str) -> None:
-    """Serve ``/metrics`` at ``address``, in a thread of its own, until the process ends."""
+    """Serve ``/metrics`` at ``address`` in a thread until the process ends."""
     state = ClusterState(cluster)
     state.start(threading.Event())
 

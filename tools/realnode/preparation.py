@@ -40,7 +40,7 @@ class Preparation(Value, frozen=True, kw_only=True):
 def prepare(
     folder: Path, operator: Path | None, chaos: bool, say: Callable[[str], None], *, lab: bool = False
 ) -> Preparation:
-    """Build everything that is not there yet; ``operator`` is an archive of its image that is there already.
+    """Build everything that is missing; ``operator`` is an existing archive of its image.
 
     With ``lab``, the image with the lab is built, too.
 

@@ -1,4 +1,4 @@
-"""The processes of a run, each with a log of its own, and the first one that has ended."""
+"""The processes of a run with their logs, and detection of the first one that ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RunningProcesses:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        """Start one; what it prints goes to its log."""
+        """Start a process, with its output in a log."""
         log = self.locate_log(name)
         log.parent.mkdir(exist_ok=True)
         with log.open("ab") as output:

@@ -1,4 +1,4 @@
-"""What a machine needs for a real node, and what it lacks."""
+"""Requirements of a real node, and their check."""
 
 from __future__ import annotations
 

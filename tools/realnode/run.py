@@ -1,4 +1,4 @@
-"""The run itself, within its namespaces: bring everything up, live through incidents, say what came of it."""
+"""A run on a real node, inside its namespaces: start everything, run incidents, report the results."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _is_overbooked() -> bool:
 def _compare(
     cluster: RealCluster, files: Sequence[Path], options: RunOptions, watch: Stopwatch, say: Callable[[str], None]
 ) -> tuple[list[ComparedAlert], bool]:
-    """Run the same trials on the node and in a lab; return what is compared, and whether all of them held."""
+    """Run the same trials on the node and in a lab; return the comparison, and whether all held."""
     with watch.measure(f"{len(files)} trials on the real node, {options.together} at a time"):
         place = Place("real", cluster.client, "Wall", options.together, _REAL_SECONDS, cluster.processes.check)
         real = run_trials(place, files, Path(options.results), say)

@@ -1,4 +1,4 @@
-"""Shards on the real node: the Job that is printed, with the image of the lab, in two pods; and what is collected."""
+"""Shards on the real node: run the printed Job with the image of the lab in two pods, and collect the results."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class _Running(NamedTuple):
 def run_trials(
     place: Place, files: Sequence[Path], results_folder: Path, say: Callable[[str], None]
 ) -> dict[str, TrialResult]:
-    """Run a trial of each scenario, and return the results by name; each is written as soon as it is there.
+    """Run a trial of each scenario, and return the results by name; each is written at once.
 
     One that has not ended in time is given up, and says where it was.
     """
@@ -76,7 +76,7 @@ def run_trials(
 
 
 def select_episode(result: TrialResult) -> Episode | None:
-    """Select what is compared of a trial: from the injection to the repair; None if it did not come so far."""
+    """Select the compared part of a trial, from injection to repair; None if it ended before."""
     repaired = next((s.started_at for s in result.steps if s.kind == "change" and s.outcome != "Skipped"), None)
     if result.history is None or result.injected_at is None or repaired is None:
         return None

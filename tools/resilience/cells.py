@@ -1,4 +1,4 @@
-"""Which part of a lab is struck, how, and while which step runs; and what may come of it. Pure."""
+"""The cells of the resilience matrix: part of a lab, kind of failure and running step; and their outcomes. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Final, Literal
 
+from scenario_kit.cli.terminal.output import format_table
 from scenario_kit.model import Value
 from tools.sampling import sample_evenly
 
 How = Literal["killed", "hung", "paused", "restarted"]
-#: All of a lab at once: a machine that loses its power, or that sleeps and wakes.
+#: The whole lab: a machine that loses power, or that is suspended.
 WHOLE: Final = "everything"
-#: The namespace of the trial's app, which is killed by being deleted, and in no other way.
+#: The namespace of the trial's app; "killed" means deleted, and there are no other failures.
 NAMESPACE: Final = "app-namespace"
 #: Every process of a lab, and that namespace. The lab server is the nodes, the chaos daemon and the traffic at once.
 PARTS: Final = (
@@ -40,9 +41,9 @@ class Cell(Value, frozen=True, kw_only=True):
 
 
 class Outcome(Value, frozen=True, kw_only=True):
-    """What came of a strike. ``struck`` is the step that ran then, empty where the trial had ended before.
+    """The outcome of a failure. ``struck`` is the step that was running; empty if the trial had ended before.
 
-    ``codes`` are errors that were held against the scenario, ``left`` is what stayed in the cluster afterwards.
+    ``codes`` are errors attributed to the scenario, ``left`` lists leftovers in the cluster.
     """
 
     cell: Cell
@@ -56,7 +57,7 @@ class Outcome(Value, frozen=True, kw_only=True):
 
     @property
     def wrong(self) -> str:
-        """Why this must not be; empty if it may, and where nothing was struck."""
+        """The reason why this outcome is wrong; empty if it is right, or if nothing was struck."""
         if not self.struck:
             return ""
         if self.codes or self.verdict == "Fail":
@@ -69,23 +70,23 @@ class Outcome(Value, frozen=True, kw_only=True):
 
     @property
     def word(self) -> str:
-        """How the table tells it."""
+        """The cell of the table."""
         return "WRONG" if self.wrong else "-" if not self.struck else "pass" if self.verdict == "Pass" else "infra"
 
 
-def cells(parts: Iterable[str] = PARTS, hows: Iterable[How] = HOWS, stages: Iterable[str] = STAGES) -> list[Cell]:
-    """All combinations."""
+def build_cells(parts: Iterable[str] = PARTS, hows: Iterable[How] = HOWS, stages: Iterable[str] = STAGES) -> list[Cell]:
+    """Build all valid combinations."""
     found = product(parts, hows, stages)
     return [Cell(part=p, how=h, stage=s) for p, h, s in found if p != NAMESPACE or h == "killed"]
 
 
-def sample(every: Sequence[Cell], number: int, seed: int) -> list[Cell]:
-    """So many of them, each part and each way about as often as the others."""
+def sample_cells(every: Sequence[Cell], number: int, seed: int) -> list[Cell]:
+    """Sample cells, with about the same number for each part and kind of failure."""
     return sample_evenly(every, number, seed, lambda cell: (cell.part, cell.how))
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
-    """Parts and ways downwards, stages across."""
+def format_cells(outcomes: Sequence[Outcome]) -> str:
+    """Format a table with parts and failures as rows and stages as columns, and a summary."""
     known = {o.cell: o.word for o in outcomes}
     stages = [s for s in STAGES if any(c.stage == s for c in known)]
     rows = [["part", "how", *stages]]
@@ -93,8 +94,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
         words = [known.get(Cell(part=part, how=how, stage=s), "") for s in stages]
         if any(words):
             rows.append([part, how, *words])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = format_table(rows[0], rows[1:])
     wrong = [f"{o.cell}: {o.wrong}" for o in outcomes if o.wrong]
     words = [o.word for o in outcomes]
     passed, infra = words.count("pass"), words.count("infra")

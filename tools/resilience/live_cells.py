@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Final, Literal
 
+from scenario_kit.cli.terminal.output import format_table
 from scenario_kit.model import Value
 
 Action = Literal[
@@ -18,7 +19,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
 )  # fmt: skip
 #: The steps of a live incident; the last one is the investigation.
 LIVE_STAGES: Final = ("deploy", "expectQuiet", "inject", "expectAlerts", "expectCleared")
-#: What the Scenario has to come to: the incident is there, again or still; it is suspended; or it is gone.
+#: The required final state of the Scenario: an active incident, suspended, or gone.
 ENDS: Final[dict[Action, str]] = {
     "scenario-deleted": "gone", "scenario-edited": "IncidentActive", "scenario-suspended": "Suspended",
     "trial-deleted": "IncidentActive", "namespace-deleted": "IncidentActive", "app-occupied": "IncidentActive",
@@ -26,7 +27,7 @@ ENDS: Final[dict[Action, str]] = {
 
 
 class LiveCell(Value, frozen=True, kw_only=True):
-    """One action, while the trial of a Scenario runs a step of that kind."""
+    """An action during a step of a Scenario's trial."""
 
     action: Action
     stage: str
@@ -36,10 +37,10 @@ class LiveCell(Value, frozen=True, kw_only=True):
 
 
 class LiveOutcome(Value, frozen=True, kw_only=True):
-    """What came of it: the step in which it really was, what the Scenario came to, and what was left in the end.
+    """The outcome of an action: the step in which it took place, the Scenario's final state, and leftovers.
 
-    ``reached`` is the reason of its condition Ready, or ``gone``. ``broken`` tells of trials that were held against
-    the scenario.
+    ``reached`` is the reason of its condition Ready, or ``gone``. ``broken`` lists trials that failed because of the
+    scenario.
     """
 
     cell: LiveCell
@@ -52,7 +53,7 @@ class LiveOutcome(Value, frozen=True, kw_only=True):
 
     @property
     def wrong(self) -> str:
-        """Why this must not be; empty if it may, and where the step was over before it was seen."""
+        """The reason why this outcome is wrong; empty if it is right, or if the step ended before it was observed."""
         if not self.struck:
             return ""
         if self.broken:
@@ -65,25 +66,24 @@ class LiveOutcome(Value, frozen=True, kw_only=True):
 
     @property
     def word(self) -> str:
-        """The word of the table."""
+        """The cell of the table."""
         return "WRONG" if self.wrong else "-" if not self.struck else f"{self.seconds:.0f} s"
 
 
 def build_live_cells(actions: Iterable[Action] = ACTIONS, stages: Iterable[str] = LIVE_STAGES) -> list[LiveCell]:
-    """Build every combination."""
+    """Build all combinations."""
     return [LiveCell(action=action, stage=stage) for action, stage in product(actions, stages)]
 
 
 def format_live_table(outcomes: Sequence[LiveOutcome]) -> str:
-    """Format actions downwards, steps across: how long it took until all was as it should be, and what was wrong."""
+    """Format a table with actions as rows and steps as columns: the seconds to the final state, and what was wrong."""
     known = {(o.cell.action, o.cell.stage): o.word for o in outcomes}
     rows = [["action", *LIVE_STAGES]]
     for action in ACTIONS:
         words = [known.get((action, stage), "") for stage in LIVE_STAGES]
         if any(words):
             rows.append([action, *words])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = format_table(rows[0], rows[1:])
     wrong = [f"{o.cell}: {o.wrong}" for o in outcomes if o.wrong]
     count = f"{sum(bool(o.struck) for o in outcomes)} actions, {len(wrong)} wrong"
     return "\n".join([*lines, "", count, *wrong])

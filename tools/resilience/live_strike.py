@@ -1,4 +1,4 @@
-"""Doing something to the objects of a live incident while it plays in a lab, and waiting for what has to come of it."""
+"""Act on the objects of a live incident in a lab, and wait for the required final state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCENARIO: Final = "product-catalog-wrong-target-port"
 _BESIDE: Final = "cart-scaled-to-zero"
 _APP_NAMESPACE: Final = Reference("Namespace", "otel-demo")
 _LOOK_SECONDS: Final = 0.05
-#: Wall seconds until a stage is reached, until what has to come has come, and until all is gone.
+#: Timeouts in wall seconds: until a stage is reached, until the final state, and until everything is removed.
 _STAGE_SECONDS: Final = 180.0
 #: Attempts of a live incident are up to five minutes apart.
 _END_SECONDS: Final = 400.0
@@ -32,7 +32,7 @@ _CLEAN_SECONDS: Final = 120.0
 
 
 class LiveIncident:
-    """A Scenario of a lab in virtual time, and what there is of it."""
+    """A Scenario of a lab in virtual time, and its objects."""
 
     def __init__(self, lab: str, name: str = _SCENARIO) -> None:
         self._state = LabState.load(lab)
@@ -54,7 +54,7 @@ class LiveIncident:
         return found
 
     def describe(self) -> tuple[str, str]:
-        """Describe how it is now: the reason of Ready and its message; ``gone`` where there is none."""
+        """Return reason and message of its condition Ready; ``gone`` if the Scenario does not exist."""
         obj = self.cluster.get(self.ref)
         if obj is None:
             return "gone", ""
@@ -71,7 +71,7 @@ class LiveIncident:
         )
 
     def find_step(self) -> tuple[str, str]:
-        """Find the trial that plays, and the kind of the step that it is in; empty where there is none."""
+        """Return the running trial and the kind of its current step; empty if there is none."""
         for trial in self.list_trials():
             status = TrialStatus.from_json(trial.get("status") or {})
             step = status.step(status.current)
@@ -80,7 +80,7 @@ class LiveIncident:
         return "", ""
 
     def list_left(self, known: set[str]) -> list[str]:
-        """List what there is of these trials, or of the app."""
+        """List the remaining objects of these trials and of the app."""
         found = [f"Trial/{each['metadata']['name']}" for each in self.list_trials()]
         for kind in ("ConfigMap", "Secret"):
             listed = self.cluster.list(kind, MANAGEMENT_NAMESPACE)
@@ -92,14 +92,14 @@ class LiveIncident:
 
 
 def strike_live(lab: str, cell: LiveCell) -> LiveOutcome:
-    """Apply a Scenario, act while its trial runs the step of the cell, wait for what has to come, and delete it."""
+    """Apply a Scenario, act during the cell's step of its trial, wait for the final state, and delete it."""
     began = time.monotonic()
     incident, beside = LiveIncident(lab), LiveIncident(lab, _BESIDE)
     known: set[str] = set()
     broken: list[str] = []
 
     def note() -> bool:
-        """Keep what is seen of trials, which go; return True."""
+        """Record the trials, which may be deleted later; return True."""
         for trial in (*incident.list_trials(), *beside.list_trials()):
             known.add(trial["metadata"]["name"])
             status = TrialStatus.from_json(trial.get("status") or {})

@@ -59,7 +59,7 @@ class Soak:
                 self._over.set()
 
     def list_left(self) -> list[str]:
-        """List what is left of all trials, once they have had the time to go."""
+        """List leftovers of all trials, after waiting for their removal."""
         left: list[str] = []
 
         def is_clean() -> bool:

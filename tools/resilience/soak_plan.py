@@ -1,4 +1,4 @@
-"""Which trials a soak plays, when it kills the operator, and what may come of it. Pure."""
+"""Plan of a soak test: its trials, the kills of the operator, and the judgement of results. Pure."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from typing import Final
 
 from scenario_kit.model import Value
 
-#: Scenarios of which whole repeats are played between the trials of single operations: a workload, chaos, a service,
-#: a flag, another app.
+#: Scenarios with complete repeats between the trials of single operations: workload, chaos, service, flag, another app.
 SCENARIOS: Final = (
     "cart-scaled-to-zero", "payment-pod-failure", "product-catalog-wrong-target-port", "ads-tuned-to-death",
     "hotel-searches-fail",
 )  # fmt: skip
-#: Changes of nodes are not among them: a trial that makes one runs alone.
+#: Operations without changes of nodes, whose trials run alone.
 OPERATIONS: Final = (
     "apply", "chaos", "create", "delete", "deploy", "patch", "removeFault", "restart", "run", "scale", "setFlag",
     "undoRollout",
 )  # fmt: skip
-#: One of so many trials is a whole repeat.
+#: One in this number of trials is a complete repeat.
 _REPEAT_OF: Final = 4
-#: Wall seconds between two kills, at least and at most.
+#: Minimum and maximum of wall seconds between two kills.
 _KILL_SECONDS: Final = (4.0, 40.0)
-#: After this share of the trials nothing is killed, so that one operator is seen to keep its memory.
+#: Share of the trials after which nothing is killed, to measure the memory of one operator.
 KILLED_SHARE: Final = 0.6
-#: How much more of its memory a process may hold in the end than before the middle, and how many bytes in any case.
+#: Permitted growth of a process's memory from the second to the last quarter, as a share and in bytes.
 _GROWTH: Final = 0.15
 _SLACK_BYTES: Final = 25e6
 
@@ -43,7 +42,7 @@ class SoakTrial(Value, frozen=True, kw_only=True):
 
 
 class SoakResult(Value, frozen=True, kw_only=True):
-    """How a trial ended, and what stayed of it."""
+    """The outcome and leftovers of a trial."""
 
     trial: SoakTrial
     outcome: str
@@ -53,14 +52,14 @@ class SoakResult(Value, frozen=True, kw_only=True):
 
     @property
     def wrong(self) -> str:
-        """What is wrong with it; empty if nothing is."""
+        """The reason why the result is wrong; empty if it is right."""
         if self.left:
             return f"left behind: {', '.join(self.left[:3])}"
         return "" if self.outcome == "Held" else f"{self.outcome or 'no end'}: {self.message}"
 
 
 class MemorySample(Value, frozen=True, kw_only=True):
-    """What each part of the lab holds, in bytes, after so many trials; ``operator`` is the number of its process."""
+    """Memory of each part of the lab in bytes after a number of trials; ``operator`` is its PID."""
 
     trials: int
     operator: int
@@ -68,7 +67,7 @@ class MemorySample(Value, frozen=True, kw_only=True):
 
 
 def draw_trials(number: int, seed: int) -> list[SoakTrial]:
-    """Draw so many trials, each kind about as often as the others."""
+    """Draw trials, with about the same number of each kind."""
     chance = random.Random(seed)
     operations, scenarios = _shuffle_forever(OPERATIONS, chance), _shuffle_forever(SCENARIOS, chance)
     return [
@@ -85,16 +84,16 @@ def _shuffle_forever(names: Sequence[str], chance: random.Random) -> Iterator[st
 
 
 def draw_pauses(seed: int) -> Iterator[float]:
-    """Draw the seconds before each kill, without end."""
+    """Yield the seconds before each kill, endlessly."""
     chance = random.Random(seed)
     while True:
         yield chance.uniform(*_KILL_SECONDS)
 
 
 def find_growth(samples: Sequence[MemorySample]) -> dict[str, tuple[float, float]]:
-    """Find what each part held before the middle and in the end, in bytes: medians of the second and last quarter.
+    """Return each part's median memory in the second and in the last quarter of the samples, in bytes.
 
-    Of the operator only samples of its last process count.
+    For the operator, only samples of its last process count.
     """
     found = {}
     for part in samples[-1].parts if samples else ():
@@ -107,7 +106,7 @@ def find_growth(samples: Sequence[MemorySample]) -> dict[str, tuple[float, float
 
 
 def list_defects(results: Sequence[SoakResult], samples: Sequence[MemorySample], left: Sequence[str]) -> list[str]:
-    """List what is wrong: trials that did not hold, what stayed, and parts that hold more and more."""
+    """List failed trials, leftovers, and parts whose memory grows."""
     wrong = [f"{r.trial}: {r.wrong}" for r in results if r.wrong]
     grown = [
         f"{part} holds {late / 1e6:.0f} MB, and held {early / 1e6:.0f} MB before the middle"
@@ -118,7 +117,7 @@ def list_defects(results: Sequence[SoakResult], samples: Sequence[MemorySample],
 
 
 def format_memory(samples: Sequence[MemorySample]) -> str:
-    """Format what each part holds in MB: at the beginning, after each quarter of the trials, and before and after."""
+    """Format the memory of each part in MB, at the start and after each quarter of the trials."""
     if not samples:
         return "no samples"
     at = sorted({round(n * (len(samples) - 1) / 4) for n in range(5)})

@@ -48,7 +48,7 @@ _CLEAN: Final = 300.0
 
 
 def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
-    """Run one paired repeat, strike while the stage of the cell runs, and tell what came of it."""
+    """Run one paired repeat, cause the failure during the cell's stage, and return the outcome."""
     name = OF_CHAOS if cell.part == "chaos-controller-manager" else USUAL
     file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     scenario = load_scenario(file).scenario

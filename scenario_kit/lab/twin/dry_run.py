@@ -78,7 +78,7 @@ class _DryRun:
                 runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in list_containers(pod))
                 place = ("components", component.name, "image")
                 message = f"no container of {component.workload} runs it; its containers are {runs}"
-                yield Miss(f"{message}; set `image`, `commands` or `container`", place)
+                yield Miss(f"{message}; set `image`, `commands`, `arguments` or `container`", place)
 
     def find_unmet(self) -> Iterator[Miss]:
         """Find calls that reach nothing, or another component."""

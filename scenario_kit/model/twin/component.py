@@ -87,6 +87,13 @@ class ComponentModel(Value, frozen=True, kw_only=True):
         tuple[str, ...],
         describe("Names of the program that tell components with the same image apart.", group="Program"),
     ] = ()
+    arguments: Annotated[
+        tuple[str, ...],
+        describe(
+            "Words of the command line, as globs, that tell components with the same image apart: each must be there.",
+            group="Program",
+        ),
+    ] = ()
     container: Annotated[
         str,
         describe("Name of the container, as a glob, that tells components with the same image apart.", group="Program"),

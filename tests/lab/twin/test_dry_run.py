@@ -149,7 +149,7 @@ def test_pods_of_a_stateful_set_have_names(host: str, found: bool) -> None:
             lambda twin: twin["components"]["box"].update(container="store"),
             None,
             "no container of Deployment/box runs it; its containers are 'box' of example.org/box:1; set `image`, "
-            "`commands` or `container`",
+            "`commands`, `arguments` or `container`",
             ("components", "box", "image"),
         ),
         (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.numeric.arrays import Floats
@@ -18,6 +17,7 @@ from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
 from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.twin.component import ComponentModel, Need, Port
+from scenario_kit.model.twin.container_match import match_components
 from scenario_kit.model.twin.definition import TwinDefinition
 
 #: The lowest effective CPU limit: the kubelet rounds up to the kernel's minimum, 1 ms of each 100 ms.
@@ -235,16 +235,10 @@ def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
 
 def identify(parameters: TwinDefinition, spec: Object) -> Identity:
     """Return the component of a container; None for programs that the application's definition does not have."""
-    image = str(spec["image"])
-    program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]
-    if any(matches_image(image, pattern) for pattern in parameters.idle_images):
+    if any(matches_image(str(spec["image"]), pattern) for pattern in parameters.idle_images):
         return Identity("", None, idle=True)
-    for component, model in parameters.components.items():
-        if not matches_image(image, model.image):
-            continue
-        if (not model.commands or program in model.commands) and fnmatchcase(str(spec["name"]), model.container):
-            return Identity(component, model, idle=False)
-    return Identity("", None, idle=False)
+    component = next(match_components(parameters, spec), "")
+    return Identity(component, parameters.components.get(component), idle=False)
 
 
 def list_listeners(

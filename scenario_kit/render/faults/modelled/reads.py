@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import App, Object
 from scenario_kit.model.base import Value
 from scenario_kit.model.identity_cache import cache_by_identity
-from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import Port, Start
+from scenario_kit.model.twin.container_match import match_components
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.flag import FlagModel
 from scenario_kit.model.twin.store import Database, Login
@@ -64,14 +63,7 @@ def _list_inputs(twin: TwinDefinition, component: str) -> ProgramInputs:
 
 def find_component(twin: TwinDefinition, container: Object) -> str:
     """Find the twin component that a container runs, matched as the twin does; empty if none."""
-    image = str(container.get("image", ""))
-    program = str(next(iter(container.get("command") or container.get("args") or ()), "")).rpartition("/")[2]
-    for name, model in twin.components.items():
-        if not (matches_image(image, model.image) or fnmatchcase(image, model.image)):
-            continue
-        if (not model.commands or program in model.commands) and fnmatchcase(container["name"], model.container):
-            return name
-    return ""
+    return next(match_components(twin, container), "")
 
 
 @cache_by_identity(maxsize=16)

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from scenario_kit.model.runtime.container_match import match_components
 from scenario_kit.model.twin.component import ComponentModel
-from scenario_kit.model.twin.container_match import match_components
 from tests.lab.twin import tiny
 
 MODELS = {

@@ -243,10 +243,15 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
     pods: list[Object] = []
     for obj in objects:
         home = obj["metadata"].get("namespace", namespace)
-        put(obj["kind"], home, obj["metadata"]["name"], _copy_stored(obj))
+        if obj["kind"] != "Pod":
+            put(obj["kind"], home, obj["metadata"]["name"], _copy_stored(obj))
         if obj["kind"] in WORKLOADS:
-            pods.append(_build_pod(obj, home, len(pods)))
-            put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
+            pods.append(_build_pod(obj, obj["spec"]["template"], home, len(pods)))
+        elif obj["kind"] == "Pod":
+            pods.append(_build_pod(obj, obj, home, len(pods)))
+        else:
+            continue
+        put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
     for number, service in enumerate([o for h in homes.values() for o in h.get("Service", {}).values()]):
         service["spec"].setdefault("clusterIP", f"10.96.{number // 250}.{number % 250 + 1}")
         home = service["metadata"].get("namespace", namespace)
@@ -267,8 +272,8 @@ def _copy_stored(obj: Object) -> Object:
     return copy
 
 
-def _build_pod(workload: Object, home: str, number: int) -> Object:
-    template, name = workload["spec"]["template"], f"{workload['metadata']['name']}-0"
+def _build_pod(workload: Object, template: Object, home: str, number: int) -> Object:
+    name = workload["metadata"]["name"] if workload is template else f"{workload['metadata']['name']}-0"
     return {
         "kind": "Pod",
         "metadata": {

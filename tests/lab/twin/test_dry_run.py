@@ -70,6 +70,14 @@ def test_consistent_app_has_no_misses() -> None:
     assert dry_run(objects=lambda objects: objects.remove(service(objects, "box"))) != []
 
 
+def test_pods_without_a_workload_belong_to_the_app() -> None:
+    spec = {"containers": [{"name": "main", "image": "test:1"}]}
+    bare = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "test", "namespace": "tiny"}, "spec": spec}
+
+    assert dry_run(objects=lambda objects: objects.append(bare)) == []
+    assert dry_run(objects=lambda objects: (env("gate", API_ADDR="api")(objects), objects.append(bare))) != []
+
+
 @pytest.mark.parametrize(("host", "found"), [("api-0.api", True), ("api-0.api.tiny.svc", True), ("api-1.api", False)])
 def test_pods_of_a_stateful_set_have_names(host: str, found: bool) -> None:
     def make_stateful(objects: list[Document]) -> None:

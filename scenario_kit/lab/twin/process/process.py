@@ -16,8 +16,8 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
 from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.kubernetes.quantity import parse_quantity
+from scenario_kit.model.runtime.container_match import match_components
 from scenario_kit.model.twin.component import ComponentModel, Need, Port
-from scenario_kit.model.twin.container_match import match_components
 from scenario_kit.model.twin.definition import TwinDefinition
 
 #: The lowest effective CPU limit: the kubelet rounds up to the kernel's minimum, 1 ms of each 100 ms.

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.model import App, Object
 from scenario_kit.model.base import Value
 from scenario_kit.model.identity_cache import cache_by_identity
+from scenario_kit.model.runtime.container_match import match_components
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import Port, Start
-from scenario_kit.model.twin.container_match import match_components
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.flag import FlagModel
 from scenario_kit.model.twin.store import Database, Login

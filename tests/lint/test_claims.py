@@ -221,3 +221,27 @@ def test_cycle_is_to_be_cut(tmp_path):
 
     reported = [f.fix for f in lint_scenario(scenario(back, tmp_path)) if f.code == "SK116" and "cycle" in f.message]
     assert "remove this edge, or another one of the cycle" in reported
+
+
+GONE = [
+    pytest.param({"ref": "{{ target }}", "exists": True}, 1, id="the target is there"),
+    pytest.param({"ref": "ConfigMap/nosuch", "exists": False}, 1, id="what never was is not there"),
+    pytest.param({"ref": "{{ target }}", "path": "spec.progressDeadlineSeconds", "equals": 600}, 1, id="a default"),
+    pytest.param({"ref": "Service/cart", "path": "spec.ports", "exists": True}, 1, id="an object that it leaves"),
+    pytest.param({"ref": "{{ target }}", "path": "spec.replicas", "equals": 1}, 0, id="as it was"),
+    pytest.param({"ref": "{{ target }}", "path": "status.availableReplicas", "atLeast": 1}, 0, id="a consequence"),
+]
+
+
+@pytest.mark.parametrize(("check", "reported"), GONE)
+def test_undone_fails_while_the_fault_is_in_force(check: dict[str, Any], reported: int, tmp_path: Path) -> None:
+    path = scenario(lambda spec: None, tmp_path, build_scaling_fault(undone=[{"object": check}]))
+    assert len(list_messages(path.parent / "faults" / "own" / "fault.yaml", "SK129")) == reported
+
+
+def test_telling_name_of_a_port_is_a_hint(tmp_path: Path) -> None:
+    fault = build_scaling_fault()
+    name = [{"op": "replace", "path": "/spec/ports/0/name", "value": "broken-port"}]
+    fault["changes"].append({"patch": {"target": "Service/cart", "type": "Json", "patch": name}})
+    path = scenario(lambda spec: None, tmp_path, fault)
+    assert list_messages(path.parent / "faults" / "own" / "fault.yaml", "SK221")

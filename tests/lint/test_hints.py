@@ -141,6 +141,13 @@ MAIN = f"{POD}/containers/0"
         put(SERVICE, "spec/selector", {"app": "web", "marked": "yes"}),
         put(SERVICE, "spec/selector", {"app": "web-is-the-culprit"}),
         put(workload(), f"{MAIN}/readinessProbe", {"httpGet": {"path": "/the-culprit-is-web", "port": 80}}),
+        put(workload(), f"{MAIN}/readinessProbe", {"httpGet": {"port": 80, "httpHeaders": [{"name": "X-Cause"}]}}),
+        put(
+            workload(),
+            f"{MAIN}/readinessProbe",
+            {"httpGet": {"port": 80, "httpHeaders": [{"name": "Host", "value": "culprits"}]}},
+        ),
+        workload(env=[{"name": "OTEL_RESOURCE_ATTRIBUTES", "value": "service.name=web,cause=selector"}]),
         workload(args=["--reason=selector-is-wrong"]),
         workload(image="web:buggy"),
         workload(envFrom=[{"prefix": "CULPRIT_", "configMapRef": {"name": "settings"}}]),
@@ -202,6 +209,12 @@ def test_mounted_configmap_must_not_contain_hints() -> None:
         put(workload(), f"{POD}/tolerations", [{"key": "dedicated", "operator": "Equal", "value": "gpu"}]),
         put(SERVICE, "spec/selector", {"app": "wbe"}),  # misspelled: an incident, and no hint
         put(workload(), f"{MAIN}/readinessProbe", {"httpGet": {"path": "/healthy", "port": 81}}),
+        put(
+            workload(),
+            f"{MAIN}/readinessProbe",
+            {"httpGet": {"port": 80, "httpHeaders": [{"name": "Host", "value": "web"}]}},
+        ),
+        workload(env=[{"name": "OTEL_RESOURCE_ATTRIBUTES", "value": "service.name=web,service.version=$(VERSION)"}]),
         workload(args=["--timeout=1ms", "--log-level=debug"]),
         workload(image="web:1.2.3-rc1"),
         build_create("NetworkPolicy", "pods-bcdfg", spec={"podSelector": {"matchLabels": {"app": "web"}}}),

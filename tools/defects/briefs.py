@@ -213,7 +213,8 @@ def brief_with_invisible_characters(subject: Subject) -> Iterator[Defect]:
 def brief_in_signs_for_letters(subject: Subject) -> Iterator[Defect]:
     """The brief spells the broken object in styled letters, in flags, in Braille, or with a mark on each letter."""
     name = _target(subject)
-    letters = [letter for letter in name if letter.isalpha()]
+    letters = needs([letter for letter in name if letter.isalpha()][4:] and [*name], "its name is too short")
+    letters = [letter for letter in letters if letter.isalpha()]
     braille = [0x01, 0x03, 0x09, 0x19, 0x11, 0x0B, 0x1B, 0x13, 0x0A, 0x1A]  # a to j; signs for others do not matter
     yield _saying(subject, "Pages fail. " + "".join(chr(0x1D41A + ord(letter) - 97) for letter in letters))
     yield _saying(subject, "Pages fail. " + "".join(chr(ord(letter) + 0xFEE0) for letter in letters))

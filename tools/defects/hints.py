@@ -104,6 +104,16 @@ def hint_in_a_folder(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK221")
+def hint_in_a_header(subject: Subject) -> Iterator[Defect]:
+    """The fault gives a probe a header, or telemetry an attribute, that names the cause."""
+    target = _workload(subject)
+    probe = {"httpGet": {"path": "/", "port": 8080, "httpHeaders": [{"name": "X-Cause", "value": "carts"}]}}
+    yield _with(subject, _container(subject, target, startupProbe=probe), "X-Cause: carts")
+    attributes = [{"name": "OTEL_RESOURCE_ATTRIBUTES", "value": "cause=carts"}]
+    yield _with(subject, _container(subject, target, env=attributes), "cause=carts")
+
+
+@kind("SK221")
 def hint_in_a_variable(subject: Subject) -> Iterator[Defect]:
     """The fault sets an environment variable that the program does not read."""
     change = _container(subject, _workload(subject), env=[{"name": "CHANGED_TODAY", "value": "yes"}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from tools.defects.kind import Defect, kind, needs
@@ -107,6 +108,37 @@ def effect_that_counts_writes(subject: Subject) -> Iterator[Defect]:
     effect = [{"query": {"expr": f"changes({series}[2m])", "is": "AtLeast", "value": 1}, "describe": "it was changed"}]
     document, files = with_own_fault(subject, lambda f: f.update(effect=effect))
     yield Defect(f"its effect: changes of {series}", document, files)
+
+
+def _replace(fault: Document, **parts: Any) -> None:
+    fault.update(parts)
+
+
+@kind("SK129")
+def effect_beside_what_is_always_there(subject: Subject) -> Iterator[Defect]:
+    """The effect check joins the written field with a series that is always there."""
+    require_one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    sort, _, name = fault.target.partition("/")
+    needs(sort in ("Deployment", "StatefulSet"), "its target is no workload with a generation")
+    series = f'kube_{sort.lower()}_metadata_generation{{{sort.lower()}="{name}"}}'
+    for expr in (f"{series} and on () kube_pod_info", f"{series} * on () (count(kube_pod_info) > bool 0)"):
+        effect = [{"query": {"expr": expr, "is": "AtLeast", "value": 2}, "describe": "it was changed"}]
+        document, files = with_own_fault(subject, partial(_replace, effect=effect))
+        yield Defect(f"its effect: {expr}", document, files)
+
+
+@kind("SK129")
+def undone_that_holds_all_along(subject: Subject) -> Iterator[Defect]:
+    """The check that the fault is gone asks whether its target exists, or something is absent that never was."""
+    require_one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    kept = not any(change.operation.keyword == "delete" for change in fault.changes)
+    needs(kept and str(fault.target) in subject.objects, "the fault deletes something")
+    for check in ({"ref": "{{ target }}", "exists": True}, {"ref": "ConfigMap/nosuch", "exists": False}):
+        undone = [{"object": check, "describe": "all is well"}]
+        document, files = with_own_fault(subject, partial(_replace, undone=undone))
+        yield Defect(f"its end: {check}", document, files)
 
 
 @kind("SK453")

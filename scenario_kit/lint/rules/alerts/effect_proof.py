@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.catalog_context import FaultCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
+from scenario_kit.lint.rules.alerts.object_values.verdict import explain_healthy_object
 from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
-from scenario_kit.model import Change, Check, Fault
+from scenario_kit.lint.simulation.stages import build_stage
+from scenario_kit.model import App, Change, Check, Fault, Object
 from scenario_kit.model.authored.change import get_operation_type
+from scenario_kit.model.authored.check import ObjectCheck
 from scenario_kit.model.chaos.kinds import GROUP
+from scenario_kit.render.objects.lookup import find_position
 
 
 @register_check("SK129", "Fault")
@@ -25,7 +30,7 @@ def check_proof(case: FaultCase) -> Iterator[Problem]:
         )
     reported = set()
     for rendering in case.renderings:
-        for part, message in _find_unproven(rendering.fault) if rendering.fault else ():
+        for part, message in _list_unproven(rendering):
             if message not in reported and (part != "undone" or case.fault.undone):
                 reported.add(message)
                 yield Problem((part,), message)
@@ -37,6 +42,27 @@ def check_proof_of_use(case: LintContext) -> Iterator[Problem]:
         if use.name in case.faults:
             for _, message in _find_unproven(case.faults[use.name]):
                 yield Problem(("spec", "faults", i), f"fault '{use.name}': {message}")
+
+
+def _list_unproven(rendering: Rendering) -> Iterator[tuple[str, str]]:
+    if rendering.fault is None:
+        return
+    yield from _find_unproven(rendering.fault)
+    broken = build_stage(("changes",), rendering.app, rendering.objects, rendering.fault.changes).after
+    checks = [check.object for check in rendering.fault.undone]
+    if all(check is not None and _holds_broken(check, broken, rendering.app) for check in checks) and checks:
+        yield "undone", "every check of `undone` holds while the fault is in force, so none shows that it is gone"
+
+
+def _holds_broken(check: ObjectCheck, broken: Sequence[Object], app: App) -> bool:
+    """Return whether a check holds on the objects with the fault's changes; False if only a cluster can tell."""
+    if list_names(check.path)[:1] == ("status",) or check.ref.namespace not in ("app", *app.namespaces):
+        return False
+    index = find_position(broken, check.ref, app.namespace)
+    try:
+        return bool(explain_healthy_object(check, None if index is None else broken[index]))
+    except ValueError:
+        return False  # SK117
 
 
 def _find_unproven(fault: Fault) -> Iterator[tuple[str, str]]:

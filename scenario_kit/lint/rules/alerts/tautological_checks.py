@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
 from scenario_kit.lint.rules.alerts.promql import read_number
+from scenario_kit.lint.rules.alerts.query_values.evaluation import compute_bounds
+from scenario_kit.lint.rules.alerts.query_values.metric_bounds import bound_metric
 from scenario_kit.load.promql import parser
 
 #: Series of kube-state-metrics that controllers, kubelets and endpoints report.
@@ -44,7 +47,8 @@ def repeats_series(name: str) -> bool:
 
 def repeats_field(path: str) -> bool:
     """Return whether a field of an object repeats what was written."""
-    return not path.startswith("status") or _COUNTED.match(path) is not None
+    plain = ".".join(list_names(path))
+    return not plain.startswith("status") or _COUNTED.match(plain) is not None
 
 
 def repeats_event(reason: str) -> bool:
@@ -71,10 +75,30 @@ def _is_measurement(node: Any) -> bool:
             return all(found for found, side in zip(sides, (node.lhs, node.rhs), strict=True) if _has_selector(side))
         if operator == "*" and 0 in (read_number(node.lhs), read_number(node.rhs)):
             return False
-        return any(sides)
+        if operator in ("and", "unless"):  # the right side only decides by its presence
+            return sides[0] or (sides[1] and _decides(node.rhs))
+        return any(found and _varies(side) for found, side in zip(sides, (node.lhs, node.rhs), strict=True))
     if kind == "VectorSelector":
         return _selects_measured(node)
     return any(_is_measurement(child) for child in parser.list_children(node))
+
+
+def _decides(node: Any) -> bool:
+    """Return whether the presence of an expression carries information."""
+    bounds = compute_bounds(node)
+    return (bounds.selects or bounds.counts) and not _is_always_there(node)
+
+
+def _varies(node: Any) -> bool:
+    """Return whether an expression has more than one value, or one whose presence carries information."""
+    bounds = compute_bounds(node)
+    return bounds.low < bounds.high or _decides(node)
+
+
+def _is_always_there(node: Any) -> bool:
+    """Return whether all that an expression selects are marks of any object, of which there always are some."""
+    selectors = [below for below in parser.walk(node) if type(below).__name__ == "VectorSelector"]
+    return all(bound_metric(each).counts and not list(each.matchers.matchers) for each in selectors)
 
 
 def _has_selector(node: Any) -> bool:

@@ -19,6 +19,8 @@ from scenario_kit.model import Object
 
 #: Maps from which an entry can be removed.
 _DROPPABLE = ("annotations", "labels", "data", "stringData")
+#: Lists whose names SK210 reads.
+_NAMED = ("containers", "initContainers", "env")
 #: Shorter parameters occur in texts by chance.
 _MIN_CHARACTERS = 4
 
@@ -59,7 +61,8 @@ def _is_judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool
     """Return whether another rule reports it better: SK210 revealing names, SK212 the fault's own names."""
     if not isinstance(case, FaultCase):
         return False
-    if found.keys[-1] == "name" and any(word in TELLING for word in split_words(str(found.value))):
+    named = found.keys == ("metadata", "name") or (found.keys[-1] == "name" and found.keys[-3] in _NAMED)
+    if named and any(word in TELLING for word in split_words(str(found.value))):
         return True
     text = f"{found.keys[-1]} {found.value}"
     return any(mentions(text, name) for name in (SCENARIO, USE, case.fault.name))

@@ -52,6 +52,10 @@ _DEFINED: Final = frozenset(
         "kubernetes.io/wss", "linux", "mongo", "mysql", "ppc64le", "tcp", "tls", "true", "udp", "windows",
     }
 )  # fmt: skip
+#: Headers of HTTP that probes send.
+_HEADERS: Final = re.compile(
+    r"(?i:host|accept(?:-[a-z]+)?|authorization|connection|content-type|user-agent|x-forwarded-(?:for|host|proto))"
+)
 _TOLERATED: Final = ("tolerations", "matchExpressions")
 _BODIES: Final = ("metadata", "status", "data", "stringData", "binaryData")
 
@@ -80,7 +84,8 @@ def find_choices(
 
 
 def _is_known(value: str) -> bool:
-    return value in _DEFINED or bool(_WELL_KNOWN.fullmatch(value) or _PLACEHOLDER.fullmatch(value))
+    patterns = (_HEADERS, _WELL_KNOWN, _PLACEHOLDER)
+    return value in _DEFINED or any(pattern.fullmatch(value) for pattern in patterns)
 
 
 def _is_resource(name: str) -> bool:
@@ -94,7 +99,7 @@ def _report_strange(keys: Keys, text: str, world: ObjectSurroundings) -> Needles
 
 def _is_free(keys: Keys) -> bool:
     tolerated = keys[-1] in ("key", "value") or keys[-2:-1] == ("values",)
-    return keys[-1] in _FREE or (tolerated and any(field in keys for field in _TOLERATED))
+    return keys[-1] in _FREE or "httpHeaders" in keys or (tolerated and any(field in keys for field in _TOLERATED))
 
 
 def _list_keys(value: Any) -> Iterator[str]:

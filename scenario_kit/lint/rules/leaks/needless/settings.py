@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, mentions
-from scenario_kit.lint.simulation.stages import list_containers, list_pod_specs, walk_leaves
+from scenario_kit.lint.simulation.stages import Keys, list_containers, list_pod_specs, walk_leaves
 from scenario_kit.model import Object
 from scenario_kit.model.json_document import list_mappings, walk
 
@@ -22,6 +22,12 @@ _RUNTIME: Final = re.compile(
     r"|(?:TRACES|METRICS|LOGS)_EXPORTER|EXPORTER_OTLP_[A-Z_]+|BSP_[A-Z_]+|BLRP_[A-Z_]+|METRIC_EXPORT_[A-Z]+)"
     r"|PG(?:HOST|PORT|USER|PASSWORD|DATABASE|OPTIONS|SSLMODE|CONNECT_TIMEOUT)|POSTGRES_(?:USER|PASSWORD|DB)"
     r"|MYSQL_(?:HOST|USER|PASSWORD|DATABASE|ROOT_PASSWORD|PWD)|MONGO_INITDB_[A-Z_]+|REDISCLI_AUTH"
+)
+#: The variable with the attributes of all telemetry of a process, and the namespaces that OpenTelemetry defines
+#: (https://opentelemetry.io/docs/specs/semconv/resource/).
+_ATTRIBUTES: Final = "OTEL_RESOURCE_ATTRIBUTES"
+_STANDARD_ATTRIBUTES: Final = re.compile(
+    r"(?:service|deployment|k8s|host|os|process|container|telemetry|cloud|device|faas|webengine)\.\w"
 )
 _DATA: Final = ("data", "stringData", "binaryData")
 _HOLDERS: Final = ("ConfigMap", "Secret")
@@ -37,11 +43,22 @@ def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurround
     for keys, container in list_containers(obj):
         for i, variable in list_mappings(container.get("env")):
             name = str(variable.get("name", ""))
+            if name == _ATTRIBUTES:
+                yield from _find_free_attributes((*keys, "env", i, "value"), str(variable.get("value", "")), was)
             if name in before or _RUNTIME.fullmatch(name) or world.reads(name) or _is_expanded(obj, name):
                 continue
             if _has_known_prefix(name, world):
                 continue
             yield Needless((*keys, "env", i, "name"), name, f"variable '{name}': no program of the app reads it")
+
+
+def _find_free_attributes(keys: Keys, value: str, was: Object | None) -> Iterator[Needless]:
+    """Find new attributes of telemetry that neither OpenTelemetry defines nor the object had before."""
+    for pair in value.split(","):
+        name = pair.partition("=")[0].strip()
+        former = was is not None and any(name in str(text) for _, text in walk_leaves(was))
+        if name and not former and "$(" not in name and not _STANDARD_ATTRIBUTES.match(name):
+            yield Needless(keys, value, f"attribute '{name}' of telemetry: nothing reads it")
 
 
 def _has_known_prefix(name: str, world: ObjectSurroundings) -> bool:

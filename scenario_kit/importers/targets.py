@@ -35,8 +35,7 @@ class AppFinder:
     def __init__(self, catalog: Catalog, app: str = "", version: str = "") -> None:
         self.catalog, self.app, self.version = catalog, app, version
         if app and app not in catalog.apps():
-            known = ", ".join(catalog.apps())
-            raise UsageError(f"app '{app}' does not exist", fix=did_you_mean(app, catalog.apps()) or f"one of {known}")
+            raise UsageError(f"app '{app}' does not exist", fix=did_you_mean(app, catalog.apps()))
         if version and version not in (catalog.versions(app) if app else ()):
             fix = f"one of {', '.join(catalog.versions(app))}" if app else "name its app with --app"
             raise UsageError(f"version '{version}' of {app or 'any app'} does not exist", fix=fix)

@@ -64,30 +64,30 @@ class Demo:
         from scenario_kit.load import find_scenario_files, load_scenario
         from scenario_kit.render import resolve
 
-        file = self._file(Catalog().scenarios(), find_scenario_files)
+        file = self._find_file(Catalog().scenarios(), find_scenario_files)
         scenario = load_scenario(file).scenario
         app = Catalog().app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, Catalog(), app.namespace, beside=file.parent)
         chaos = find_platform_needs(runbook, ()).chaos
         controllers = "real controllers and Chaos Mesh" if chaos else "real controllers"
-        self._say(f"1. The lab: a real API server, {controllers}, simulated nodes ({self._lab_name})")
-        lab = bring_up(self._lab_name, engine=chaos, say=self._note)
+        self._show_title(f"1. The lab: a real API server, {controllers}, simulated nodes ({self._lab_name})")
+        lab = bring_up(self._lab_name, engine=chaos, say=self._show_note)
         cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
-        self._say(f"2. The incident: {scenario.spec.title}")
-        self._note(f"kubectl apply -f {_shorten_path(file)}")
+        self._show_title(f"2. The incident: {scenario.spec.title}")
+        self._show_note(f"kubectl apply -f {_shorten_path(file)}")
         self._apply(cluster, file)
         try:
-            trial = self._until_broken(cluster, scenario.name)
-            self._say(f'3. The page that a solver gets: "{scenario.spec.brief.strip()}"')
+            trial = self._await_symptoms(cluster, scenario.name)
+            self._show_title(f'3. The page that a solver gets: "{scenario.spec.brief.strip()}"')
             self._show(lab, cluster, runbook, trial)
-            self._say(f"4. The fix, with the solver's own rights: {self._fix(lab, runbook)}")
-            resolved = self._until_resolved(lab, cluster, scenario.name, trial)
+            self._show_title(f"4. The fix, with the solver's own rights: {self._fix(lab, runbook)}")
+            resolved = self._await_resolution(lab, cluster, scenario.name, trial)
         finally:
-            self._say("6. kubectl delete: everything is undone, the app is removed")
+            self._show_title("6. kubectl delete: everything is undone, the app is removed")
             self._delete(cluster, scenario.name)
-        return self._verdict(file, resolved)
+        return self._show_verdict(file, resolved)
 
-    def _file(self, known: Any, files: Callable[[list[Path]], list[Path]]) -> Path:
+    def _find_file(self, known: Any, files: Callable[[list[Path]], list[Path]]) -> Path:
         path = Path(self._scenario)
         by_name = {Path(p).parent.name: Path(p) for p in known}
         found: Path = by_name[self._scenario] if self._scenario in by_name and not path.exists() else files([path])[0]
@@ -98,11 +98,11 @@ class Demo:
 
         cluster.apply(_prepare_scenario(read_document(file).data))
 
-    def _until_broken(self, cluster: KubeCluster, name: str) -> str:
+    def _await_symptoms(self, cluster: KubeCluster, name: str) -> str:
         shown: set[str] = set()
         deadline = time.monotonic() + _DEADLINE
         while True:
-            status = self._status(cluster, name)
+            status = self._read_status(cluster, name)
             conditions = {c["type"]: c for c in status.get("conditions") or []}
             refused = conditions.get("Accepted", {})
             if refused.get("status") == "False":
@@ -113,7 +113,7 @@ class Demo:
                 condition = conditions.get(type, {})
                 if condition.get("status") == "True" and type not in shown:
                     shown.add(type)
-                    self._note(f"{type}: {_STORY[type]}")
+                    self._show_note(f"{type}: {_STORY[type]}")
                 elif condition.get("status") == "False":
                     raise AuthoringError(f"{type} is False ({condition['reason']}): {condition.get('message', '')}")
                 elif condition.get("reason") == "InfrastructureFailed":
@@ -127,22 +127,22 @@ class Demo:
                 )
             time.sleep(0.25)
 
-    def _status(self, cluster: KubeCluster, name: str) -> Object:
+    def _read_status(self, cluster: KubeCluster, name: str) -> Object:
         obj = cluster.get(_make_reference("Scenario", name))
         return (obj or {}).get("status") or {}
 
     def _show(self, lab: LabState, cluster: KubeCluster, runbook: Runbook, trial: str) -> None:
-        firing = self._firing(cluster, trial)
+        firing = self._await_firing(cluster, trial)
         for alert in firing:
-            self._note(f"firing: {alert['name']} on {alert.get('entity') or 'the app'}")
-        self._say("   What a solver might try (KUBECONFIG=" + lab.solver_kubeconfig + "):")
+            self._show_note(f"firing: {alert['name']} on {alert.get('entity') or 'the app'}")
+        self._show_title("   What a solver might try (KUBECONFIG=" + lab.solver_kubeconfig + "):")
         suspects = [a["entity"] for a in firing if a.get("entity", "").startswith("Deployment/")]
         suspect = suspects[0].lower() if suspects else f"deployment/{runbook.app.entry}"
-        self._try(lab, ["get", "pods", "-n", runbook.namespace], 5)
-        self._try(lab, ["logs", suspect, "-n", runbook.namespace, "--tail=4"], 4)
-        self._try(lab, ["get", "endpointslices", "-n", runbook.namespace], 5)
+        self._run_kubectl(lab, ["get", "pods", "-n", runbook.namespace], 5)
+        self._run_kubectl(lab, ["logs", suspect, "-n", runbook.namespace, "--tail=4"], 4)
+        self._run_kubectl(lab, ["get", "endpointslices", "-n", runbook.namespace], 5)
 
-    def _firing(self, cluster: KubeCluster, trial: str) -> list[Object]:
+    def _await_firing(self, cluster: KubeCluster, trial: str) -> list[Object]:
         """Return the firing alerts, waiting until the trial's status shows them."""
         deadline = time.monotonic() + _ALERTS_SECONDS
         while True:
@@ -152,10 +152,10 @@ class Demo:
                 return firing
             time.sleep(0.25)
 
-    def _try(self, lab: LabState, arguments: list[str], lines: int) -> None:
+    def _run_kubectl(self, lab: LabState, arguments: list[str], lines: int) -> None:
         from scenario_kit.lab import toolchain
 
-        self._note("$ kubectl " + " ".join(arguments))
+        self._show_note("$ kubectl " + " ".join(arguments))
         done = subprocess.run(
             [str(toolchain.resolve("kubectl")), "--kubeconfig", lab.solver_kubeconfig, *arguments],
             capture_output=True,
@@ -185,25 +185,25 @@ class Demo:
             send(context, change)
         return procedure.solution.description or procedure.name
 
-    def _until_resolved(self, lab: LabState, cluster: KubeCluster, name: str, trial: str) -> bool:
+    def _await_resolution(self, lab: LabState, cluster: KubeCluster, name: str, trial: str) -> bool:
         from scenario_kit.lab.clock import WorldClock
 
-        self._say("5. Time passes until the alerts have cleared, stay clear, and the app serves its load again")
+        self._show_title("5. Time passes until the alerts have cleared, stay clear, and the app serves its load again")
         clock = WorldClock(lab.server_url, lab.server_token, trial)
         began = clock.now()
         deadline = time.monotonic() + _DEADLINE
         missing = ""
         while time.monotonic() < deadline:
-            conditions = {c["type"]: c for c in self._status(cluster, name).get("conditions") or []}
+            conditions = {c["type"]: c for c in self._read_status(cluster, name).get("conditions") or []}
             resolved = conditions.get("Resolved", {})
             if resolved.get("status") == "True":
-                self._note(f"Resolved {(clock.now() - began) / 60:.0f} virtual minutes after the fix")
+                self._show_note(f"Resolved {(clock.now() - began) / 60:.0f} virtual minutes after the fix")
                 return True
             missing = resolved.get("message", "")  # what is still missing
             if clock.now() - began < _RESOLVE_SECONDS:
                 clock.wait(clock.now() + _ADVANCE_SECONDS)
             time.sleep(1.0)
-        self._note(f"not resolved: {missing}")
+        self._show_note(f"not resolved: {missing}")
         return False
 
     def _delete(self, cluster: KubeCluster, name: str) -> None:
@@ -215,7 +215,7 @@ class Demo:
                 raise InfrastructureError("the scenario is still being removed", fix="kubectl describe trials")
             time.sleep(0.25)
 
-    def _verdict(self, file: Path, resolved: bool) -> int:
+    def _show_verdict(self, file: Path, resolved: bool) -> int:
         word, colour = ("PASS", typer.colors.GREEN) if resolved else ("FAIL", typer.colors.RED)
         seconds = time.monotonic() - self._started
         text = (
@@ -228,10 +228,10 @@ class Demo:
         typer.echo(f"  next: scenario-kit verify {_shorten_path(file.parent)}{named}")
         return 0 if resolved else 1
 
-    def _say(self, text: str) -> None:
+    def _show_title(self, text: str) -> None:
         typer.echo(style_text(fold_text(make_printable(text)), bold=True))
 
-    def _note(self, text: str) -> None:
+    def _show_note(self, text: str) -> None:
         typer.echo(fold_text(make_printable(text), "     "))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from scenario_kit.model import Finding, Severity, Value
@@ -12,6 +13,12 @@ SCENARIOS: Final = "catalog/scenarios/"
 #: Files of a scenario's folder that only the maintainers' machine writes, after the merge.
 _EVIDENCE: Final = re.compile(r"evidence\.json|evidence/.*", re.DOTALL)
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+#: Names that people or file systems take for those of the files that the kit reads.
+_RESERVED: Final = {
+    **{name: name for name in ("scenario.yaml", "fault.yaml", "evidence.json")},
+    "scenario.yml": "scenario.yaml",
+    "fault.yml": "fault.yaml",
+}
 _SYMLINK, _SUBMODULE = "120000", "160000"
 _SHOWN: Final = 3
 
@@ -51,7 +58,8 @@ def determine_scope(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS
     """
     names = list(dict.fromkeys(n for c in changes if (n := _find_scenario(c.path, scenarios))))
     if not names:
-        return PullRequestScope(findings=tuple(_check_links(c for c in changes if c.path.startswith(scenarios))))
+        inside = [c for c in changes if _fold(c.path).startswith(_fold(scenarios))]
+        return PullRequestScope(findings=(*_check_links(inside), *_check_spelling(inside, scenarios)))
     if len(names) > 1:
         message = f"this pull request changes {len(names)} scenarios: {_join_names(names)}"
         return PullRequestScope(
@@ -78,6 +86,7 @@ def determine_scope(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS
     if not _NAME.fullmatch(names[0]):
         message = f"'{_make_printable(names[0])}' is not a valid scenario name"
         findings.append(_build_finding("SK106", message, "lower-case letters, digits and hyphens", "rename the folder"))
+    findings = findings or [*_check_spelling(changes, scenarios), *_check_names(changes, folder)]
     return PullRequestScope(scenario=names[0], removed=removed, findings=tuple(findings))
 
 
@@ -120,6 +129,50 @@ def _check_links(changes: Iterable[FileChange]) -> list[Finding]:
             message = f"{_make_printable(change.path)} is {what}"
             found.append(_build_finding("SK002", message, "regular files", "replace it with the file itself"))
     return found
+
+
+def _fold(path: str) -> str:
+    """Return a path as file systems compare it that ignore case and composition."""
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def _check_spelling(changes: Iterable[FileChange], scenarios: str) -> list[Finding]:
+    """Report paths that some file systems would not distinguish from the catalogue's, or would not keep."""
+    return [
+        _build_finding(
+            "SK002",
+            f"{_make_printable(c.path)!r} is not a path that every file system keeps",
+            f"printable paths below {scenarios}, without blanks at their ends",
+            "rename the file",
+        )
+        for c in changes
+        if c.status != "D" and (not c.path.startswith(scenarios) or not _is_portable(c.path))
+    ]
+
+
+def _is_portable(path: str) -> bool:
+    parts = path.split("/")
+    return path.isprintable() and all(part and part == part.strip() and part not in (".", "..") for part in parts)
+
+
+def _check_names(changes: Iterable[FileChange], folder: str) -> Iterator[Finding]:
+    """Report names that differ only in case, names like those of the kit's files, and files that configure Git."""
+    kept: dict[str, str] = {}
+    for change in changes:
+        if change.status == "D":
+            continue
+        name, shown = change.path.removeprefix(folder), _make_printable(change.path)
+        last = name.rpartition("/")[2]
+        other = kept.setdefault(_fold(name), name)
+        meant = _RESERVED.get(_fold(last), last)
+        if other != name:
+            message = f"{shown} and {_make_printable(other)} differ only in letter case"
+            yield _build_finding("SK002", message, "names that differ in letters", "rename or remove one of them")
+        elif meant != last:
+            yield _build_finding("SK002", f"{shown} is easily taken for {meant}", meant, "rename or remove it")
+        elif _fold(last).startswith(".git"):
+            message = f"{shown} configures Git, and so what a reviewer sees"
+            yield _build_finding("SK002", message, "files of the scenario", "remove it")
 
 
 def _check_evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> list[Finding]:

@@ -40,6 +40,17 @@ def changes(*paths, status="M", mode="100644"):
         (["catalog/scenarios/-a/scenario.yaml"], "-a", ["SK106"]),
         (["catalog/scenarios/Web_Errors/scenario.yaml"], "Web_Errors", ["SK106"]),
         (["catalog/scenarios/../../etc/scenario.yaml"], "..", ["SK106"]),
+        ([ONE + "scenario.yaml", ONE + "Scenario.yaml"], "web-errors", ["SK002"]),
+        ([ONE + "faults/mine/fault.yaml", ONE + "faults/Mine/fault.yaml"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + "scenario.yml"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + "Evidence.json"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + ".gitattributes"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + "faults/mine/.GitModules"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + "notes.md "], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + "notes\x07.md"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + "cafe\u0301.md", ONE + "caf\u00e9.md"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", ONE + "README.md", ONE + "graph.png"], "web-errors", []),
+        (["Catalog/scenarios/web-errors/scenario.yaml"], "", ["SK002"]),
     ],
 )
 def test_shapes(paths, scenario, codes):

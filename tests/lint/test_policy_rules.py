@@ -236,6 +236,23 @@ def test_program_file_next_to_scenario_is_reported(name: str, tmp_path: Path) ->
     assert found[0].position.path.endswith(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "reported"),
+    [
+        ("data.bin", b"a\0b", ["'data.bin' is no text"]),
+        ("notes.md", b"a" * ((1 << 20) + 1), ["'notes.md' has more than 1024 KiB"]),
+        ("graph.png", b"\x89PNG\0", []),
+        ("notes.md", "Hütte".encode(), []),
+    ],
+)
+def test_file_that_nobody_can_review_is_reported(
+    name: str, content: bytes, reported: list[str], tmp_path: Path
+) -> None:
+    path = write(base(), tmp_path)
+    (path.parent / name).write_bytes(content)
+    assert [f.message for f in lint_file(path, CATALOG)] == reported
+
+
 def test_too_many_files_are_refused(tmp_path: Path) -> None:
     path = write(base(), tmp_path)
     for number in range(501):

@@ -20,6 +20,9 @@ _CODE: Final = frozenset(
     ".sh .bash .py .js .ts .rb .pl .go .rs .c .java .jar .exe .so .wasm .lua".split()  # noqa: SIM905
 )
 _OWN: Final = frozenset({"scenario.yaml", "fault.yaml"})
+_PICTURES: Final = (".gif", ".jpeg", ".jpg", ".png", ".webp")
+#: Maximum size of a text that a person reviews.
+_MAX_BYTES: Final = 1 << 20
 #: Maximum number of files in a scenario's folder.
 _MAX_FILES: Final = 500
 
@@ -44,11 +47,10 @@ def check_scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
             fix = "remove files that neither the scenario nor its readers need"
             yield Problem(("metadata",), message, f"{len(beside)} files", f"at most {_MAX_FILES} files", fix)
         for path in beside[:_MAX_FILES]:
-            if _is_code(path):
-                message = f"'{path.name}' is a program"
-                yield Problem(
-                    ("metadata",), message, path.name, "only YAML and text files", position=Position(path=str(path))
-                )
+            if message := _describe_unreviewable(path):
+                fix = "" if message.endswith("a program") else "remove it, or write what it says as a short text"
+                position, expected = Position(path=str(path)), "only YAML and text files"
+                yield Problem(("metadata",), message, path.name, expected, fix, position=position)
     if isinstance(case, LintContext):
         for procedure in case.procedures():
             for j, change in enumerate(procedure.changes):
@@ -67,6 +69,20 @@ def _list_files_beside(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name not in _OWN and others.isdisjoint(path.parents):
             yield path
+
+
+def _describe_unreviewable(path: Path) -> str:
+    """Describe why a person cannot review a file: it is a program, too large, or no text; empty if one can."""
+    if _is_code(path):
+        return f"'{path.name}' is a program"
+    if path.suffix.lower() in _PICTURES:
+        return ""
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            return f"'{path.name}' has more than {_MAX_BYTES >> 10} KiB"
+        return "" if b"\0" not in path.read_bytes() else f"'{path.name}' is no text"
+    except OSError:
+        return ""
 
 
 def _is_code(path: Path) -> bool:

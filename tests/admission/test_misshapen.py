@@ -139,9 +139,11 @@ def list_places(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple
 
 
 def replace(document: dict[str, Any], place: tuple[str | int, ...], value: Any) -> dict[str, Any]:
-    copied: Any = copy.deepcopy(document)
+    """Return a document with another value at a place; it shares all other parts."""
+    copied: Any = dict(document)
     around = copied
     for key in place[:-1]:
+        around[key] = copy.copy(around[key])
         around = around[key]
     around[place[-1]] = value
     return dict(copied)

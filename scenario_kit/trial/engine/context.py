@@ -152,8 +152,9 @@ class TrialContext:
 
     def history(self) -> AlertHistory:
         """Return every alert since the trial began, up to now."""
-        history = self.evaluator.advance(self.clock.now())
-        self.tell(self.clock.now(), history)
+        now = self.clock.now()
+        history = self.evaluator.advance(now)
+        self.tell(now, history)
         return history
 
     def persistent(self) -> list[str]:

@@ -59,7 +59,7 @@ def parse_address_set(message: Any) -> AddressSet:
 def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     """Parse a ``Tc`` message, a rule for the pod's egress.
 
-    Correlation, reordering and queue limits in packets are ignored: the simulated network has no packets.
+    Correlation and queue limits in packets are ignored: the simulated network has no packets.
 
     Raises:
         ValueError: the block for the type is missing, or a duration or rate is.
@@ -83,6 +83,7 @@ def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
             effect,
             delay=delay,
             jitter=parse_seconds(netem.jitter) if delay else 0.0,  # tc accepts jitter only with a delay
+            prompt=_compute_prompt_percent(netem.reorder, netem.gap) if delay else 0.0,
             loss=_parse_percent(netem.loss),
             duplicate=_parse_percent(netem.duplicate),
             corrupt=_parse_percent(netem.corrupt),
@@ -135,6 +136,15 @@ def list_members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tupl
 def _parse_percent(value: float) -> float:
     # Percentages arrive as 32-bit floats: 12.3 as 12.30000019.
     return round(float(value), 4)
+
+
+def _compute_prompt_percent(reorder: float, gap: int) -> float:
+    """Return the percentage of packets that netem sends at once: after ``gap - 1`` delayed ones, each with ``reorder``.
+
+    Source: tc-netem(8), and ``netem_enqueue`` in Linux' net/sched/sch_netem.c.
+    """
+    share = min(_parse_percent(reorder), 100.0) / 100.0
+    return 100.0 / (max(gap, 1) - 1 + 1.0 / share) if share > 0.0 else 0.0
 
 
 def _refuse_ports(*filters: str) -> None:

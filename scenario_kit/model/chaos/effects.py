@@ -12,7 +12,8 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
 
     ``drop`` rules come from partitions (``direction`` INPUT or OUTPUT); the others shape outgoing traffic. ``peers``
     are CIDRs, empty for all. Percentages are 0–100, times are in seconds, the rate in bytes/s. ``burst`` bytes pass at
-    once after a silence, and at most ``queue`` bytes wait, any number if it is 0.
+    once after a silence, and at most ``queue`` bytes wait, any number if it is 0. ``prompt`` is the percentage of
+    packets without delay.
     """
 
     pod_uid: str
@@ -20,6 +21,7 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
     peers: tuple[str, ...] = ()
     delay: float = 0.0
     jitter: float = 0.0
+    prompt: float = 0.0
     loss: float = 0.0
     duplicate: float = 0.0
     corrupt: float = 0.0

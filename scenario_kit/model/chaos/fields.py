@@ -33,8 +33,8 @@ MODELLED: Final[Mapping[str, frozenset[str]]] = {
     "NetworkChaos": frozenset(
         {
             "bandwidth.buffer", "bandwidth.limit", "bandwidth.rate", "corrupt.corrupt", "delay.jitter", "delay.latency",
-            "device", "direction", "externalTargets", "loss.loss", "rate.rate", "target.mode", "target.selector.*",
-            "target.value", "targetDevice",
+            "delay.reorder.gap", "delay.reorder.reorder", "device", "direction", "externalTargets", "loss.loss",
+            "rate.rate", "target.mode", "target.selector.*", "target.value", "targetDevice",
         }
     ),
     "PodChaos": frozenset({"gracePeriod"}),
@@ -51,7 +51,7 @@ WITHOUT_EFFECT: Final[Mapping[str, frozenset[str]]] = {
     "JVMChaos": frozenset({"port", "pid"}),
     "NetworkChaos": frozenset(
         {
-            "corrupt.correlation", "delay.correlation", "delay.reorder.*", "duplicate.*", "loss.correlation",
+            "corrupt.correlation", "delay.correlation", "delay.reorder.correlation", "duplicate.*", "loss.correlation",
         }
     ),
 }  # fmt: skip

@@ -26,7 +26,7 @@ MESSAGES = """
 syntax = "proto3";
 message Netem {
   string time = 1; string jitter = 2; float delay_corr = 3; uint32 limit = 4; float loss = 5; float loss_corr = 6;
-  float duplicate = 8; float reorder = 10; float corrupt = 12; string rate = 16;
+  uint32 gap = 7; float duplicate = 8; float reorder = 10; float corrupt = 12; string rate = 16;
 }
 message Tbf { string rate = 1; uint32 limit = 2; uint32 buffer = 3; }
 message Tc {
@@ -82,7 +82,12 @@ def test_newer_messages_have_no_ports(tmp_path: Path) -> None:
         ({"corrupt": 66.6}, {"corrupt": 66.6}),
         ({"rate": "8kbit"}, {"rate": 1000.0}),
         ({"rate": "1mbps"}, {"rate": 1e6}),
-        ({"time": "1s", "delay_corr": 50, "limit": 5, "reorder": 3}, {"delay": 1.0}),
+        ({"time": "1s", "delay_corr": 50, "limit": 5}, {"delay": 1.0}),
+        ({"time": "1s", "reorder": 25}, {"delay": 1.0, "prompt": 25.0}),
+        ({"time": "1s", "reorder": 90, "gap": 1}, {"delay": 1.0, "prompt": 90.0}),
+        ({"time": "1s", "reorder": 50, "gap": 5}, {"delay": 1.0, "prompt": 100 / 6}),
+        ({"time": "1s", "reorder": 100, "gap": 1000}, {"delay": 1.0, "prompt": 0.1}),
+        ({"reorder": 25, "gap": 5}, {}),  # tc reorders only what a delay holds back
         ({}, {}),
     ],
 )  # fmt: skip

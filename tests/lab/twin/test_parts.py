@@ -238,6 +238,25 @@ def test_jittered_delay_stays_within_bounds() -> None:
 
 
 @pytest.mark.parametrize(
+    ("delay", "jitter", "prompt", "share", "least", "most"),
+    [
+        (0.01, 0.0, 0.0, 0.0, 0.01, 0.01),
+        (60.0, 0.0, 0.0, 0.0, 60.0, 60.0),
+        (0.1, 0.3, 0.0, 1 / 3, 0.0, 0.4),  # what would be earlier than now is sent now
+        (2.0, 0.0, 0.25, 0.25, 0.0, 2.0),
+        (2.0, 0.5, 0.9, 0.9, 0.0, 2.5),
+    ],
+)
+def test_delay_at_extremes(delay: float, jitter: float, prompt: float, share: float, least: float, most: float) -> None:
+    draws = np.random.default_rng(1).random((2, 20000))
+    late = compute_delays(TrafficShape(delay=delay, jitter=jitter, prompt=prompt), draws, TwinConstants())
+    assert float((late == 0.0).mean()) == pytest.approx(share, abs=0.01)
+    assert (late.min(), late.max()) == pytest.approx((least, most), abs=0.01)
+    if prompt:
+        assert late[late > 0].mean() == pytest.approx(delay, rel=0.02), "those with a delay are as late as without it"
+
+
+@pytest.mark.parametrize(
     ("load", "expected"), [(0.0, 1.0), (0.7, 1.0), (0.8, 5.0), (0.9, 10.0), (1.0, 50.0), (7.0, 50.0)]
 )
 def test_queueing(load: float, expected: float) -> None:

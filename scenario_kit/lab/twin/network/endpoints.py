@@ -67,7 +67,8 @@ class DialLookup(NamedTuple):
 class TrafficShape(NamedTuple):
     """Effects on messages in one direction: delay in seconds, loss probability, bytes per second (0: unlimited).
 
-    With a rate, ``burst`` bytes pass at once after a silence, and at most ``queue`` bytes wait (0: any number).
+    The share ``prompt`` of messages has no delay. With a rate, ``burst`` bytes pass at once after a silence, and at
+    most ``queue`` bytes wait (0: any number).
     """
 
     delay: float = 0.0
@@ -76,6 +77,7 @@ class TrafficShape(NamedTuple):
     rate: float = 0.0
     burst: float = 0.0
     queue: float = 0.0
+    prompt: float = 0.0
 
 
 class Wire(NamedTuple):
@@ -353,6 +355,7 @@ def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
     delay = jitter = 0.0
     bucket = (0.0, 0.0, 0.0)
     passing = 1.0
+    prompt = 0.0
     touched = False
     for effect in effects:
         touched = True
@@ -360,12 +363,13 @@ def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
             return _CUT
         delay += effect.delay
         jitter += effect.jitter
+        prompt = max(prompt, effect.prompt / 100.0)
         passing *= (1.0 - min(effect.loss, 100.0) / 100.0) * (1.0 - min(effect.corrupt, 100.0) / 100.0)
         if effect.rate and not 0.0 < bucket[0] <= effect.rate:
             bucket = (effect.rate, effect.burst, effect.queue)
     if passing <= 0.0:
         return _CUT
-    return TrafficShape(delay, jitter, 1.0 - passing, *bucket) if touched else None
+    return TrafficShape(delay, jitter, 1.0 - passing, *bucket, prompt) if touched else None
 
 
 def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:

@@ -24,7 +24,11 @@ def compute_delays(
     (docs/fidelity.md), until Linux reaches its maximum timeout, and finally gives up. A rate limit adds the delay of
     the sender's token bucket; messages that its queue has no room for are lost.
     """
-    result: Floats = np.maximum(shape.delay + shape.jitter * (2.0 * draws[0] - 1.0), 0.0)
+    spread = draws[0]
+    if shape.prompt > 0.0:  # the draw of those with a delay is uniform again
+        spread = (draws[0] - shape.prompt) / max(1.0 - shape.prompt, 1e-9)
+    result: Floats = np.maximum(shape.delay + shape.jitter * (2.0 * spread - 1.0), 0.0)
+    result[draws[0] < shape.prompt] = 0.0
     bucket = bucket or Bucket()
     loss = 1.0 - (1.0 - shape.loss) * (1.0 - bucket.loss) if shape.rate > 0.0 else shape.loss
     if loss > 0.0:

@@ -149,6 +149,10 @@ def _explain_ports(value: Any) -> str:
     return "targets with a port" if any(v.count(":") == 1 for v in named) else ""
 
 
+def _explain_status(value: Any) -> str:
+    return "" if value in (200, 500) else "answers with another status than 200 and 500"
+
+
 def _explain_device(value: Any) -> str:
     return "" if value == "eth0" else "several network devices of a pod"
 
@@ -165,6 +169,7 @@ def _explain_stack(value: Any) -> str:
 _VALUES: Final[Mapping[tuple[str, str], Callable[[Any], str]]] = {
     ("StressChaos", "stressors.memory.size"): _explain_share,
     ("StressChaos", "stressors.memory.oomScoreAdj"): _explain_first,
+    ("HTTPChaos", "code"): _explain_status,
     ("NetworkChaos", "externalTargets"): _explain_ports,
     ("NetworkChaos", "device"): _explain_device,
     ("NetworkChaos", "targetDevice"): _explain_device,

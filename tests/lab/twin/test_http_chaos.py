@@ -44,6 +44,9 @@ def _calls(cluster: TwinCluster, service: str, kind: str) -> tuple[float, float]
         (_rule("Response", replace={"code": 500}), True, True),
         (_rule("Response", replace={"code": 204}), True, False),
         (_rule("Response", {"code": 500}, abort=True), True, False),  # no answer is one
+        (_rule("Response", {"code": 200}, abort=True), True, True),
+        (_rule("Response", {"code": 201}, abort=True), True, False),
+        (_rule("Response", {"code": 404}, abort=True), True, False),
         (_rule(selector={"path": "/read"}, abort=True), False, True),
         (_rule(selector={"path": "/read", "method": "POST"}, abort=True), True, False),
         (_rule(selector={"path": "/other*"}, abort=True), True, False),

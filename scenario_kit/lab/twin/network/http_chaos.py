@@ -23,6 +23,9 @@ from scenario_kit.model.kubernetes.duration import parse_seconds
 
 #: Responses from this status on are errors to the caller.
 _ERROR: Final = 400
+#: The statuses with which simulated programs answer.
+_SUCCEEDED: Final = 200
+_FAILED: Final = 500
 
 
 class HttpRule(NamedTuple):
@@ -93,7 +96,7 @@ def replace_answers(
     meant = [r for r in met if r.answers and r.matches(node)]
     if not meant:
         return took, failed, None, None
-    chosen = [(r, failed if r.code >= _ERROR else ~failed if r.code else failed | True) for r in meant]
+    chosen = [(r, _select_answers(r.code, failed)) for r in meant]
     outcome: ConnectionOutcome | int | None = None
     noted = np.zeros(failed.size, dtype=bool)
     took, failed = took.copy(), failed.copy()
@@ -106,6 +109,13 @@ def replace_answers(
         elif rule.status:
             noted[hit] = rule.status >= _ERROR
     return took, failed, outcome, noted if unchecked and noted.any() else None
+
+
+def _select_answers(code: int, failed: Flags) -> Flags:
+    """Return the responses with a status, all if it is 0: a simulated program answers with 200 or 500."""
+    if not code:
+        return np.ones(failed.size, dtype=bool)
+    return failed.copy() if code == _FAILED else ~failed & (code == _SUCCEEDED)
 
 
 def _parse_rule(reported: Mapping[str, Any], port: int) -> HttpRule | None:

@@ -90,7 +90,11 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     # Only the kind of an object that is not rendered is known, without its group.
     if known is None or (group and group != known.group):
         note = "has a kind that no app may have" if bounds.of_app else "has a kind that no change may write"
-        yield Breach("SK235", ("kind",), kind, note, expected=_find_alike(group))
+        expected = _find_alike(group)
+        if known is not None and bounds.of_app:
+            note = f"is of the API group {group or 'v1'}, but the kind belongs to {known.group or 'v1'}"
+            expected = f"apiVersion: {known.group}/…" if known.group else "apiVersion: v1"
+        yield Breach("SK235", ("kind",), kind, note, expected=expected)
     elif known.declared and not _is_at_home(obj, bounds):
         yield Breach("SK202", ("kind",), kind, "belongs to the whole cluster", known.declared)
     if kind == SCHEDULE and group == CHAOS_GROUP:

@@ -8,6 +8,7 @@ import pytest
 
 from scenario_kit.admission import Breach, derive_bounds, find_breaches
 from scenario_kit.catalog import Catalog
+from scenario_kit.model import App
 
 
 def judge(**rule: Any) -> list[Breach]:
@@ -35,3 +36,24 @@ def test_a_long_role_is_judged_by_its_permissions() -> None:
     (breach,) = judge(verbs=["get", "list"], apiGroups=[""], resources=["configmaps"], resourceNames=names)
 
     assert (breach.code, breach.declared) == ("SK202", "NamespaceRights")
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "of_app", "parts"),
+    [
+        ("apps/v1", "Deployment", True, []),
+        ("extensions/v1beta1", "Deployment", True, ["group extensions", "belongs to apps"]),
+        ("extensions/v1beta1", "Ingress", True, ["group extensions", "belongs to networking.k8s.io"]),
+        ("serving.knative.dev/v1", "Service", True, ["group serving.knative.dev", "belongs to v1"]),
+        ("extensions/v1beta1", "Deployment", False, ["no change may write"]),
+        ("networking.istio.io/v1", "VirtualService", True, ["no app may have"]),
+    ],
+)  # fmt: skip
+def test_kinds_of_other_groups_are_explained(api: str, kind: str, of_app: bool, parts: list[str]) -> None:
+    app = App(name="shop", version="1", namespace="shop", entry="web", components=())
+    obj = {"apiVersion": api, "kind": kind, "metadata": {"name": "x", "namespace": "shop"}, "spec": {}}
+    bounds = derive_bounds(app, "shop", (), (obj,), frozenset(), of_app=of_app, ready=(obj,))
+
+    found = [b.note for b in find_breaches(obj, None, bounds) if b.code == "SK235"]
+    assert len(found) == bool(parts)
+    assert all(part in found[0] for part in parts)

@@ -31,6 +31,12 @@ APP = App(
     },
 )
 TWO = msgspec.structs.replace(APP, namespaces={"stores": "Databases"})
+DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: []}}}
+"""
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
 
@@ -157,14 +163,6 @@ def test_options_add_capability_needs(options: dict[str, Any], needs: dict[str, 
     assert list_needs(Catalog().app("hotel-reservation", "6ecb097"), options) == needs
 
 
-DEPLOYMENT = """apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: []}}}
-"""
-SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
-
-
 @pytest.mark.parametrize(
     ("template", "names"),
     [
@@ -212,6 +210,19 @@ def test_manifests_mean_what_kubectl_reads(rendered, written, value):
         (CONFIG + "data: {a: 8080}\n", "data.a must be a string, not 8080: put its text in quotes", "correct", 0),
         ("apiVersion: v1\nkind: Job\nmetadata: {generateName: a-}\n", "without metadata.name", "write `name`", 0),
         ("text\n", "a document that is not an object", "correct", 0),
+        (SERVICE.replace("port: 80", "targetPort: 80"), "Service/web: spec.ports[0].port is missing", "correct", 0),
+        (
+            DEPLOYMENT.replace("containers: []", "containers: [{name: a, image: b, env: [{value: x}]}]"),
+            "Deployment/web: spec.template.spec.containers[0].env[0].name is missing",
+            "correct",
+            0,
+        ),
+        (
+            DEPLOYMENT.replace("containers: []", "containers: [{name: a, image: b}], initContainers: [{name: c}]"),
+            "Deployment/web: spec.template.spec.initContainers[0].image is missing",
+            "correct",
+            0,
+        ),
         (CONFIG + "---\n" + CONFIG, "produce ConfigMap/a twice", "keep one", 0),
         (
             "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {istio-injection: enabled}}\n",

@@ -16,7 +16,7 @@ from scenario_kit.model.kubernetes.reference import (
     resolve_namespace,
     symbolise_namespace,
 )
-from scenario_kit.render.objects.object_shape import find_misshapen
+from scenario_kit.render.objects.object_shape import find_lacking, find_misshapen
 from scenario_kit.render.templating.authoring_error import build_error, join_errors
 
 #: Cluster-scoped kinds.
@@ -81,6 +81,8 @@ def _find_mistake(app: App, document: Any) -> AuthoringError | None:
     if wrong := find_misshapen(document):
         name = metadata.get("name") if isinstance(metadata, Mapping) else ""
         return _build(f"{subject} an invalid {document['kind']}/{name}: {wrong}")
+    if place := find_lacking(document):
+        return _build(f"{subject} an invalid {document['kind']}/{document['metadata']['name']}: {place} is missing")
     return None
 
 

@@ -112,6 +112,40 @@ def find_misshapen(obj: Mapping[str, Any]) -> str:
     return next(_find_wrong(obj, shape, ""), "")
 
 
+def find_lacking(obj: Mapping[str, Any]) -> str:
+    """Return the place of the first required field without which rules and simulations cannot read an object of a right
+    shape; empty if there are all.
+    """
+    return next(_list_lacking(obj), "")
+
+
+def _list_lacking(obj: Mapping[str, Any]) -> Iterator[str]:
+    spec = obj.get("spec") or {}
+    if obj["kind"] == "Service":
+        yield from _list_entries_without("port", spec.get("ports"), "spec.ports")
+    above = {"Pod": (), "CronJob": ("jobTemplate", "spec", "template", "spec")}.get(obj["kind"], ("template", "spec"))
+    if obj["kind"] not in _SPECS:
+        return
+    for key in above:
+        spec = spec.get(key) or {} if isinstance(spec, Mapping) else {}
+    place = ".".join(("spec", *above))
+    for part in ("initContainers", "containers"):
+        yield from _list_entries_without("name", spec.get(part), f"{place}.{part}")
+        yield from _list_entries_without("image", spec.get(part), f"{place}.{part}")
+        for i, container in enumerate(spec.get(part) or ()):
+            inside = f"{place}.{part}[{i}]"
+            yield from _list_entries_without("name", container.get("env"), f"{inside}.env")
+            yield from _list_entries_without("containerPort", container.get("ports"), f"{inside}.ports")
+            yield from _list_entries_without("name", container.get("volumeMounts"), f"{inside}.volumeMounts")
+    yield from _list_entries_without("name", spec.get("volumes"), f"{place}.volumes")
+
+
+def _list_entries_without(key: str, entries: Any, place: str) -> Iterator[str]:
+    for i, entry in enumerate(entries or ()):
+        if entry.get(key) in (None, ""):
+            yield f"{place}[{i}].{key}"
+
+
 def _find_wrong(value: Any, shape: Any, place: str) -> Iterator[str]:
     expected: Any = shape if isinstance(shape, type) else type(shape)
     if value is None:

@@ -19,6 +19,8 @@ _ADMITTED: Final[Mapping[str, int | str]] = {
     f"at least {MIN_PERIOD} s": f"@every {MIN_PERIOD}s",
 }
 
+_LEAVE_OUT: Final = "leave it out: neither the app nor what runs in the lab may depend on it"
+
 
 @register_check("SK220", "Scenario", "Fault", "App")
 def check_reserved(case: Judged) -> Iterator[Problem]:
@@ -37,8 +39,11 @@ def check_amounts(case: LintContext | FaultCase) -> Iterator[Problem]:
 @register_check("SK235", "Scenario", "Fault", "App")
 def check_kinds(case: Judged) -> Iterator[Problem]:
     for problem in report_problems(case, "SK235"):
-        fix = "leave it out: neither the app nor what runs in the lab may depend on it" if case.kind == "App" else ""
-        yield problem._replace(fix=fix or problem.fix)
+        fix = problem.fix
+        if case.kind == "App":
+            former = problem.expected.startswith("apiVersion: ")
+            fix = f"write `{problem.expected}`, as current releases of Kubernetes have it" if former else _LEAVE_OUT
+        yield problem._replace(fix=fix)
 
 
 @register_check("SK236", "Scenario", "Fault", "App")

@@ -91,7 +91,8 @@ def _stream_events(transport: Transport, path: str, version: str, stop: threadin
 
     Raises:
         Conflict: the version has expired.
-        Unreachable: the connection broke, or the server reported an internal error.
+        Unreachable: the connection broke, the server reported an internal error, or it ended the watch without a single
+            event or bookmark; a server that keeps doing so must not be asked without a pause.
     """
     query = {
         "watch": "1",
@@ -102,8 +103,10 @@ def _stream_events(transport: Transport, path: str, version: str, stop: threadin
     response = transport.stream(path, query, _WATCH_SECONDS + 30)
     ended = threading.Event()
     threading.Thread(target=_shut_down_on_stop, args=(response, stop, ended), daemon=True, name="watch-stop").start()
+    silent = True
     try:
         for line in _read_lines(response):
+            silent = False
             event = msgspec.json.decode(line)
             if event["type"] == "ERROR":
                 status = event["object"]
@@ -116,6 +119,8 @@ def _stream_events(transport: Transport, path: str, version: str, stop: threadin
     finally:
         ended.set()
         response.close()
+    if silent and not stop.is_set():
+        raise Unreachable(f"watch {path}: the server ended it without an event")
 
 
 def _read_lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

@@ -131,6 +131,12 @@ BROKEN = (0, b"")
             ["", "5", "5"],
             id="half an event",
         ),
+        pytest.param(
+            [reply_list(5), reply_watch(), reply_watch(("ADDED", pod("a", 6)))],
+            [("SYNCED", ""), ("ADDED", "a")],
+            ["", "5", "5"],
+            id="a watch that ends without an event",
+        ),
     ],
 )  # fmt: skip
 def test_watch_recovers_from_errors(
@@ -157,3 +163,24 @@ def test_failed_first_list_raises(
     events = follow(Transport(kubeconfig_for(scripted(answer).url)), PODS, "/api/v1/pods", threading.Event())
     with pytest.raises(error):
         next(events)
+
+
+def test_watch_pauses_before_it_asks_a_server_again_that_ends_every_watch_at_once(
+    scripted: Callable[..., Any], kubeconfig_for: Callable[[str], Path]
+) -> None:
+    pauses: list[float | None] = []
+
+    class RecordingEvent(threading.Event):
+        """Record the pauses of the watch instead of making them."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if threading.current_thread().name != "watch-stop":
+                pauses.append(timeout)
+                return self.is_set()
+            return super().wait(timeout)
+
+    stop = RecordingEvent()
+    script = scripted(reply_list(5), reply_watch(), reply_watch(), reply_watch(("ADDED", pod("a", 6))))
+    take(follow(Transport(kubeconfig_for(script.url)), PODS, "/api/v1/pods", stop), 2)
+    stop.set()
+    assert pauses == [0.05, 0.2]

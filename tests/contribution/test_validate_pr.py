@@ -178,7 +178,8 @@ def test_filters_and_checks_of_signatures_are_off(checkout, tmp_path):
     program.chmod(0o755)
     git(checkout, "config", "gpg.program", str(program))
     git(checkout, "config", "log.showSignature", "true")
-    (scenario(checkout).parent / ".gitattributes").write_text("* filter=evil\n")
+    (checkout / ".git" / "info").mkdir(exist_ok=True)
+    (checkout / ".git" / "info" / "attributes").write_text("* filter=evil\n")
     edit(scenario(checkout), "  title: ", "  title: Once more, ")
     commit(checkout)
     signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nSay more"

@@ -1,5 +1,6 @@
 """The faults of Chaos Mesh and the feature flags, rendered for targets of the shipped apps."""
 
+import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
@@ -300,6 +301,18 @@ def again():
         return render_fault(fault_type, use, app, render_objects_for(fault_type, app, CATALOG), "otel-demo", "draft")
 
     return render
+
+
+def test_recurring_type_that_blames_its_target_has_no_solution_of_its_own():
+    """Rules about labels report the type; rendering it is no traceback."""
+    app, fault_type = CATALOG.app(DEMO, "2.2.0"), CATALOG.fault("network-loss")
+    blamed = {"ref": "{{ target }}", "fix": [{"restart": {"target": "{{ target }}"}}]}
+    blames_target = msgspec.structs.replace(fault_type, entities=(blamed,), solutions=())
+    recurrence = Recurrence(every_seconds=400, for_seconds=200)
+    use = FaultUse(name="main", type="network-loss", target=Reference.parse(CART), recurrence=recurrence)
+    found = render_fault(blames_target, use, app, render_objects_for(fault_type, app, CATALOG), "otel-demo", "draft")
+    assert [str(e.ref) for e in found.causes] == [CART]
+    assert found.solutions == ()
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_change_may_depend_on_parameters(rendered):
     created = rendered(parameters={"policy": True}).changes[1].operation.manifest
     assert created["data"] == {
         "selector": '{"opentelemetry.io/name": "product-catalog"}',
-        "env": 4,
+        "env": "4",
         "entry": f"frontend-proxy in {NAMESPACE} for 50 by catalog-port",
     }
     name = created["metadata"]["name"]

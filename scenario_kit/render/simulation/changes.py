@@ -113,7 +113,7 @@ def check_sound(obj: Any) -> Object:
             f"{format_reference(obj)} is not a valid Kubernetes object: {wrong}",
             observed=str(obj)[:200],
             expected="fields of the types that the API documents",
-            fix="look up the type of the field with `kubectl explain`",
+            fix="look up the type of the field with `kubectl explain`; `| string` makes text of an expression's number",
         )
     try:
         Reference.parse(f"{obj['metadata'].get('namespace') or APP_NAMESPACE}/{obj['kind']}/{obj['metadata']['name']}")

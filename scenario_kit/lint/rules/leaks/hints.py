@@ -20,7 +20,7 @@ from scenario_kit.model import Object
 #: Maps from which an entry can be removed.
 _DROPPABLE = ("annotations", "labels", "data", "stringData")
 #: Lists whose names SK210 reads.
-_NAMED = ("containers", "initContainers", "env")
+_NAMED = frozenset({"containers", "initContainers", "env"})
 #: Shorter parameters occur in texts by chance.
 _MIN_CHARACTERS = 4
 
@@ -61,7 +61,8 @@ def _is_judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool
     """Return whether another rule reports it better: SK210 revealing names, SK212 the fault's own names."""
     if not isinstance(case, FaultCase):
         return False
-    named = found.keys == ("metadata", "name") or (found.keys[-1] == "name" and found.keys[-3] in _NAMED)
+    of_list = found.keys[-1] == "name" and not _NAMED.isdisjoint(found.keys[-3:-2])
+    named = of_list or found.keys == ("metadata", "name")
     if named and any(word in TELLING for word in split_words(str(found.value))):
         return True
     text = f"{found.keys[-1]} {found.value}"

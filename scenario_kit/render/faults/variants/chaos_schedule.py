@@ -38,14 +38,15 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
     new = Reference(SCHEDULE, old.name, group=GROUP)
     scheduled = Fault.from_json(replace_texts(fault.to_json(), lambda text: new if text == old else text))
     changes = tuple(_schedule_change(c, recurrence) for c in scheduled.changes)
-    stop = next(e.fix for e in scheduled.causes if e.ref == new)
+    # A type that blames another object, or repairs nothing, is reported by the rules about labels.
+    stop = next((e.fix for e in scheduled.causes if e.ref == new), ())
     return msgspec.structs.replace(
         scheduled,
         changes=changes,
         effect=tuple(_extend_deadline(c, new, recurrence.every_seconds) for c in scheduled.effect),
         mitigation="Native",
         persistence="Object",
-        solutions=scheduled.solutions or (_build_stop(fault.name, stop),),
+        solutions=scheduled.solutions or ((_build_stop(fault.name, stop),) if stop else ()),
     )
 
 

@@ -49,12 +49,15 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
                 synced = True
                 yield "SYNCED", {}
                 version = answer["metadata"]["resourceVersion"]
+            silent = True
             for type_, obj in _stream_events(transport, path, version, stop):
-                failures = 0
+                silent, failures = False, 0
                 version = obj["metadata"]["resourceVersion"]
                 if type_ != "BOOKMARK":
                     _update_known(known, type_, obj)
                     yield type_, obj
+            if silent:  # a server that ends every watch at once must not be asked without a pause
+                stop.wait(_BACKOFF_SECONDS[0])
         except Conflict:
             version = ""
         except Unreachable:
@@ -91,8 +94,7 @@ def _stream_events(transport: Transport, path: str, version: str, stop: threadin
 
     Raises:
         Conflict: the version has expired.
-        Unreachable: the connection broke, the server reported an internal error, or it ended the watch without a single
-            event or bookmark; a server that keeps doing so must not be asked without a pause.
+        Unreachable: the connection broke, or the server reported an internal error.
     """
     query = {
         "watch": "1",
@@ -103,10 +105,8 @@ def _stream_events(transport: Transport, path: str, version: str, stop: threadin
     response = transport.stream(path, query, _WATCH_SECONDS + 30)
     ended = threading.Event()
     threading.Thread(target=_shut_down_on_stop, args=(response, stop, ended), daemon=True, name="watch-stop").start()
-    silent = True
     try:
         for line in _read_lines(response):
-            silent = False
             event = msgspec.json.decode(line)
             if event["type"] == "ERROR":
                 status = event["object"]
@@ -119,8 +119,6 @@ def _stream_events(transport: Transport, path: str, version: str, stop: threadin
     finally:
         ended.set()
         response.close()
-    if silent and not stop.is_set():
-        raise Unreachable(f"watch {path}: the server ended it without an event")
 
 
 def _read_lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

@@ -183,4 +183,4 @@ def test_watch_pauses_before_it_asks_a_server_again_that_ends_every_watch_at_onc
     script = scripted(reply_list(5), reply_watch(), reply_watch(), reply_watch(("ADDED", pod("a", 6))))
     take(follow(Transport(kubeconfig_for(script.url)), PODS, "/api/v1/pods", stop), 2)
     stop.set()
-    assert pauses == [0.05, 0.2]
+    assert pauses == [0.05, 0.05]

@@ -42,5 +42,11 @@ def record_evidence(files: Sequence[Path], results: Path, together: int, say: Ca
 
 def list_commands(file: Path, results: Path, parallel: int) -> tuple[list[str], list[str]]:
     """List the arguments of the two commands for a scenario: its validation, and the record of it."""
-    where = ["--cluster", "current", "--context", CONTEXT, "--parallel", str(parallel), "--runs", str(results)]
-    return ["verify", str(file), "--plan", "standard", *where], ["report", str(results / file.parent.name), "--record"]
+    verify = list_verify_arguments(file, "standard", results, "--parallel", str(parallel))
+    return verify, ["report", str(results / file.parent.name), "--record"]
+
+
+def list_verify_arguments(file: Path, plan: str, runs: Path, *options: str) -> list[str]:
+    """List the arguments of ``verify`` for a scenario on the node, with reports below ``runs``."""
+    where = ["--cluster", "current", "--context", CONTEXT, *options, "--runs", str(runs)]
+    return ["verify", str(file), "--plan", plan, *where]

@@ -20,9 +20,9 @@ from scenario_kit.load import load_scenario
 from scenario_kit.model.base import Value
 from tools.realnode import isolation
 from tools.realnode.chaos_mesh import install_chaos_mesh
-from tools.realnode.cluster import CONTEXT, RealCluster
+from tools.realnode.cluster import RealCluster
 from tools.realnode.comparison import ComparedAlert, compare_episodes, format_comparison, list_unexplained
-from tools.realnode.evidence import record_evidence
+from tools.realnode.evidence import list_verify_arguments, record_evidence
 from tools.realnode.incident import Incident, live_through
 from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
 from tools.realnode.preparation import Preparation
@@ -182,8 +182,8 @@ def _compare(
 def _verify(file: Path, results: Path, say: Callable[[str], None]) -> bool:
     """Verify a scenario as its author would, and return whether it passed on this data plane."""
     runs = results / "verify"
-    options = ["--cluster", "current", "--context", CONTEXT, "--plan", "try", "--runs", str(runs)]
-    done = subprocess.run([sys.executable, "-m", "scenario_kit.cli", "verify", str(file), *options], check=False)
+    arguments = list_verify_arguments(file, "try", runs)
+    done = subprocess.run([sys.executable, "-m", "scenario_kit.cli", *arguments], check=False)
     reports = sorted(runs.glob("*/*/report.json"))
     trials = json.loads(reports[-1].read_bytes())["validation"] if reports else {}
     say(f"verify ended with {done.returncode}; data plane {trials.get('dataPlane', 'Twin')}")

@@ -15,6 +15,7 @@ from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.ports import Clock
 
 #: Seconds of trial time within which a Job must finish, including the image pull.
@@ -117,7 +118,7 @@ def await_end(context: ChangeContext, clock: Clock, ref: Reference, uid: str, de
     clock.wait(clock.now())
     while True:
         job = context.cluster.get(ref)
-        if job is None or job["metadata"]["uid"] != uid or job["metadata"].get("deletionTimestamp"):
+        if job is None or job["metadata"]["uid"] != uid or is_terminating(job):
             raise InfrastructureError(
                 f"{ref} was deleted by another client before it ended; whether its command took effect is unknown",
                 fix="do not delete Jobs of the app's namespace while a trial runs",

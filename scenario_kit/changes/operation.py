@@ -25,6 +25,7 @@ from scenario_kit.model.authored.change import ChangeOperation
 from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.difference import Path, WrittenField
 from scenario_kit.model.kubernetes.reference import make_reference
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.ports import Clock
 from scenario_kit.render.simulation.changes import find_target, put_object
 
@@ -261,7 +262,7 @@ def complete(context: ChangeContext, store: ReceiptStore, receipt: Receipt) -> R
 
 def is_deleted(obj: Object | None) -> bool:
     """Return whether an object is gone, or going as soon as its finalizers allow."""
-    return obj is None or "deletionTimestamp" in obj["metadata"]
+    return obj is None or is_terminating(obj)
 
 
 def read_uid(obj: Object | None) -> str:

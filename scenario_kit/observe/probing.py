@@ -5,6 +5,7 @@ from __future__ import annotations
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.authored.check import ProbeCheck
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.runtime.observation import Answer
 from scenario_kit.observe.entities import list_owned_pods
 from scenario_kit.ports import Cluster, Probed
@@ -62,7 +63,7 @@ def _find_pods_behind(check: ProbeCheck, ref: Reference, cluster: Cluster) -> li
         return _list_endpoints(ref, check.port, cluster)
     pods = [found] if ref.kind == "Pod" and (found := cluster.get(ref)) else list_owned_pods(cluster, ref)
     running = [p for p in pods if (p.get("status") or {}).get("phase") == "Running"]
-    alive = [p for p in running if not p["metadata"].get("deletionTimestamp")]
+    alive = [p for p in running if not is_terminating(p)]
     return [(Reference("Pod", p["metadata"]["name"], p["metadata"]["namespace"]), check.port) for p in alive]
 
 

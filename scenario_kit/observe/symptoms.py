@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scenario_kit.model import App, Object
-from scenario_kit.model.kubernetes.status import list_container_statuses
+from scenario_kit.model.kubernetes.status import is_terminating, list_container_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import LogLine
@@ -71,7 +71,7 @@ def list_unready(pods: Iterable[Object]) -> list[str]:
         ready = conditions.get("Ready") or {}
         if status.get("phase") in ("Succeeded", "Failed") or ready.get("status") == "True":
             continue
-        if pod["metadata"].get("deletionTimestamp"):
+        if is_terminating(pod):
             continue
         waits = [(c.get("state") or {}).get("waiting") or {} for c in list_container_statuses(status)]
         unplaced = conditions.get("PodScheduled") or {}

@@ -16,6 +16,7 @@ from scenario_kit.errors import Forbidden, NotFound
 from scenario_kit.judge import leftovers
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.ports import Cluster, Kind
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.context import TrialContext
@@ -117,7 +118,7 @@ def find_residue(ref: Reference, receipts: Sequence[Receipt], live: Object | Non
         live: the object as it is; None where it is gone.
     """
     entries = [e for r in receipts for e in r.entries if e.ref == ref]
-    if live is None or (ref.kind == "Namespace" and live["metadata"].get("deletionTimestamp")):
+    if live is None or (ref.kind == "Namespace" and is_terminating(live)):
         lost = entries[0].prior is not None and any(r.change.operation.deletes for r in receipts)
         return f"missing: {ref}" if lost else ""
     if entries[0].prior is None:

@@ -17,6 +17,7 @@ from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import cluster_capacity
 from scenario_kit.trial.clean_room import list_contents, snapshot
@@ -75,7 +76,7 @@ def _refuse_foreign(context: TrialContext) -> None:
     """
     for _ in range(_GOING_SECONDS):
         existing = {name: home for name, home in context.homes().items() if home is not None}
-        if not any(home["metadata"].get("deletionTimestamp") for home in existing.values()):
+        if not any(is_terminating(home) for home in existing.values()):
             break
         context.idle(1.0)
     for name in existing:
@@ -260,7 +261,7 @@ def _list_unowned(rest: list[Object]) -> list[Object]:
     return [
         o
         for o in rest
-        if not o["metadata"].get("deletionTimestamp")
+        if not is_terminating(o)
         and not o["metadata"].get("ownerReferences")
         and not (o["kind"] == "Endpoints" and o["metadata"]["name"] in services)
     ]

@@ -21,6 +21,7 @@ from scenario_kit.errors import Conflict, ScenarioKitError, Unreachable
 from scenario_kit.model import Object, Reference, TrialSpec
 from scenario_kit.model.authored.scenario import API_VERSION
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, make_object_reference
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.ports import PatchType
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
@@ -136,7 +137,7 @@ class DisturbedCluster(FakeCluster):
             self._inside = True
             try:
                 for pod in self.list("Pod"):
-                    if pod["metadata"].get("deletionTimestamp"):
+                    if is_terminating(pod):
                         super().delete(make_object_reference(pod, _NAMESPACE), grace_seconds=0)
                 for deployment in self.list("Deployment"):
                     _roll_out(self, deployment)

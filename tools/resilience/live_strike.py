@@ -17,6 +17,7 @@ from scenario_kit.lab.host.state import LabState
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.trial import TrialStatus
 from tools.resilience.live_cells import ENDS, LiveCell, LiveOutcome
 
@@ -75,7 +76,7 @@ class LiveIncident:
         for trial in self.list_trials():
             status = TrialStatus.from_json(trial.get("status") or {})
             step = status.step(status.current)
-            if step is not None and not status.outcome and not trial["metadata"].get("deletionTimestamp"):
+            if step is not None and not status.outcome and not is_terminating(trial):
                 return trial["metadata"]["name"], step.step.split()[0]
         return "", ""
 

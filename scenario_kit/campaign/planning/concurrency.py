@@ -13,6 +13,7 @@ from typing import Final
 from scenario_kit.model import Change, Object, Runbook
 from scenario_kit.model.chaos.kinds import SCHEDULE, get_experiment
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import ALONE_LABEL
 from scenario_kit.render.apps.placement import CLUSTER_KINDS
 
@@ -73,7 +74,7 @@ def find_blocking_trial(runbook: Runbook, others: Iterable[Object]) -> str:
 
 
 def _is_running(trial: Object) -> bool:
-    return not (trial.get("status") or {}).get("outcome") or bool(trial["metadata"].get("deletionTimestamp"))
+    return not (trial.get("status") or {}).get("outcome") or is_terminating(trial)
 
 
 def _is_exclusive(trial: Object) -> bool:

@@ -18,6 +18,7 @@ from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import App, Client, Object, Reference
 from scenario_kit.model.kubernetes.difference import WrittenField
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.ports import Clock
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
 
@@ -75,7 +76,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
             jobs.remove(context, clock, job)
             return
         found = context.cluster.get(job)
-        if found is not None and found["metadata"].get("deletionTimestamp"):
+        if found is not None and is_terminating(found):
             jobs.remove(context, clock, job)
         uid = jobs.start(context, self.client, self.command, job)
         try:

@@ -15,6 +15,7 @@ from scenario_kit.lab.kubelet.pod import conditions, deadline, qos
 from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, PodContext, PodEvent, Restarted, is_sidecar
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory, recall
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 _FIRST_MOUNT_RETRY = 0.5
@@ -145,7 +146,7 @@ def _run_step(ctx: PodContext, now: float, *, changes: bool) -> bool:
     if not terminal:
         _process_exits(ctx, now)
     gone = over = False
-    if changes and ctx.pod["metadata"].get("deletionTimestamp"):
+    if changes and is_terminating(ctx.pod):
         gone = _terminate(ctx, now)
     elif not terminal and deadline.is_over(ctx, now):
         over = _terminate(ctx, now)

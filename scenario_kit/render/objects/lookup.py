@@ -68,3 +68,8 @@ def read_pod_labels(workload: Object) -> Mapping[str, Any]:
     """Return the pod labels of a workload."""
     metadata = workload["spec"]["template"].get("metadata") or {}  # a Job needs no labels
     return metadata.get("labels") or {}
+
+
+def read_spec(obj: Object) -> Mapping[str, Any]:
+    """Return the spec of an object; empty if it has none, as a ConfigMap."""
+    return obj.get("spec") or {}

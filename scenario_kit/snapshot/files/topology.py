@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import App, Component, Object
+from scenario_kit.model.kubernetes.reference import identify_object
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.snapshot.canonical.events import ShownEvent
 from scenario_kit.snapshot.canonical.objects import ObjectState
@@ -34,17 +35,17 @@ def build_recorded_graph(states: Iterable[ObjectState]) -> RecordedGraph:
         key = ("Namespace", "", namespace)
         nodes.append(_build_node(key, "", "v1", {}, ""))
         edges.append(_build_edge(_ROOT, key, "CONTAINS"))
-    by_uid = {o["metadata"]["uid"]: _key(o) for o in objects}
+    by_uid = {o["metadata"]["uid"]: identify_object(o) for o in objects}
     for obj in objects:
         group, _, version = obj["apiVersion"].rpartition("/")
         meta = obj["metadata"]
-        nodes.append(_build_node(_key(obj), group, version, meta.get("labels") or {}, meta["uid"]))
-        known.add(_key(obj))
+        nodes.append(_build_node(identify_object(obj), group, version, meta.get("labels") or {}, meta["uid"]))
+        known.add(identify_object(obj))
         owners = [by_uid[o["uid"]] for o in meta.get("ownerReferences") or () if o["uid"] in by_uid]
-        edges += [_build_edge(owner, _key(obj), "OWNS") for owner in owners]
+        edges += [_build_edge(owner, identify_object(obj), "OWNS") for owner in owners]
         if not owners:
             space = meta.get("namespace", "")
-            edges.append(_build_edge(("Namespace", "", space) if space else _ROOT, _key(obj), "CONTAINS"))
+            edges.append(_build_edge(("Namespace", "", space) if space else _ROOT, identify_object(obj), "CONTAINS"))
     edges += [_build_edge(*pair) for pair in _list_relations(objects) if {pair[0], pair[1]} <= known]
     return RecordedGraph(nodes, edges)
 
@@ -55,12 +56,11 @@ def build_operational_graph(states: Sequence[ObjectState], app: App) -> dict[str
     kinds = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Pod", "Service", "ConfigMap", "Node")
     chosen = [o for o in objects if o["kind"] in kinds]
     nodes = [
-        {"id": _name(_key(o)), "kind": o["kind"], "name": o["metadata"]["name"], "namespace": _key(o)[1]}
-        for o in chosen
+        {"id": _name(key), "kind": key[0], "name": key[2], "namespace": key[1]} for key in map(identify_object, chosen)
     ]
-    by_uid = {o["metadata"]["uid"]: _key(o) for o in chosen}
+    by_uid = {o["metadata"]["uid"]: identify_object(o) for o in chosen}
     edges = [
-        {"source": _name(by_uid[owner["uid"]]), "target": _name(_key(o)), "relation": "contains"}
+        {"source": _name(by_uid[owner["uid"]]), "target": _name(identify_object(o)), "relation": "contains"}
         for o in chosen
         for owner in o["metadata"].get("ownerReferences") or ()
         if owner["uid"] in by_uid
@@ -136,20 +136,16 @@ def _list_relations(objects: Sequence[Object]) -> Iterable[tuple[tuple[str, str,
             for pod in pods:
                 labels = pod["metadata"].get("labels") or {}
                 if pod["metadata"]["namespace"] == space and selector.items() <= labels.items():
-                    yield _key(obj), _key(pod), "SELECTS"
+                    yield identify_object(obj), identify_object(pod), "SELECTS"
     for pod in pods:
         space = pod["metadata"]["namespace"]
         if node := pod["spec"].get("nodeName"):
-            yield _key(pod), ("Node", "", node), "RUNS_ON"
+            yield identify_object(pod), ("Node", "", node), "RUNS_ON"
         for volume in pod["spec"].get("volumes") or ():
             if name := (volume.get("configMap") or {}).get("name"):
-                yield _key(pod), ("ConfigMap", space, name), "MOUNTS"
+                yield identify_object(pod), ("ConfigMap", space, name), "MOUNTS"
             if claim := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
-                yield _key(pod), ("PersistentVolumeClaim", space, claim), "MOUNTS"
-
-
-def _key(obj: Object) -> tuple[str, str, str]:
-    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+                yield identify_object(pod), ("PersistentVolumeClaim", space, claim), "MOUNTS"
 
 
 def _name(key: tuple[str, str, str]) -> str:

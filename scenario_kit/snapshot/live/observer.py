@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import NotFound, Unreachable
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.reference import identify_object
 from scenario_kit.model.runtime.recording import RecordedLine, RecordedTick, RemovedObject
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import Cluster, LogLine
@@ -75,7 +76,7 @@ class ClusterObserver:
             ClusterError: the API server does not respond, or refuses. Nothing is lost: the next look reports it.
             InfrastructureError: the traces cannot be read.
         """
-        present = {_identify(obj): obj for obj in self._list_objects()}
+        present = {identify_object(obj): obj for obj in self._list_objects()}
         events = [event for namespace in self._namespaces for event in self._cluster.list("Event", namespace)]
         lines, read = self._read_lines([obj for key, obj in present.items() if key[0] == "Pod"])
         traces: Sequence[Trace] = ()
@@ -155,10 +156,6 @@ def _skip(lines: Sequence[LogLine], known: Counter[_Line]) -> Iterator[LogLine]:
             left[mark] -= 1
         else:
             yield line
-
-
-def _identify(obj: Object) -> _Key:
-    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
 def _get_version(obj: Object) -> tuple[str, str]:

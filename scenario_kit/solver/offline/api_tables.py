@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 _NONE: Final = "<none>"
@@ -109,7 +110,7 @@ def find_pod_status(pod: Object) -> str:
         return reason if reason and reason != "Init:PodInitializing" else f"Init:{at}/{total}"
     for each in reversed(status.get("containerStatuses") or ()):
         found = _explain_state(each.get("state") or {}, "") or found
-    return "Terminating" if pod["metadata"].get("deletionTimestamp") else str(found)
+    return "Terminating" if is_terminating(pod) else str(found)
 
 
 def _explain_state(state: Mapping[str, Any], before: str) -> str:

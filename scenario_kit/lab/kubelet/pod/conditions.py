@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scenario_kit.lab.kubelet.pod.context import PodContext, is_sidecar
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 #: The conditions owned by the kubelet, in the order in which it writes them.
@@ -60,7 +61,7 @@ def _check_initialisation(ctx: PodContext) -> tuple[bool, bool]:
 
 
 def _compute_stopped_phase(ctx: PodContext, policy: str, stopped: int, ended_well: int) -> str:
-    deleted = bool(ctx.pod["metadata"].get("deletionTimestamp"))
+    deleted = is_terminating(ctx.pod)
     if policy == "Always" and not deleted:
         return "Running"
     if stopped == ended_well:

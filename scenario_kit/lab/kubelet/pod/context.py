@@ -10,6 +10,7 @@ from scenario_kit.lab.kubelet.image.images import Images
 from scenario_kit.lab.kubelet.image.pause import WithPause
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import is_terminating
 
 
 class ConfigLookup(Protocol):
@@ -112,7 +113,7 @@ class PodContext:
 
     def should_restart(self, container: Object, code: int) -> bool:
         """Return whether the restart policy restarts a container that exited with this code."""
-        if self.pod["metadata"].get("deletionTimestamp"):
+        if is_terminating(self.pod):
             return False
         if is_sidecar(container):
             return True

@@ -12,7 +12,7 @@ from scenario_kit.model import App, Check, Object, Reference
 from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, ObjectCheck, ProbeCheck
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.objects.lookup import find_position, read_pod_labels
+from scenario_kit.render.objects.lookup import find_position, read_pod_labels, read_spec
 
 #: Events of every workload that has started.
 _STARTED: Final = frozenset({"Scheduled", "Pulled", "Created", "Started", "SuccessfulCreate"})
@@ -53,7 +53,7 @@ def _explain_object(check: ObjectCheck, objects: Sequence[Object], app: App) -> 
 
 def _explain_event(check: EventCheck, objects: Sequence[Object], app: App) -> str:
     obj = _find(check.entity, objects, app)
-    if obj is None or obj["kind"] not in WORKLOADS or not int(_read_spec(obj).get("replicas", 1)):
+    if obj is None or obj["kind"] not in WORKLOADS or not int(read_spec(obj).get("replicas", 1)):
         return ""
     started = check.reason in _STARTED or (check.reason == "ScalingReplicaSet" and obj["kind"] == "Deployment")
     pattern = compile_pattern(check.message_matches)
@@ -65,8 +65,8 @@ def _explain_probe(check: ProbeCheck, objects: Sequence[Object], app: App) -> st
     obj = _find(check.target, objects, app)
     if obj is None or check.path:
         return ""
-    if obj["kind"] == "Service" and _read_spec(obj).get("selector"):
-        known = check.port in [port.get("port") for port in _read_spec(obj).get("ports") or ()]
+    if obj["kind"] == "Service" and read_spec(obj).get("selector"):
+        known = check.port in [port.get("port") for port in read_spec(obj).get("ports") or ()]
         if known is check.succeeds:
             state = "accepts connections at" if known else "has no"
             return f"before any fault, {check.target} already {state} port {check.port}"
@@ -76,21 +76,17 @@ def _explain_probe(check: ProbeCheck, objects: Sequence[Object], app: App) -> st
 
 
 def _list_ports(workload: Object) -> list[Any]:
-    pod = (_read_spec(workload).get("template") or {}).get("spec") or {}
+    pod = (read_spec(workload).get("template") or {}).get("spec") or {}
     return [port.get("containerPort") for each in pod.get("containers") or () for port in each.get("ports") or ()]
 
 
 def _explain_endpoints(check: EndpointsCheck, objects: Sequence[Object], app: App) -> str:
     service = _find(check.service, objects, app)
-    selector = _read_spec(service).get("selector") if service is not None else None
+    selector = read_spec(service).get("selector") if service is not None else None
     if not selector or _is_scaled(objects) or any(obj["kind"] == "DaemonSet" for obj in objects):
         return ""
     chosen = [o for o in objects if o["kind"] in WORKLOADS and selector.items() <= read_pod_labels(o).items()]
-    count = sum(int(_read_spec(o).get("replicas", 1)) for o in chosen)
+    count = sum(int(read_spec(o).get("replicas", 1)) for o in chosen)
     low, high = check.at_least, check.at_most
     holds = (low is None or count >= low) and (high is None or count <= high)
     return f"before any fault, {check.service} already satisfies the check with {count} addresses" if holds else ""
-
-
-def _read_spec(obj: Object) -> dict[str, Any]:
-    return obj.get("spec") or {}

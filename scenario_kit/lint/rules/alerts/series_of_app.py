@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from scenario_kit.lint.rules.alerts.query_values.value_bounds import ValueBounds
 from scenario_kit.lint.rules.alerts.unseen_series import find_unseen
 from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.model import App, FaultType, Object
+from scenario_kit.render.objects.lookup import read_spec
 
 #: Series of a workload's replicas, which all exist while nothing is broken; a group names the kind.
 _REPLICAS: Final = re.compile(
@@ -82,8 +83,4 @@ def _list_replicas(selector: Any, label: str, objects: Sequence[Object]) -> Iter
         return
     for obj in objects:
         if obj["kind"] == _KINDS[label] and all(accepts_value(m, obj["metadata"]["name"]) for m in matchers):
-            yield int(_read_spec(obj).get("replicas", 1))
-
-
-def _read_spec(obj: Object) -> Mapping[str, Any]:
-    return obj.get("spec") or {}
+            yield int(read_spec(obj).get("replicas", 1))

@@ -15,7 +15,7 @@ from scenario_kit.model import App, Change, Object
 from scenario_kit.model.chaos.fields import find_blind_fields, is_external, list_targets
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import find_paths
-from scenario_kit.model.kubernetes.reference import resolve_namespace
+from scenario_kit.model.kubernetes.reference import identify_object, resolve_namespace
 from scenario_kit.render.faults.modelled.registry import UNKNOWN, project_objects, select_differing
 from scenario_kit.render.objects.lookup import find_position, format_reference
 
@@ -80,19 +80,15 @@ def _is_outside_app(change: Change, objects: Sequence[Object], namespace: str) -
 
 
 def _list_written_fields(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterable[str]:
-    before = {_make_key(obj): obj for obj in old}
+    before = {identify_object(obj): obj for obj in old}
     for obj in new:
-        was = before.pop(_make_key(obj), None)
+        was = before.pop(identify_object(obj), None)
         name = format_reference(obj, namespace)
         if was is None:
             yield name
         elif was is not obj:
             yield from (f"{'.'.join(path)} of {name}" for path in find_paths(was, obj))
     yield from (format_reference(obj, namespace) for obj in before.values())
-
-
-def _make_key(obj: Object) -> tuple[str, str, str]:
-    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
 __all__ = ["REAL_DATA_PLANE", "find_unmodelled"]

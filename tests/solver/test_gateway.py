@@ -13,6 +13,7 @@ from scenario_kit.solver.gateway.alerts import list_alerts
 from scenario_kit.solver.gateway.answers import LONGEST_ANSWER, BadCall, ToolAnswer, answer_list, cut_middle
 from scenario_kit.solver.gateway.logs import parse_log_query
 from scenario_kit.solver.gateway.tools import TOOLS, Sources, describe_tools, use_tool
+from scenario_kit.solver.gateway.traces import shorten_trace
 
 NOW = 1_760_000_000.0
 POD = {
@@ -32,7 +33,8 @@ TRACE = {
         {"spanID": "a", "processID": "p1", "operationName": "get", "startTime": 5_000_000, "duration": 1500,
          "tags": [{"key": "error", "value": True}, {"key": "otel.status_description", "value": "refused"}]},
         {"spanID": "b", "processID": "p1", "operationName": "db", "startTime": 5_000_100, "duration": 100,
-         "references": [{"refType": "CHILD_OF", "spanID": "a"}]},
+         "references": [{"refType": "CHILD_OF", "spanID": "a"}],
+         "tags": [{"key": "span.kind", "value": "client"}, {"key": "server.address", "value": "db"}]},
     ],
 }  # fmt: skip
 
@@ -166,9 +168,25 @@ def test_traces_are_short(sources):
     (trace,) = items(use_tool(sources, "get_traces", {"service": "cart", "errors": True}))
     assert trace["spans"] == [
         {"span": "a", "parent": "", "service": "cart", "operation": "get", "start": 5.0, "ms": 1.5, "error": "refused"},
-        {"span": "b", "parent": "a", "service": "cart", "operation": "db", "start": 5.0001, "ms": 0.1},
+        {"span": "b", "parent": "a", "service": "cart", "operation": "db", "start": 5.0001, "ms": 0.1, "peer": "db"},
     ]
     assert "tag=error%3Atrue" in sources.traces.requests[0][1]
+
+
+@pytest.mark.parametrize(
+    ("tags", "peer"),
+    [
+        ({"span.kind": "client", "server.address": "valkey", "peer.service": "store"}, "store"),
+        ({"span.kind": "producer", "net.peer.name": "kafka"}, "kafka"),
+        ({"span.kind": "client", "upstream_cluster": "frontend"}, "frontend"),
+        ({"span.kind": "server", "server.address": "cart"}, None),  # a server's own address
+        ({"span.kind": "client"}, None),
+    ],
+)
+def test_callee_of_a_span_is_kept(tags, peer):
+    span = TRACE["spans"][1] | {"tags": [{"key": key, "value": value} for key, value in tags.items()]}
+    (short,) = shorten_trace(TRACE | {"spans": [span]})["spans"]
+    assert short.get("peer") == peer
 
 
 @pytest.mark.parametrize(

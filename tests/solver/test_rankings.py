@@ -1,5 +1,6 @@
 """Rankings of the baselines: pure functions over observations."""
 
+import msgspec
 import pytest
 
 from scenario_kit.solver.baselines.catalogue import BASELINES, build_answer
@@ -86,6 +87,35 @@ def test_spectrum_by_hand():
     assert rank_by_spectrum(Observation(objects=OBJECTS, spans=tuple(spans))) == [
         "Deployment/payment",
         "Deployment/frontend",
+    ]
+
+
+ROOT = SeenSpan(trace="f", service="frontend", failed=True, milliseconds=1.0, span="1")
+CALL = SeenSpan(trace="f", service="checkout", failed=True, milliseconds=1.0, span="2", parent="1", peer="payment")
+
+
+@pytest.mark.parametrize(
+    ("spans", "first"),
+    [
+        ((ROOT, CALL), "payment"),  # the callee reports nothing
+        ((ROOT, msgspec.structs.replace(CALL, peer="payment.shop.svc.cluster.local")), "payment"),
+        ((ROOT, CALL, msgspec.structs.replace(CALL, span="3", parent="2", service="payment", peer="cart")), "cart"),
+        ((ROOT, CALL, msgspec.structs.replace(CALL, span="3", parent="2", service="payment", peer="")), "payment"),
+        ((ROOT, msgspec.structs.replace(CALL, peer="")), "checkout"),
+        ((ROOT, msgspec.structs.replace(CALL, failed=False)), "frontend"),
+    ],
+)
+def test_spectrum_covers_the_origin_of_a_failure(spans, first):
+    assert rank_by_spectrum(Observation(objects=OBJECTS, spans=spans)) == [f"Deployment/{first}"]
+
+
+def test_callee_without_spans_is_cleared_by_passing_traces():
+    """Payment is called in 1 failing and 3 passing traces: 1/sqrt(1·4) = .5."""
+    calls = [msgspec.structs.replace(CALL, trace=trace, failed=False) for trace in ("p1", "p2", "p3")]
+    cart = msgspec.structs.replace(CALL, span="4", peer="cart")
+    assert rank_by_spectrum(Observation(objects=OBJECTS, spans=(ROOT, CALL, cart, *calls))) == [
+        "Deployment/cart",
+        "Deployment/payment",
     ]
 
 

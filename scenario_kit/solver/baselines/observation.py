@@ -59,12 +59,15 @@ class SeenObject(Value, frozen=True, kw_only=True):
 
 
 class SeenSpan(Value, frozen=True, kw_only=True):
-    """A span of a trace."""
+    """A span of a trace; ``peer`` is the host that it calls, empty if it calls none."""
 
     trace: str
     service: str
     failed: bool
     milliseconds: float
+    span: str = ""
+    parent: str = ""
+    peer: str = ""
 
 
 class SeenCall(Value, frozen=True, kw_only=True):
@@ -181,7 +184,10 @@ def read_spans(services: Sequence[str]) -> Generator[SolverMessage, KitMessage, 
 
 def _read_span(trace: str, span: dict[str, Any]) -> SeenSpan:
     failed = bool(span.get("error"))
-    return SeenSpan(trace=trace, service=span["service"], failed=failed, milliseconds=span["ms"])
+    return SeenSpan(
+        trace=trace, service=span["service"], failed=failed, milliseconds=span["ms"],
+        span=span["span"], parent=span["parent"], peer=span.get("peer", ""),
+    )  # fmt: skip
 
 
 def read_state() -> Generator[SolverMessage, KitMessage, ClusterState]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from scenario_kit.solver.baselines.observation import Observation, SeenAlert
+from scenario_kit.solver.baselines.observation import Observation, SeenAlert, SeenSpan
 
 #: Damping factor of the random walk (Page et al. 1998) and number of iterations.
 DAMPING: Final = 0.85
@@ -41,25 +41,39 @@ def rank_by_change(seen: Observation) -> list[str]:
 def rank_by_spectrum(seen: Observation) -> list[str]:
     """Rank services by the Ochiai coefficient over failing and passing traces.
 
-    A trace fails if any of its spans failed. A failing trace covers the services of its failed spans, a passing trace
-    those of all its spans. Source: Abreu, Zoeteweij, van Gemund, "On the Accuracy of Spectrum-based Fault
-    Localization", 2007: n11 / sqrt((n11 + n01) (n11 + n10)).
+    A trace fails if any of its spans failed. A failing trace covers the origins of its failure, a passing trace all
+    services in it and those that they call. Source: Abreu, Zoeteweij, van Gemund, "On the Accuracy of Spectrum-based
+    Fault Localization", 2007: n11 / sqrt((n11 + n01) (n11 + n10)).
     """
-    touched: dict[str, dict[str, bool]] = defaultdict(dict)
+    traces: dict[str, list[SeenSpan]] = defaultdict(list)
     for span in seen.spans:
-        touched[span.trace][span.service] = touched[span.trace].get(span.service, False) or span.failed
-    failing = sum(any(services.values()) for services in touched.values())
+        traces[span.trace].append(span)
+    failing = sum(any(span.failed for span in spans) for spans in traces.values())
     in_failing: Counter[str] = Counter()
     in_passing: Counter[str] = Counter()
-    for services in touched.values():
-        if any(services.values()):
-            in_failing.update(name for name, failed in services.items() if failed)
+    for spans in traces.values():
+        if any(span.failed for span in spans):
+            in_failing.update(_find_origins(spans))
         else:
-            in_passing.update(services.keys())
+            in_passing.update({name for span in spans for name in (span.service, _name_peer(span)) if name})
     scores = {
         name: count / math.sqrt(failing * (count + in_passing[name])) for name, count in in_failing.items() if failing
     }
     return _name_workloads(seen, scores)
+
+
+def _find_origins(spans: Sequence[SeenSpan]) -> set[str]:
+    """Find the services at which the failure of a trace began: failed spans of which no child failed.
+
+    A failed call without a failed child began at the callee, which may be unable to report spans.
+    """
+    parents = {span.parent for span in spans if span.failed and span.parent}
+    return {_name_peer(span) or span.service for span in spans if span.failed and span.span not in parents}
+
+
+def _name_peer(span: SeenSpan) -> str:
+    """Return the service that a span calls: the first label of the host name."""
+    return span.peer.partition(".")[0]
 
 
 def rank_by_random_walk(seen: Observation) -> list[str]:

@@ -10,6 +10,10 @@ from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, answer_list
 #: Maximum number of traces in an answer, and of minutes to look back.
 MAX_TRACES: Final = 20
 MAX_MINUTES: Final = 24 * 60
+#: Tags that name the callee of a client span, most specific first; the third is the former name of the second.
+_PEER_TAGS: Final = ("peer.service", "server.address", "net.peer.name", "upstream_cluster")
+#: Kinds of spans that call another service.
+_CALLING_KINDS: Final = ("client", "producer")
 
 
 class TraceStore(Protocol):
@@ -54,7 +58,7 @@ def get_traces(store: TraceStore, service: str, now: float, minutes: float, limi
 
 
 def shorten_trace(trace: dict[str, Any]) -> dict[str, Any]:
-    """Condense a Jaeger trace: times in milliseconds, and only the tags of failures."""
+    """Condense a Jaeger trace: times in milliseconds, and only the tags of failures and of the callee."""
     services = {key: each["serviceName"] for key, each in trace["processes"].items()}
     spans = [_shorten_span(span, services[span["processID"]]) for span in trace["spans"]]
     return {"traceID": trace["traceID"], "spans": spans}
@@ -71,6 +75,8 @@ def _shorten_span(span: dict[str, Any], service: str) -> dict[str, Any]:
         "start": span["startTime"] / 1e6,
         "ms": span["duration"] / 1000,
     }
+    if tags.get("span.kind") in _CALLING_KINDS and (peer := next((tags[t] for t in _PEER_TAGS if tags.get(t)), "")):
+        short["peer"] = str(peer)
     if tags.get("error"):
         short["error"] = str(tags.get("otel.status_description") or True)
     return short

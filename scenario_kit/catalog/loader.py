@@ -51,13 +51,18 @@ def find_data_root() -> Path:
     raise LookupError(f"no catalog and templates next to {package} nor in {package / '_data'}; reinstall scenario-kit")
 
 
+def list_named_collections() -> list[Path]:
+    """List the folders that ``SCENARIO_KIT_CATALOG`` names, as absolute paths, whether they exist or not."""
+    return [Path(name).absolute() for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+
+
 def find_collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
     """Find the roots: those of ``SCENARIO_KIT_CATALOG``, of these files, of the working directory, and the kit's.
 
     Raises:
         UsageError: a folder of the variable has no ``catalog/``.
     """
-    own = [Path(name).absolute() for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+    own = list_named_collections()
     for folder in own:
         if not (folder / "catalog").is_dir():
             raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import sys
 import time
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import scenario_kit
+from scenario_kit.catalog import loader
 from scenario_kit.errors import LabError
 from scenario_kit.lab import chaos_manager
 from scenario_kit.lab.control_plane import (
@@ -138,6 +140,8 @@ def _build_python_spec(name: str, module: str, state: LabState) -> Spec:
         arguments=["-m", module, "--lab", state.name],
         environment={
             "PYTHONPATH": ":".join(roots),
+            # A component runs in the lab's folder, so relative folders of the variable would not exist there.
+            loader.VARIABLE: os.pathsep.join(map(str, loader.list_named_collections())),
             "PYTHONUNBUFFERED": "1",
             "KUBECONFIG": state.operator_kubeconfig if name == OPERATOR else state.kubeconfig,
             "SCENARIO_KIT_HOME": str(find_home()),

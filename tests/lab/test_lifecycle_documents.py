@@ -53,6 +53,16 @@ def test_old_version_lab_does_not_block_new_one(tmp_path: Path) -> None:
     assert process_specs.plan("new", (), addresses.LOOPBACK).ports
 
 
+def test_components_get_absolute_folders_of_collections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They run in the lab's folder, in which a relative folder would not exist."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCENARIO_KIT_CATALOG", "mine:/others")
+    plan = process_specs.plan("default", ("default",), addresses.LOOPBACK)
+    for name in (process_specs.SERVER, process_specs.OPERATOR):
+        spec = process_specs.list_specs()[name](plan, {})
+        assert spec.environment["SCENARIO_KIT_CATALOG"] == f"{tmp_path}/mine:/others"
+
+
 def test_plan_lists_every_process_unstarted() -> None:
     plan = process_specs.plan("default", ("default",), addresses.LOOPBACK)
     assert [p.name for p in plan.parts] == [*cluster.COMPONENTS, *process_specs.STARTED]

@@ -25,7 +25,7 @@ from scenario_kit.campaign import (
     run,
 )
 from scenario_kit.catalog import Catalog, find_data_root
-from scenario_kit.cli.validation.validate import list_dead_parts
+from scenario_kit.cli.validation.lab_health import LabHealth
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab import lifecycle
@@ -77,7 +77,7 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
                         KubeCluster(kubeconfig=Path(state.kubeconfig)), _PLAN, scenario.name, sample.digest,
                         sample.app.name, lambda namespace, load: resolve(scenario, catalog, namespace),
                     ),
-                    parallel=1, health=lambda: list_dead_parts(state), progress=watch,
+                    parallel=1, health=LabHealth(state).find_problems, progress=watch,
                     polling=Polling(lambda _: time.sleep(_LOOK_SECONDS), patience=_PATIENCE),
                 )
             )  # fmt: skip

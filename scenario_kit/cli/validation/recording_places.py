@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -13,7 +13,7 @@ from scenario_kit.campaign.planning.duration import estimate_trial, format_durat
 from scenario_kit.cli.terminal.live import Timeline
 from scenario_kit.cli.terminal.output import print_progress
 from scenario_kit.cli.validation.cluster_place import ChosenCluster
-from scenario_kit.cli.validation.validate import list_dead_parts
+from scenario_kit.cli.validation.lab_health import LabHealth
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.clients.jaeger import JaegerTraces
 from scenario_kit.clients.kube import KubeCluster
@@ -94,7 +94,7 @@ class RecordingLab:
         self._clients.append(client)
         with occupy(self._name, print_progress, alone=runs_alone(sample)):
             client.announce()
-            result = _run(campaign, planned, lambda: list_dead_parts(lab))
+            result = _run(campaign, planned, LabHealth(lab).find_problems)
         namespace = _find_namespace(client) if result.outcome == "Held" else ""
         return RecordedTrial(result, namespace, client.read_ticks, connect_metrics(lab))
 
@@ -212,7 +212,7 @@ class RecordingCluster:
         return ClusterObserver(self._chosen.cluster, runbook.everywhere, traces.read)
 
 
-def _run(campaign: Campaign, planned: PlannedTrial, health: Callable[[], list[str]]) -> TrialResult:
+def _run(campaign: Campaign, planned: PlannedTrial, health: Callable[[], Sequence[str]]) -> TrialResult:
     """Run a trial; undo it if interrupted."""
     title = f"{campaign.scenario}: snapshot with seed {planned.seed}"
     try:

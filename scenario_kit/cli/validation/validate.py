@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from scenario_kit.campaign import Plan, Validation
     from scenario_kit.catalog import Catalog
     from scenario_kit.cli.validation.cluster_place import ClusterChoice
-    from scenario_kit.lab.host.state import LabState
     from scenario_kit.load import Loaded
     from scenario_kit.model import Finding, Runbook
     from scenario_kit.report import Report
@@ -295,6 +294,7 @@ def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
     from scenario_kit.campaign.results.location import locate_findings
     from scenario_kit.catalog.evidence import read_fingerprints
     from scenario_kit.cli.terminal.live import Timeline
+    from scenario_kit.cli.validation.lab_health import LabHealth
     from scenario_kit.clients.kube import KubeCluster
     from scenario_kit.lab.lifecycle import bring_up, occupy
     from scenario_kit.render import resolve
@@ -320,7 +320,7 @@ def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
                 planned,
                 Campaign(cluster, plan, scenario.name, sample.digest, sample.app.name, resolved, keep=options.keep),
                 parallel=limit_concurrency(sample, options.parallel or plan.parallel or 2),
-                health=lambda: list_dead_parts(lab),
+                health=LabHealth(lab).find_problems,
                 progress=timeline,
             )
     except KeyboardInterrupt:
@@ -352,17 +352,6 @@ def _explain_interruption(scenario: str, lab: str) -> str:
         f'  to cancel:   kubectl --kubeconfig "$(scenario-kit lab kubeconfig{named})" delete trials '
         f"-n {MANAGEMENT_NAMESPACE} -l {CAMPAIGN_LABEL}={scenario}"
     )
-
-
-def list_dead_parts(lab: LabState) -> list[str]:
-    """List components that died, except the operator, which is restarted and resumes its work."""
-    from scenario_kit.lab.lifecycle import bring_up
-
-    dead = type(lab).load(lab.name).dead_parts()
-    if [p.name for p in dead] == ["operator"]:
-        bring_up(lab.name, say=print_progress)
-        return []
-    return [str(p) for p in dead]
 
 
 def _conclude(report: Report, runs: Path, *, as_json: bool) -> None:

@@ -20,6 +20,7 @@ from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureErro
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Answer, Finding, Object, Runbook, Severity, TrialSpec
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.ports import Clock
 from scenario_kit.trial import (
@@ -64,7 +65,7 @@ class TrialRun:
         """
         with _locks[self._name]:
             trial = self._environment.cluster.get(self._ref)
-            if trial is None:
+            if trial is None or is_terminating(trial):  # what it would write now, the clean-up would not see
                 return
             spec, self._status = read_trial(trial)
             if self._status.outcome:

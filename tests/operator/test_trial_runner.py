@@ -95,6 +95,16 @@ def test_trial_with_world_in_other_lab_waits(environment):
         begun.execute()
 
 
+def test_terminating_trial_is_not_run(environment, platform, monkeypatch):
+    """Its records are gone, and nothing would remove what it writes after that."""
+    run = apply_trial(environment, tiny.DEFINITION)
+    trial = environment.cluster.get(REF)
+    environment.cluster.put(trial | {"metadata": trial["metadata"] | {"deletionTimestamp": "2026-11-25T10:00:00Z"}})
+    monkeypatch.setattr(platform, "open_clock", lambda trial, spec: pytest.fail("the world of a deleted trial"))
+    run.execute()
+    assert environment.cluster.list("ConfigMap", HERE, labels={TRIAL_LABEL: "t"}) == []
+
+
 def build_run_of_other_version(environment, status=None):
     run = apply_trial(environment, None, status)
     body = json.loads(gzip.decompress(base64.b64decode(environment.cluster.get(REF)["spec"]["resolved"])))

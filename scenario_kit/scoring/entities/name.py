@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
+#: Names whose parsing is remembered: answers to one incident repeat them, and each metric reads them again.
+_REMEMBERED: Final = 4096
 #: Cluster-scoped kinds, in lower case.
 CLUSTER_SCOPED: Final = frozenset({
     "clusterrole", "clusterrolebinding", "customresourcedefinition", "ingressclass", "mutatingwebhookconfiguration",
@@ -55,6 +58,7 @@ def build_entity_name(kind: str, name: str, namespace: str = "") -> EntityName:
     return EntityName(short, name, "" if short.lower() in CLUSTER_SCOPED else namespace)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def parse_entity_name(text: str) -> EntityName | None:
     """Parse ``[namespace/]Kind[.group]/name``; None for a bare name, which is too ambiguous for a claim.
 
@@ -67,6 +71,7 @@ def parse_entity_name(text: str) -> EntityName | None:
     return build_entity_name(parts[-2], parts[-1], namespace)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def list_stems(entity: EntityName) -> tuple[str, ...]:
     """List the possible names without a generated suffix: hashes of pods and ReplicaSets, ordinals, UIDs.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from scenario_kit.scoring.entities.name import WORKLOAD_KINDS, EntityName, list_stems, parse_entity_name
@@ -29,6 +30,7 @@ def label_entity(index: TruthIndex, text: str) -> str:
     return f"{entity.namespace}/{label}" if elsewhere else label
 
 
+@lru_cache(maxsize=4096)  # every run of an incident asks for the same few classes, several times
 def label_class(alias_class: AliasClass) -> str:
     """Return the component of a class: that of its first root, else of its first group."""
     return _label_group(next((group for group in alias_class.groups if group.root), alias_class.groups[0]))

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from scenario_kit.model import Fault, FaultType, Object
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
 
@@ -58,7 +59,7 @@ def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) 
         "readinessProbe" in container
         for o in objects
         if o["kind"] in ("Deployment", "StatefulSet") and (o["kind"], o["metadata"]["name"]) in written
-        for container in o["spec"]["template"]["spec"]["containers"]
+        for container in list_serving_containers(o["spec"]["template"]["spec"])
     )
 
 
@@ -78,7 +79,7 @@ def _format_caution(delay: _Delay, workload: Object) -> str:
         return ""
     hasty = [
         (kind, probe.get("timeoutSeconds", _PATIENCE), messages)
-        for container in workload["spec"]["template"]["spec"]["containers"]
+        for container in list_serving_containers(workload["spec"]["template"]["spec"])
         for kind in _THEN
         if (probe := container.get(kind)) and (messages := delay.messages(container, probe))
         if messages * delay.seconds > probe.get("timeoutSeconds", _PATIENCE)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scenario_kit.model import App, Object
-from scenario_kit.model.kubernetes.status import is_terminating, list_container_statuses
+from scenario_kit.model.kubernetes.status import is_terminating, list_container_statuses, list_serving_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import LogLine
@@ -102,7 +102,7 @@ def list_started(pods: Iterable[Object], app: App, after: float, before: float) 
     """List workloads with a container that started between ``after`` and ``before``, in Unix seconds."""
     found = set()
     for pod in pods:
-        for container in (pod.get("status") or {}).get("containerStatuses") or []:
+        for container in list_serving_statuses(pod):
             at = ((container.get("state") or {}).get("running") or {}).get("startedAt")
             if at and after <= parse_timestamp(at) < before:
                 found.add(find_by_name(pod["metadata"]["name"], app))

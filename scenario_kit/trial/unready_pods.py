@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.pod_spec import list_sidecars
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 
 #: Reasons of waiting containers that say nothing more than that they are not up yet.
 _NORMAL: Final = ("ContainerCreating", "PodInitializing")
@@ -42,6 +44,7 @@ def _list_reasons(pod: Object) -> Iterator[str]:
         yield _shorten("cannot be scheduled", placed.get("message"))
         return
     found = False
+    sidecars = {each["name"] for each in list_sidecars(pod.get("spec") or {})}
     for kind in ("initContainerStatuses", "containerStatuses"):
         for container in status.get(kind) or ():
             state = container.get("state") or {}
@@ -50,13 +53,14 @@ def _list_reasons(pod: Object) -> Iterator[str]:
                 found = True
                 code = f"; it ended with code {ended['exitCode']}" if "exitCode" in ended else ""
                 yield _shorten(f"container '{container['name']}': {waiting['reason']}", waiting.get("message")) + code
-            elif kind == "initContainerStatuses" and "running" in state:
+            elif kind == "initContainerStatuses" and container["name"] not in sidecars and "running" in state:
                 found = True
                 yield f"init container '{container['name']}' has not ended"
     if not found and conditions.get("Ready", {}).get("status") == "False":
-        for container in status.get("containerStatuses") or ():
+        for container in list_serving_statuses(pod):
             if not container.get("ready") and "running" in (container.get("state") or {}):
-                yield f"container '{container['name']}' runs, but is not ready: see its readinessProbe"
+                probe = "startupProbe" if container.get("started") is False else "readinessProbe"
+                yield f"container '{container['name']}' runs, but is not ready: see its {probe}"
 
 
 def _shorten(what: str, message: Any) -> str:

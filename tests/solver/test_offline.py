@@ -223,6 +223,16 @@ def test_status_of_a_pod(status, text):
     assert find_pod_status({"metadata": {}, "spec": {"initContainers": [{}]}, "status": status}) == text
 
 
+def test_a_started_sidecar_does_not_keep_a_pod_initializing() -> None:
+    spec = {"initContainers": [{"name": "proxy", "restartPolicy": "Always"}], "containers": [{"name": "web"}]}
+    proxy = {"name": "proxy", "state": {"running": {}}, "ready": True, "restartCount": 2}
+    status = {"phase": "Running", "initContainerStatuses": [{**proxy, "started": True}]}
+
+    assert find_pod_status({"metadata": {}, "spec": spec, "status": status}) == "Running"
+    status["initContainerStatuses"] = [{**proxy, "started": False}]
+    assert find_pod_status({"metadata": {}, "spec": spec, "status": status}) == "Init:0/1"
+
+
 def test_logs_of_a_non_pod_are_not_found(evidence):
     with pytest.raises(NotFound):
         evidence.logs(evidence.list("Service")[0])

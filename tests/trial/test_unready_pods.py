@@ -52,6 +52,19 @@ def waiting(reason: str, message: str = "") -> dict:
         ([pod(containerStatuses=[container(**waiting("ContainerCreating"))])], ""),
         (
             [
+                {
+                    **pod(
+                        conditions={"Ready": "False"},
+                        initContainerStatuses=[container("proxy", state={"running": {}}, started=False)],
+                        containerStatuses=[container(**waiting("PodInitializing"))],
+                    ),
+                    "spec": {"initContainers": [{"name": "proxy", "restartPolicy": "Always"}]},
+                }
+            ],
+            "Pod/web-0: container 'proxy' runs, but is not ready: see its startupProbe",
+        ),
+        (
+            [
                 pod(
                     conditions={"Ready": "False"},
                     initContainerStatuses=[container("wait", state={"running": {}})],

@@ -22,7 +22,8 @@ from scenario_kit.lab.kubelet.pod.pod_state import recall
 from scenario_kit.lab.kubelet.status import PodTransition, SyncInputs, compute_pod_status
 from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
-from scenario_kit.model.kubernetes.status import list_container_statuses
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
+from scenario_kit.model.kubernetes.status import list_container_statuses, list_serving_statuses
 from scenario_kit.model.runtime.process import Exit, LogRecord
 
 _KILLED = 137
@@ -141,8 +142,7 @@ class Kubelet:
         """Process a SIGKILL from outside; False if no running container has that ID."""
         with self._lock:
             record = self._records.get(pod_uid)
-            status = (record.current().get("status") or {}) if record else {}
-            for entry in status.get("containerStatuses") or ():
+            for entry in list_serving_statuses(record.current()) if record else ():
                 if entry.get("containerID") == container_id and "running" in entry["state"]:
                     self.handle_exits([Exit(pod_uid, entry["name"], _KILLED, "Error")], now)
                     return True
@@ -184,8 +184,8 @@ class Kubelet:
 
     def _learn(self, namespace: str, spec: Object, status: Object) -> None:
         """Record which programs images have, from running containers."""
-        running = {s["name"] for s in status.get("containerStatuses") or () if "running" in s["state"]}
-        for container in spec["containers"]:
+        running = {s["name"] for s in list_container_statuses(status) if "running" in s["state"]}
+        for container in list_serving_containers(spec):
             if container["name"] in running:
                 self._images.learn(namespace, container["image"], next(iter(container.get("command") or ()), ""))
 

@@ -12,9 +12,10 @@ from scenario_kit.lab.kubelet.image.images import Images
 from scenario_kit.lab.kubelet.image.pause import WithPause
 from scenario_kit.lab.kubelet.image.processes import Processes
 from scenario_kit.lab.kubelet.pod import conditions, deadline, qos
-from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, PodContext, PodEvent, Restarted, is_sidecar
+from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, PodContext, PodEvent, Restarted
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory, recall
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import is_sidecar
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from scenario_kit.model import AlertTimeline, App, Object, Value
-from scenario_kit.model.kubernetes.status import list_container_statuses
+from scenario_kit.model.kubernetes.status import list_container_statuses, list_serving_statuses
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Series
 
@@ -190,7 +190,7 @@ def find_reason(pod: Object) -> str:
 
 
 def _count_restarts(pod: Object) -> int:
-    return sum(int(c.get("restartCount", 0)) for c in pod.get("status", {}).get("containerStatuses") or ())
+    return sum(int(c.get("restartCount", 0)) for c in list_serving_statuses(pod))
 
 
 def _read_last(series: Series) -> float:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from scenario_kit.lab.telemetry.series import Sample, block, label_set, make_series_id
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.quantity import parse_quantity
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.model.runtime.process import NetworkUsage, SeriesId, Usage
 
 #: Length of an enforcement period of the CPU quota: the kubelet's default, 100 ms.
@@ -112,8 +114,8 @@ def _build_pod_labels(pod: Object) -> dict[str, str]:
 
 
 def _list_running(pod: Object) -> Iterator[tuple[Object, str]]:
-    specs = {container["name"]: container for container in block(pod, "spec").get("containers") or []}
-    for status in block(pod, "status").get("containerStatuses") or []:
+    specs = {container["name"]: container for container in list_serving_containers(block(pod, "spec"))}
+    for status in list_serving_statuses(pod):
         if "running" in (status.get("state") or {}) and status["name"] in specs:
             yield specs[status["name"]], status.get("containerID", "").rpartition("://")[2]
 

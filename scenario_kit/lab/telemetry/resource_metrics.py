@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.telemetry.series import block
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
 from scenario_kit.model.runtime.process import Usage
 
@@ -38,7 +39,7 @@ def measure_container_usage(pod: Object, measured: Measured) -> Mapping[str, Usa
     uid = pod["metadata"]["uid"]
     if block(pod, "status").get("phase") != "Running":
         return {}
-    for status in block(pod, "status").get("containerStatuses") or ():
+    for status in list_serving_statuses(pod):
         running = (status.get("state") or {}).get("running")
         if running is None:
             continue

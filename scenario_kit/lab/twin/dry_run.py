@@ -21,6 +21,7 @@ from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
+from scenario_kit.model.kubernetes.pod_spec import list_sidecars
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
@@ -291,6 +292,10 @@ def _build_pod(workload: Object, template: Object, home: str, number: int) -> Ob
             "containerStatuses": [
                 {"name": c["name"], "restartCount": 0, "state": {"running": {"startedAt": "2024-01-01T00:00:00Z"}}}
                 for c in template["spec"].get("containers") or ()
+            ],
+            "initContainerStatuses": [
+                {"name": c["name"], "restartCount": 0, "state": {"running": {"startedAt": "2024-01-01T00:00:00Z"}}}
+                for c in list_sidecars(template["spec"])
             ],
         },
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from scenario_kit.lab.kubelet import Processes
 from scenario_kit.lab.twin import View
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.ports import Probed
 
 _UNKNOWN = "chaos is active on the pod, and its effect on clients outside of the app is not modelled"
@@ -16,8 +17,7 @@ def probe_pod(processes: Processes, view: View, pod: Object, port: int, path: st
     uid = pod["metadata"]["uid"]
     if any(e.pod_uid == uid and not e.peers and (e.drop or e.loss >= _ALL) for e in view.ledger.network):
         return Probed(None, None, _UNKNOWN)
-    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
-    running = [s["name"] for s in statuses if "running" in (s.get("state") or {})]
+    running = [s["name"] for s in list_serving_statuses(pod) if "running" in (s.get("state") or {})]
     if not any(processes.answers(pod, name, port, None, now) for name in running):
         return Probed(False, None, "connection refused")
     if not path:

@@ -28,6 +28,21 @@ def find_container(spec: Object, name: str) -> Object:
     return found
 
 
+def is_sidecar(init_container: Object) -> bool:
+    """Return whether an init container is a sidecar, which starts before the other containers and runs beside them."""
+    return init_container.get("restartPolicy") == "Always"
+
+
+def list_sidecars(spec: Object) -> list[Object]:
+    """List the sidecars of a pod: its init containers that restart always."""
+    return [container for container in spec.get("initContainers") or () if is_sidecar(container)]
+
+
+def list_serving_containers(spec: Object) -> list[Object]:
+    """List the containers that run as long as the pod does: its containers, and its sidecars."""
+    return [*(spec.get("containers") or ()), *list_sidecars(spec)]
+
+
 def list_words(container: Object) -> list[str]:
     """List the words of a container's command with its arguments."""
     return [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]

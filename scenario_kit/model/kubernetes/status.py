@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import list_sidecars
 
 
 def is_terminating(obj: Object) -> bool:
@@ -13,3 +14,10 @@ def is_terminating(obj: Object) -> bool:
 def list_container_statuses(status: Object) -> list[Object]:
     """List the container statuses in a pod's status, init containers first."""
     return [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+
+
+def list_serving_statuses(pod: Object) -> list[Object]:
+    """List the statuses of the containers that run as long as the pod does: its containers, and its sidecars."""
+    status, sidecars = pod.get("status") or {}, {each["name"] for each in list_sidecars(pod.get("spec") or {})}
+    started = (each for each in status.get("initContainerStatuses") or () if each["name"] in sidecars)
+    return [*(status.get("containerStatuses") or ()), *started]

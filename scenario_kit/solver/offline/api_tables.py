@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import Object
-from scenario_kit.model.kubernetes.status import is_terminating
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers, list_sidecars
+from scenario_kit.model.kubernetes.status import is_terminating, list_serving_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 _NONE: Final = "<none>"
@@ -101,8 +102,11 @@ def find_pod_status(pod: Object) -> str:
     """Compute the STATUS column of a pod: the most specific reason of its state."""
     status = pod.get("status") or {}
     found = status.get("reason") or status.get("phase") or "Unknown"
+    sidecars = {each["name"] for each in list_sidecars(pod["spec"])}
     for at, each in enumerate(status.get("initContainerStatuses") or ()):
         state = each.get("state") or {}
+        if each.get("started") and each.get("name") in sidecars:
+            continue
         if (state.get("terminated") or {}).get("exitCode") == 0:
             continue
         reason = _explain_state(state, "Init:")
@@ -125,12 +129,12 @@ def _explain_state(state: Mapping[str, Any], before: str) -> str:
 
 
 def _show_ready(pod: Object, _: float) -> str:
-    ready = sum(bool(each.get("ready")) for each in _read(pod, "status", "containerStatuses", default=()))
-    return f"{ready}/{len(pod['spec'].get('containers') or ())}"
+    ready = sum(bool(each.get("ready")) for each in list_serving_statuses(pod))
+    return f"{ready}/{len(list_serving_containers(pod['spec']))}"
 
 
 def _show_restarts(pod: Object, now: float) -> str:
-    statuses = _read(pod, "status", "containerStatuses", default=())
+    statuses = list_serving_statuses(pod)
     count = sum(int(each.get("restartCount") or 0) for each in statuses)
     ends = [
         str(ended) for each in statuses if (ended := _read(each, "lastState", "terminated", "finishedAt", default=None))

@@ -78,6 +78,22 @@ def test_pods_without_a_workload_belong_to_the_app() -> None:
     assert dry_run(objects=lambda objects: (env("gate", API_ADDR="api")(objects), objects.append(bare))) != []
 
 
+@pytest.mark.parametrize(("policy", "found"), [({"restartPolicy": "Always"}, True), ({}, False)])
+def test_sidecars_run_beside_the_other_containers(policy: Document, found: bool) -> None:
+    """A component may run in a sidecar, whose ports Services name, too."""
+
+    def move_beside(objects: list[Document]) -> None:
+        service(objects, "api")["spec"]["ports"][0]["targetPort"] = "rpc"
+        moved = {**container(objects, "api"), "ports": [{"name": "rpc", "containerPort": 9000}], **policy}
+        workload = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "api")
+        workload["spec"]["template"]["spec"] = {
+            "initContainers": [moved],
+            "containers": [{"name": "main", "image": "example.org/other:1"}],
+        }
+
+    assert (dry_run(objects=move_beside) == []) is found
+
+
 @pytest.mark.parametrize(("host", "found"), [("api-0.api", True), ("api-0.api.tiny.svc", True), ("api-1.api", False)])
 def test_pods_of_a_stateful_set_have_names(host: str, found: bool) -> None:
     def make_stateful(objects: list[Document]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from scenario_kit.lab.kubelet.container import containers, probes
 from scenario_kit.lab.kubelet.image.processes import START_ERROR
-from scenario_kit.lab.kubelet.pod.context import Line, PodContext, is_sidecar
+from scenario_kit.lab.kubelet.pod.context import Line, PodContext
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import is_sidecar
 from scenario_kit.model.runtime.process import Exit
 
 #: The polling period of a running init container, the usual pause of a waiting script. On a common grid, so that many

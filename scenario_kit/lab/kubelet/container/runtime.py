@@ -11,8 +11,9 @@ from scenario_kit.lab.kubelet.image.processes import START_ERROR, Lagging, Proce
 from scenario_kit.lab.kubelet.pod.context import ConfigLookup
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import is_tool
-from scenario_kit.model.kubernetes.pod_spec import find_container, find_volume, list_words
+from scenario_kit.model.kubernetes.pod_spec import find_container, find_volume, list_serving_containers, list_words
 from scenario_kit.model.kubernetes.quantity import parse_quantity
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.model.runtime.process import Exit, InitState, Lag, ProcessStart, Stop
 
 #: Below this limit, the runtime's own first process is OOM-killed (Docker's minimum).
@@ -84,10 +85,8 @@ class WithRuntime:
     @staticmethod
     def _find_taken_port(pod: Object, spec: Object) -> int:
         """Find a port that another running container of the pod also declares; 0 if there is none."""
-        running = {
-            s["name"] for s in (pod.get("status") or {}).get("containerStatuses") or () if "running" in s["state"]
-        }
-        others = [c for c in pod["spec"]["containers"] if c["name"] in running - {spec["name"]}]
+        running = {s["name"] for s in list_serving_statuses(pod) if "running" in s["state"]}
+        others = [c for c in list_serving_containers(pod["spec"]) if c["name"] in running - {spec["name"]}]
         taken = {port for other in others for port in _read_ports(other)}
         return next((port for port in _read_ports(spec) if port in taken), 0)
 

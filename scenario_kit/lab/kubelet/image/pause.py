@@ -6,6 +6,7 @@ from scenario_kit.lab.kubelet.image import images
 from scenario_kit.lab.kubelet.image.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.pod_spec import find_container
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.model.runtime.process import Exit, InitState, Lag, ProcessStart, Stop
 
 
@@ -45,8 +46,7 @@ class WithPause:
 
     def stop(self, pod: Object, container: str, now: float) -> Stop:
         """Exit with 0: the pause process handles SIGTERM. The running image counts, not the current spec."""
-        entries = (pod.get("status") or {}).get("containerStatuses") or ()
-        running = next((e["image"] for e in entries if e["name"] == container), "")
+        running = next((e["image"] for e in list_serving_statuses(pod) if e["name"] == container), "")
         if images.is_pause(running):
             return Stop(0.0, 0)
         return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()

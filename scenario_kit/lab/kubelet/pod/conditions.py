@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from scenario_kit.lab.kubelet.pod.context import PodContext, is_sidecar
+from scenario_kit.lab.kubelet.pod.context import PodContext
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import is_sidecar
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 

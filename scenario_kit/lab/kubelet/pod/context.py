@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -10,6 +9,7 @@ from scenario_kit.lab.kubelet.image.images import Images
 from scenario_kit.lab.kubelet.image.pause import WithPause
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import is_sidecar
 from scenario_kit.model.kubernetes.status import is_terminating
 
 
@@ -121,8 +121,3 @@ class PodContext:
         if any(c["name"] == container["name"] for c in self.inits):
             return code != 0 and policy != "Never"
         return bool(policy == "Always" or (policy == "OnFailure" and code != 0))
-
-
-def is_sidecar(container: Mapping[str, object]) -> bool:
-    """Return whether an init container is a sidecar, i.e. runs as long as the pod."""
-    return container.get("restartPolicy") == "Always"

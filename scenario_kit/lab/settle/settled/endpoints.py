@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, Facts, Reason, is_condition_true
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 
 _SERVICE = "kubernetes.io/service-name"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
@@ -80,8 +81,7 @@ def _list_ports(service: Object, pod: Object) -> Iterator[tuple[str, int, str]]:
 
 
 def _resolve_port_name(pod: Object, name: str, protocol: str) -> int:
-    sidecars = [c for c in pod["spec"].get("initContainers") or () if c.get("restartPolicy") == "Always"]
-    for container in (*pod["spec"]["containers"], *sidecars):
+    for container in list_serving_containers(pod["spec"]):
         for port in container.get("ports") or ():
             if port.get("name") == name and port.get("protocol", "TCP") == protocol:
                 return int(port["containerPort"])

@@ -33,6 +33,7 @@ from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, NetworkEffect
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 
 
 class Destination(NamedTuple):
@@ -299,7 +300,7 @@ class Network:
     def _party(self, pod: Object) -> Party:
         ports = {
             p["name"]: int(p["containerPort"])
-            for c in pod["spec"].get("containers") or ()
+            for c in list_serving_containers(pod["spec"])
             for p in c.get("ports") or ()
             if p.get("name")
         }

@@ -20,6 +20,7 @@ from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect
 from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 
 #: Responses from this status on are errors to the caller.
 _ERROR: Final = 400
@@ -54,7 +55,7 @@ def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tu
     """List the active rules for connections to a port of a pod. The proxy ends with the container it was started
     for.
     """
-    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    statuses = list_serving_statuses(pod)
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
     found: list[HttpRule] = []
     for effect in effects:

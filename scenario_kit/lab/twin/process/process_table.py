@@ -12,6 +12,7 @@ from scenario_kit.lab.twin.cluster.files import parse_configuration, read_mounte
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, identify, list_containers, list_listeners
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -111,7 +112,7 @@ class ProcessTable:
 
     def _of_pod(self, view: View, pod: Object, t: float) -> list[Process]:
         uid = str(pod["metadata"]["uid"])
-        statuses = {s["name"]: s for s in (pod.get("status") or {}).get("containerStatuses") or ()}
+        statuses = {s["name"]: s for s in list_serving_statuses(pod)}
         result = []
         for spec in list_containers(pod):
             status = statuses.get(spec["name"]) or {}

@@ -10,6 +10,7 @@ from scenario_kit.lint.rules.alerts.query_values.verdict import holds_whatever
 from scenario_kit.lint.rules.alerts.series_of_app import list_healthy
 from scenario_kit.model import App, Check, Object, Reference
 from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, ObjectCheck, ProbeCheck
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import find_position, read_pod_labels, read_spec
@@ -77,7 +78,7 @@ def _explain_probe(check: ProbeCheck, objects: Sequence[Object], app: App) -> st
 
 def _list_ports(workload: Object) -> list[Any]:
     pod = (read_spec(workload).get("template") or {}).get("spec") or {}
-    return [port.get("containerPort") for each in pod.get("containers") or () for port in each.get("ports") or ()]
+    return [port.get("containerPort") for each in list_serving_containers(pod) for port in each.get("ports") or ()]
 
 
 def _explain_endpoints(check: EndpointsCheck, objects: Sequence[Object], app: App) -> str:

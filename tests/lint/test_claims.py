@@ -209,7 +209,7 @@ def test_victim_that_is_a_root_cause_gets_no_edges(tmp_path):
         f.fix for f in lint_scenario(scenario(meet, tmp_path)) if f.code == "SK116" and "leads to the root" in f.message
     ]
     assert reported == [
-        "remove the edge: fault 'cart-down' is a root cause",
+        "remove the edge, and any that only lead to it: fault 'cart-down' is a root cause",
         "reverse the edge",
     ]
 

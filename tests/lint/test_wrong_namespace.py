@@ -91,6 +91,13 @@ def test_hyphenated_name_is_not_split(tmp_path: Path) -> None:
         ("a b", "a b a b", 2, "a b"),
         ("", "a b", 1, ""),
         ("a bc d", "b c", 1, ""),
+        ("It shows the list of hotels late.", "pages show the list of hotels", 4, ""),
+        (
+            "Orders fail as nobody answers the calls.",
+            "nobody answers the calls for quotes",
+            4,
+            "nobody answers the calls",
+        ),
     ],
 )
 def test_longest_run_of_words_is_found(text: str, source: str, least: int, expected: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, Rendering
+from scenario_kit.lint.context.catalog_context import USE, AppCase, FaultCase, Rendering
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Put
@@ -17,6 +17,10 @@ from scenario_kit.render.templating.engine import explain_invalid_template
 #: Codes by which a fault rejects targets and parameters.
 _REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
 _PARTS: Final = "changes|undo|effect|undone|entities|solutions|decoys"
+#: Parameters are rendered with their defaults.
+_DEFAULT: Final = "give each parameter a default: a scenario only has to name a target"
+#: What messages call a fault that no scenario uses.
+_UNNAMED: Final = re.compile(rf"(parameters?(?: '[^']+')?) of fault '{USE}'|fault '{USE}'")
 #: Places in messages: ``changes[0].patch.target``.
 _SPELLED: Final = re.compile(rf"\b({_PARTS})((?:\[\d+\]|\.[A-Za-z_]+)*)")
 
@@ -45,8 +49,9 @@ def check_expressions(case: FaultCase) -> Iterator[Problem]:
             if finding.code not in _REFUSALS and finding.message not in reported:
                 reported.add(finding.message)
                 aimed = f" (aimed at {rendering.use.target} of {rendering.app.name})"
-                fix = finding.fix or "correct the template"
-                yield Problem(_place(finding.message), finding.message + aimed, finding.observed, finding.expected, fix)
+                fix = finding.fix or ("correct the template" if finding.code != "SK109" else _DEFAULT)
+                message = _UNNAMED.sub(lambda found: found[1] or "the fault", finding.message) + aimed
+                yield Problem(_place(finding.message), message, finding.observed, finding.expected, fix)
 
 
 def _place(message: str) -> Place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import msgspec
 
@@ -22,8 +23,12 @@ from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
+from scenario_kit.render.faults.applicability import find_offers
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE
 from scenario_kit.render.simulation.changes import find_target
+
+#: Maximum number of targets in a message.
+_SHOWN: Final = 6
 
 
 @register_check("SK304")
@@ -33,7 +38,18 @@ def check_no_effect(case: LintContext) -> Iterator[Problem]:
             yield Problem((*place, "parameters"), error.message, "the app as it was", "a change of the app", error.fix)
     for place, finding in case.unrendered:
         if finding.code == "SK304":
-            yield Problem((*place, "parameters"), finding.message, finding.observed, finding.expected, finding.fix)
+            fix = finding.fix + _describe_targets(case, place)
+            yield Problem((*place, "parameters"), finding.message, finding.observed, finding.expected, fix)
+
+
+def _describe_targets(case: LintContext, place: Place) -> str:
+    """Return the objects of the app at which a refused fault has an effect with its defaults."""
+    use = case.scenario.spec.faults[place[2]] if place[:2] == ("spec", "faults") and isinstance(place[2], int) else None
+    if use is None or case.app is None or case.objects is None or use.type not in case.types:
+        return ""
+    found = [str(each.target) for each in find_offers(case.types[use.type], case.app, case.objects)]
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f" (possible targets: {', '.join(found[:_SHOWN]) or 'none in this app with these options'}{more})"
 
 
 @register_check("SK121")

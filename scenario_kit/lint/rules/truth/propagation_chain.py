@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.expectations import list_possible_entities
+from scenario_kit.lint.rules.truth.service_map import find_component
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.propagation import find_reachable
@@ -39,18 +40,20 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
     reached = find_reachable(roots, edges)
     for i, (start, end) in enumerate(edges):
         if end in triggers:
+            if _suffers_too(case, i, start in find_reachable(roots, [edge for edge in edges if end not in edge])):
+                continue
             message = f"an edge leads to {_format_node(end)}, a Trigger, which has no cause"
             yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix="reverse the edge")
             continue
         if start in triggers:  # a trigger may precede what sustains the incident
             continue
         if end in roots:
-            message = f"an edge leads to the root cause {_format_node(end)}"
+            message = f"an edge leads to the root cause {_describe_end(truth.propagation[i].to, end)}"
             fix = "reverse the edge"
             if start in roots:
                 fix = "remove the edge: both are root causes"
             elif start in find_reachable(roots - {end}, [edge for edge in edges if end not in edge]):
-                fix = f"remove the edge: {_format_node(end)} is a root cause"
+                fix = f"remove the edge, and any that only lead to it: {_format_node(end)} is a root cause"
             yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix=fix)
         elif start not in reached:
             message = f"no edge leads from a root cause to {_format_node(start)}"
@@ -60,6 +63,21 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
             message = f"no edge leads to {alert.entity}, on which {alert.name} must fire"
             yield Problem(("spec", "expect", "alerts", j, "entity"), message, fix=f"add an edge to {alert.entity}")
     yield from _check_loose_ends(case, edges, reached)
+
+
+def _suffers_too(case: LintContext, number: int, reached: bool) -> bool:
+    """Return whether an edge leads to a component that a Trigger touches and the cause affects as well.
+
+    For example: a service is restarted (the trigger), and does not come up without its broken database.
+    """
+    edge = case.scenario.spec.ground_truth.propagation[number]
+    ends = [find_component(case.app, ref) for ref in (edge.from_, edge.to)] if case.app else []
+    source, end = ends or (None, None)
+    if not reached or case.app is None or source is None or end is None or end.role == "Load":
+        return False
+    alerts = [alert.entity for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
+    called = any((call.caller, call.callee) == (end.name, source.name) for call in case.app.calls)
+    return called and edge.to in alerts
 
 
 def _resolve_node(case: LintContext, ref: Reference) -> Reference:
@@ -95,8 +113,9 @@ def _check_loose_ends(
     case: LintContext, edges: list[tuple[Reference, Reference]], reached: set[Reference]
 ) -> Iterator[Problem]:
     """Report a chain that ends at an object on which no alert is expected."""
-    alerts = [alert for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
-    if not alerts:
+    expect = case.scenario.spec.expect
+    alerts = [alert for alert in expect.alerts if alert.alert_class != "MustNotFire"]
+    if not alerts or expect.silent:  # in a silent incident, the checks show the end of the chain
         return
     alerting = {_resolve_node(case, alert.entity) for alert in alerts if alert.entity} | _list_alert_objects(case)
     starts = {start for start, _ in edges}
@@ -116,6 +135,11 @@ def _list_alert_objects(case: LintContext) -> set[Reference]:
         if case.app
         else set()
     )
+
+
+def _describe_end(written: Reference, node: Reference) -> str:
+    """Return the end of an edge as written, with the fault whose object it is."""
+    return _format_node(node) if written.groupless == node else f"{written} of {_format_node(node)}"
 
 
 def _format_node(node: Reference) -> str:

@@ -15,6 +15,9 @@ from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.authored.scenario import FAULT_NODE, LABELLED
 
+#: Kinds of objects that a workload owns, and that an answer may name in its place.
+_OWNED = frozenset({"Pod", "ReplicaSet"})
+
 
 @register_check("SK112")
 def check_known_causes(case: LintContext) -> Iterator[Problem]:
@@ -28,6 +31,8 @@ def check_known_causes(case: LintContext) -> Iterator[Problem]:
             if not case.exists(entity):
                 known = [*case.entities(cause.fault, "Cause"), *case.names()]
                 fix, edits = did_you_mean(entity, known), fix_reference((*place, *where), entity, known)
+                if where[0] == "aliases" and entity.kind in _OWNED:
+                    fix, edits = f"remove it: a {entity.kind} counts as its workload without being named", ()
                 message = f"'{entity}' is neither an object of {case.scenario.spec.app.name} nor created by a fault"
                 yield Problem((*place, *where), message, entity, fix=fix, edits=edits)
             elif where[0] == "aliases" and (own := find_intended(case, entity)):  # an entity: SK405

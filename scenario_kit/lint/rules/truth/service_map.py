@@ -30,7 +30,7 @@ def check_calls(case: LintContext) -> Iterator[Problem]:
         return
     yield from _check_unwritten(case, app)
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
-        source, end = _find_component(app, edge.from_), _find_component(app, edge.to)
+        source, end = find_component(app, edge.from_), find_component(app, edge.to)
         if source is None and end is not None:
             yield from _check_first_step(case, app, i, end)
         if source is None or end is None or source == end or _calls(app, end.name, source.name):
@@ -84,8 +84,8 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
     refs = {fault.target, *(e.ref for e in fault.entities if e.role != "Artefact")}
     refs |= {ref for c in fault.changes if (ref := c.operation.ref)}
     refs |= {field.of for field in list_written_fields(fault.changes, case.objects, app)}
-    touched = [c for c in app.components if any(_find_component(app, ref) == c for ref in refs)]
-    aimed = _find_component(app, fault.target)
+    touched = [c for c in app.components if any(find_component(app, ref) == c for ref in refs)]
+    aimed = find_component(app, fault.target)
     if aimed is None or aimed.role not in ("App", "Entry", "Store", "Queue"):
         return
     if end in touched or any(_calls(app, end.name, c.name) for c in touched):
@@ -101,7 +101,7 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
     yield Problem(place, message, f"{start} → {end.workload}", "a component that the fault touches, or its caller", fix)
 
 
-def _find_component(app: App, ref: Reference) -> Component | None:
+def find_component(app: App, ref: Reference) -> Component | None:
     """Return the component of a node; None for faults, and for objects without a component."""
     if ref.kind == FAULT_NODE or ref.namespace not in ("app", *app.namespaces):
         return None
@@ -165,12 +165,12 @@ def _expects_silence(case: LintContext, component: Component) -> bool:
 def _list_after(case: LintContext, app: App, component: Component) -> Sequence[Component]:
     """Return the components to which edges lead from this one."""
     edges = [e for e in case.scenario.spec.ground_truth.propagation if e.from_ == component.workload]
-    return [c for edge in edges if (c := _find_component(app, edge.to)) is not None]
+    return [c for edge in edges if (c := find_component(app, edge.to)) is not None]
 
 
 def _is_load_cause(case: LintContext) -> bool:
     """Return whether a cause is the load generator."""
     app = case.app
     causes = [e for use in case.scenario.spec.faults for e in (use.target, *case.entities(use.name, "Cause"))]
-    found = [_find_component(app, cause) for cause in causes] if app else []
+    found = [find_component(app, cause) for cause in causes] if app else []
     return any(component is not None and component.role == "Load" for component in found)

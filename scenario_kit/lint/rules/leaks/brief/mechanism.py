@@ -11,6 +11,7 @@ from scenario_kit.lint.rules.leaks.brief.text import (
     find_phrases,
     may_contain_name,
     name_pattern,
+    quote,
     split_name,
     split_sentences,
 )
@@ -86,17 +87,17 @@ class Broken(NamedTuple):
 
 
 def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
-    """Yield statements of how one of the broken objects failed, as quoted from the text or as name and term."""
+    """Yield statements of how one of the broken objects failed: quoted from the text, or a name beside a term."""
     terms = _TERMS.get(broken.family, [] if broken.family else _ALL)
-    yield from (found.group() for pattern in (_ZERO, _EDITED) for found in pattern.finditer(text))
-    yield from find_phrases(text, tuple(term for term in terms if term in _CHANGED))
+    yield from (quote(found.group()) for pattern in (_ZERO, _EDITED) for found in pattern.finditer(text))
+    yield from map(quote, find_phrases(text, tuple(term for term in terms if term in _CHANGED)))
     for name in broken.names:
         if contains_name(text, name):
-            yield from (f"{name} and {term}" for term in find_phrases(text, (*terms, *_WORKLOAD[:2])))
-            for sentence in split_sentences(text):
-                if contains_name(sentence, name):
-                    yield from (f"{name} and {term}" for term in find_phrases(sentence, _ALL))
-        yield from _find_actions(text, _build_head_patterns(text, name))
+            found = set(find_phrases(text, (*terms, *_WORKLOAD[:2])))
+            sentences = [sentence for sentence in split_sentences(text) if contains_name(sentence, name)]
+            found.update(term for sentence in sentences for term in find_phrases(sentence, _ALL))
+            yield from (f"the name '{name}' together with the term '{term}'" for term in sorted(found))
+        yield from map(quote, _find_actions(text, _build_head_patterns(text, name)))
 
 
 def _build_head_patterns(text: str, name: str) -> Iterable[str]:

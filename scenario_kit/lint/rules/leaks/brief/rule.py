@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.context.scenario_context import LintContext
@@ -19,6 +19,7 @@ from scenario_kit.lint.rules.leaks.brief.text import (
     find_invisible,
     find_unusual,
     normalize_text,
+    quote,
     split_sentences,
 )
 from scenario_kit.lint.rules.leaks.ngrams import find_repeated
@@ -47,35 +48,33 @@ _UNITS: Final = r"(?:[KMG]i?B?|mebibytes?|gibibytes?|m|millicores?|mcpu)"
 def check_brief(case: LintContext) -> Iterator[Problem]:
     text = normalize_text(case.scenario.spec.brief)
     written = case.scenario.spec.brief
-    leaks = list(dict.fromkeys((*find_invisible(written), *find_unusual(written), *_find_leaks(case, text))))
+    odd = (*find_invisible(written), *find_unusual(written))
+    leaks = list(dict.fromkeys((*map(quote, odd), *_find_leaks(case, text))))
     foreign = {sentence: words for sentence in split_sentences(text) if (words := judge_sentence(sentence))}
     broken = {ref.name for use in case.scenario.spec.faults for ref in _list_broken_objects(case, use)}
     named = [name for name in sorted(broken) if any(contains_name(sentence, name) for sentence in foreign)]
-    leaks += [f"{name} in a sentence that is not in English" for name in named]
+    leaks += [f"{quote(name)} in a sentence that is not in English" for name in named]
     if leaks:
-        message = f"the brief contains {_quote(leaks)}"
+        message = f"the brief contains {', '.join(leaks)}"
         yield Problem(("spec", "brief"), message, text[:120], "symptoms only")
     elif foreign:
         strange = dict.fromkeys(word for words in foreign.values() for word in words)
-        message = f"the brief is not in English, so no rule can check it: {_quote(strange)}"
+        message = f"the brief is not in English, so no rule can check it: {', '.join(map(quote, strange))}"
         fix, severity = "write it in English, or have it reviewed in its language", Severity.WARNING
         yield Problem(("spec", "brief"), message, text[:120], "a brief in English", fix, severity)
 
 
-def _quote(words: Iterable[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words)
-
-
 def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
-    yield from find_statements(text)
-    yield from (run for run, _ in find_encoded(text))
+    """Yield what gives the answer away: quoted from the text, with a remark where the words alone do not explain it."""
+    yield from map(quote, find_statements(text))
+    yield from (quote(run) for run, _ in find_encoded(text))
     yield from _find_quotations(case, text)
-    yield from (word for word in _WORD.findall(text) if _has_mixed_alphabets(word))
+    yield from (quote(word) for word in _WORD.findall(text) if _has_mixed_alphabets(word))
     spec = case.scenario.spec
     own = (case.scenario.name, *(use.name for use in spec.faults))
-    yield from (name for name in own if "-" in name and contains_word(text, name))
-    yield from (word for word in (CANARY,) if word in text)
-    yield from (word for word in dict.fromkeys(_VARIABLE.findall(text)) if word in _list_variables(case))
+    yield from (quote(name) for name in own if "-" in name and contains_word(text, name))
+    yield from (quote(word) for word in (CANARY,) if word in text)
+    yield from (quote(word) for word in dict.fromkeys(_VARIABLE.findall(text)) if word in _list_variables(case))
     components = {ref.name for ref in case.known}
     secret: set[str] = set()
     for use in spec.faults:
@@ -83,12 +82,12 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
         names = {ref.name for ref in objects}
         secret |= names | {use.type}
         if contains_word(text, use.type.replace("-", " ")):
-            yield use.type
+            yield quote(use.type)
         family = case.types[use.type].family if use.type in case.types else ""
         yield from find_mechanisms(text, Broken(tuple(sorted(names)), family))
-        yield from _find_references(text, objects)
-        yield from _find_values(text, use, components)
-    yield from (f"{name} in disguise" for name in find_disguised(text, sorted(secret)))
+        yield from map(quote, _find_references(text, objects))
+        yield from map(quote, _find_values(text, use, components))
+    yield from (f"{quote(name)} in disguise" for name in find_disguised(text, sorted(secret)))
 
 
 def _list_variables(case: LintContext) -> set[str]:
@@ -128,14 +127,20 @@ def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str
 
 
 def _find_quotations(case: LintContext, text: str) -> Iterator[str]:
-    """Yield phrases that the brief shares with texts that give the answer away."""
+    """Yield phrases that the brief shares with texts that give the answer away, and where they stand."""
     spec = case.scenario.spec
     cause = _REASON.search(spec.title)
-    sources = [(spec.title[cause.end() :], _FEW) if cause else ("", _FEW), (spec.description, _MANY)]
-    sources += [(edge.because, _FEW) for edge in spec.ground_truth.propagation]
-    sources += [(solution.description, _FEW) for solution in spec.solutions]
-    sources += [(words, _MANY) for known in case.types.values() for words in (known.title, known.description)]
-    yield from dict.fromkeys(words for source, least in sources if (words := find_repeated(text, source, least)))
+    sources = [("the title", spec.title[cause.end() :] if cause else "", _FEW)]
+    sources += [("the description", spec.description, _MANY)]
+    sources += [("`because` of an edge", edge.because, _FEW) for edge in spec.ground_truth.propagation]
+    sources += [(f"solution {quote(solution.name)}", solution.description, _FEW) for solution in spec.solutions]
+    for known in case.types.values():
+        sources += [(f"fault type {quote(known.name)}", words, _MANY) for words in (known.title, known.description)]
+    found: dict[str, str] = {}
+    for where, source, least in sources:
+        if words := find_repeated(text, source, least):
+            found.setdefault(words, where)
+    yield from (f"{quote(words)}, as in {where}" for words, where in found.items())
 
 
 def _has_mixed_alphabets(word: str) -> bool:

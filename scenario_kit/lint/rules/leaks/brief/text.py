@@ -129,3 +129,8 @@ def split_name(name: str) -> tuple[str, ...]:
 def find_phrases(text: str, phrases: tuple[str, ...]) -> Iterator[str]:
     """Yield the phrases that the text contains."""
     yield from (phrase for phrase in phrases if contains_word(text, phrase))
+
+
+def quote(words: str) -> str:
+    """Return words of a text in quotation marks."""
+    return f"'{words}'"

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.admission.judgement import collect_created
 from scenario_kit.admission.reads import list_waits
 from scenario_kit.lint.context.catalog_context import FaultCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.healthy_checks import explain_healthy
+from scenario_kit.lint.rules.alerts.lasting_checks import explain_lasting
 from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
 from scenario_kit.lint.rules.alerts.object_values.verdict import explain_constant_object
 from scenario_kit.lint.rules.alerts.query_values.value_bounds import NOTHING
 from scenario_kit.lint.rules.alerts.query_values.verdict import OPERATORS, explain_constant_query, holds_whatever
 from scenario_kit.lint.rules.alerts.series_of_app import is_for_lab, list_unseen
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model import Check, Decoy, Solution
+from scenario_kit.model import Check
 from scenario_kit.model.authored.check import EndpointsCheck, LogCheck, ObjectCheck, ProbeCheck, QueryCheck
 from scenario_kit.model.kubernetes.re2 import compile_pattern
-from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 _AT_REST: Final = "check an object that the fault or a decoy could change, or what the app's users would notice"
 #: Maximum number of addresses that a check can ask for.
@@ -64,7 +63,6 @@ _STATUS: Final = {
 @register_check("SK141")
 def check_constant(case: LintContext) -> Iterator[Problem]:
     spec = case.scenario.spec
-    touched = None
     for_lab = case.app is not None and is_for_lab(case.catalog, case.app, tuple(case.types.values()))
     for i, check in enumerate(spec.expect.checks):
         place: Place = ("spec", "expect", "checks", i)
@@ -79,11 +77,8 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
         ):
             fix = "check what the fault changes, or write `stays: true` if it must keep holding"
             yield Problem(place, reported, "true before the fault", "false before the fault", fix)
-        elif check.stays and check.object and not case.unrendered:
-            touched = _list_touched(case) if touched is None else touched
-            if _is_at_rest(check.object, touched):
-                message = f"nothing in the scenario changes {check.object.ref}, so the check cannot fail"
-                yield Problem(place, message, "true throughout", "a check that may fail", _AT_REST)
+        elif (check.stays or spec.ground_truth.outcome == "NoIncident") and (message := explain_lasting(check, case)):
+            yield Problem(place, message, "true throughout", "a check that may fail", _AT_REST)
     yield from _check_waits(case, for_lab=for_lab)
 
 
@@ -94,27 +89,6 @@ def _check_waits(case: LintContext, *, for_lab: bool) -> Iterator[Problem]:
             if message := explain_constant(check, for_lab=for_lab):
                 place = (*procedure.place, "changes", i, "until")
                 yield Problem(place, message, _format_question(check), "a check that may fail")
-
-
-def _is_at_rest(check: ObjectCheck, touched: frozenset[tuple[str, str]]) -> bool:
-    """Return whether a check reads what only a change writes, of an object that no change of the scenario touches."""
-    written = list_names(check.path)[:1] != ("status",) and check.ref.kind in (*WORKLOADS, "Service", "ConfigMap")
-    return written and check.ref.bare not in touched
-
-
-def _list_touched(case: LintContext) -> frozenset[tuple[str, str]]:
-    """Return kinds and names of the objects that changes of the scenario write, or controllers on their behalf."""
-    changes = [change for fault in case.faults.values() for change in fault.changes]
-    changes += [change for procedure in case.procedures() for change in procedure.changes]
-    for fault in case.faults.values():
-        procedures: tuple[Solution | Decoy, ...] = (*fault.solutions, *fault.decoys)
-        changes += [change for procedure in procedures for change in procedure.changes]
-    flags = case.app.flags if case.app else None
-    found = {ref for change in changes if (ref := change.operation.about(flags))}
-    made = {body["kind"] for body in (*collect_created(changes), *(case.objects or ()))}
-    if made & {"Job", "CronJob", "HorizontalPodAutoscaler"}:  # these may write any object
-        found |= {(obj["kind"], obj["metadata"]["name"]) for obj in case.objects or ()}
-    return frozenset(found)
 
 
 @register_check("SK141", "Fault")

@@ -34,6 +34,8 @@ _GROWING: Final[dict[str, Callable[[float], float]]] = {
 }  # fmt: skip
 #: Functions of one element, which keep its labels: what is known of two elements is known of their results.
 ELEMENTWISE: Final = frozenset({*_GROWING, "abs", "clamp", "clamp_min", "clamp_max", "round"})
+#: Functions that are 0 for a series that never changes.
+_OF_CHANGE: Final = frozenset({"changes", "resets", "delta", "idelta", "deriv", "stddev_over_time", "stdvar_over_time"})
 _ABSENCE: Final = ("absent", "absent_over_time")
 #: Functions whose first argument is a number, and the last one the series.
 _PARAMETRIC: Final = ("histogram_quantile", "quantile_over_time", "histogram_fraction")
@@ -57,6 +59,8 @@ def bound_call(name: str, arguments: Sequence[ValueBounds]) -> ValueBounds:
         return subject
     if name == "scalar":  # no number unless there is exactly one series
         return subject.largest._replace(sure=subject.sure and subject.bare, bare=True, labelled=False)
+    if name in _OF_CHANGE and subject.low == subject.high:  # the series is a constant
+        return subject.span(0, 0)._replace(counts=True)
     if name in _FIXED:
         return subject.span(*_FIXED[name])._replace(counts=False)
     return _bound_transformation(name, subject, arguments)

@@ -9,15 +9,16 @@ from typing import Any, Final
 
 from scenario_kit.lint.rules.alerts.promql import read_number
 from scenario_kit.lint.rules.alerts.query_values.call_bounds import bound_aggregate, bound_call
+from scenario_kit.lint.rules.alerts.query_values.linear_terms import bound_difference
 from scenario_kit.lint.rules.alerts.query_values.metric_bounds import bound_metric
 from scenario_kit.lint.rules.alerts.query_values.term_relations import (
     complements,
     find_filtered,
-    get_difference,
     is_at_most,
     is_same,
     matches_by_all_labels,
     returns_bool,
+    strip,
 )
 from scenario_kit.lint.rules.alerts.query_values.value_bounds import (
     ANY,
@@ -32,6 +33,9 @@ from scenario_kit.lint.rules.alerts.query_values.value_bounds import (
 #: Bounds of parts of an expression, by their text.
 Known = Mapping[str, ValueBounds]
 NO_TERMS: Final[Known] = MappingProxyType({})
+_ZERO: Final = ValueBounds(0, 0)
+#: Aggregations that are at most the sum, where no value is negative.
+_BELOW_SUM: Final = ("max", "min", "avg", "quantile")
 _TURNED: Final = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
@@ -78,14 +82,16 @@ def _bound_binary(node: Any, known: Known) -> ValueBounds:
     if operator in COMPARISONS:
         return _bound_comparison(node, operator, left, right)
     low, high = calculate(operator, left, right)
-    if operator == "-" and (difference := get_difference(node)) is not None:
-        low = high = difference
-    elif operator == "-" and is_at_most(node.lhs, node.rhs):
+    if operator == "-" and (difference := bound_difference(node)) is not None:
+        low, high = difference
+    elif operator == "-" and _is_at_most(node.lhs, node.rhs):
         high = min(high, 0)
-    elif operator == "-" and is_at_most(node.rhs, node.lhs):
+    elif operator == "-" and _is_at_most(node.rhs, node.lhs):
         low = max(low, 0)
     elif operator == "/" and matches_by_all_labels(node):
         low, high = _bound_ratio(node, left, right, (low, high))
+    elif operator == "/" and _is_share_of_sum(node, left):
+        high = min(high, 1)
     divides = operator in ("/", "%") and right.low <= 0 <= right.high  # 0/0 is no number
     paired = _pair(node, left, right)
     return paired._replace(low=low, high=high, sure=paired.sure and not divides)
@@ -96,11 +102,42 @@ def _bound_ratio(node: Any, left: ValueBounds, right: ValueBounds, ends: tuple[f
     if is_same(node.lhs, node.rhs):
         return 1, 1
     low, high = ends
-    if left.low >= 0 and right.low >= 0 and is_at_most(node.lhs, node.rhs):
+    if left.low >= 0 and right.low >= 0 and _is_at_most(node.lhs, node.rhs):
         high = min(high, 1)
-    if left.low >= 0 and right.low >= 0 and is_at_most(node.rhs, node.lhs):
+    if left.low >= 0 and right.low >= 0 and _is_at_most(node.rhs, node.lhs):
         low = max(low, 1)
     return low, high
+
+
+def _is_at_most(left: Any, right: Any) -> bool:
+    """Return whether the left expression never exceeds the right one, also by the bounds of what they aggregate."""
+    if is_at_most(left, right):
+        return True
+    left, right = strip(left), strip(right)
+    if {type(left).__name__, type(right).__name__} != {"AggregateExpr"} or str(left.modifier) != str(right.modifier):
+        return False
+    kinds, inner = (str(left.op), str(right.op)), compute_bounds(left.expr)
+    if kinds == ("sum", "count"):  # a sum of values of at most 1
+        return inner.high <= 1 and is_same(_find_compared(left.expr), _find_compared(right.expr))
+    return kinds[0] in _BELOW_SUM and kinds[1] == "sum" and inner.low >= 0 and is_same(left.expr, right.expr)
+
+
+def _find_compared(node: Any) -> Any:
+    """Return the expression that has the same series: what comparisons with `bool` compare with numbers."""
+    node = strip(node)
+    while type(node).__name__ == "BinaryExpr" and returns_bool(node) and read_number(node.rhs) is not None:
+        node = strip(node.lhs)
+    return node
+
+
+def _is_share_of_sum(node: Any, left: ValueBounds) -> bool:
+    """Return whether each value is divided by the sum of its group: `x / on (a) group_left () sum by (a) (x)`."""
+    total, matching = strip(node.rhs), node.modifier.matching
+    if type(total).__name__ != "AggregateExpr" or str(total.op) != "sum" or not is_same(strip(node.lhs), total.expr):
+        return False
+    by = set(total.modifier.labels) if total.modifier is not None else set()
+    grouped = total.modifier is None or str(total.modifier.type).endswith("By")
+    return left.low >= 0 and grouped and str(matching).startswith("on") and by == set(matching.labels)
 
 
 def _pair(node: Any, left: ValueBounds, right: ValueBounds) -> ValueBounds:
@@ -192,9 +229,9 @@ def _narrow(kept: ValueBounds, operator: str, other: ValueBounds) -> ValueBounds
 def compares_always(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
     """Return whether a comparison holds for all values."""
     operator = str(node.op)
-    if (difference := get_difference(node)) is not None:
-        return COMPARISONS[operator](difference, 0)
-    if operator in ("<=", ">=") and is_at_most(*_order(node, operator)):
+    if (difference := bound_difference(node)) is not None and holds_always(ValueBounds(*difference), operator, _ZERO):
+        return True
+    if operator in ("<=", ">=") and _is_at_most(*_order(node, operator)):
         return True
     if operator == ">" and right.low == right.high == -inf:  # less than any sample
         return True
@@ -204,9 +241,10 @@ def compares_always(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
 def compares_never(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
     """Return whether a comparison holds for no value."""
     operator = str(node.op)
-    if operator != "!=" and (difference := get_difference(node)) is not None:  # what is no number differs from itself
-        return not COMPARISONS[operator](difference, 0)
-    if operator in (">", "<") and is_at_most(*_order(node, "<=" if operator == ">" else ">=")):
+    difference = bound_difference(node) if operator != "!=" else None  # what is no number differs from itself
+    if difference is not None and holds_never(ValueBounds(*difference), operator, _ZERO):
+        return True
+    if operator in (">", "<") and _is_at_most(*_order(node, "<=" if operator == ">" else ">=")):
         return True
     return holds_never(left, operator, right)
 

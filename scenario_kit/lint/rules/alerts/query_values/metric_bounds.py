@@ -26,6 +26,9 @@ _COUNTED: Final = re.compile(r"kube_\w+|container_\w+|\w+_(total|count|sum|bucke
 #: The earliest time that a timestamp can be, 2001-09-09, and the latest, in 2286.
 TIME: Final = ValueBounds(1e9, 1e10)
 
+#: Names of times that may be in the future.
+_PLANNED: Final = re.compile(r"expir|not_after|next|renew|deadline|schedule_timestamp")
+
 
 def bound_metric(selector: Any) -> ValueBounds:
     """Return the bounds of a selected series."""
@@ -39,6 +42,11 @@ def bound_metric(selector: Any) -> ValueBounds:
     if _STATES.fullmatch(name):
         return ValueBounds(0, 1, labelled=True)
     return ValueBounds(0 if _COUNTED.fullmatch(name) else -inf, labelled=True)
+
+
+def tells_past(selector: Any) -> bool:
+    """Return whether a series holds the time of something that has happened, not of something planned."""
+    return bound_metric(selector)[:2] == TIME[:2] and _PLANNED.search(str(selector.name or "")) is None
 
 
 def accepts_value(matcher: Any, value: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from math import inf, isnan, pi
+from math import inf, isnan, nextafter, pi
 from typing import Final, NamedTuple
 
 
@@ -109,7 +109,7 @@ def _invert(value: float) -> float:
 
 
 def _take_remainder(left: ValueBounds, right: ValueBounds) -> tuple[float, float]:
-    most = max(abs(right.low), abs(right.high))  # the remainder has the sign of the dividend
+    most = nextafter(max(abs(right.low), abs(right.high)), 0)  # less than the divisor, with the sign of the dividend
     return (0 if left.low >= 0 else max(left.low, -most)), (0 if left.high <= 0 else min(left.high, most))
 
 

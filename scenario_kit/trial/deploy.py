@@ -18,6 +18,7 @@ from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
 from scenario_kit.model.kubernetes.status import is_terminating
+from scenario_kit.render.apps.placement import list_shared
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import cluster_capacity
 from scenario_kit.trial.clean_room import list_contents, snapshot
@@ -33,6 +34,8 @@ _GOING_SECONDS: Final = 60
 #: Workloads that a message names at most.
 _NAMED: Final = 6
 _PARALLEL: Final = 8
+#: Kinds whose objects are pods, or make pods.
+_PODS: Final = (*WORKLOADS, "CronJob", "Job", "Pod", "ReplicaSet", "ReplicationController")
 _SOLVER_ROLE: Final = "oncall"
 
 
@@ -84,6 +87,17 @@ def _refuse_foreign(context: TrialContext) -> None:
             f"the namespace '{name}' exists and was not created by scenario-kit",
             fix=f"kubectl delete namespace {name}, if nothing in it is needed",
         )
+    for ref in _list_shared(context):
+        if context.cluster.get(ref) is not None:
+            raise InfrastructureError(
+                f"{ref.kind}/{ref.name}, which the app brings for the whole cluster, exists and is not this trial's",
+                fix=f"kubectl delete {ref.kind.lower()} {ref.name}, if nothing else needs it",
+            )
+
+
+def _list_shared(context: TrialContext) -> list[Reference]:
+    """List the app's objects outside of its namespaces, such as ClusterRoles and volumes."""
+    return [make_object_reference(o) for o in list_shared(context.runbook.objects)]
 
 
 def _refuse_full(context: TrialContext) -> None:
@@ -100,12 +114,13 @@ def _refuse_full(context: TrialContext) -> None:
 def _create(context: TrialContext, objects: Iterable[Object]) -> None:
     """Create objects in parallel; those created by an interrupted attempt are left alone.
 
-    Bindings follow their roles, which the API server reads to check for privilege escalation.
+    Bindings follow their roles, which the API server reads to check for privilege escalation; what makes pods follows
+    what pods are admitted and started with, such as accounts, limits, quotas and Services.
     """
-    bindings: list[Object] = []
-    others: list[Object] = []
+    stages: tuple[list[Object], ...] = ([], [], [])
     for obj in objects:
-        (bindings if obj["kind"].endswith("RoleBinding") else others).append(obj)
+        kind = obj["kind"]
+        stages[1 if kind.endswith("RoleBinding") else 2 if kind in _PODS else 0].append(obj)
 
     def one(obj: Object) -> None:
         try:
@@ -114,8 +129,8 @@ def _create(context: TrialContext, objects: Iterable[Object]) -> None:
             return
 
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        list(pool.map(one, others))
-        list(pool.map(one, bindings))
+        for stage in stages:
+            list(pool.map(one, stage))
 
 
 def _build_namespace(name: str) -> Object:
@@ -234,7 +249,10 @@ def _undo_all(context: TrialContext) -> list[Finding]:
 
 
 def remove(context: TrialContext, deadline: float) -> None:
-    """Delete the app's namespaces, contents first: a non-empty namespace terminates with a back-off."""
+    """Delete the app's namespaces, contents first: a non-empty namespace terminates with a back-off.
+
+    The app's objects of the whole cluster follow, as some are in use until then.
+    """
     if not any(context.homes().values()):
         return
     while rest := _list_rest(context):
@@ -248,6 +266,8 @@ def remove(context: TrialContext, deadline: float) -> None:
         context.clock.wait(now if context.virtual else now + 1)
         if context.virtual and _list_rest(context):
             context.clock.wait(now + TICK)
+    for ref in _list_shared(context):
+        context.cluster.delete(ref)
     for name in context.everywhere:
         context.cluster.delete(Reference("Namespace", name))
 

@@ -94,6 +94,12 @@ def test_fault_with_cluster_scope_runs_alone(runbook_of, fault):
     assert limit_concurrency(runbook_of(with_changes(fault("f"), scope="Cluster")), 4) == 1
 
 
+@pytest.mark.parametrize(("shared", "many"), [((), True), ((CREATED,), False)])
+def test_app_with_objects_of_the_whole_cluster_runs_alone(runbook_of, fault, shared, many):
+    runbook = msgspec.structs.replace(runbook_of(fault("f")), objects=(workload("100m"), *shared))
+    assert limit_concurrency(runbook, 4) == (4 if many else 1)
+
+
 def trial(name, alone=False, outcome="", leaving=False):
     labels = {ALONE_LABEL: "true"} if alone else {}
     metadata = {"name": name, "labels": labels} | ({"deletionTimestamp": "2026-01-01T00:00:00Z"} if leaving else {})

@@ -231,6 +231,18 @@ def test_manifests_mean_what_kubectl_reads(rendered, written, value):
             0,
         ),
         (
+            CONFIG.replace("{name: a}", "{name: a, annotations: {helm.sh/hook: test}}"),
+            "ConfigMap/a with the annotation helm.sh/hook: it would be created with the app",
+            "leave the object out",
+            0,
+        ),
+        (
+            CONFIG + "data:\n  b: c\n---\n" + CONFIG + "data:\n  a: d\n  b: c\n  b: c\n",
+            "`b` is written twice; first in line 12",
+            "correct",
+            13,
+        ),
+        (
             "apiVersion: v1\nkind: Namespace\nmetadata: {name: monitoring}\n",
             "Namespace/monitoring, which is not the app's",
             "declare `namespaces: {monitoring: …}`",
@@ -293,6 +305,23 @@ def test_conventional_namespaces_in_fields_become_real_ones(field, written, real
     document = {"apiVersion": "v1", "kind": "Other", "metadata": {"name": "a"}, "spec": {field: written}}
     *_, obj = place_objects(TWO, [*parse_manifests(SERVICE), document], "shop-abcd")
     assert obj["spec"][field] == real
+
+
+@pytest.mark.parametrize(
+    ("written", "real"),
+    [
+        ({"clusterIP": "10.96.0.7", "clusterIPs": ["10.96.0.7"]}, {}),
+        ({"clusterIP": "None", "clusterIPs": ["None"]}, {"clusterIP": "None", "clusterIPs": ["None"]}),
+        ({"ports": [{"port": 80, "nodePort": 30080}]}, {"ports": [{"port": 80}]}),
+        ({"healthCheckNodePort": 31000, "type": "LoadBalancer"}, {"type": "LoadBalancer"}),
+    ],
+)  # fmt: skip
+def test_addresses_and_node_ports_of_services_are_assigned(written, real):
+    """A cluster has each only once, and trials run beside each other."""
+    document = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": written}
+
+    (obj,) = place_objects(APP, [document], "shop-abcd")
+    assert obj["spec"] == real
 
 
 def test_a_name_may_occur_once_in_each_namespace():

@@ -94,6 +94,37 @@ def test_manifests_order_namespaces_access_then_bindings():
     assert [s["kind"] for s in binding["subjects"]] == ["User"]
 
 
+def test_what_makes_pods_is_created_last():
+    job = thing("Job", "seed", api="batch/v1", spec={"template": {"spec": {"containers": []}}})
+    limits = thing("LimitRange", "bounds", spec={"limits": []})
+    app = App(web(), job, limits, thing("ServiceAccount", "web"))
+    assert deploy(app.context) == []
+    assert {*app.created()[-2:]} == {"shop/Deployment/web", "shop/Job/seed"}
+
+
+def shared():
+    return thing("PriorityClass", "high", "", api="scheduling.k8s.io/v1", value=9)
+
+
+def test_objects_of_the_whole_cluster_are_made_and_removed_with_the_app():
+    app, ref = App(web(), shared()), Reference("PriorityClass", "high", "", "scheduling.k8s.io")
+    assert deploy(app.context) == []
+    assert app.cluster.get(ref) is not None
+    assert tear_down(app.context) == []
+    assert app.cluster.get(ref) is None
+    assert expect_clean(app.context) == []
+
+
+def test_an_object_of_the_cluster_that_was_there_before_is_refused():
+    app, ref = App(web(), shared()), Reference("PriorityClass", "high", "", "scheduling.k8s.io")
+    app.cluster.put(shared())
+    with pytest.raises(InfrastructureError, match="PriorityClass/high, which the app brings"):
+        deploy(app.context)
+    assert app.context.baseline() is None
+    tear_down(app.context)
+    assert app.cluster.get(ref) is not None
+
+
 def visible(visibility="Visible"):
     chaos = thing("PodChaos", "x", api="chaos-mesh.org/v1alpha1", spec={"mode": "all", "selector": {}})
     return Fault(name="f", type="t", version=1, target=Reference("Deployment", "web"), visibility=visibility, effect=(),

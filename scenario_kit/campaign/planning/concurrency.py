@@ -15,7 +15,7 @@ from scenario_kit.model.chaos.kinds import SCHEDULE, get_experiment
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import ALONE_LABEL
-from scenario_kit.render.apps.placement import CLUSTER_KINDS
+from scenario_kit.render.apps.placement import CLUSTER_KINDS, list_shared
 
 #: A change that requests more pods or cores leaves too little capacity for other trials.
 _MOST_PODS: Final = 20
@@ -32,6 +32,8 @@ def limit_concurrency(runbook: Runbook, parallel: int) -> int:
 def runs_alone(runbook: Runbook) -> bool:
     """Return whether a trial reaches beyond its app, or needs too much capacity, so that it must run alone."""
     if any(fault.scope == "Cluster" for fault in runbook.faults):
+        return True
+    if list_shared(runbook.objects):
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
     each = {(o["kind"], o["metadata"]["name"]): _count_cores(o) for o in runbook.objects}

@@ -186,15 +186,20 @@ def _explain_yaml(error: yaml.YAMLError, folder: Path, version: str, text: str) 
     cause = find_cause(text, parsed)
     line = (text.split("\n")[cause.at[0] : cause.at[0] + 1] or [""])[0]
     where = f"line {cause.at[0] + 1} of the output, `{line.strip():.120}`: "
-    return _build_unusable(folder, version, f"{where}{cause.message}", _find_line(folder, version, line), fix=cause.fix)
+    at = _find_line(folder, version, line, cause.at[0])
+    return _build_unusable(folder, version, f"{where}{cause.message}", at, fix=cause.fix)
 
 
-def _find_line(folder: Path, version: str, line: str) -> Position | None:
-    """Find the only line of the version's templates, or else of shared ones, that has this text."""
+def _find_line(folder: Path, version: str, line: str, number: int) -> Position | None:
+    """Find the only line of the version's templates, or else of shared ones, that has this text.
+
+    Where several have it, the one of that number is meant, as in manifests without expressions.
+    """
     files = sorted((folder / version).rglob("*.j2")), sorted(folder.glob("*.j2"))
     for group in files if line.strip() else ():
         lines = [(path, i, each) for path in group for i, each in enumerate(path.read_text().split("\n"))]
         found = [(path, i) for path, i, each in lines if each == line]
+        found = found[:1] if len(found) == 1 else [each for each in found if each[1] == number]
         if len(found) == 1:
             path, i = found[0]
             return Position(path=str(path), line=i + 1, column=len(line) - len(line.lstrip()) + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
@@ -30,6 +30,10 @@ CLUSTER_KINDS: Final = frozenset(
         "ValidatingAdmissionPolicyBinding", "VolumeAttachment", "VolumeAttributesClass",
     }
 )  # fmt: skip
+#: Fields of a Service that belong to the whole cluster: each trial's Service gets other values.
+_ASSIGNED: Final = ("clusterIP", "clusterIPs", "healthCheckNodePort")
+#: Annotations by which a deployment tool, and nothing else, decides when an object is created and deleted.
+_HOOKS: Final = ("helm.sh/hook", "argocd.argoproj.io/hook")
 #: Code of the findings about manifests.
 UNUSABLE: Final = "SK123"
 #: Kinds whose names must be unique across all namespaces of an app: components name them without a namespace.
@@ -44,7 +48,7 @@ def place_objects(app: App, documents: Sequence[Any], namespace: str) -> tuple[O
 
     Wherever manifests name the app's conventional namespaces, as those that run elsewhere do, the real ones are put:
     as the namespace of objects and of subjects, and behind the names of Services in addresses. An app's own Namespaces
-    are left out, as each trial creates them.
+    are left out, as each trial creates them, and so are addresses and node ports that a cluster has only once.
 
     Args:
         app: the app in one version.
@@ -81,8 +85,13 @@ def _find_mistake(app: App, document: Any) -> AuthoringError | None:
     if wrong := find_misshapen(document):
         name = metadata.get("name") if isinstance(metadata, Mapping) else ""
         return _build(f"{subject} an invalid {document['kind']}/{name}: {wrong}")
+    named = f"{document['kind']}/{document['metadata']['name']}"
     if place := find_lacking(document):
-        return _build(f"{subject} an invalid {document['kind']}/{document['metadata']['name']}: {place} is missing")
+        return _build(f"{subject} an invalid {named}: {place} is missing")
+    for key in _HOOKS:
+        if key in (document["metadata"].get("annotations") or {}):
+            message = f"{subject} {named} with the annotation {key}: it would be created with the app, and stay"
+            return _build(message, fix="leave the object out, or, if the app needs it at its start, the annotation")
     return None
 
 
@@ -156,7 +165,23 @@ def _place(app: App, document: Object, namespace: str) -> Object:
         symbol = symbolise_namespace(own, app.namespace)
         place = resolve_namespace(namespace, symbol) if symbol in (APP_NAMESPACE, *app.namespaces) else own
         document["metadata"] = {"name": metadata["name"], "namespace": place, **metadata} | {"namespace": place}
+    if document["kind"] == "Service":
+        _leave_assignment(document.get("spec") or {})
     return document
+
+
+def _leave_assignment(spec: dict[str, Any]) -> None:
+    """Leave it to the API server to assign addresses and node ports of a Service."""
+    for field in _ASSIGNED:
+        if spec.get(field) not in ("None", ["None"]):
+            spec.pop(field, None)
+    for port in spec.get("ports") or ():
+        port.pop("nodePort", None)
+
+
+def list_shared(objects: Iterable[Object]) -> list[Object]:
+    """List the objects of a rendered app that belong to no namespace; a cluster has one of each name."""
+    return [obj for obj in objects if obj["kind"] in CLUSTER_KINDS]
 
 
 def _find_repetition(app: App, objects: Sequence[Object], namespace: str) -> AuthoringError | None:

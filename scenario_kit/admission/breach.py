@@ -16,7 +16,7 @@ class Breach(NamedTuple):
     """A field that is not admitted: code, place, value and message.
 
     ``declared`` is the declaration that would admit it: a capability in ``requires``, the scope ``Cluster``, or the
-    name of an exception. If empty, no declaration admits it.
+    name of an exception. If empty, no declaration admits it. ``fix`` replaces the fix that its code has for all.
     """
 
     code: str
@@ -25,3 +25,4 @@ class Breach(NamedTuple):
     note: str
     declared: str = ""
     expected: str = ""
+    fix: str = ""

@@ -84,7 +84,8 @@ def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     kind, group = obj["kind"], str(obj.get("apiVersion", "")).rpartition("/")[0]
     if refusal := _explain_forbidden(kind, group):
-        yield Breach("SK220", ("kind",), kind, refusal)
+        fix = "leave it out, with the objects of the kinds that it defines" if bounds.of_app else ""
+        yield Breach("SK220", ("kind",), kind, refusal, fix=fix)
         return
     known = _BY_KIND.get(kind)
     # Only the kind of an object that is not rendered is known, without its group.

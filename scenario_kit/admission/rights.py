@@ -149,8 +149,10 @@ def _check_role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             continue
         yield from _check_own_answers(rule, i)
         never = [part for part in find_uncovered(rule, (*owned, *most)) if part.group not in _ANSWERS]
-        for part in never:
-            yield _build_breach(rule, i, part, everywhere)
+        if bounds.of_app:
+            yield from _report_excess(rule, i, never, everywhere=everywhere)
+        else:
+            yield from (_build_breach(rule, i, part, everywhere) for part in never)
         if never or bounds.of_app:
             continue
         declared = "ClusterRights" if everywhere else "NamespaceRights"
@@ -179,6 +181,41 @@ def _build_breach(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Brea
     field, value = ("verbs", part.verb) if readable else ("resources", part.resource)
     at = [str(each) for each in rule[field]].index(value)
     return Breach("SK203", ("rules", i, field, at), value, f"allows {_describe_part(part)} {where}")
+
+
+def _report_excess(rule: Rule, i: int, never: Sequence[_RulePart], *, everywhere: bool) -> Iterator[Breach]:
+    """Report what a role of an app has beyond the maximum, once for each API group and resource.
+
+    Published roles combine groups and resources of one rule, of which some do not exist: nobody can grant those.
+    """
+    homes: dict[str, set[str]] = {}
+    for each in _OF_APP:
+        for group, resource in product(each["apiGroups"], each["resources"]):
+            homes.setdefault(resource, set()).add(group)
+    strange: dict[str, list[str]] = {}
+    excess: dict[tuple[str, str], list[_RulePart]] = {}
+    for part in never:
+        if not part.url and part.group not in homes.get(part.resource, {part.group}):
+            strange.setdefault(part.group, []).append(part.resource)
+        else:
+            excess.setdefault((part.group, part.resource or part.url), []).append(part)
+    for group, resources in strange.items():
+        names = list(dict.fromkeys(resources))
+        at = [str(each) for each in rule["apiGroups"]].index(group)
+        note = f"combines the API group '{group}' with {', '.join(names)}, which it does not have"
+        whole = len(names) == len(rule["resources"])
+        fix = "leave the group out" if whole else "write one rule for each API group, with its own resources"
+        yield Breach("SK203", ("rules", i, "apiGroups", at), group, note, fix=fix)
+    for (_, value), parts in excess.items():
+        field = "nonResourceURLs" if parts[0].url else "resources"
+        at = [str(each) for each in rule[field]].index(value)
+        what = _describe_part(parts[0]).partition(" on ")[2]
+        verbs = ", ".join(dict.fromkeys(part.verb for part in parts))
+        where = " of the API server" if parts[0].url else " in every namespace" if everywhere else ""
+        note = f"allows {verbs} on {what}{where}, more than an app may have"
+        within = everywhere and all(any(_covers(each, part) for each in _OF_APP) for part in parts)
+        fix = "" if within else f"leave {verbs} on {what} out; a program that needs it cannot run in a trial"
+        yield Breach("SK203", ("rules", i, field, at), value, note, fix=fix)
 
 
 def _describe_part(part: _RulePart) -> str:

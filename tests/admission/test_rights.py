@@ -57,3 +57,61 @@ def test_kinds_of_other_groups_are_explained(api: str, kind: str, of_app: bool, 
     found = [b.note for b in find_breaches(obj, None, bounds) if b.code == "SK235"]
     assert len(found) == bool(parts)
     assert all(part in found[0] for part in parts)
+
+
+READING = ["get", "list", "watch"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "place", "parts", "fix"),
+    [
+        (
+            "Role",
+            {"apiGroups": ["", "apps"], "resources": ["pods", "deployments"], "verbs": READING},
+            None,
+            ["'' with deployments", "'apps' with pods"],
+            "one rule for each API group",
+        ),
+        (
+            "Role",
+            {"apiGroups": ["extensions"], "resources": ["pods", "secrets"], "verbs": READING},
+            "apiGroups",
+            ["'extensions' with pods, secrets"],
+            "leave the group out",
+        ),
+        (
+            "Role",
+            {"apiGroups": [""], "resources": ["pods", "endpoints"], "verbs": [*READING, "patch", "delete"]},
+            "resources",
+            ["patch, delete on pods,", "patch, delete on endpoints,"],
+            "leave patch, delete on",
+        ),
+        (
+            "ClusterRole",
+            {"apiGroups": [""], "resources": ["nodes", "secrets"], "verbs": READING},
+            "resources",
+            ["get, list, watch on secrets in every namespace"],
+            "",
+        ),
+        (
+            "ClusterRole",
+            {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
+            "nonResourceURLs",
+            ["get on /metrics of the API server,"],
+            "leave get on /metrics",
+        ),
+        ("Role", {"apiGroups": [""], "resources": ["pods", "secrets"], "verbs": READING}, None, [], ""),
+    ],
+)  # fmt: skip
+def test_each_excess_of_an_app_is_reported_once(
+    kind: str, rule: dict[str, Any], place: str | None, parts: list[str], fix: str
+) -> None:
+    app = App(name="shop", version="1", namespace="shop", entry="web", components=())
+    meta = {"name": "reader"} | ({"namespace": "shop"} if kind == "Role" else {})
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": meta, "rules": [rule]}
+    bounds = derive_bounds(app, "shop", (), (role,), frozenset(), of_app=True, ready=(role,))
+
+    found = list(find_breaches(role, None, bounds))
+    assert [breach.code for breach in found] == ["SK203"] * len(parts)
+    assert all(any(part in breach.note for breach in found) for part in parts)
+    assert all(fix in breach.fix and (place is None or breach.keys[2] == place) for breach in found)

@@ -234,7 +234,7 @@ def report_problems(case: Judged, code: str) -> Iterator[Problem]:
 
 def _build_problem(case: Judged, each: LocatedBreach) -> Problem:
     breach, site = each.breach, each.site
-    expected, fix = breach.expected, ""
+    expected, fix = breach.expected, breach.fix
     if need := breach.declared:
         declaration = format_declaration(case, need)
         fix = f"do without it, or {declaration}"

@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 from scenario_kit.model import Fault, FaultType, Object
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
+from scenario_kit.render.objects.lookup import format_reference
 
 #: The consequence of repeated failures of a probe.
 _THEN: Final = {
@@ -75,7 +76,7 @@ def _find_delays(manifest: Object) -> Iterator[_Delay]:
 
 
 def _format_caution(delay: _Delay, workload: Object) -> str:
-    if not delay.selector or not delay.selector.items() <= read_pod_labels(workload).items():
+    if not delay.selector or not selects_pods(delay.selector, workload):
         return ""
     hasty = [
         (kind, probe.get("timeoutSeconds", _PATIENCE), messages)

@@ -16,9 +16,10 @@ import msgspec
 from scenario_kit.judge.alerts.expectations import list_by_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
 from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder, rename_change
-from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
+from scenario_kit.render.objects.lookup import format_reference
 
 #: Follows a reverted repair.
 STARTS: Final = "start-again"
@@ -210,7 +211,7 @@ def _multiply_quantity(quantity: Any) -> str:
 
 def _selects(service: Object, workload: Object) -> bool:
     selector = (service.get("spec") or {}).get("selector") or {}
-    return bool(selector) and selector.items() <= read_pod_labels(workload).items()
+    return bool(selector) and selects_pods(selector, workload)
 
 
 def _list_containers(workload: Object) -> list[Object]:

@@ -15,8 +15,8 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.difference import WrittenField
+from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.reference import make_reference
-from scenario_kit.render.objects.lookup import read_pod_labels
 
 #: Fields that scope an experiment beside its pods; two that differ in one do not conflict.
 _SCOPE: Final = (
@@ -51,6 +51,6 @@ class Chaos(ManifestOperation, frozen=True, kw_only=True):
         scope = msgspec.json.encode({key: spec[key] for key in _SCOPE if key in spec}, order="sorted").decode()
         for obj in objects:
             template = (obj.get("spec") or {}).get("template")
-            if labels and isinstance(template, dict) and labels.items() <= read_pod_labels(obj).items():
+            if labels and isinstance(template, dict) and selects_pods(labels, obj):
                 owner = name_field_owner(make_reference(obj, app.namespace), app.namespace)
                 yield WrittenField(owner, (f"pods under {kind}", scope))

@@ -7,12 +7,13 @@ must be unchanged everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.judge.repair.invariants import read_effective
 from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.difference import Path, find_paths, get_at, meets
+from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
 from scenario_kit.model.kubernetes.quantity import is_same_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.runtime.flag import read_flags
@@ -141,7 +142,7 @@ class _Workload(NamedTuple):
 
     name: Name
     home: str | None
-    labels: Mapping[str, Any]
+    labels: Sequence[Mapping[str, Any]]
 
 
 def _list_workloads(objects: Iterable[Object]) -> list[_Workload]:
@@ -149,7 +150,7 @@ def _list_workloads(objects: Iterable[Object]) -> list[_Workload]:
         _Workload(
             _name(obj),
             obj["metadata"].get("namespace"),
-            get_at(obj, ("spec", "template", "metadata", "labels")) or {},
+            list_pod_labels(obj),
         )
         for obj in objects
         if obj["kind"] in WORKLOADS
@@ -160,7 +161,9 @@ def _select_workloads(service: Object, workloads: Iterable[_Workload]) -> set[Na
     selector = (service.get("spec") or {}).get("selector") or {}
     home = service["metadata"].get("namespace")
     return {
-        each.name for each in workloads if selector and each.home == home and selector.items() <= each.labels.items()
+        each.name
+        for each in workloads
+        if selector and each.home == home and any(selector.items() <= labels.items() for labels in each.labels)
     }
 
 

@@ -9,6 +9,8 @@ from typing import Final
 from msgspec import structs
 
 from scenario_kit.model import App, Object, Value
+from scenario_kit.model.kubernetes.pod_labels import selects_pods
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.flag import read_flags
 
@@ -139,8 +141,8 @@ def _list_forwarded_ports(service: Object, objects: Iterable[Object]) -> tuple[s
     served = {
         port
         for o in near
-        if selector and selector.items() <= _read_pod_labels(o).items()
-        for c in _list_containers(o)
+        if selector and selects_pods(selector, o)
+        for c in list_serving_containers(((o.get("spec") or {}).get("template") or {}).get("spec") or {})
         for declared in c.get("ports") or []
         for port in (declared["containerPort"], declared.get("name"))
     }

@@ -21,6 +21,7 @@ from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
+from scenario_kit.model.kubernetes.pod_labels import add_ordinal_labels, list_ordinals
 from scenario_kit.model.kubernetes.pod_spec import list_sidecars
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -29,6 +30,8 @@ from scenario_kit.model.twin.edge import Edge
 #: A place in the document: field names and list indices.
 Place = tuple[str | int, ...]
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
+#: The most pods of a StatefulSet that are simulated.
+_MAX_PODS: Final = 100
 
 
 class Miss(NamedTuple):
@@ -47,7 +50,7 @@ class _Call(NamedTuple):
 
 
 def find_misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> tuple[Miss, ...]:
-    """Find mismatches with one pod per workload of the rendered app, all of them up.
+    """Find mismatches with one pod per workload of the rendered app, and those of StatefulSets, all of them up.
 
     Components without a workload in the manifests are ignored, since options may exclude them.
     """
@@ -56,7 +59,8 @@ def find_misses(app: App, parameters: TwinDefinition, objects: Sequence[Object])
     process_table.observe(view, 0.0)
     network = Network(view, process_table)
     stage = _DryRun(app, parameters, view, process_table, network)
-    return (*stage.find_unclaimed(), *stage.find_unmet(), *stage.find_unready(), *stage.find_unused())
+    misses = (*stage.find_unclaimed(), *stage.find_unmet(), *stage.find_unready(), *stage.find_unused())
+    return tuple(dict.fromkeys(misses))  # pods of a StatefulSet miss the same
 
 
 class _DryRun:
@@ -148,6 +152,8 @@ class _DryRun:
             return ""
         name, headless = service["metadata"]["name"], service["spec"].get("clusterIP") == "None"
         why = f"no pod of Service/{name} has the name '{hostname}'"
+        if headless and not service["spec"].get("selector"):
+            return f"{why}: it has no selector, and in a lab no program writes its endpoints"
         return why if headless else f"{why}: it is not headless (`clusterIP: None`)"
 
     def _service(self, host: str) -> Object | None:
@@ -233,7 +239,7 @@ def _read_probe_target(spec: Object, probe: Object) -> tuple[int, str | None] | 
 
 
 def _view(namespace: str, objects: Iterable[Object]) -> View:
-    """Build a view of the objects, with a ready pod for each workload."""
+    """Build a view of the objects, with a ready pod for each workload, and each ordinal of a StatefulSet."""
     homes: dict[str, dict[str, dict[str, Object]]] = {namespace: {}}
 
     def put(kind: str, home: str, name: str, obj: Object) -> None:
@@ -247,12 +253,16 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
         if obj["kind"] != "Pod":
             put(obj["kind"], home, obj["metadata"]["name"], _copy_stored(obj))
         if obj["kind"] in WORKLOADS:
-            pods.append(_build_pod(obj, obj["spec"]["template"], home, len(pods)))
+            template = obj["spec"]["template"]
+            # Addresses name single pods of a StatefulSet; those of others are all alike.
+            ordinals = list_ordinals(obj)[:_MAX_PODS] if obj["kind"] == "StatefulSet" else (0,)
         elif obj["kind"] == "Pod":
-            pods.append(_build_pod(obj, obj, home, len(pods)))
+            template, ordinals = obj, (0,)
         else:
             continue
-        put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
+        for ordinal in ordinals or (0,):
+            pods.append(_build_pod(obj, template, home, ordinal, len(pods)))
+            put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
     for number, service in enumerate([o for h in homes.values() for o in h.get("Service", {}).values()]):
         service["spec"].setdefault("clusterIP", f"10.96.{number // 250}.{number % 250 + 1}")
         home = service["metadata"].get("namespace", namespace)
@@ -273,15 +283,17 @@ def _copy_stored(obj: Object) -> Object:
     return copy
 
 
-def _build_pod(workload: Object, template: Object, home: str, number: int) -> Object:
-    name = workload["metadata"]["name"] if workload is template else f"{workload['metadata']['name']}-0"
+def _build_pod(workload: Object, template: Object, home: str, ordinal: int, number: int) -> Object:
+    owner = workload["metadata"]["name"]
+    name = owner if workload is template else f"{owner}-{ordinal}"
+    labels = dict((template.get("metadata") or {}).get("labels") or {})
     return {
         "kind": "Pod",
         "metadata": {
             "name": name,
             "namespace": home,
             "uid": f"{home}/{workload['kind']}/{name}",
-            "labels": dict((template.get("metadata") or {}).get("labels") or {}),
+            "labels": add_ordinal_labels(labels, owner, ordinal) if workload["kind"] == "StatefulSet" else labels,
             "creationTimestamp": "2024-01-01T00:00:00Z",
             "workload": (workload["kind"], workload["metadata"]["name"]),
         },

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Fault, Object, Reference
+from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.objects.lookup import find_position, read_pod_labels
+from scenario_kit.render.objects.lookup import find_position
 
 
 def touches(fault: Fault, objects: Sequence[Object], app: App, ref: Reference) -> bool:
@@ -38,9 +39,7 @@ def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set
     home = obj["metadata"].get("namespace")
     near = [o for o in objects if o["kind"] in WORKLOADS and o["metadata"].get("namespace", home) == home]
     chosen = near if selector else [o for o in near if o is obj]
-    return {
-        (o["kind"], o["metadata"]["name"]) for o in chosen if (selector or {}).items() <= read_pod_labels(o).items()
-    }
+    return {(o["kind"], o["metadata"]["name"]) for o in chosen if selects_pods(selector or {}, o)}
 
 
 def find_components(app: App, ref: Reference) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace, symbolise_namespace
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
 
@@ -61,7 +62,7 @@ def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | Non
         return None
     home = obj["metadata"].get("namespace")
     near = [o for o in objects if o["kind"] in WORKLOADS and o["metadata"].get("namespace", home) == home]
-    return next((o for o in near if selector.items() <= read_pod_labels(o).items()), None)
+    return next((o for o in near if selects_pods(selector, o)), None)
 
 
 def read_pod_labels(workload: Object) -> Mapping[str, Any]:

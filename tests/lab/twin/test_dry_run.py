@@ -78,6 +78,35 @@ def test_pods_without_a_workload_belong_to_the_app() -> None:
     assert dry_run(objects=lambda objects: (env("gate", API_ADDR="api")(objects), objects.append(bare))) != []
 
 
+@pytest.mark.parametrize(
+    ("selector", "replicas", "found"),
+    [
+        ({"statefulset.kubernetes.io/pod-name": "api-2"}, 3, True),
+        ({"app": "api", "apps.kubernetes.io/pod-index": "0"}, 1, True),
+        ({"statefulset.kubernetes.io/pod-name": "api-2"}, 2, False),
+    ],
+)
+def test_services_of_single_pods_select_them(selector: Document, replicas: int, found: bool) -> None:
+    def make_stateful(objects: list[Document]) -> None:
+        service(objects, "api")["spec"]["selector"] = selector
+        workload = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "api")
+        workload["kind"] = "StatefulSet"
+        workload["spec"].update(replicas=replicas, serviceName="api")
+
+    reported = [miss.text for miss in dry_run(objects=make_stateful)]
+    call = "the call from 'gate' to 'api' fails: nothing listens at api:9000: Service/api selects no pod"
+    assert reported == ([] if found else [call])
+
+
+def test_a_headless_service_without_selector_is_explained() -> None:
+    def leave_endpoints_to_a_program(objects: list[Document]) -> None:
+        env("gate", API_ADDR="api-0.api:9000")(objects)
+        service(objects, "api")["spec"] = {"clusterIP": "None", "ports": [{"port": 9000}]}
+
+    (miss,) = dry_run(objects=leave_endpoints_to_a_program)
+    assert "it has no selector, and in a lab no program writes its endpoints" in miss.text
+
+
 @pytest.mark.parametrize(("policy", "found"), [({"restartPolicy": "Always"}, True), ({}, False)])
 def test_sidecars_run_beside_the_other_containers(policy: Document, found: bool) -> None:
     """A component may run in a sidecar, whose ports Services name, too."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.lint.rules.alerts.object_values.verdict import explain_healthy_object
@@ -10,10 +10,11 @@ from scenario_kit.lint.rules.alerts.query_values.verdict import holds_whatever
 from scenario_kit.lint.rules.alerts.series_of_app import list_healthy
 from scenario_kit.model import App, Check, Object, Reference
 from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, ObjectCheck, ProbeCheck
+from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.objects.lookup import find_position, read_pod_labels, read_spec
+from scenario_kit.render.objects.lookup import find_position, read_spec
 
 #: Events of every workload that has started.
 _STARTED: Final = frozenset({"Scheduled", "Pulled", "Created", "Started", "SuccessfulCreate"})
@@ -81,13 +82,19 @@ def _list_ports(workload: Object) -> list[Any]:
     return [port.get("containerPort") for each in list_serving_containers(pod) for port in each.get("ports") or ()]
 
 
+def _count_selected(selector: Mapping[str, Any], workload: Object) -> int:
+    replicas = int(read_spec(workload).get("replicas", 1))
+    pods = list_pod_labels(workload)[:replicas]
+    found: int = sum(selector.items() <= labels.items() for labels in pods)
+    return found if workload["kind"] == "StatefulSet" else found * replicas
+
+
 def _explain_endpoints(check: EndpointsCheck, objects: Sequence[Object], app: App) -> str:
     service = _find(check.service, objects, app)
     selector = read_spec(service).get("selector") if service is not None else None
     if not selector or _is_scaled(objects) or any(obj["kind"] == "DaemonSet" for obj in objects):
         return ""
-    chosen = [o for o in objects if o["kind"] in WORKLOADS and selector.items() <= read_pod_labels(o).items()]
-    count = sum(int(read_spec(o).get("replicas", 1)) for o in chosen)
+    count = sum(_count_selected(selector, o) for o in objects if o["kind"] in WORKLOADS)
     low, high = check.at_least, check.at_most
     holds = (low is None or count >= low) and (high is None or count <= high)
     return f"before any fault, {check.service} already satisfies the check with {count} addresses" if holds else ""

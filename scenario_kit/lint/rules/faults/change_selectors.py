@@ -14,7 +14,8 @@ from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
 from scenario_kit.model.kubernetes.label_selector import admits, parse_object
-from scenario_kit.model.kubernetes.reference import make_reference, symbolise_namespace
+from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
+from scenario_kit.model.kubernetes.reference import WORKLOADS, make_reference, symbolise_namespace
 
 #: Fields of a Chaos Mesh selector that depend on scheduling.
 _LIVE_PARTS = {"nodes", "nodeSelectors"}
@@ -188,7 +189,9 @@ def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference,
     """Yield each pod owner in the app's namespaces, with its pods' labels."""
     for obj in objects:
         if (made := _find_template(obj, app)) is not None:
-            yield made[0], (made[1].get("metadata") or {}).get("labels") or {}
+            labels = (made[1].get("metadata") or {}).get("labels") or {}
+            every = list_pod_labels(obj) if obj["kind"] in WORKLOADS else [labels]
+            yield from ((made[0], each) for each in every)
 
 
 def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any]] | None:

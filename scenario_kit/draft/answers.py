@@ -12,6 +12,7 @@ from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.render.faults.applicability import Offer, find_component, list_targets, offer
 from scenario_kit.render.faults.first_offer import render_objects_for
+from scenario_kit.render.objects.lookup import format_reference
 
 #: Maximum length of a scenario's name, from which names in the cluster are derived.
 LONGEST_NAME: Final = 52
@@ -57,7 +58,7 @@ def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
     alone = []
     for obj in objects:
         component = find_component(app, objects, obj)
-        reference = f"{obj['kind']}/{obj['metadata']['name']}"
+        reference = format_reference(obj, app.namespace)
         if component is not None:
             by_component[component.name].append(reference)
         elif obj["kind"] in ("ConfigMap", "Secret", "PersistentVolumeClaim"):
@@ -115,7 +116,7 @@ def name_for(answers: Answers) -> str:
 
 
 def _belongs(reference: Reference, entity: str, app: App, objects: Sequence[Object]) -> bool:
-    if reference == entity:
+    if entity in (reference, f"{reference.kind}/{reference.name}"):
         return True
     obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (reference.kind, reference.name)), None)
     component = None if obj is None else find_component(app, objects, obj)

@@ -13,6 +13,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, FaultType
 from scenario_kit.render import render_app
+from scenario_kit.render.apps.namespaces import locate_components
+from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.schema import Schema
 from scenario_kit.schema.editor import build_editor_schema
 
@@ -65,8 +67,9 @@ def _complete_objects(app: App, catalog: Catalog) -> Schema:
         objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
     except AuthoringError:
         objects = ()
-    references = _build_offer(sorted({f"{o['kind']}/{o['metadata']['name']}" for o in objects}))
-    workloads = _build_offer(sorted({component.workload for component in app.components}))
+    references = _build_offer(sorted({format_reference(o, app.namespace) for o in objects}))
+    located = locate_components(app, objects, app.namespace)
+    workloads = _build_offer(sorted({component.workload for component in located.components}))
 
     def of_each(**fields: Schema) -> Schema:
         return {"items": {"properties": fields}}

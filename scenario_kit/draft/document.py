@@ -24,7 +24,7 @@ from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.authored.scenario import API_VERSION, AlertExpectation
 from scenario_kit.model.results.matrix import MatrixRow
 from scenario_kit.render import render_app, resolve_options, select_options
-from scenario_kit.render.apps.namespaces import restore_written
+from scenario_kit.render.apps.namespaces import locate_components, restore_written
 from scenario_kit.render.faults.applicability import Offer, find_affected_component, offer
 from scenario_kit.render.faults.modelled import find_unmodelled
 from scenario_kit.render.scenarios.restart_after_repair import complete_fault
@@ -94,6 +94,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     options = select_options(app, fault_type)
     shaped, users = resolve_options(app, options, answers.profile), answers.users or _USERS
     objects = render_app(app, shaped, users, app.namespace, templates=catalog.templates(app.name))
+    app = locate_components(app, objects, app.namespace)
     made = offer(fault_type, app, objects, target, answers.parameters, name=derive_fault_name(answers), scenario=name)
     made = replace(made, fault=complete_fault(made.fault, app, objects))
     component = find_affected_component(app, objects, target, made.fault)

@@ -10,6 +10,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.authored.fault import Symptom
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.fault import render_fault, resolve_parameters
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.objects.lookup import find_workload_behind, format_reference
@@ -68,7 +69,8 @@ def find_component(app: App, objects: Sequence[Object], obj: Object) -> Componen
     """Find the component of an object: a workload, a Service, or an HPA or PDB of the workload."""
     reference = format_reference(obj, app.namespace)
     scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
-    names = {reference, f"{scaled.get('kind')}/{scaled.get('name')}"}
+    # Names of workloads are unique in an app, so its definition may leave out their namespaces.
+    names = {reference, format_reference(obj), f"{scaled.get('kind')}/{scaled.get('name')}"}
     for component in app.components:
         if component.workload in names or (obj["kind"] == "Service" and component.service == obj["metadata"]["name"]):
             return component
@@ -102,6 +104,7 @@ def offer(
         AuthoringError: the fault type does not apply to the target, has no effect with these parameters, or has no
             observable effect without a second fault, which only an author can add.
     """
+    app = locate_components(app, objects, app.namespace)
     use = FaultUse(name=name, type=fault_type.name, target=target, parameters=dict(parameters or {}))
     rendered = render_fault(fault_type, use, app, objects, app.namespace, scenario)
     scope = Scope(

@@ -56,7 +56,10 @@ def _list_reasons(pod: Object) -> Iterator[str]:
             elif kind == "initContainerStatuses" and container["name"] not in sidecars and "running" in state:
                 found = True
                 yield f"init container '{container['name']}' has not ended"
-    if not found and conditions.get("Ready", {}).get("status") == "False":
+    ready = conditions.get("Ready", {})
+    if not found and ready.get("reason") == "ReadinessGatesNotReady":
+        yield f"is not ready: {ready.get('message')}"
+    elif not found and ready.get("status") == "False":
         for container in list_serving_statuses(pod):
             if not container.get("ready") and "running" in (container.get("state") or {}):
                 probe = "startupProbe" if container.get("started") is False else "readinessProbe"

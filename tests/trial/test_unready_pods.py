@@ -53,6 +53,24 @@ def waiting(reason: str, message: str = "") -> dict:
         (
             [
                 {
+                    **pod(containerStatuses=[container(ready=True, state={"running": {}})]),
+                    "status": {
+                        "conditions": [
+                            {
+                                "type": "Ready",
+                                "status": "False",
+                                "reason": "ReadinessGatesNotReady",
+                                "message": 'corresponding condition of pod readiness gate "a/b" does not exist.',
+                            }
+                        ]
+                    },
+                }
+            ],
+            'Pod/web-0: is not ready: corresponding condition of pod readiness gate "a/b" does not exist.',
+        ),
+        (
+            [
+                {
                     **pod(
                         conditions={"Ready": "False"},
                         initContainerStatuses=[container("proxy", state={"running": {}}, started=False)],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.kubelet.image import host_paths, images
+from scenario_kit.lab.kubelet.image.shell_idioms import measure_sleep
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import Stop
 from tests.lab.kubelet.conftest import T0, Scripted
@@ -28,6 +29,34 @@ class Stoppable(Scripted):
 
 def delete(b: Any, grace: int) -> None:
     b.pod["metadata"] |= {"deletionTimestamp": "2026-01-01T00:10:00Z", "deletionGracePeriodSeconds": grace}
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        (["sleep", "10"], 10),
+        (["/bin/sleep", "0.5m"], 30),
+        (["sh", "-c", "sleep 10"], 10),
+        (["/bin/bash", "-ec", "nginx -s quit; /bin/sleep 5 && sleep 2s"], 7),
+        (["sh", "-c", "echo sleep 10"], 0),
+        (["sh", "-c", "sleep $GRACE"], 0),
+        (["sh", "sleep", "10"], 0),
+        (["/drain"], 0),
+        ([], 0),
+    ],
+)
+def test_commands_that_sleep(words: list[str], seconds: float) -> None:
+    assert measure_sleep(words) == seconds
+
+
+def test_a_pre_stop_command_that_sleeps_is_waited_for(bench: Any, make_container: Any) -> None:
+    b = bench(make_container(lifecycle={"preStop": {"exec": {"command": ["sh", "-c", "sleep 5"]}}}))
+    b.processes = Stoppable(Stop(6, 0))
+    b.to(0)
+    b.to(5)
+    delete(b, 30)
+    b.to(20)
+    assert b.last.next_wakeup == T0 + 20 + 11
 
 
 @pytest.mark.parametrize(

@@ -164,3 +164,19 @@ def test_probes_fail_while_a_process_starts() -> None:
     assert not little.twin.answers(pod, "gate", 80, "/live", little.now + 4.0)
     assert little.twin.answers(pod, "gate", 80, "/live", little.now + 5.0)
     assert not little.twin.answers(pod, "gate", 80, "/nothing", little.now + 5.0)
+
+
+@pytest.mark.parametrize(
+    ("owner", "image", "ends"),
+    [("Job", "example.org/migrate:1", True), ("ReplicaSet", "example.org/migrate:1", False), ("Job", "API", False)],
+)
+def test_an_unknown_program_of_a_job_succeeds(owner: str, image: str, ends: bool) -> None:
+    shop = tiny.start_cluster(warm=0.0)
+    known = shop.pods("api")[0]["spec"]["containers"][0]["image"]
+    pod = {
+        "metadata": {"name": "seed-x", "namespace": shop.namespace, "uid": "u", "ownerReferences": [{"kind": owner}]},
+        "spec": {"containers": [{"name": "main", "image": known if image == "API" else image}], "nodeName": "n"},
+        "status": {"podIP": "10.9.9.9"},
+    }
+    exit = shop.twin.start(pod, "main", shop.now).exit
+    assert (exit is not None and (exit.code, exit.reason) == (0, "Completed")) is ends

@@ -10,6 +10,7 @@ import hashlib
 from scenario_kit.lab.kubelet.container import configuration
 from scenario_kit.lab.kubelet.image import images
 from scenario_kit.lab.kubelet.image.processes import START_ERROR
+from scenario_kit.lab.kubelet.image.shell_idioms import measure_sleep
 from scenario_kit.lab.kubelet.pod import backoff, times
 from scenario_kit.lab.kubelet.pod.context import Line, PodContext, Restarted
 from scenario_kit.lab.kubelet.pod.pod_state import ContainerMemory
@@ -91,6 +92,8 @@ def kill(ctx: PodContext, container: Object, message: str, at: float, grace: flo
 
 def _read_pre_stop(container: Object) -> float:
     hook = (container.get("lifecycle") or {}).get("preStop") or {}
+    if "exec" in hook:
+        return measure_sleep(hook["exec"].get("command") or ())
     return float((hook.get("sleep") or {}).get("seconds", 0))
 
 

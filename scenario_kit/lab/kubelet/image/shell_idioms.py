@@ -20,6 +20,11 @@ _FILE = re.compile(r"\b(?:until|while\s+!)\s+(?:\[|test)\s+-[efs]\s+(?P<path>/[^
 _DD = re.compile(r"\bdd\b(?P<words>[^;|&]*\bof=(?P<path>/dev/shm/[^\s;|&]+)[^;|&]*)")
 _ECHO = re.compile(r"\becho\s+(['\"])(?P<text>.+?)\1")
 _EXIT = re.compile(r"\bexit\s+(?P<code>[1-9]\d{0,8})\b")
+_SLEEP = re.compile(
+    r"(?:^|[;&|\n({])\s*(?:/\S*/)?sleep\s+(?P<number>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[smhd]?)(?=\s|[;&|)}]|$)"
+)
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_SHELLS = ("sh", "bash", "ash", "dash")
 _UNITS = {"": 1, "k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -46,6 +51,16 @@ def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> 
             return InitState("Succeeded", 0, lines)
         return InitState("Failed", int(code["code"]) if code else 1, lines)
     return None
+
+
+def measure_sleep(words: Sequence[str]) -> float:
+    """Return how many seconds a command sleeps, alone or in the script of a shell; 0 for any other command."""
+    program = words[0].rpartition("/")[2] if words else ""
+    script = " ".join(("sleep", *words[1:2])) if program == "sleep" else ""
+    if program in _SHELLS and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):
+        script = words[2]
+    found = _SLEEP.finditer(script[:_READ])
+    return sum(float(each["number"]) * _SECONDS[each["unit"]] for each in found)
 
 
 def format_overflow(words: Sequence[str], capacity: Callable[[str], float]) -> str:

@@ -22,6 +22,8 @@ from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
 _KILLED_AFTER = 1.0
+#: How long a Job's program runs that the app's definition does not have; it is assumed to succeed.
+_TASK_SECONDS = 5.0
 
 
 class Startup:
@@ -58,6 +60,8 @@ class Startup:
                 return ProcessStart(seen.seconds, self._exit(process, seen.code, ""), seen.lines)
         if process.idle:
             return ProcessStart(process.ready_at - now)
+        if not process.component and not is_tool(process.image) and _is_of_job(pod):
+            return ProcessStart(_TASK_SECONDS, self._exit(process, 0, ""))
         refusal = self._refusal(process)
         if refusal is None:
             state = self._dependencies.begin(process, network, now)
@@ -128,6 +132,10 @@ class Startup:
 
     def _print(self, process: Process, t: float, text: str) -> None:
         self.lines += [LogRecord(process.name, process.key.container, t, line) for line in text.splitlines()]
+
+
+def _is_of_job(pod: Object) -> bool:
+    return any(owner.get("kind") == "Job" for owner in pod["metadata"].get("ownerReferences") or ())
 
 
 def _find_missing(process: Process, pattern: str) -> str:

@@ -1,0 +1,86 @@
+"""Find what pods of an app need to start, but its manifests do not contain: ConfigMaps, Secrets, claims, accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.lint.context.catalog_context import AppCase
+from scenario_kit.lint.context.source_location import SourceSite, find_site
+from scenario_kit.lint.framework.rule import Problem
+from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.difference import get_at
+from scenario_kit.render.objects.lookup import format_reference
+from scenario_kit.render.templating.authoring_error import did_you_mean
+
+#: Where the pod specs of objects are.
+_PODS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Pod": ("spec",),
+    "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
+    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet"), ("spec", "template", "spec")),
+}
+#: By field: the kind that it names, and the field of the name.
+_SOURCES: Final = {
+    "configMapRef": ("ConfigMap", "name"), "configMapKeyRef": ("ConfigMap", "name"), "configMap": ("ConfigMap", "name"),
+    "secretRef": ("Secret", "name"), "secretKeyRef": ("Secret", "name"), "secret": ("Secret", "secretName"),
+    "persistentVolumeClaim": ("PersistentVolumeClaim", "claimName"),
+}  # fmt: skip
+#: What every namespace has.
+_GIVEN: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
+
+
+class _RequiredObject(NamedTuple):
+    """What a pod needs: its kind, its name, and the field that names it."""
+
+    kind: str
+    name: str
+    field: str
+
+
+def find_missing_sources(case: AppCase) -> Iterator[Problem]:
+    """Yield what pods need under some options, but do not find in their namespace; each once."""
+    reported = set()
+    for stage in case.stages:
+        known = {(o["kind"], o["metadata"]["name"], o["metadata"].get("namespace")) for o in stage.after}
+        for obj in stage.after:
+            home = obj["metadata"].get("namespace")
+            for source in _list_sources(obj):
+                subject = f"{format_reference(obj)} needs {source.kind}/{source.name}"
+                if (source.kind, source.name, home) in known or source[:2] in _GIVEN or subject in reported:
+                    continue
+                reported.add(subject)
+                site = find_site(case, stage, (source.field,), source.name) or SourceSite(("name",))
+                names = [name for kind, name, where in known if (kind, where) == (source.kind, home)]
+                fix = did_you_mean(source.name, names) or f"add the {source.kind} to the manifests, or `optional: true`"
+                message = f"{subject}, which the app does not have: its pods would wait for it"
+                yield Problem(site.place, message, source.name, fix=fix, position=site.position)
+
+
+def _list_sources(obj: Object) -> Iterator[_RequiredObject]:
+    pod = get_at(obj, _PODS[obj["kind"]]) if obj["kind"] in _PODS else None
+    if not isinstance(pod, Mapping):
+        return
+    account = pod.get("serviceAccountName") or pod.get("serviceAccount")
+    if account:
+        yield _RequiredObject("ServiceAccount", str(account), "serviceAccountName")
+    yield from _list_volumes(pod)
+    for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
+        for entry in container.get("envFrom") or ():
+            yield from _read(entry)
+        for entry in container.get("env") or ():
+            yield from _read(entry.get("valueFrom") or {})
+
+
+def _list_volumes(pod: Mapping[str, Any]) -> Iterator[_RequiredObject]:
+    for volume in pod.get("volumes") or ():
+        yield from _read(volume)
+        for projected in (volume.get("projected") or {}).get("sources") or ():
+            # Sources of a projected volume have `name` where a volume has `secretName`.
+            yield from _read({f"{field}Ref": body for field, body in projected.items()})
+
+
+def _read(entry: Mapping[str, Any]) -> Iterator[_RequiredObject]:
+    for field, (kind, name) in _SOURCES.items():
+        body = entry.get(field)
+        if isinstance(body, Mapping) and body.get(name) and not body.get("optional"):
+            yield _RequiredObject(kind, str(body[name]), field)

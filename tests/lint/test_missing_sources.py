@@ -1,0 +1,94 @@
+"""SK139: what pods of an app need to start has to be in its manifests."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.lint import lint_file
+
+APP = """
+name: pair
+title: A page
+namespace: pair
+namespaces: {data: Stores}
+entry: web
+twin: none
+loads: {steady: {description: The same traffic all the time}}
+options:
+  type: object
+  additionalProperties: false
+  properties: {secured: {type: boolean, description: Whether there is a Secret, default: true}}
+images: ["example.org/web:1"]
+versions:
+  "1.0":
+    components: [{name: web, workload: Deployment/web, role: Entry}]
+    calls: []
+"""
+OTHERS = """
+{% if options.secured %}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: login}
+data: {}
+{% endif %}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: data}
+data: {}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: web}
+"""
+
+
+def lint(tmp_path: Path, pod: dict) -> list[str]:
+    labels = {"app": "web"}
+    main = {"name": "main", "image": "example.org/web:1", **pod.pop("container", {})}
+    spec = {"selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [main], **pod}}}  # fmt: skip
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    (tmp_path / "catalog" / "apps" / "pair").mkdir(parents=True)
+    (tmp_path / "catalog" / "apps" / "pair" / "app.yaml").write_text(APP)
+    folder = tmp_path / "templates" / "apps" / "pair" / "1.0"
+    folder.mkdir(parents=True)
+    (folder / "manifests.yaml.j2").write_text(yaml.safe_dump(web) + OTHERS)
+    found = lint_file(tmp_path / "catalog" / "apps" / "pair" / "app.yaml", Catalog([tmp_path]))
+    return [f.message.partition(",")[0] for f in found if f.code == "SK139"]
+
+
+def needs(*names: str) -> list[str]:
+    return [f"Deployment/web needs {name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("pod", "missing"),
+    [
+        ({}, ()),
+        ({"serviceAccountName": "web"}, ()),
+        ({"serviceAccountName": "default"}, ()),
+        ({"serviceAccountName": "api"}, ("ServiceAccount/api",)),
+        ({"container": {"envFrom": [{"configMapRef": {"name": "settings"}}]}}, ("ConfigMap/settings",)),
+        ({"container": {"envFrom": [{"configMapRef": {"name": "settings", "optional": True}}]}}, ()),
+        (
+            {"container": {"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "login", "key": "a"}}}]}},
+            ("Secret/login",),
+        ),
+        ({"initContainers": [{"name": "i", "image": "example.org/web:1", "envFrom": [{"secretRef": {"name": "x"}}]}]},
+         ("Secret/x",)),
+        ({"volumes": [{"name": "v", "configMap": {"name": "kube-root-ca.crt"}}]}, ()),
+        ({"volumes": [{"name": "v", "secret": {"secretName": "tls"}}]}, ("Secret/tls",)),
+        ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "disk"}}]}, ("PersistentVolumeClaim/disk",)),
+        (
+            {"volumes": [{"name": "v", "projected": {"sources": [
+                {"secret": {"name": "tls"}}, {"serviceAccountToken": {"path": "t"}}, {"configMap": {"name": "ca"}}]}}]},
+            ("Secret/tls", "ConfigMap/ca"),
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_pod_needs_is_in_its_namespace(tmp_path: Path, pod: dict, missing: tuple[str, ...]) -> None:
+    assert sorted(lint(tmp_path, pod)) == sorted(needs(*missing))

@@ -10,8 +10,8 @@ from typing import Final
 COLLECTIONS: Final = (Path("catalog") / "scenarios", Path("scenarios"))
 
 
-def suggest(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return the candidates closest to ``word``, best first; empty if none is close."""
+def suggest(word: str, candidates: Iterable[str], *, least: float = 0.8) -> tuple[str, ...]:
+    """Return the candidates closest to ``word``, best first; empty if none has the similarity ``least``."""
     from rapidfuzz import distance, process, utils  # imported late: only needed for files with mistakes
 
     found = process.extract(
@@ -20,7 +20,7 @@ def suggest(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
         scorer=distance.JaroWinkler.normalized_similarity,
         processor=utils.default_process,
         limit=3,
-        score_cutoff=0.8,
+        score_cutoff=least,
     )
     return tuple(name for name, _, _ in found)
 

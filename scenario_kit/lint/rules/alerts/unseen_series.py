@@ -30,6 +30,8 @@ _MAKE_LABELS: Final = ("label_replace", "label_join", "count_values", "info")
 #: The label that holds component names.
 _COMPONENT: Final = "service_name"
 _NAMES: Final = frozenset(LABELS)
+#: The least similarity of a name that may be misspelt.
+_NEAR: Final = 0.93
 
 
 class _SeriesProblem(NamedTuple):
@@ -84,9 +86,15 @@ def _respell(expr: str, word: str, meant: str) -> str:
 
 
 def _suggest(problem: _SeriesProblem) -> str:
-    if problem.known is not _NAMES or suggest(problem.word, _NAMES):
+    if problem.known is not _NAMES:
         return did_you_mean(problem.word, problem.known)
-    return "docs/series.md lists the series of a lab; no trial in a lab can show a series that only a real cluster has"
+    # Names of one exporter begin alike: only one that is nearly the same can be meant.
+    if near := suggest(problem.word, _NAMES, least=_NEAR):
+        return f"did you mean `{near[0]}`?"
+    return (
+        "leave the rule out, or list its pack only in apps that run on real clusters (`twin: none`): no trial in a lab "
+        "can show a series that docs/series.md does not list"
+    )
 
 
 def _is_of_foreign_cluster(catalog: Catalog, pack: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
@@ -30,6 +31,8 @@ from scenario_kit.model.twin.edge import Edge
 #: A place in the document: field names and list indices.
 Place = tuple[str | int, ...]
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
+#: Names of the variables that the kubelet adds for each Service.
+_SERVICE_VARIABLE: Final = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$")
 #: The most pods of a StatefulSet that are simulated.
 _MAX_PODS: Final = 100
 
@@ -218,6 +221,10 @@ def _explain_unset(edge: Edge, caller: Process) -> str:
     where = f"container '{caller.spec['name']}'"
     if names:
         missing = [n for n in names if not caller.env.get(n)]
+        if any(_SERVICE_VARIABLE.search(n) for n in missing):
+            return (
+                f"{where} has no variable {' and '.join(missing)}: those of Services are not simulated, write a `text`"
+            )
         return f"{where} has no variable {' and '.join(missing or names)}" + (
             f"; it has {', '.join(sorted(caller.env))}" if caller.env else ""
         )

@@ -154,6 +154,13 @@ def test_pods_of_a_stateful_set_have_names(host: str, found: bool) -> None:
             ("edges", 1),
         ),
         (
+            edge(1, address={"hostEnv": "API_SERVICE_HOST", "portEnv": "API_SERVICE_PORT"}),
+            None,
+            "the call from 'gate' to 'api' has no address: container 'gate' has no variable API_SERVICE_HOST and "
+            "API_SERVICE_PORT: those of Services are not simulated, write a `text`",
+            ("edges", 1),
+        ),
+        (
             None,
             env("gate", API_ADDR="apis:9000"),
             "the call from 'gate' to 'api' fails: there is no Service 'apis'; did you mean 'api'?",

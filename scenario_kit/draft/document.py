@@ -380,6 +380,12 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
         return True
 
 
+class BlockText(str):
+    """Text of several lines that is written as such, without quotes."""
+
+    __slots__ = ()
+
+
 class _Misread:
     """Acts as a pattern that matches text that must be quoted."""
 
@@ -388,5 +394,8 @@ class _Misread:
 
 
 _Dumper.add_multi_representer(str, lambda dumper, text: dumper.represent_str(str(text)))
+_Dumper.add_representer(
+    BlockText, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style="|")
+)
 _BOOL: Final = "tag:yaml.org,2002:bool"
 _Dumper.add_implicit_resolver(_BOOL, _Misread(), None)

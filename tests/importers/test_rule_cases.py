@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from scenario_kit.draft.document import dump_document
+from scenario_kit.importers.formats.promrules import _arrange_lines
 from scenario_kit.importers.formats.rule_cases import build_case
 
 HIGH, BUSY, ZERO = "1000000x20", "0+9000x20", "0+0x20"
@@ -38,3 +40,11 @@ def test_samples_satisfy_the_comparison(expr: str, samples: dict[str, str]) -> N
 def test_labels_that_must_not_be_empty_have_a_value() -> None:
     case = build_case({"alert": "A", "expr": 'a{container!="", pod!~"x.*"} / on (container) b > 5'}, 0)
     assert all('container="x"' in each["series"] for each in case["series"])
+
+
+@pytest.mark.parametrize(
+    ("expr", "written"), [("a \n  >\n5\n", "expr: |-\n  a\n    >\n  5\n"), ("a > 5\n", "expr: a > 5\n")]
+)
+def test_expressions_keep_their_lines(expr: str, written: str) -> None:
+    text = dump_document({"expr": _arrange_lines(expr), "for": ["1m"]})
+    assert text.startswith(written)

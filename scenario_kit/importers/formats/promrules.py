@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenario_kit.catalog.alerts import InvalidRule, find_longest_range, parse_duration, read_rules
-from scenario_kit.draft.document import dump_document
+from scenario_kit.draft.document import BlockText, dump_document
 from scenario_kit.importers.decisions import ImportedFile
 from scenario_kit.importers.drafting import make_name
 from scenario_kit.importers.formats.context import ImportContext, open_documents, refuse_document, take_identity
@@ -152,7 +152,7 @@ def _map_rule(
     rule: Object = {key: data[key] for key in _RULE_FIELDS if key in data} | {"expr": str(expr.value)}
     removed = dict.fromkeys(m["label"] or m["job"] for m in _SURROUNDING.finditer(rule["expr"]))
     stripped = _SURROUNDING.sub("", rule["expr"])
-    written, rule["expr"] = rule["expr"], stripped
+    written, rule["expr"] = rule["expr"], _arrange_lines(stripped)
     if "alert" in rule and (entity := _guess_entity(rule)):
         rule["entity"] = entity
     problem = _find_problem(context, pack, rule, records)
@@ -169,6 +169,12 @@ def _map_rule(
     if "alert" in rule:
         _decide_entity(node, rule, questions)
     return rule
+
+
+def _arrange_lines(expr: str) -> str:
+    """Return an expression without spaces at the ends of lines, which is written as it stands in its file."""
+    text = "\n".join(line.rstrip() for line in expr.strip().splitlines())
+    return BlockText(text) if "\n" in text else text
 
 
 def _explain_removal(labels: Iterable[str]) -> str:

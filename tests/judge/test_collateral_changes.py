@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, list_selected
+from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, find_restrictions, list_selected
 from scenario_kit.model import App, Component, FlagStore, Reference
 from scenario_kit.model.authored.app import FlagTrait
 
@@ -80,6 +80,7 @@ BROKEN = [
     ("Deployment", "ad", lambda o: container(o).update(image="ad:2"), "image is ad:2"),
     ("Deployment", "ad", lambda o: container(o).update(args=["--slow"]), "args"),
     ("Deployment", "web", lambda o: container(o)["readinessProbe"].update(periodSeconds=999), "periodSeconds is 999"),
+    ("Deployment", "web", lambda o: container(o)["env"].append({"name": "OTEL_X", "value": "y"}), "env.OTEL_X"),
     ("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"]["labels"].update(app="web"), "also selects"),
     ("ConfigMap", "flags", lambda o: o.update(flags(slow="on")), "flag slow is true, its baseline is false"),
 ]  # fmt: skip
@@ -121,6 +122,21 @@ def test_created_and_deleted_objects_are_left_to_other_checks():
     assert find_alterations(APP, BEFORE, objects, []) == []
     made = now("Ingress", "door", lambda o: o["spec"].update(rules=[]))
     assert find_alterations(APP, BEFORE, made, [Write(BEFORE[7], None)]) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "known", "reported"),
+    [
+        ("NetworkPolicy", None, ["NetworkPolicy/new restricts the app"]),
+        ("LimitRange", None, ["LimitRange/new restricts the app"]),
+        ("ConfigMap", None, []),
+        ("NetworkPolicy", "NetworkPolicy", []),
+        ("LimitRange", "ResourceQuota", []),
+    ],
+)
+def test_new_restrictions_of_a_repair(made, known, reported):
+    others = [build_object(known, "old")] if known else []
+    assert find_restrictions([build_object(made, "new")], [*BEFORE, *others]) == reported
 
 
 def find_edit_alterations(kind, name, edit, **more):

@@ -17,6 +17,21 @@ _ADS = find_data_root() / "catalog" / "scenarios" / "ads-tuned-to-death" / "scen
 _VALKEY = find_data_root() / "catalog" / "scenarios" / "valkey-cart-network-delay" / "scenario.yaml"
 
 _LEAKS = [
+    (_CART, "Baskets fail. Codes 3 1 18 20."),
+    (_CART, "Baskets fail. Codes 99, 97, 114, 116."),
+    (_CART, "Baskets fail. (dbsu)"),
+    (_CART, "It is hectic\nThey buy no pizza\nIt gets warmer\nNothing to report"),
+    (_CART, "Our shop fails: orders Cannot be plAced by any useR aT all."),
+    (_QUOTE, "Tell sam how instead paul passes it nowadays gratis."),
+    (_CART, "Baskets fail." + " \t" * 6 + "Please help."),
+    (_CART, "Baskets fail." + "\n" * 20 + "Please help."),
+    (_CART, "Carts: 0/1 ready."),
+    (_CART, "Baskets fail. Count the running copies of everything."),
+    (_CART, "Baskets fail. Check how many of them run."),
+    (_CART, "There is not a single copy of it."),
+    (_CART, "All services are green but one, which begins with c and has four letters."),
+    (_VALKEY, "Baskets are slow. Ping times are up by 1.5 s."),
+    (_VALKEY, "Baskets are slow. Packets are held back."),
     (_CART, "There are no pods of the cart."),
     (_CART, "Baskets fail. Somebody turned the cart off."),
     (_CART, "Baskets fail since the cart was switched off."),
@@ -72,6 +87,12 @@ _LEAKS = [
 ]
 
 _HONEST = [
+    (_CART, "Card payments: 0 successful since 11:47. Carts: 12 of 50 are empty."),
+    (_CART, "Orders 3, 17, 20 and 25 failed; support got 12, 14, 17 and 25 calls an hour."),
+    (_CART, "The checkout starts with a blank page. The list of items is empty.\n\nIt began on Monday."),
+    (_CART, "SLO: 99.5 %.\n\n- cart page: errors\n- product pages: fine\n- ads: fine"),
+    (_CART, "How many customers are there? Two of them run a shop with us; their carts are empty."),
+    (_CART, "Codes with six digits (471128) are rejected when a customer pays for the cart."),
     (_CART, "Since 10:30 customers cannot open their cart."),
     (_CART, "About 30 % of all customers see an empty cart."),
     (_CART, "@oncall: baskets are gone for everyone in the EU region (ticket #4211)."),

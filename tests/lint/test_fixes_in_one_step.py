@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.lint.framework.suppression import find_latest_month, get_today
 from tests.lint.test_truth_rules import lint_scenario, scenario
 from tests.lint.truth_violations import build_local_fault
 
@@ -90,3 +91,77 @@ def test_parameter_without_default_is_named(tmp_path: Path) -> None:
     found = [(message, fix) for message, fix in find(own, "SK123")]
     assert found
     assert all("zq7" not in message and fix.startswith("give each parameter a default") for message, fix in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scale": {"target": "Deployment/otel-collector", "replicas": 0}}, "is scaled to 0"),
+        ({"scale": {"target": "Deployment/load-generator", "replicas": 0}}, "is scaled to 0"),
+        ({"delete": {"target": "Service/otel-collector"}}, "is gone"),
+        ({"setFlag": {"flag": "loadGeneratorFloodHomepage", "variant": "on"}}, "the load setting"),
+        ({"scale": {"target": "Deployment/ad", "replicas": 2}}, ""),
+        ({"restart": {"target": "Deployment/load-generator"}}, ""),
+    ],
+)
+def test_solution_that_takes_away_is_announced(change: Spec, words: str, tmp_path: Path) -> None:
+    path = scenario(lambda spec: spec["solutions"][0]["changes"].append(change), tmp_path)
+    found = [message for message, _ in find(path, "SK434")]
+    assert [words in message for message in found] == ([True] if words else [])
+
+
+@pytest.mark.parametrize(("fault", "reported"), [("resource-quota-requires-limits", 0), ("env-var-missing", 1)])
+def test_policy_that_makes_up_for_another_is_a_repair(fault: str, reported: int, tmp_path: Path) -> None:
+    limits = {"limits": [{"type": "Container", "default": {"memory": "300Mi"}}]}
+    made = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"}, "spec": limits}
+
+    def change(spec: Spec) -> None:
+        target = "Deployment/cart" if reported == 0 else "Deployment/shipping"
+        parameters = {} if reported == 0 else {"name": "QUOTE_ADDR"}
+        spec["faults"].append({"name": "cap", "type": fault, "target": target, "parameters": parameters})
+        spec["groundTruth"]["rootCauses"].append({"fault": "cap"})
+        spec["solutions"].append({"name": "defaults", "fixes": ["cap"], "changes": [{"create": made}]})
+
+    found = [message for message, _ in find(scenario(change, tmp_path), "SK434") if "LimitRange" in message]
+    assert len(found) == reported
+
+
+@pytest.mark.parametrize(
+    ("reason", "reported"),
+    [
+        ("{from} is what makes {to} fail, number {i}", 1),
+        ("an error of {from} is passed on to whoever asks, as in case {i}", 1),
+        ("", 0),
+    ],
+)
+def test_reasons_from_a_template_are_reported(reason: str, reported: int, tmp_path: Path) -> None:
+    def change(spec: Spec) -> None:
+        for i, edge in enumerate(spec["groundTruth"]["propagation"]):
+            if reason:
+                edge["because"] = reason.format(i=i, **edge)
+
+    assert len(find(scenario(change, tmp_path), "SK456")) == reported
+
+
+@pytest.mark.parametrize("alert_class", ["MayFire", "MustNotFire"])
+def test_alert_about_a_kind_that_the_app_lacks(alert_class: str, tmp_path: Path) -> None:
+    def change(spec: Spec) -> None:
+        spec["expect"]["alerts"].append({"name": "KubeHpaMaxedOut", "class": alert_class})
+
+    ((message, _),) = find(scenario(change, tmp_path), "SK114")
+    assert message == "alert 'KubeHpaMaxedOut' is never about this app, which has no HorizontalPodAutoscaler"
+
+
+@pytest.mark.parametrize(
+    ("account", "reported"), [("ada-l", 0), ("../pulls", 1), ("-ada", 1), ("ada--l", 1), ("a b", 1)]
+)
+def test_account_of_an_author(account: str, reported: int, tmp_path: Path) -> None:
+    found = find(scenario(lambda spec: spec.update(authors=[{"name": "Ada", "github": account}]), tmp_path), "SK603")
+    assert len(found) == reported
+
+
+@pytest.mark.parametrize(("reason", "reported"), [("...", 1), ("x", 1), ("its node has one pod", 0)])
+def test_reason_of_a_suppression(reason: str, reported: int, tmp_path: Path) -> None:
+    month = str(find_latest_month(get_today()))
+    entry = {"code": "SK432", "reason": reason, "until": month}
+    assert len(find(scenario(lambda spec: spec.update(suppress=[entry]), tmp_path), "SK610")) == reported

@@ -421,3 +421,13 @@ def test_solution_that_deletes_an_object_is_reported():
     trial.cluster.delete(Reference("ConfigMap", "a", "shop"))
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
     assert (found.code, found.observed) == ("SK411", "ConfigMap/a is gone after 600 s")
+
+
+@pytest.mark.parametrize(("kind", "reported"), [("NetworkPolicy", True), ("ConfigMap", False)])
+def test_repair_must_not_make_a_policy(kind, reported):
+    trial = build_repaired_trial()
+    group = {"NetworkPolicy": "networking.k8s.io/v1"}.get(kind, "v1")
+    made = {"apiVersion": group, "kind": kind, "metadata": {"name": "np-1"}}
+    trial.context.engine.do(Change.from_json({"create": made}), ordinal=39999, group="Solution/s")
+    reasons = judge_resolution(wait_until(trial, 1400.0).context, REPAIRED).reasons
+    assert (f"{kind}/np-1 restricts the app" in reasons) is reported

@@ -14,6 +14,8 @@ from tools.defects import (  # noqa: F401 - each registers its kinds
     labels,
     procedures,
     promises,
+    reports,
+    riddles,
     steps,
     texts,
     tried_alerts,

@@ -28,6 +28,10 @@ _BOUNDED: Final = ("resources", "replicas", "minReplicas", "maxReplicas", "revis
 #: Fields in which additions count too; elsewhere the API server and controllers add defaults.
 _CLOSED: Final = ("selector", "containers", "initContainers", "env", "envFrom", "command", "args", "nodeSelector")
 _MAX_CHARACTERS: Final = 60
+#: Kinds that only take something away from an app that has none of them.
+_RESTRICTING: Final = ("NetworkPolicy", "ResourceQuota", "LimitRange")
+#: Variables of the OpenTelemetry SDK: what it reports, as whom, and to whom. Without reports, alerts end.
+_TELEMETRY: Final = "OTEL_"
 
 
 class Write(NamedTuple):
@@ -68,6 +72,16 @@ def find_alterations(
     return [*problems, *_check_selectors(former, present, spared), *_check_flags(app, former, present, written)]
 
 
+def find_restrictions(made: Iterable[Object], known: Iterable[Object]) -> list[str]:
+    """Describe objects that only restrict the app, made by a repair of an app without any such object.
+
+    Where there is one, another one may make up for it: an allowing policy, a default for a limit that a quota demands.
+    """
+    if any(obj["kind"] in _RESTRICTING for obj in known):
+        return []
+    return [f"{'/'.join(_name(obj))} restricts the app" for obj in made if obj["kind"] in _RESTRICTING]
+
+
 def _index_by_name(objects: Iterable[Object]) -> dict[Name, Object]:
     return {_name(obj): obj for obj in objects}
 
@@ -88,10 +102,15 @@ def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Pa
             continue
         if any(part in _BOUNDED for part in path) or (load and "env" in path) or _is_flags(app, kind, name, path):
             continue
-        if around and kind in WORKLOADS and path[:1] == ("spec",) and not any(p in path for p in _PROBES):
+        if around and kind in WORKLOADS and path[:1] == ("spec",) and not _is_guarded(path):
             continue
         reported = "" if kind == "Secret" else f" is {_shorten(current)}, its baseline is {_shorten(baseline)}"
         yield f"{kind}/{name}: {'.'.join(path)}{reported or ' differs from its baseline'}"
+
+
+def _is_guarded(path: Path) -> bool:
+    """Return whether a field must be unchanged even where the incident is: probes, and what a program reports."""
+    return any(part in _PROBES or part.startswith(_TELEMETRY) for part in path)
 
 
 def _strip_to_spec(obj: Object) -> Object:

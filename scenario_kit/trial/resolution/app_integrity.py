@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.judge.repair.collateral_changes import Write, find_alterations
+from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, find_restrictions
 from scenario_kit.judge.repair.resolved import Resolution
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.kubernetes.reference import make_object_reference
@@ -22,4 +22,8 @@ def check_integrity(context: TrialContext) -> Resolution:
     writes = [Write(e.prior, e.after) for r in done for e in r.entries]
     parts = list_involved(runbook.faults, runbook.expect, runbook.ground_truth.propagation)
     problems = find_alterations(runbook.app, runbook.objects, now, writes, parts)
+    others = [r for r in context.engine.list_active() if r not in done]
+    made = [e.after for r in others for e in r.entries if e.prior is None and e.after is not None]
+    known = [*runbook.objects, *(obj for write in writes for obj in write if obj is not None)]
+    problems += find_restrictions(made, known)
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))

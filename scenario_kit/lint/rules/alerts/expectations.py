@@ -67,6 +67,11 @@ def check_alert_entities(case: LintContext) -> Iterator[Problem]:
         return
     for place, name, entity in _list_named(case):
         alert = case.alerts.get(name)
+        if alert is not None and not entity and alert.entity is not None and case.objects is not None:
+            if not list_possible_entities(case, alert):
+                message = f"alert '{name}' is never about this app, which has no {alert.entity.kind}"
+                yield Problem((*place, "name"), message, name, "an alert that could fire", "remove it")
+            continue
         if alert is None or not entity:
             continue
         if alert.entity is None:

@@ -8,7 +8,7 @@ from scenario_kit.admission.judgement import collect_created
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.rules.alerts.healthy_checks import explain_healthy
 from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
-from scenario_kit.lint.rules.alerts.past_windows import explain_past
+from scenario_kit.lint.rules.alerts.query_values.past_windows import explain_past
 from scenario_kit.model import Check, Decoy, Solution
 from scenario_kit.model.authored.check import EndpointsCheck, ObjectCheck
 from scenario_kit.model.kubernetes.reference import WORKLOADS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Final
 
 from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
@@ -25,6 +26,10 @@ _MIN_WORDS = {"title": 2, "description": 3, "brief": 3}
 _PLACEHOLDERS = re.compile(
     r"\b(TODO|FIXME|TBD|XXX|lorem ipsum|to be (specified|written|done)|changeme)\b|^(…|\.\.\.)$", re.I
 )
+#: An account on GitHub: letters and digits, and single hyphens between them.
+_ACCOUNT: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}")
+#: Minimum number of letters of a reason, in any language.
+_MIN_LETTERS: Final = 6
 
 
 @register_check("SK601")
@@ -59,6 +64,9 @@ def check_owner(case: LintContext) -> Iterator[Problem]:
         if not kinds.isdisjoint(_UNREADABLE) or not any(character.isalnum() for character in author.name):
             message = "an author without a name that can be read"
             yield Problem(("spec", "authors", i, "name"), message, expected="a name in visible characters")
+        if author.github and not _ACCOUNT.fullmatch(author.github):
+            message, expected = f"GitHub has no account '{author.github}'", "letters, digits and single hyphens"
+            yield Problem(("spec", "authors", i, "github"), message, author.github, expected, "write the account alone")
 
 
 @register_check("SK604")
@@ -113,9 +121,9 @@ def check_insuppressible(case: LintContext) -> Iterator[Problem]:
 def check_unbounded(case: LintContext) -> Iterator[Problem]:
     last = find_latest_month(get_today())
     for i, entry in enumerate(case.scenario.spec.suppress):
-        if entry.code in SUPPRESSIBLE and not entry.reason.strip():
-            place = ("spec", "suppress", i, "reason")
-            yield Problem(place, f"the suppression of {entry.code} has no reason", "an empty text", "a reason")
+        if entry.code in SUPPRESSIBLE and sum(map(str.isalpha, entry.reason)) < _MIN_LETTERS:
+            place, written = ("spec", "suppress", i, "reason"), entry.reason.strip() or "an empty text"
+            yield Problem(place, f"the suppression of {entry.code} has no reason", written, "a reason")
         if entry.code in SUPPRESSIBLE and entry.until > last:
             place = ("spec", "suppress", i, "until")
             yield Problem(place, f"the suppression of {entry.code} ends too late", entry.until, f"{last} at the latest")

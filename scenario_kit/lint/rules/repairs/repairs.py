@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scenario_kit.judge.repair.collateral_changes import Name, Write, find_alterations, list_selected
+from scenario_kit.judge.repair.collateral_changes import (
+    Name,
+    Write,
+    find_alterations,
+    find_restrictions,
+    list_selected,
+)
+from scenario_kit.judge.repair.invariants import find_violations, take_baseline
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import build_stage
-from scenario_kit.model import App, Change, Entity, Fault, Object, Reference
+from scenario_kit.model import App, Change, Entity, Fault, Object, Reference, Severity
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
-from scenario_kit.model.kubernetes.reference import identify_object
+from scenario_kit.model.kubernetes.reference import WORKLOADS, identify_object
 from scenario_kit.model.results.involved import list_involved
-from scenario_kit.render.objects.lookup import find_position
+from scenario_kit.render.objects.load_settings import read_settings
+from scenario_kit.render.objects.lookup import find_position, read_spec
 
 #: Maximum number of differences in a message.
 _MAX_REPORTED = 3
@@ -27,11 +35,16 @@ def check_collateral(case: LintContext) -> Iterator[Problem]:
     changes = [c for use in spec.faults if use.name in case.faults for c in case.faults[use.name].changes]
     broken = build_stage((), case.app, case.objects, changes).after
     parts = list_involved(case.faults.values(), spec.expect, spec.ground_truth.propagation)
+    complete = len(case.faults) == len(spec.faults)  # what else the faults broke is unknown
     for i, solution in enumerate(spec.solutions):
         reported = _find_altered(case.app, case.objects, broken, solution.changes, parts)
         if reported and not _leaves_unselected(case.app, case.objects, broken, solution.changes):
             message = f"solution '{solution.name}' also changes {'; '.join(reported[:_MAX_REPORTED])}"
             yield Problem(("spec", "solutions", i, "changes"), message, expected="the healthy app, but for the faults")
+        elif complete and (missed := _find_unserved(case.app, case.objects, broken, solution.changes)):
+            message = f"no trial counts solution '{solution.name}' as a repair: {'; '.join(missed[:_MAX_REPORTED])}"
+            place, expected = ("spec", "solutions", i, "changes"), "an app that serves as much as before"
+            yield Problem(place, message, expected=expected, severity=Severity.WARNING)
 
 
 @register_check("SK434", "Fault")
@@ -57,6 +70,30 @@ def _find_altered(
     """Describe what differs from the original app after a solution, other than by a fault."""
     now = build_stage((), app, tuple(broken), changes).after
     return find_alterations(app, before, now, _writes(before, broken), set(parts))
+
+
+def _find_unserved(
+    app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]
+) -> list[str]:
+    """Describe what a solution takes away: objects, replicas, probes, limits, load, or access by a new policy."""
+    guards = take_baseline(before, app, read_settings(app, before, app.namespace))
+    now = build_stage((), app, tuple(broken), changes).after
+    present, ill = (
+        find_violations(guards, map(_assume_ready, objects), app, _list_scalers(objects)) for objects in (now, broken)
+    )
+    former = {identify_object(o) for o in broken}
+    made = [o for o in now if identify_object(o) not in former]
+    return [problem for problem in present if problem not in ill] + find_restrictions(made, broken)
+
+
+def _assume_ready(obj: Object) -> Object:
+    """Return a workload as it is once all its pods are ready."""
+    replicas = read_spec(obj).get("replicas", 1) if obj["kind"] in WORKLOADS else 0
+    return {**obj, "status": {"readyReplicas": replicas}} if obj["kind"] in WORKLOADS else obj
+
+
+def _list_scalers(objects: Iterable[Object]) -> list[Object]:
+    return [o for o in objects if o["kind"] == "HorizontalPodAutoscaler"]
 
 
 def _leaves_unselected(app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]) -> bool:

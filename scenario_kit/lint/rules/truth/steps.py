@@ -60,6 +60,7 @@ def check_repeated(case: LintContext) -> Iterator[Problem]:
 def check_unexplained(case: LintContext) -> Iterator[Problem]:
     edges = case.scenario.spec.ground_truth.propagation
     reported: dict[str, list[int]] = defaultdict(list)
+    templates: dict[str, list[int]] = defaultdict(list)  # without the names of the ends
     for i, edge in enumerate(edges):
         place: Place = (*_PLACE, i, "because")
         words = _WORD.findall(edge.because.casefold())
@@ -70,6 +71,11 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, edge.because or "nothing", "how the one affects the other")
         else:
             reported[" ".join(words)].append(i)
+            ends = set(_WORD.findall(f"{edge.from_} {edge.to}".casefold()))
+            templates[" ".join(word for word in words if word not in ends)].append(i)
+    reported |= {
+        text: numbers for text, numbers in templates.items() if len(numbers) > _SHARED and text not in reported
+    }
     for numbers in reported.values():
         starts = {edges[i].from_.groupless for i in numbers}
         if len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1):

@@ -27,7 +27,12 @@ _FOREIGN: Final = frozenset(
         "para dos das ao foi mais n\u00e3o het een niet van zijn op "
         "voor sinds naar wij ze och att inte som med er ikke og jest "
         "nie si\u0119 od na do oraz przez je na ne se pro bylo ve v\u0161echny bir ve bu i\u00e7in de\u011fil nem az "
-        "egy hogy ja ei ole on ovat est non sunt quod cum"
+        "egy hogy ja ei ole on ovat est non sunt quod cum "
+        "noch mehr niemand jemand sich beim wieder schon nur auch oder keiner gibt "
+        "tiene tienen ninguna ninguno ning\u00fan est\u00e1 est\u00e1n nada nadie sido hace todos "
+        "n'a rien aucune ont \u00e9t\u00e9 tous leur chez "
+        "nessun nessuna sono stato stata anche "
+        "nenhum nenhuma est\u00e3o foram tem"
     )
 ) - {"a", "on", "do", "non", "de", "per", "pro", "plus", "bin"}
 #: English words that also exist in other languages, and so prove nothing.

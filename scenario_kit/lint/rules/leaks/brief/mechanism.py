@@ -130,5 +130,6 @@ def _find_actions(text: str, names: Iterable[str]) -> Iterator[str]:
             rf"(?<![\w-]){name}(?:['\u2019]s?)? {_AMOUNT} {be} {_LESSENED}\b",
             rf"\bnumber of {name} (?:instances|copies|servers|processes) {be} {_LESSENED}\b",
             rf"\b(?:no|zero|0|without) (?:instances?|copies|processes) of {_THE}{name}(?!\w)",
+            rf"(?<![\w-]){name}{_SERVICE}?[:= ]{{1,3}}0 ?/ ?\d+ (?:is |are )?(?:ready|running|up|available)\b",
         ):
             yield from (" ".join(found.group().split()) for found in re.finditer(pattern, text, re.IGNORECASE))

@@ -48,6 +48,9 @@ _SPELLING: Final = {
 }
 #: Shorter names may occur by chance in reversed text or initials.
 _MIN_LETTERS: Final = 4
+#: The same for the initials of words, of which there are many more.
+_MIN_INITIALS: Final = 6
+_NUMBERS: Final = re.compile(r"(?<![\d.])\d{1,3}(?:[ ,;-]{1,2}\d{1,3}){3,}(?!\d|\.\d)")
 
 
 def find_encoded(text: str) -> Iterator[tuple[str, str]]:
@@ -77,6 +80,8 @@ def find_disguised(text: str, names: Iterable[str]) -> Iterator[str]:
     """
     turned, unescaped = list(_turn_letters(text)), [t for t in _unescape(text) if t != text]
     runs, words = [*_join_letters(text), *_take_initials(text)], " ".join(_WORD.findall(text.lower()))
+    initials = "".join(word[0] for word in _WORD.findall(text.lower()))
+    figures = list(_read_figures(text))
     for name in names:
         letters = "".join(split_name(name)).lower()
         if len(letters) < _MIN_LETTERS:
@@ -85,8 +90,24 @@ def find_disguised(text: str, names: Iterable[str]) -> Iterator[str]:
         spelled = " ".join(_SPELLING.get(letter, letter) for letter in letters)
         found = any(contains_name(reading, name) for reading in turned)
         found = found or any(count_name(reading, name) > plain for reading in unescaped)
+        found = found or (len(letters) >= _MIN_INITIALS and letters in initials)
+        found = found or any(letters in run for run in figures) or _is_shifted(words.split(), letters)
         if found or spelled in words or any(letters in run for run in runs):
             yield name
+
+
+def _read_figures(text: str) -> Iterator[str]:
+    """Yield runs of numbers as letters: their places in the alphabet, or their codes in ASCII."""
+    for found in _NUMBERS.finditer(text):
+        numbers = [int(number) for number in re.findall(r"\d+", found.group())]
+        for first in (1, ord("a"), ord("A")):
+            yield "".join(chr(ord("a") + n - first) if first <= n < first + 26 else " " for n in numbers)
+
+
+def _is_shifted(words: Iterable[str], letters: str) -> bool:
+    """Return whether a word is a name with each letter moved by the same number of places in the alphabet."""
+    alike = (word for word in words if len(word) == len(letters) and word.isascii() and word != letters)
+    return any(len({(ord(a) - ord(b)) % 26 for a, b in zip(word, letters, strict=True)}) == 1 for word in alike)
 
 
 def _turn_letters(text: str) -> Iterator[str]:
@@ -110,10 +131,12 @@ def _join_letters(text: str) -> list[str]:
 
 
 def _take_initials(text: str) -> Iterator[str]:
-    """Yield the initials of sentences and of lines, and the capitals within the text."""
+    """Yield the first and the last letters of sentences and of lines, and the capitals within the text."""
     for parts in (split_sentences(text), text.splitlines()):
         yield "".join(word.group()[0] for part in parts if (word := _WORD.search(part))).lower()
+        yield "".join(words[-1][-1] for part in parts if (words := _WORD.findall(part))).lower()
     yield "".join(re.findall(r"(?<=[a-z])[A-Z]|(?<=[a-z] )[A-Z](?=[A-Z]?\b)", text)).lower()
+    yield "".join(re.findall(r"(?<=[a-z])[A-Z]|(?<=[a-z] )[A-Z](?=[a-z])", text)).lower()
 
 
 def _decode(decode: Callable[[str], bytes], run: str) -> str:

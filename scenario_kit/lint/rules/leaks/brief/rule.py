@@ -16,6 +16,7 @@ from scenario_kit.lint.rules.leaks.brief.statements import find_statements
 from scenario_kit.lint.rules.leaks.brief.text import (
     contains_name,
     contains_word,
+    find_blanks,
     find_invisible,
     find_unusual,
     normalize_text,
@@ -49,7 +50,8 @@ def check_brief(case: LintContext) -> Iterator[Problem]:
     text = normalize_text(case.scenario.spec.brief)
     written = case.scenario.spec.brief
     odd = (*find_invisible(written), *find_unusual(written))
-    leaks = list(dict.fromkeys((*map(quote, odd), *_find_leaks(case, text))))
+    blanks = (f"{run} in a row" for run in find_blanks(written))
+    leaks = list(dict.fromkeys((*map(quote, odd), *blanks, *_find_leaks(case, text))))
     foreign = {sentence: words for sentence in split_sentences(text) if (words := judge_sentence(sentence))}
     broken = {ref.name for use in case.scenario.spec.faults for ref in _list_broken_objects(case, use)}
     named = [name for name in sorted(broken) if any(contains_name(sentence, name) for sentence in foreign)]

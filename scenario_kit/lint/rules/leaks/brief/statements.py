@@ -33,7 +33,16 @@ _ORDERS: Final = (
 )  # fmt: skip
 _HINT: Final = re.compile(
     r"\b(?:hints?|tips?|spoilers?|clues?)\s?:"
-    r"|\bthe (?:answer|culprit|component) (?:begins|starts|ends|rhymes|contains)\b",
+    r"|\bthe (?:answer|culprit|component) (?:begins|starts|ends|rhymes|contains)\b"
+    r"|\b(?:begins|starts|ends) with (?:(?:the letter|an?) )?['\"]?[b-z]['\"]?(?![\w'])"
+    r"|\b(?:has|have|with|of) (?:\d+|three|four|five|six|seven|eight|nine|ten) letters\b",
+    re.IGNORECASE,
+)
+#: Requests to look at what users do not see: how many processes run.
+_COUNTING: Final = re.compile(
+    r"\bcount (?:the )?(?:\w+ ){0,2}(?:copies|instances|processes)\b"
+    r"|\bhow many (?:copies|instances|processes|of (?:it|them)) (?:are )?run(?:ning)?\b"
+    r"|\bnot (?:a single|one|any) (?:copy|instance|process) of\b",
     re.IGNORECASE,
 )
 _TOP_LEVEL: Final = (
@@ -67,7 +76,7 @@ def find_statements(text: str) -> Iterator[str]:
     innocent = _INNOCENT.sub(" ", text)
     yield from find_phrases(innocent, _INJECTION)
     yield from find_phrases(text, _ORDERS)
-    for pattern in (_BLAME, _HINT, _MARKUP, _COMMAND):
+    for pattern in (_BLAME, _HINT, _COUNTING, _MARKUP, _COMMAND):
         yield from (" ".join(found.group().split()) for found in pattern.finditer(text))
     yield from find_links(text)
 

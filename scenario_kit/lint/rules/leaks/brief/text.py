@@ -26,6 +26,9 @@ _LETTERS: Final = ("\u2139",)
 #: Runs of kinds of characters (``_classify``) that no prose has.
 _UNUSUAL: Final = re.compile(r"s(?:o?s){3,}|f{5,}|b{2,}|(?:wm){3,}|c")
 
+#: More blanks than separate words, and more line ends than separate paragraphs.
+_BLANKS: Final = re.compile(r"[^\S\n]{8,}|(?:[^\S\n]*\n){5,}")
+
 
 def normalize_text(text: str) -> str:
     """Return the text as displayed: without zero-width characters, with standard letters and dashes."""
@@ -47,6 +50,13 @@ def find_invisible(text: str) -> Iterator[str]:
         if (selects or category in ("Cf", "Co", "Cn")) and not of_emoji:
             yield f"U+{code:04X}, which nobody sees"
         before = character
+
+
+def find_blanks(text: str) -> Iterator[str]:
+    """Yield runs of blanks and empty lines, which may spell anything, or move a part of the text out of sight."""
+    for found in _BLANKS.finditer(text):
+        lines = found.group().count("\n")
+        yield f"{lines} line ends" if lines else f"{len(found.group())} blanks"
 
 
 def find_unusual(text: str) -> Iterator[str]:

@@ -1,0 +1,145 @@
+"""Solutions that end the reports of an incident instead of the incident, and checks and texts that say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.defects.exceptions import suppress
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.subject import Subject
+from tools.defects.tried_labels import require_one_cause
+
+_CALLS = "traces_span_metrics_calls_total"
+
+
+def _also(subject: Subject, change: dict[str, Any], reported: str) -> Defect:
+    """Return the scenario with one more change in its first solution."""
+    document, spec = subject.copy()
+    require_one_cause(subject)
+    needs(spec.get("solutions"), "the file has no solutions")[0]["changes"].append(change)
+    return Defect(reported, document)
+
+
+def _collector(subject: Subject) -> tuple[str, dict[str, Any]]:
+    app = subject.case.app
+    name = app.twin.collector.component if app and app.twin and app.twin.collector else ""
+    found = [str(c.workload) for c in subject.components() if c.name == name and str(c.workload) in subject.objects]
+    workload = needs(found, "it has no collector")[0]
+    return workload, subject.objects[workload]
+
+
+@kind("SK434")
+def solution_that_ends_reports(subject: Subject) -> Iterator[Defect]:
+    """A solution also turns off the telemetry of an alerting workload."""
+    alerting = [o for o in subject.alerting if o.startswith("Deployment/") and o in subject.objects]
+    target = needs(alerting, "no Deployment alerts")[0]
+    container = subject.objects[target]["spec"]["template"]["spec"]["containers"][0]["name"]
+    off = {"name": container, "env": [{"name": "OTEL_SDK_DISABLED", "value": "true"}]}
+    patch = {"spec": {"template": {"spec": {"containers": [off]}}}}
+    change = {"patch": {"target": target, "type": "Strategic", "patch": patch}}
+    yield _also(subject, change, f"the first solution also disables the SDK of {target}")
+
+
+@kind("SK434")
+def solution_that_scales_the_collector_away(subject: Subject) -> Iterator[Defect]:
+    """A solution also scales the collector of telemetry to zero."""
+    target, _ = _collector(subject)
+    yield _also(subject, {"scale": {"target": target, "replicas": 0}}, f"the first solution also scales {target} to 0")
+
+
+@kind("SK434")
+def solution_that_shields_the_collector(subject: Subject) -> Iterator[Defect]:
+    """A solution also creates a network policy that keeps telemetry from the collector."""
+    target, obj = _collector(subject)
+    needs(all("policy" not in use.type for use in subject.spec.faults), "its fault is a policy")
+    labels = obj["spec"]["selector"]["matchLabels"]
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "np-5d2"},
+        "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"]},
+    }
+    yield _also(subject, {"create": policy}, f"the first solution also shields {target}")
+
+
+@kind("SK456")
+def reasons_from_a_template(subject: Subject) -> Iterator[Defect]:
+    """Each edge has the same reason, with the names of its ends and a number."""
+    document, spec = subject.copy()
+    edges = spec["groundTruth"].get("propagation", [])
+    needs(len(edges) > 2, "it has two edges at most")
+    for i, edge in enumerate(edges):
+        edge["because"] = f"{edge['from']} is what makes {edge['to']} fail, in step {i}"
+    yield Defect("a template of reasons", document)
+
+
+@kind("SK610")
+def suppression_for_a_sign(subject: Subject) -> Iterator[Defect]:
+    """A permitted suppression gives a full stop as its reason."""
+    document, spec = subject.copy()
+    suppress(spec, "SK432")
+    spec["suppress"][0]["reason"] = "..."
+    yield Defect("SK432 is suppressed for some dots", document)
+
+
+@kind("SK114")
+def promise_about_what_the_app_lacks(subject: Subject) -> Iterator[Defect]:
+    """An alert that cannot fire in this app must not fire."""
+    document, spec = subject.copy()
+    known = {ref.kind for ref in (*subject.case.known, *subject.case.created)}
+    needs("HorizontalPodAutoscaler" not in known, "it has an autoscaler")
+    needs("KubeHpaMaxedOut" in (subject.case.alerts or {}), "no rule is about autoscalers")
+    spec["expect"]["alerts"].append({"name": "KubeHpaMaxedOut", "class": "MustNotFire"})
+    yield Defect("KubeHpaMaxedOut must not fire", document)
+
+
+def _expecting(subject: Subject, check: dict[str, Any]) -> Defect:
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    spec.setdefault("expect", {})["checks"] = [{"withinSeconds": 60, "describe": "it is as it should be", **check}]
+    return Defect(f"it expects {check}", document)
+
+
+@kind("SK141")
+def check_of_a_share_of_counts(subject: Subject) -> Iterator[Defect]:
+    """A check expects that a share of series is at most one."""
+    rate = f"rate({_CALLS}[2m])"
+    expr = f"sum({rate} > bool 0) / count({rate})"
+    yield _expecting(subject, {"query": {"expr": expr, "is": "AtMost", "value": 1}})
+
+
+@kind("SK141")
+def check_of_the_age_of_samples(subject: Subject) -> Iterator[Defect]:
+    """A check expects that the latest sample is not older than Prometheus looks back."""
+    query = {"expr": f"time() - timestamp({_CALLS})", "is": "LessThan", "value": 900}
+    yield _expecting(subject, {"query": query, "stays": True})
+
+
+@kind("SK141")
+def check_of_the_past(subject: Subject) -> Iterator[Defect]:
+    """A check that must keep holding reads the time before the fault."""
+    query = {"expr": f"sum(rate({_CALLS}[2m] offset 42m))", "is": "GreaterThan", "value": 0}
+    yield _expecting(subject, {"query": query, "stays": True})
+
+
+@kind("SK141")
+def check_of_a_window_longer_than_the_trial(subject: Subject) -> Iterator[Defect]:
+    """A check that must keep holding asks for the largest value of some hours."""
+    query = {"expr": f"max_over_time(sum(rate({_CALLS}[2m]))[3h:1m])", "is": "GreaterThan", "value": 0}
+    yield _expecting(subject, {"query": query, "stays": True})
+
+
+@kind("SK141")
+def check_of_an_event_of_before(subject: Subject) -> Iterator[Defect]:
+    """A check that must keep holding asks for an event of the app's start, which stays."""
+    ref = needs([o for o in subject.objects if o.startswith("Deployment/")], "it has no Deployment")[0]
+    yield _expecting(subject, {"event": {"entity": ref, "reason": "Scheduled"}, "stays": True})
+
+
+@kind("SK603")
+def author_with_an_impossible_account(subject: Subject) -> Iterator[Defect]:
+    """The account of an author is a path."""
+    document, spec = subject.copy()
+    spec["authors"][0]["github"] = "../../pulls"
+    yield Defect("an account that GitHub does not have", document)

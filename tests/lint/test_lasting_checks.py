@@ -53,3 +53,14 @@ def test_check_that_cannot_fail_is_reported(check: dict[str, Any], tmp_path: Pat
 @pytest.mark.parametrize("check", LIVE.values(), ids=LIVE)
 def test_check_that_may_fail_is_not(check: dict[str, Any], tmp_path: Path) -> None:
     assert find(check, tmp_path) == []
+
+
+@pytest.mark.parametrize(("noise", "reported"), [([], 1), ([{"scale": {"target": "Deployment/ad"}}], 0)])
+def test_noise_may_make_a_check_fail(noise: list[dict[str, Any]], reported: int, tmp_path: Path) -> None:
+    check = {"object": {"ref": "Deployment/ad", "path": "spec.replicas", "equals": 1}, "stays": True}
+
+    def change(spec: dict[str, Any]) -> None:
+        spec["expect"]["checks"] = [{**check, "describe": "one replica is enough"}]
+        spec["noise"] = [{"name": f"noise-{i}", "everySeconds": 900, **each} for i, each in enumerate(noise)]
+
+    assert len(list_messages(scenario(change, tmp_path), "SK141")) == reported

@@ -76,6 +76,8 @@ def _list_touched(case: LintContext) -> frozenset[tuple[str, str]]:
         changes += [change for procedure in procedures for change in procedure.changes]
     flags = case.app.flags if case.app else None
     found = {ref for change in changes if (ref := change.operation.about(flags))}
+    found |= {noise.target.bare for noise in case.scenario.spec.noise if noise.target}
+    found |= {c.workload.bare for c in case.app.components if c.role == "Load"} if case.app else set()  # noise of load
     made = {body["kind"] for body in (*collect_created(changes), *(case.objects or ()))}
     if made & {"Job", "CronJob", "HorizontalPodAutoscaler"}:  # these may write any object
         found |= {(obj["kind"], obj["metadata"]["name"]) for obj in case.objects or ()}

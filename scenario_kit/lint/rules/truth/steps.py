@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from scenario_kit.lint.context.affected_objects import touches
@@ -73,15 +73,17 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
             reported[" ".join(words)].append(i)
             ends = set(_WORD.findall(f"{edge.from_} {edge.to}".casefold()))
             templates[" ".join(word for word in words if word not in ends)].append(i)
-    reported |= {
-        text: numbers for text, numbers in templates.items() if len(numbers) > _SHARED and text not in reported
-    }
-    for numbers in reported.values():
-        starts = {edges[i].from_.groupless for i in numbers}
-        if len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1):
-            message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"
-            place = (*_PLACE, numbers[1], "because")
-            yield Problem(place, message, edges[numbers[1]].because, "a specific reason for each step")
+    same = [numbers for numbers in reported.values() if _is_repeated(edges, numbers)]
+    for numbers in same or [numbers for numbers in templates.values() if len(numbers) > _SHARED]:
+        message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"
+        place = (*_PLACE, numbers[1], "because")
+        yield Problem(place, message, edges[numbers[1]].because, "a specific reason for each step")
+
+
+def _is_repeated(edges: Sequence[PropagationEdge], numbers: Sequence[int]) -> bool:
+    """Return whether more edges have a reason in common than those of one object to two callers."""
+    starts = {edges[i].from_.groupless for i in numbers}
+    return len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1)
 
 
 def _names_only(edge: PropagationEdge) -> bool:

@@ -41,6 +41,11 @@ _HOSTNAME: Final = "kubernetes.io/hostname"
 _CRITICAL: Final = 2_000_000_000
 
 
+def is_placeholder(value: Any) -> bool:
+    """Return whether a value is nothing but a placeholder, which some other text will replace."""
+    return isinstance(value, str) and _PLACEHOLDER.fullmatch(value) is not None
+
+
 def resolve(
     change: Change, known: Mapping[str, str], cluster: Cluster, *namespaces: str
 ) -> tuple[Change, dict[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scenario_kit.load.yaml.edit import Drop, Edit, Put
+from scenario_kit.load.yaml.edit import Drop, Edit, Put, Rename
 
 Spec = dict[str, Any]
 
@@ -228,6 +228,8 @@ def add_effect_query(expr: str) -> list[Edit]:
 RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ neutral('view') }}"}}
 #: Edits of the good fault. Every rule that judges faults has one.
 FAULTS: dict[str, list[Edit]] = {
+    "SK142": [Rename((*MAIN, "command"), "comand")],
+    "SK143": [Put(("changes", 0, "create", "apiVersion"), "app/v1")],
     "SK150": [
         Put(("changes", 2), {"chaos": {**build_pod_kill(STRANGERS), "metadata": {"name": "{{ neutral('pod') }}"}}}),
         Put(("requires",), ["real-data-plane", "chaos-mesh"]),
@@ -335,7 +337,21 @@ FAULTS: dict[str, list[Edit]] = {
     ],
 }
 #: What `lint --fix` corrects in a fault: all of these whose rule says that it does.
-REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215", "SK221", "SK225", "SK226", "SK239")
+REPAIRED = (
+    "SK003",
+    "SK142",
+    "SK143",
+    "SK201",
+    "SK202",
+    "SK208",
+    "SK209",
+    "SK210",
+    "SK215",
+    "SK221",
+    "SK225",
+    "SK226",
+    "SK239",
+)
 #: What it corrects in scenarios, or in what the catalogue has; each shown by a test of its own.
 REPAIRED_APART = ("SK139", "SK212", "SK214", "SK218")
 
@@ -385,6 +401,8 @@ metadata: {name: web}
 """
 #: Texts of the template that become others.
 APPS: dict[str, tuple[str, str]] = {
+    "SK142": ("args: [serve]", "arg: [serve]"),
+    "SK143": ("apiVersion: apps/v1\n", "apiVersion: extensions/v1beta1\n"),
     "SK123": ("{name: web, labels", "{name: {{ nobody }}, labels"),
     "SK201": ("nginx:1.29.3", "nginx:latest"),
     "SK202": ("args: [serve]", "securityContext: {privileged: true}"),

@@ -29,6 +29,7 @@ NOTED = "# head\n" + TEXT.replace("  faults:\n", "  # what breaks\n  faults:  # 
 SPEC = ("spec",)
 FAULT = ("spec", "faults", 0)
 CAUSE = ("spec", "groundTruth", "rootCauses", 0)
+STEP = ("spec", "solutions", 0, "changes", 0, "patch", "patch", 0)
 ALERT = ("spec", "expect", "alerts", 0)
 OLD = {"code": "SK432", "reason": "none yet", "until": "2020-01"}
 
@@ -55,6 +56,7 @@ RESTORED: list[tuple[str, Edit]] = [
     ("SK115", Put((*SPEC, "groundTruth", "propagation", 0, "to"), "Deployment/frontned")),
     ("SK121", Put((*SPEC, "solutions", 0, "changes", 0, "patch", "target"), "Service/product-catalogs")),
     ("SK131", Put((*CAUSE, "fault"), "catalog-prt")),
+    ("SK142", Put((*STEP, "path"), "/spec/port/0/targetPort")),
     ("SK308", Put((*ALERT, "withinSeconds"), 60)),
     ("SK405", Put((*CAUSE, "entity"), "Service/currency")),
     ("SK406", Put((*CAUSE, "entity"), "Deployment/frontend")),

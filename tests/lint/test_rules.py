@@ -119,6 +119,12 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
         noise=[{"name": "roll", "restart": {"target": "Deployment/product-catalog"}, "everySeconds": 600}]
     ),
     "SK140": lambda s: s.update(tags=["networking", "y"]),  # the serializer does not know what kubectl makes of it
+    "SK142": lambda s: s["decoys"][0].update(
+        changes=[{"patch": {"target": "Deployment/cart", "type": "Merge", "patch": {"spec": {"replica": 2}}}}]
+    ),
+    "SK143": policy_violations.decoy(
+        {"create": {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "cart"}}}
+    ),
     "SK211": lambda s: s.update(brief="The product-catalog answers on a wrong port."),
     "SK304": lambda s: fault(s)["parameters"].update(targetPort=8080),
     "SK308": lambda s: s["expect"]["alerts"][0].update(withinSeconds=120),

@@ -15,7 +15,7 @@ _UNKNOWN: Final = ("SK107", "SK108", "SK109", "SK110", "SK112", "SK113", "SK114"
 #: Errors from which a code may follow: while one of them is in the file, the code is not reported.
 _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "SK116": _UNKNOWN,
-    "SK121": ("SK003", "SK131"),
+    "SK121": ("SK003", "SK131", "SK142"),
     "SK125": _UNKNOWN,
     "SK220": ("SK123",),
     "SK236": ("SK119", "SK121", *_UNKNOWN),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds, find_breaches
 from scenario_kit.admission.amounts import check_totals
@@ -17,6 +17,7 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Judged, SourceSite, find_site
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.rule import Problem
+from scenario_kit.lint.object_fields.kinds import find_kind_mistake
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import (
     Simulation,
@@ -29,6 +30,9 @@ from scenario_kit.model import Check, Object, PolicyException
 from scenario_kit.model.kubernetes.reference import make_reference, symbolise_namespace
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
+
+#: The code of kinds that no change or app may have.
+_UNADMITTED_KIND: Final = "SK235"
 
 
 class LocatedBreach(NamedTuple):
@@ -139,10 +143,23 @@ def _check_changes(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach
 
 
 def _check_objects(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach]:
+    unserved = _list_unserved(case, bounded.stage)
     for one in list_written_objects(bounded.stage):
         for breach in find_breaches(one.object, one.was, bounded.bounds):
+            if breach.code == _UNADMITTED_KIND and _identify_kind(one.object) in unserved:
+                continue
             site = find_site(case, bounded.stage, breach.keys, breach.value) or _locate_type(one)
             yield LocatedBreach(bounded.stage, format_reference(one.object), breach, site)
+
+
+def _list_unserved(case: Judged, stage: Simulation) -> frozenset[tuple[str, ...]]:
+    """List the objects of versions and kinds that no API server has (SK143), whether or not they may be written."""
+    made = stage.after if isinstance(case, AppCase) else collect_created(stage.changes)
+    return frozenset(_identify_kind(obj) for obj in made if find_kind_mistake(obj) is not None)
+
+
+def _identify_kind(obj: Object) -> tuple[str, ...]:
+    return str(obj.get("apiVersion", "")), str(obj["kind"]), str(obj["metadata"]["name"])
 
 
 def _check_reads(case: Judged) -> Iterator[LocatedBreach]:

@@ -1,0 +1,117 @@
+"""Judge the fields that a change writes: of the object that it creates or applies, and of the patch that it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scenario_kit.changes.node_placeholders import is_placeholder
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.object_fields.json_patches import find_step_mistakes
+from scenario_kit.lint.object_fields.kinds import KnownType, find_kind_mistake, find_type
+from scenario_kit.lint.object_fields.mistake import FieldMistake
+from scenario_kit.lint.object_fields.objects import Judging, Sending, find_mistakes
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.chaos.kinds import SCHEDULE
+from scenario_kit.schema.object_types.kubernetes import list_versions
+
+_CHAOS_VERSION = f"{CHAOS_GROUP}/v1alpha1"
+
+
+class WrongField(NamedTuple):
+    """A mistake in what is written: the object, the API server that refuses it, and the place in the change."""
+
+    subject: str
+    server: str
+    place: Place
+    mistake: FieldMistake
+
+
+def find_wrong_fields(change: Change, objects: Sequence[Object], app: App | None = None) -> Iterator[WrongField]:
+    """Yield the wrong fields of a change, and of the object that it leaves; ``objects`` exist before it in ``app``."""
+    operation, keyword = change.operation, change.operation.keyword
+    if operation.injects_chaos:
+        return  # judged by the whole schema of its kind
+    if (manifest := operation.manifest) is not None:
+        known = find_type(manifest)
+        exists = not operation.creates and _find_object(objects, _name_manifest(manifest)) is not None
+        if known is not None:
+            judging = Judging("Apply" if exists else "Whole", is_open=is_placeholder)
+            yield from _report(_describe(manifest), known, (keyword,), find_mistakes(manifest, known.type, judging))
+    elif (document := operation.document) is not None and operation.ref is not None:
+        known = find_target_type(operation.ref, objects)
+        if known is not None:
+            found = list(_judge_patch(change, document, known))
+            if not found and app is not None:
+                found = [mistake._replace(place=()) for mistake in _judge_result(change, operation.ref, objects, app)]
+            yield from _report(str(operation.ref), known, (keyword, "patch"), found)
+
+
+def find_wrong_kinds(change: Change) -> Iterator[FieldMistake]:
+    """Yield why the API server does not serve what a change creates or applies."""
+    manifest = change.operation.manifest
+    if manifest is not None and not change.operation.injects_chaos and (mistake := find_kind_mistake(manifest)):
+        yield mistake._replace(place=(change.operation.keyword, *mistake.place))
+
+
+def _judge_patch(change: Change, document: Any, known: KnownType) -> Iterator[FieldMistake]:
+    if isinstance(document, list | tuple):
+        yield from find_step_mistakes(document, known.type, Judging(is_open=is_placeholder))
+    elif isinstance(document, Mapping):
+        sending: Sending = "Merge" if change.operation.merged_strategically is None else "Strategic"
+        yield from find_mistakes(document, known.type, Judging(sending, is_open=is_placeholder))
+
+
+def _judge_result(change: Change, ref: Reference, objects: Sequence[Object], app: App) -> Iterator[FieldMistake]:
+    """Yield what a patch makes wrong in an object: each of its fields may be right, and another one be missing."""
+    old = _find_object(objects, ref)
+    if old is None:
+        return
+    try:
+        (new,) = change.operation.simulate((old,), app, app.namespace)
+    except AuthoringError:
+        return  # another rule reports that it cannot be made
+    before, after = find_type(old), find_type(new)
+    if before is not None and after is not None:
+        had = {mistake.message for mistake in find_mistakes(old, before.type, Judging())}
+        judging = Judging(is_open=is_placeholder)
+        yield from (m for m in find_mistakes(new, after.type, judging) if m.message not in had)
+
+
+def _report(subject: str, known: KnownType, root: Place, mistakes: Iterable[FieldMistake]) -> Iterator[WrongField]:
+    for mistake in mistakes:
+        yield WrongField(subject, known.server, (*root, *mistake.place), mistake)
+
+
+def find_target_type(ref: Reference, objects: Sequence[Object]) -> KnownType | None:
+    """Return the type of the object that a reference names: as it is rendered, or else of the preferred version."""
+    if (obj := _find_object(objects, ref)) is not None:
+        return find_type(obj)
+    if ref.group == CHAOS_GROUP:
+        return None if ref.kind == SCHEDULE else find_type({"apiVersion": _CHAOS_VERSION, "kind": ref.kind})
+    served = [v for v in list_versions(ref.kind) if not ref.group or v.rpartition("/")[0] == ref.group]
+    return find_type({"apiVersion": served[0], "kind": ref.kind}) if served else None
+
+
+def _find_object(objects: Sequence[Object], ref: Reference) -> Object | None:
+    """Return the object of that kind and name; those of one kind have names of their own within an app."""
+    for obj in objects:
+        if (obj.get("kind"), (obj.get("metadata") or {}).get("name")) == (ref.kind, ref.name):
+            group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+            if not ref.group or ref.group == group:
+                return obj
+    return None
+
+
+def _name_manifest(manifest: Object) -> Reference:
+    group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
+    metadata = manifest.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else ""
+    return Reference(str(manifest.get("kind")), str(name), group=group)
+
+
+def _describe(manifest: Object) -> str:
+    metadata = manifest.get("metadata")
+    return f"{manifest.get('kind')}/{metadata.get('name') if isinstance(metadata, Mapping) else ''}"

@@ -1,0 +1,172 @@
+"""SK142, SK143: fields, values, versions and kinds that the API server does not take, in changes and manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
+from scenario_kit.lint.context.change_source import PARTS, ChangeSource, SourcePlace, list_fault_parts
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.context.template_lines import find_template_line
+from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.object_fields.changes import WrongField, find_wrong_fields, find_wrong_kinds
+from scenario_kit.lint.object_fields.kinds import find_kind_mistake, find_type
+from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake
+from scenario_kit.lint.object_fields.objects import Judging, find_mistakes
+from scenario_kit.lint.object_fields.templates import find_written_mistakes
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.stages import get_part
+from scenario_kit.load.yaml.edit import Edit, Put, Rename
+from scenario_kit.model import Change, Object, Position
+from scenario_kit.render.objects.lookup import format_reference
+
+
+@register_check("SK142")
+def check_fields(case: LintContext) -> Iterator[Problem]:
+    objects = case.objects or ()
+    for i, use in enumerate(case.scenario.spec.faults):
+        changes = case.faults[use.name].changes if use.name in case.faults else ()
+        for change in changes:
+            for wrong in find_wrong_fields(change, _add_created(objects, changes), case.app):
+                place = _find_parameter(case, ("spec", "faults", i), get_part(change.to_json(), wrong.place))
+                problem = _build_problem(wrong, place, ())
+                yield problem._replace(message=f"fault '{use.name}': {problem.message}")
+    known = _add_created(objects, [c for fault in case.faults.values() for c in fault.changes])
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            for wrong in find_wrong_fields(change, known, case.app):
+                place = (*procedure.place, "changes", j, *wrong.place)
+                at = case.positions.key(*place) if wrong.mistake.of_key else case.positions.value(*place)
+                yield _build_problem(wrong, place, _build_edits(place, wrong.mistake), at)
+
+
+@register_check("SK142", "Fault")
+def check_fields_of_type(case: FaultCase) -> Iterator[Problem]:
+    seen: set[tuple[object, ...]] = set()
+    if not any(rendering.fault for rendering in case.renderings):
+        yield from _check_templates(case)
+    for rendering in case.renderings:
+        if (fault := rendering.fault) is None:
+            continue
+        objects = _add_created(rendering.objects, fault.changes)
+        for part, changes in list_fault_parts(fault):
+            source = ChangeSource(case.document, part)
+            for change in changes:
+                for wrong in find_wrong_fields(change, objects, rendering.app):
+                    found = source.find(change, wrong.place, wrong.mistake.of_key)
+                    if (found, wrong.mistake.message) not in seen:
+                        seen.add((found, wrong.mistake.message))
+                        yield _build_source_problem(case, wrong, found)
+
+
+@register_check("SK142", "App")
+def check_fields_of_app(case: AppCase) -> Iterator[Problem]:
+    seen: set[tuple[str, ...]] = set()
+    for obj in _list_manifests(case):
+        if (known := find_type(obj)) is None:
+            continue
+        for mistake in find_mistakes(obj, known.type, Judging()):
+            wrong = WrongField(format_reference(obj), known.server, mistake.place, mistake)
+            at = find_template_line(case.templates, obj, mistake.place)
+            problem = _build_problem(wrong, ("name",), (), at)
+            if (problem.message, str(at)) not in seen:
+                seen.add((problem.message, str(at)))
+                yield problem
+
+
+@register_check("SK143")
+def check_versions(case: LintContext) -> Iterator[Problem]:
+    for i, use in enumerate(case.scenario.spec.faults):
+        for change in case.faults[use.name].changes if use.name in case.faults else ():
+            for mistake in find_wrong_kinds(change):
+                place = _find_parameter(case, ("spec", "faults", i), mistake.observed)
+                yield _report_mistake(f"fault '{use.name}': ", mistake, place, ())
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            for mistake in find_wrong_kinds(change):
+                place = (*procedure.place, "changes", j, *mistake.place)
+                yield _report_mistake("", mistake, place, _build_edits(place, mistake))
+
+
+@register_check("SK143", "Fault")
+def check_versions_of_type(case: FaultCase) -> Iterator[Problem]:
+    seen: set[tuple[object, ...]] = set()
+    for rendering in case.renderings:
+        for part, changes in list_fault_parts(rendering.fault) if rendering.fault else ():
+            source = ChangeSource(case.document, part)
+            for change in changes:
+                for mistake in find_wrong_kinds(change):
+                    found = source.find(change, mistake.place, False)
+                    if (found, mistake.message) not in seen:
+                        seen.add((found, mistake.message))
+                        edits = _build_edits(found.place, mistake) if found.exact else ()
+                        yield _report_mistake("", mistake, found.place, edits)
+
+
+@register_check("SK143", "App")
+def check_versions_of_app(case: AppCase) -> Iterator[Problem]:
+    for obj in _list_manifests(case):
+        if (mistake := find_kind_mistake(obj)) is not None:
+            at = find_template_line(case.templates, obj, mistake.place)
+            yield _report_mistake(f"{format_reference(obj)}: ", mistake, ("name",), (), at)
+
+
+def _list_manifests(case: AppCase) -> Iterator[Object]:
+    """Yield the objects of all versions and choices, equal ones once."""
+    seen: set[bytes] = set()
+    for version in case.versions:
+        for obj in version.objects:
+            key = msgspec.json.encode(obj)
+            if key not in seen:
+                seen.add(key)
+                yield obj
+
+
+def _add_created(objects: Sequence[Object], changes: Iterable[Change]) -> tuple[Object, ...]:
+    return (*objects, *(body for change in changes if (body := change.operation.manifest)))
+
+
+def _check_templates(case: FaultCase) -> Iterator[Problem]:
+    """Judge the changes of a fault type that fits no app, or that fails for each."""
+    for part in PARTS:
+        for place, written in ChangeSource(case.document, part).written:
+            for wrong in find_written_mistakes(written, case.fault.targets):
+                yield _build_source_problem(case, wrong, SourcePlace((*place, *wrong.place), True))
+
+
+def _build_source_problem(case: FaultCase, wrong: WrongField, found: SourcePlace) -> Problem:
+    of_key = wrong.mistake.of_key and found.exact
+    at = case.positions.key(*found.place) if of_key else case.positions.value(*found.place)
+    edits = _build_edits(found.place, wrong.mistake) if found.exact else ()
+    return _build_problem(wrong, found.place, edits, at)
+
+
+def _build_problem(
+    wrong: WrongField, place: Place, edits: tuple[Edit, ...], position: Position | None = None
+) -> Problem:
+    mistake = wrong.mistake
+    message = f"{wrong.subject}: {mistake.message} ({wrong.server})"
+    return Problem(place, message, mistake.observed, mistake.expected, mistake.fix, position=position, edits=edits)
+
+
+def _report_mistake(
+    head: str, mistake: FieldMistake, place: Place, edits: tuple[Edit, ...], position: Position | None = None
+) -> Problem:
+    message = head + mistake.message
+    return Problem(place, message, mistake.observed, mistake.expected, mistake.fix, position=position, edits=edits)
+
+
+def _build_edits(place: Place, mistake: FieldMistake) -> tuple[Edit, ...]:
+    if mistake.name:
+        return (Rename(place, mistake.name),)
+    return (Put(place, mistake.value),) if mistake.value is not NO_VALUE else ()
+
+
+def _find_parameter(case: LintContext, place: Place, value: Any) -> Place:
+    """Return the place of the parameter that has a value, or else of the fault."""
+    use = case.scenario.spec.faults[int(place[-1])]
+    named = [name for name, given in use.parameters.items() if type(given) is type(value) and given == value]
+    return (*place, "parameters", named[0]) if len(named) == 1 else place

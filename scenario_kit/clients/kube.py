@@ -89,16 +89,14 @@ class KubeCluster:
         """Create; raises ``AlreadyExists``."""
         served = self._kind_of(obj)
         path = _build_collection_path(served, _find_namespace(obj, served))
-        created: Object = self._transport.json("POST", path, self._write, obj)
-        return created
+        return self._send("POST", path, self._write, obj, "application/json")
 
     def apply(self, obj: Object) -> Object:
         """Apply an object server-side, forced."""
         served = self._kind_of(obj)
         path = f"{_build_collection_path(served, _find_namespace(obj, served))}/{quote(obj['metadata']['name'])}"
         query = {**self._write, "force": "true"}
-        applied: Object = self._transport.json("PATCH", path, query, obj, "application/apply-patch+yaml")
-        return applied
+        return self._send("PATCH", path, query, obj, "application/apply-patch+yaml")
 
     def patch(self, ref: Reference, patch: Any, type: PatchType = "Merge", *, subresource: str = "") -> Object:
         """Patch an object or one of its subresources; raises ``NotFound``."""
@@ -184,6 +182,20 @@ class KubeCluster:
         """
         served = self._discovery.find(kind, group)
         return follow(self._transport, Collection(served), _build_collection_path(served, namespace), stop)
+
+    def _send(self, verb: str, path: str, query: Mapping[str, str], obj: Object, media: str) -> Object:
+        """Send a whole object; ``Rejected`` if its kind is served in another version only."""
+        try:
+            written: Object = self._transport.json(verb, path, query, obj, media)
+        except NotServed as error:
+            group = obj["apiVersion"].rpartition("/")[0]
+            known = self._discovery.find(obj["kind"], group, core=not group)
+            preferred = f"{known.group}/{known.version}".lstrip("/")
+            if preferred == obj["apiVersion"]:
+                raise  # the whole kind is gone
+            message = f"{self.server_url} serves no {obj['kind']} of {obj['apiVersion']}; it serves {preferred}"
+            raise Rejected(message, status=404, fix=f"write `apiVersion: {preferred}`") from error
+        return written
 
     def _kind_of(self, obj: Object) -> Kind:
         group, _, version = obj["apiVersion"].rpartition("/")

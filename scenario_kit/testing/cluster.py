@@ -13,6 +13,7 @@ from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.render.objects import merging
+from scenario_kit.schema.object_types.kubernetes import list_versions
 from scenario_kit.testing import eviction
 from scenario_kit.testing.api_resources import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, list_defaults
 from scenario_kit.testing.writes import patch_document, revise_object
@@ -201,6 +202,8 @@ class FakeCluster:
 
     def _prepare(self, verb: str, obj: Object) -> tuple[Kind, _Key, Object]:
         served = self._find(obj["kind"], _group_of(obj), exact=True)
+        if (versions := list_versions(obj["kind"])) and served.group not in self._custom:
+            _require_version(obj, versions)
         fresh = copy.deepcopy(obj)
         metadata = fresh["metadata"]
         if "name" not in metadata and metadata.get("generateName"):
@@ -318,6 +321,13 @@ class FakeCluster:
 
 def _group_of(obj: Object) -> str:
     return str(obj["apiVersion"]).rpartition("/")[0]
+
+
+def _require_version(obj: Object, versions: Sequence[str]) -> None:
+    """Reject an object of a version that Kubernetes does not serve."""
+    if obj["apiVersion"] not in versions:
+        message = f"the server serves no {obj['kind']} of {obj['apiVersion']}; it serves {versions[0]}"
+        raise Rejected(message, status=404)
 
 
 def _do_nothing(verb: str, target: str) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import is_settled, reach
-from scenario_kit.errors import AlreadyExists, InfrastructureError
+from scenario_kit.errors import AlreadyExists, InfrastructureError, Rejected
 from scenario_kit.judge import leftovers
 from scenario_kit.judge.repair import invariants
 from scenario_kit.load.rules import build_finding
@@ -36,6 +36,10 @@ _NAMED: Final = 6
 _PARALLEL: Final = 8
 #: Kinds whose objects are pods, or make pods.
 _PODS: Final = (*WORKLOADS, "CronJob", "Job", "Pod", "ReplicaSet", "ReplicationController")
+#: Statuses of a request that is invalid; one that is refused by policy or quota has another.
+_INVALID: Final = (400, 404, 422)
+#: An address or a node's port that another object has.
+_TAKEN: Final = "already allocated"
 _SOLVER_ROLE: Final = "oncall"
 
 
@@ -51,7 +55,8 @@ def deploy(context: TrialContext) -> list[Finding]:
         context.save_baseline(Baseline(snapshot=snapshot(context.cluster, context.everywhere)))
     _create(context, [_build_namespace(name) for name in context.everywhere])
     _create(context, _build_access(context))
-    _create(context, context.runbook.objects)
+    if refusals := _create(context, context.runbook.objects):
+        return [_report_refused(refusals)]
     deadline = context.clock.now() + READY_DEADLINE
     context.settle()
     while waiting := _list_unready(context):
@@ -111,26 +116,37 @@ def _refuse_full(context: TrialContext) -> None:
         )
 
 
-def _create(context: TrialContext, objects: Iterable[Object]) -> None:
+def _create(context: TrialContext, objects: Iterable[Object]) -> list[Rejected]:
     """Create objects in parallel; those created by an interrupted attempt are left alone.
 
     Bindings follow their roles, which the API server reads to check for privilege escalation; what makes pods follows
     what pods are admitted and started with, such as accounts, limits, quotas and Services.
+
+    Returns:
+        Why the API server refuses objects whatever its state: an unknown field, a value that is invalid.
+
+    Raises:
+        InfrastructureError: an object cannot be created for another reason.
     """
     stages: tuple[list[Object], ...] = ([], [], [])
     for obj in objects:
         kind = obj["kind"]
         stages[1 if kind.endswith("RoleBinding") else 2 if kind in _PODS else 0].append(obj)
 
-    def one(obj: Object) -> None:
+    def one(obj: Object) -> Rejected | None:
         try:
             context.cluster.create(obj)
         except AlreadyExists:
-            return
+            return None
+        except Rejected as refusal:
+            if refusal.status not in _INVALID or _TAKEN in refusal.message:
+                raise
+            return refusal
+        return None
 
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        for stage in stages:
-            list(pool.map(one, stage))
+        answers = [answer for stage in stages for answer in pool.map(one, stage)]
+    return [refusal for refusal in answers if refusal is not None]
 
 
 def _build_namespace(name: str) -> Object:
@@ -190,6 +206,17 @@ def _report_not_ready(waiting: list[str], why: str) -> Finding:
         observed=f"{names}. {why}" if why else names,
         expected="every workload available",
         fix=suggest_fix(why) or "try the same app without options: scenario-kit try --plan control",
+        why="",
+    )
+
+
+def _report_refused(refusals: list[Rejected]) -> Finding:
+    return build_finding(
+        "SK301",
+        message="the API server refuses objects of the app",
+        observed="; ".join(refusal.message for refusal in refusals[:_NAMED]),
+        expected="objects that the API server accepts",
+        fix=refusals[0].fix or "correct the app's manifests: `scenario-kit lint` finds most of this",
         why="",
     )
 

@@ -101,6 +101,18 @@ def test_invalid_name_is_rejected(cluster: Cluster, namespace: str, name: str) -
         cluster.create(config(namespace, name))
 
 
+def test_version_that_is_not_served_is_rejected_with_the_right_one(cluster: Cluster, namespace: str) -> None:
+    budget = {
+        "apiVersion": "policy/v1beta1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "cart", "namespace": namespace},
+        "spec": {"minAvailable": 1},
+    }
+    for write in (cluster.create, cluster.apply):
+        with pytest.raises(Rejected, match="it serves policy/v1"):
+            write(budget)
+
+
 def test_symbolic_or_missing_namespace_is_refused_locally(cluster: Cluster) -> None:
     with pytest.raises(KitError):
         cluster.get(Reference.parse("ConfigMap/settings"))

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.changes.undo import Blocked
-from scenario_kit.errors import Forbidden, InfrastructureError, NotFound
+from scenario_kit.errors import Forbidden, InfrastructureError, NotFound, Rejected
 from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.model import Change, Check, Fault, Procedure, Reference, Severity, Solution
 from scenario_kit.model.authored.fault import Entity
@@ -70,6 +70,41 @@ def test_deploy_waits_for_all_workloads():
     assert baseline.ready_at == 1045.0
     assert {(g.kind, g.name) for g in baseline.guards} == {("Deployment", "web"), ("Service", "web")}
     assert baseline.snapshot == {}
+
+
+def refuse(app, status, message):
+    def before(verb, target):
+        if (verb, target) == ("create", "shop/ConfigMap/c"):
+            raise Rejected(message, status=status)
+
+    app.cluster.before = before
+
+
+@pytest.mark.parametrize("status", [400, 404, 422])
+def test_object_that_no_api_server_takes_is_a_mistake_of_the_app(status):
+    app = App(web(), config("c"))
+    refuse(app, status, 'strict decoding error: unknown field "dta"')
+    (found,) = deploy(app.context)
+    assert (found.code, found.severity) == ("SK301", Severity.ERROR)
+    assert 'unknown field "dta"' in found.observed
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(403, "exceeded quota"), (422, "spec.ports[0].nodePort: provided port is already allocated")],
+)
+def test_object_that_this_cluster_does_not_take_now_is_no_mistake(status, message):
+    app = App(web(), config("c"))
+    refuse(app, status, message)
+    with pytest.raises(Rejected):
+        deploy(app.context)
+
+
+def test_version_that_is_not_served_is_a_mistake_of_the_app():
+    budget = thing("PodDisruptionBudget", "web", api="policy/v1beta1", spec={"minAvailable": 1})
+    (found,) = deploy(App(web(), budget).context)
+    assert found.code == "SK301"
+    assert "policy/v1beta1" in found.observed
 
 
 def test_deploy_polls_more_often_in_wall_time():

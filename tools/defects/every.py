@@ -9,6 +9,7 @@ from tools.defects import (  # noqa: F401 - each registers its kinds
     damage,
     exceptions,
     faults,
+    fields,
     forms,
     hints,
     labels,

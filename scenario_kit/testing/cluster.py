@@ -202,8 +202,7 @@ class FakeCluster:
 
     def _prepare(self, verb: str, obj: Object) -> tuple[Kind, _Key, Object]:
         served = self._find(obj["kind"], _group_of(obj), exact=True)
-        if (versions := list_versions(obj["kind"])) and served.group not in self._custom:
-            _require_version(obj, versions)
+        _require_version(obj, served.group)
         fresh = copy.deepcopy(obj)
         metadata = fresh["metadata"]
         if "name" not in metadata and metadata.get("generateName"):
@@ -323,9 +322,10 @@ def _group_of(obj: Object) -> str:
     return str(obj["apiVersion"]).rpartition("/")[0]
 
 
-def _require_version(obj: Object, versions: Sequence[str]) -> None:
-    """Reject an object of a version that Kubernetes does not serve."""
-    if obj["apiVersion"] not in versions:
+def _require_version(obj: Object, group: str) -> None:
+    """Reject an object of a version in which Kubernetes does not serve its kind."""
+    versions = [each for each in list_versions(obj["kind"]) if each.rpartition("/")[0] == group]
+    if versions and obj["apiVersion"] not in versions:
         message = f"the server serves no {obj['kind']} of {obj['apiVersion']}; it serves {versions[0]}"
         raise Rejected(message, status=404)
 

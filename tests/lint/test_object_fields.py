@@ -184,15 +184,24 @@ def test_line_of_a_template_is_found_by_the_names_above_it(
     assert (at.line, at.column) == (line, column) if at else not line
 
 
-def test_file_of_an_app_is_named_with_line_and_column(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("new", "reported"),
+    [
+        ("arg: [serve]", "arg: [serve]"),
+        ("env: {name: A, value: b}", "env: {name: A, value: b}"),
+        ("env: [{value: b}]", "env: [{value: b}]"),
+        ("args: serve", "args: serve"),
+    ],
+)
+def test_file_of_an_app_is_named_with_line_and_column(new: str, reported: str, tmp_path: Path) -> None:
     definition = tmp_path / "catalog" / "apps" / "little" / "app.yaml"
     template = tmp_path / "templates" / "apps" / "little" / "1.0" / "manifests.yaml.j2"
-    for path, text in ((definition, given.APP), (template, given.TEMPLATE.replace("args: [serve]", "arg: [serve]"))):
+    for path, text in ((definition, given.APP), (template, given.TEMPLATE.replace("args: [serve]", new))):
         path.parent.mkdir(parents=True)
         path.write_text(text)
     (found,) = lint_file(definition, CATALOG)
 
-    assert (found.position and found.position.path, read_at(found)) == (str(template), "arg: [serve]")
+    assert (found.position and found.position.path, read_at(found)) == (str(template), reported)
     assert found.message.startswith("Deployment/web: ")
 
 

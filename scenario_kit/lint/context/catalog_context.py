@@ -98,12 +98,16 @@ class FaultCase:
 
 
 class AppVersion(NamedTuple):
-    """An app in one version with one choice of options; ``objects`` is empty if rendering fails with ``error``."""
+    """An app in one version with one choice of options; ``objects`` is empty if rendering fails with ``error``.
+
+    ``documents`` are those of its manifests where these are not the objects of an app.
+    """
 
     app: App
     objects: tuple[Object, ...]
     chosen: Object
     error: AuthoringError | None = None
+    documents: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

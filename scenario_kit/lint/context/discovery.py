@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.collection import find_collection
@@ -19,6 +19,7 @@ from scenario_kit.load.yaml.document import Document, parse, read_document
 from scenario_kit.model import App, FaultType, Object
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, render_fault, resolve_options
+from scenario_kit.render.apps.app import render_manifests
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.applicability import fits, list_targets
 from scenario_kit.render.faults.first_offer import render_objects_for
@@ -202,7 +203,15 @@ def _list_versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
                 objects = render_app(app, chosen, 50, app.namespace, templates=catalog.templates(name))
                 yield AppVersion(locate_components(app, objects, app.namespace), objects, chosen)
             except AuthoringError as error:
-                yield AppVersion(app, (), chosen, error)
+                yield AppVersion(app, (), chosen, error, tuple(_list_documents(app, chosen, catalog)))
+
+
+def _list_documents(app: App, chosen: Object, catalog: Catalog) -> list[Any]:
+    """List the documents of manifests that are not the objects of an app; none if they are no YAML either."""
+    try:
+        return render_manifests(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))
+    except AuthoringError:
+        return []
 
 
 def _list_choices(app: App) -> Iterator[Object]:

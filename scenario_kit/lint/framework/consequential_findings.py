@@ -16,6 +16,7 @@ _UNKNOWN: Final = ("SK107", "SK108", "SK109", "SK110", "SK112", "SK113", "SK114"
 _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "SK116": _UNKNOWN,
     "SK121": ("SK003", "SK131", "SK142"),
+    "SK123": ("SK142",),
     "SK125": _UNKNOWN,
     "SK220": ("SK123",),
     "SK236": ("SK119", "SK121", *_UNKNOWN),

@@ -39,7 +39,9 @@ def find_wrong_fields(change: Change, objects: Sequence[Object], app: App | None
         exists = not operation.creates and _find_object(objects, _name_manifest(manifest)) is not None
         if known is not None:
             judging = Judging("Apply" if exists else "Whole", is_open=is_placeholder)
-            yield from _report(_describe(manifest), known, (keyword,), find_mistakes(manifest, known.type, judging))
+            yield from _report(
+                describe_object(manifest), known, (keyword,), find_mistakes(manifest, known.type, judging)
+            )
     elif (document := operation.document) is not None and operation.ref is not None:
         known = find_target_type(operation.ref, objects)
         if known is not None:
@@ -112,6 +114,7 @@ def _name_manifest(manifest: Object) -> Reference:
     return Reference(str(manifest.get("kind")), str(name), group=group)
 
 
-def _describe(manifest: Object) -> str:
+def describe_object(manifest: Object) -> str:
+    """Return kind and name of an object, which may lack either."""
     metadata = manifest.get("metadata")
     return f"{manifest.get('kind')}/{metadata.get('name') if isinstance(metadata, Mapping) else ''}"

@@ -121,6 +121,17 @@ def render_app(
     Raises:
         AuthoringError: an unknown option, or templates that do not produce objects.
     """
+    return place_objects(app, render_manifests(app, options, users, namespace, templates=templates), namespace)
+
+
+def render_manifests(
+    app: App, options: Mapping[str, Any], users: int, namespace: str, *, templates: Path | None = None
+) -> list[Any]:
+    """Render the documents of the app's manifests, which need not be objects; see ``render_app``.
+
+    Raises:
+        AuthoringError: an unknown option, or templates that do not produce YAML.
+    """
     folder = templates or find_data_root() / "templates" / "apps" / app.name
     known = {"name": app.name, "version": app.version, "entry": app.entry, "namespace": app.namespace}
     variables = {
@@ -134,7 +145,7 @@ def render_app(
     documents: list[Any] = msgspec.json.decode(
         _render_documents(folder, app.version, json.dumps(variables, sort_keys=True))
     )
-    return place_objects(app, documents, namespace)
+    return documents
 
 
 @lru_cache(maxsize=32)

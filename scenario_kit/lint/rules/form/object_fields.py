@@ -12,7 +12,7 @@ from scenario_kit.lint.context.change_source import PARTS, ChangeSource, SourceP
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.template_lines import find_template_line
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.object_fields.changes import WrongField, find_wrong_fields, find_wrong_kinds
+from scenario_kit.lint.object_fields.changes import WrongField, describe_object, find_wrong_fields, find_wrong_kinds
 from scenario_kit.lint.object_fields.kinds import find_kind_mistake, find_type
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake
 from scenario_kit.lint.object_fields.objects import Judging, find_mistakes
@@ -21,7 +21,6 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import get_part
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.model import Change, Object, Position
-from scenario_kit.render.objects.lookup import format_reference
 
 
 @register_check("SK142")
@@ -69,7 +68,7 @@ def check_fields_of_app(case: AppCase) -> Iterator[Problem]:
         if (known := find_type(obj)) is None:
             continue
         for mistake in find_mistakes(obj, known.type, Judging()):
-            wrong = WrongField(format_reference(obj), known.server, mistake.place, mistake)
+            wrong = WrongField(describe_object(obj), known.server, mistake.place, mistake)
             at = find_template_line(case.templates, obj, mistake.place)
             problem = _build_problem(wrong, ("name",), (), at)
             if (problem.message, str(at)) not in seen:
@@ -111,16 +110,16 @@ def check_versions_of_app(case: AppCase) -> Iterator[Problem]:
     for obj in _list_manifests(case):
         if (mistake := find_kind_mistake(obj)) is not None:
             at = find_template_line(case.templates, obj, mistake.place)
-            yield _report_mistake(f"{format_reference(obj)}: ", mistake, ("name",), (), at)
+            yield _report_mistake(f"{describe_object(obj)}: ", mistake, ("name",), (), at)
 
 
 def _list_manifests(case: AppCase) -> Iterator[Object]:
     """Yield the objects of all versions and choices, equal ones once."""
     seen: set[bytes] = set()
     for version in case.versions:
-        for obj in version.objects:
+        for obj in version.objects or version.documents:
             key = msgspec.json.encode(obj)
-            if key not in seen:
+            if isinstance(obj, dict) and isinstance(obj.get("metadata"), dict) and key not in seen:
                 seen.add(key)
                 yield obj
 

@@ -270,6 +270,12 @@ def test_patch_of_a_chaos_object_is_judged_by_its_kind() -> None:
     assert [mistake.name for mistake in judge_change(change)] == ["delay"]
 
 
+def test_metadata_of_an_experiment_are_judged_and_nothing_else_of_it() -> None:
+    experiment = {**chaos("PodChaos", action="pod-kil"), "metadata": {"name": "cart", "label": {"a": "b"}}}
+
+    assert [mistake.name for mistake in judge_change(Change.from_json({"chaos": experiment}))] == ["labels"]
+
+
 def test_applied_fields_of_a_known_object_need_not_be_complete() -> None:
     partial = {**deployment(), "spec": {"template": {"spec": {"containers": [{"name": "cart", "args": ["-v"]}]}}}}
     change = Change.from_json({"apply": partial})

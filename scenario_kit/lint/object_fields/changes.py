@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from scenario_kit.changes.node_placeholders import is_placeholder
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.object_fields.json_patches import find_step_mistakes
-from scenario_kit.lint.object_fields.kinds import KnownType, find_kind_mistake, find_type
+from scenario_kit.lint.object_fields.kinds import KnownType, find_kind_mistake, find_type, name_server
 from scenario_kit.lint.object_fields.mistake import FieldMistake
-from scenario_kit.lint.object_fields.objects import Judging, Sending, find_mistakes
+from scenario_kit.lint.object_fields.objects import Judging, Sending, find_field_mistakes, find_mistakes
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
@@ -32,9 +32,9 @@ class WrongField(NamedTuple):
 def find_wrong_fields(change: Change, objects: Sequence[Object], app: App | None = None) -> Iterator[WrongField]:
     """Yield the wrong fields of a change, and of the object that it leaves; ``objects`` exist before it in ``app``."""
     operation, keyword = change.operation, change.operation.keyword
-    if operation.injects_chaos:
-        return  # judged by the whole schema of its kind
-    if (manifest := operation.manifest) is not None:
+    if operation.injects_chaos and operation.manifest is not None:
+        yield from _judge_metadata(operation.manifest, keyword)  # the rest is judged by the whole schema of its kind
+    elif (manifest := operation.manifest) is not None:
         known = find_type(manifest)
         exists = not operation.creates and _find_object(objects, _name_manifest(manifest)) is not None
         if known is not None:
@@ -56,6 +56,13 @@ def find_wrong_kinds(change: Change) -> Iterator[FieldMistake]:
     manifest = change.operation.manifest
     if manifest is not None and not change.operation.injects_chaos and (mistake := find_kind_mistake(manifest)):
         yield mistake._replace(place=(change.operation.keyword, *mistake.place))
+
+
+def _judge_metadata(manifest: Object, keyword: str) -> Iterator[WrongField]:
+    metadata = manifest.get("metadata")
+    if (known := find_type(manifest)) is not None and isinstance(metadata, Mapping):
+        mistakes = find_field_mistakes(metadata, known.type.fields["metadata"], Judging(), ("metadata",))
+        yield from _report(describe_object(manifest), known._replace(server=name_server()), (keyword,), mistakes)
 
 
 def _judge_patch(change: Change, document: Any, known: KnownType) -> Iterator[FieldMistake]:

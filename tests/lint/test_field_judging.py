@@ -146,6 +146,7 @@ HONEST: list[Document] = [
     obj("v1", "ConfigMap", metadata={"name": "a", "resourceVersion": "1", "uid": "x", "generation": 2,
         "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "b"}], "finalizers": ["a/b"]}),
     {**deployment(), "status": {"replicas": 1, "conditions": [{"type": "Available"}]}},
+    {**pod(), "status": {"podIPs": [{}], "containerStatuses": [{"state": {"terminated": {"reason": "Error"}}}]}},
     obj("policy/v1", "PodDisruptionBudget", spec={"minAvailable": "50%", "selector": {}}),
     obj("policy/v1", "PodDisruptionBudget", spec={"maxUnavailable": 1}),
     obj("scheduling.k8s.io/v1", "PriorityClass", globalDefault=False),

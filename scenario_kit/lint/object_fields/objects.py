@@ -7,6 +7,7 @@ A document is judged by the type of its object. How complete it must be depends 
 * ``Strategic``: the same, but lists with a merge key are merged, and directives (``$patch``, ``$setElementOrder/…``)
   stand between the fields.
 * ``Apply``: a server-side apply. Mappings and keyed lists hold some of the fields.
+* ``Status``: the status of an object, which the API server ignores. Nothing is required.
 """
 
 from __future__ import annotations
@@ -15,14 +16,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from scenario_kit.lint.object_fields.mistake import FieldMistake, format_field, join_fields, shorten_names, suggest_name
+from scenario_kit.lint.object_fields.mistake import (
+    NO_VALUE,
+    FieldMistake,
+    format_field,
+    join_fields,
+    shorten_names,
+    suggest_name,
+)
 from scenario_kit.lint.object_fields.values import find_wrong_value, report_type
 from scenario_kit.lint.object_fields.wrong_level import find_right_level
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.schema.object_types.field_type import SET, FieldType, ObjectType
 from scenario_kit.schema.object_types.kubernetes import resolve_type
 
-Sending = Literal["Whole", "Merge", "Strategic", "Apply"]
+Sending = Literal["Whole", "Merge", "Strategic", "Apply", "Status"]
 
 #: Directives of strategic merge patches that name a list, behind a slash.
 _OF_LIST: Final = ("$setElementOrder/", "$deleteFromPrimitiveList/")
@@ -94,7 +102,7 @@ def _judge_object(
             unknown.append(name)
             yield _report_unknown(name, type_, document, inside, where)
         elif name == _STATUS and not place:
-            yield from find_field_mistakes(value, field, inside.send("Merge"), where)
+            yield from find_field_mistakes(value, field, inside.send("Status"), where)
         else:
             yield from find_field_mistakes(value, field, inside, where)
     if judging.sending == "Whole" and not any(map(judging.is_open, document)):
@@ -131,7 +139,9 @@ def _judge_directive(name: str, value: Any, type_: ObjectType, place: Place) -> 
             question, only = suggest_name(str(value), _STRATEGIES)
             expected = " or ".join(_STRATEGIES)
             message = f"`{format_field(place)}` must be {expected}"
-            yield FieldMistake(place, message, str(value), expected, question or f"write {expected}", value=only)
+            yield FieldMistake(
+                place, message, str(value), expected, question or f"write {expected}", value=only or NO_VALUE
+            )
         return
     if name == _RETAIN:
         named = [(str(each), (*place, i)) for i, each in enumerate(value if isinstance(value, list) else ())]
@@ -171,7 +181,8 @@ def _judge_list(value: Any, field: FieldType, judging: Judging, place: Place) ->
         elif replaced:
             strategic = judging.sending == "Strategic"
             content = {k: v for k, v in item.items() if not (strategic and k == _PATCH)}
-            yield from find_field_mistakes(content, field.items, judging.send("Whole"), where)
+            whole = judging if judging.sending == "Status" else judging.send("Whole")
+            yield from find_field_mistakes(content, field.items, whole, where)
         else:
             yield from find_field_mistakes(item, field.items, judging, where)
             yield from _find_missing_key(item, key, field.items, judging, where)

@@ -11,6 +11,7 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.atomic_file import replace_file
+from scenario_kit.model.json_document import format_json
 from scenario_kit.model.results.evidence import EVIDENCE_VERSION, Evidence, Fingerprint
 
 FILE: Final = "evidence.json"
@@ -53,5 +54,5 @@ def write_evidence(scenario: Path, evidence: Evidence) -> Path:
     """Write the evidence of a scenario atomically and return its path."""
     path = scenario.with_name(FILE)
     document = {"schemaVersion": EVIDENCE_VERSION} | evidence.to_json() | {"failures": evidence.failures}
-    replace_file(path, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+    replace_file(path, format_json(document).encode())
     return path

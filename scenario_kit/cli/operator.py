@@ -177,14 +177,12 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
     Raises:
         UsageError: the folder exists and is not empty.
     """
-    from scenario_kit.load.staged_folders import stage_folders
+    from scenario_kit.load.staged_folders import stage_folders, write_files
 
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
     with stage_folders((folder,)) as (staged,):
-        for name, text in files.items():
-            (staged / name).parent.mkdir(parents=True, exist_ok=True)
-            (staged / name).write_text(text, encoding="utf-8")
+        write_files(staged, files)
 
 
 def kubeconfig(

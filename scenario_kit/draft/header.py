@@ -6,13 +6,13 @@ completion works offline, in every clone, and with the matching version of the f
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Final
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.completion import build_scenario_schema
 from scenario_kit.load.yaml.modeline import COPIES, IN_CHECKOUT, make_schema_path
+from scenario_kit.model.json_document import format_json
 
 _NAME: Final = "scenario.schema.json"
 
@@ -29,7 +29,7 @@ def build_schema_header(file: Path) -> tuple[str, Path | None]:
 
 def dump_schema(catalog: Catalog) -> str:
     """Return the schema with completions from the catalogue."""
-    return json.dumps(build_scenario_schema(catalog), indent=1, ensure_ascii=False) + "\n"
+    return format_json(build_scenario_schema(catalog))
 
 
 def _format_line(path: str) -> str:

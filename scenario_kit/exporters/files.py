@@ -6,10 +6,11 @@ import csv
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.staged_folders import stage_folders
+from scenario_kit.model.json_document import format_json
 
 
 class Table(NamedTuple):
@@ -30,6 +31,11 @@ class ExportedFile(NamedTuple):
     table: Table | None = None
     program: bool = False
     without: tuple[str, ...] = ()
+
+
+def export_document(document: Any) -> ExportedFile:
+    """Return the file of a JSON document."""
+    return ExportedFile(format_json(document))
 
 
 class ExportedFolder(NamedTuple):

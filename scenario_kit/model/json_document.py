@@ -1,11 +1,17 @@
-"""Walk through plain JSON documents, and rewrite the texts in them. Pure."""
+"""Walk through plain JSON documents, rewrite the texts in them, and format them for files. Pure."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Place = tuple[str | int, ...]
+
+
+def format_json(document: Any) -> str:
+    """Format a document as the text of a file that people compare and publish."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-
 from scenario_kit.campaign import TrialResult
 from scenario_kit.campaign.results.result import Statistics
 from scenario_kit.campaign.results.summary import find_first_onset
-from scenario_kit.catalog import find_data_root
+from scenario_kit.catalog.page_templates import open_page_templates
 from scenario_kit.model import Finding, Reference, Severity, Verdict
 from scenario_kit.model.authored.scenario import Expect, GroundTruth, PropagationEdge
 from scenario_kit.model.results.purpose import is_repeat
@@ -36,36 +34,33 @@ def render(report: Report) -> str:
     truth = validation.ground_truth or GroundTruth()
     repeats = [t for t in validation.trials if is_repeat(t.purpose)]
     others = [t for t in validation.trials if not is_repeat(t.purpose)]
-    return _load_page().render(
-        report=report,
-        validation=validation,
-        word=validation.verdict.heading,
-        tone=_TONES.get(validation.verdict, "open"),
-        incident=list(build_incident_rows(validation.incident)) if validation.incident else [],
-        reading=READING,
-        findings=[_build_finding(f) for f in validation.findings],
-        repeats=timeline.build_chart(repeats, expect),
-        others=[(t, timeline.build_chart([t], expect)) for t in others],
-        graph=propagation.draw_graph(
-            truth, {**_format_passages(validation.statistics), **_format_onsets(repeats, truth)}
-        ),
-        box=(propagation.BOX_WIDTH, propagation.BOX_HEIGHT),
-        lane=timeline.LANE,
-        head=timeline.HEAD,
-        edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
-        trials=[_build_trial(t) for t in validation.trials],
-        numbers=validation.statistics,
-        neighbours=describe_neighbours(validation.identifiability),
-        lookalikes=describe_resembling(validation.resemblance),
-        difficulty=describe_difficulty(validation.difficulty) if validation.difficulty else [],
+    return (
+        open_page_templates("report")
+        .get_template("page.html.j2")
+        .render(
+            report=report,
+            validation=validation,
+            word=validation.verdict.heading,
+            tone=_TONES.get(validation.verdict, "open"),
+            incident=list(build_incident_rows(validation.incident)) if validation.incident else [],
+            reading=READING,
+            findings=[_build_finding(f) for f in validation.findings],
+            repeats=timeline.build_chart(repeats, expect),
+            others=[(t, timeline.build_chart([t], expect)) for t in others],
+            graph=propagation.draw_graph(
+                truth, {**_format_passages(validation.statistics), **_format_onsets(repeats, truth)}
+            ),
+            box=(propagation.BOX_WIDTH, propagation.BOX_HEIGHT),
+            lane=timeline.LANE,
+            head=timeline.HEAD,
+            edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
+            trials=[_build_trial(t) for t in validation.trials],
+            numbers=validation.statistics,
+            neighbours=describe_neighbours(validation.identifiability),
+            lookalikes=describe_resembling(validation.resemblance),
+            difficulty=describe_difficulty(validation.difficulty) if validation.difficulty else [],
+        )
     )
-
-
-def _load_page() -> Template:
-    loader = FileSystemLoader(find_data_root() / "templates" / "report")
-    return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).get_template("page.html.j2")
 
 
 def _build_finding(finding: Finding) -> dict[str, Any]:

@@ -53,16 +53,11 @@ def render_markdown(board: Leaderboard) -> str:
 
 def render_page(board: Leaderboard) -> str:
     """Render the page; all text is escaped, and no external resource is loaded."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from scenario_kit.catalog.page_templates import open_page_templates
 
-    from scenario_kit.catalog import find_data_root
-
-    folder = find_data_root() / "templates" / "report"
-    environment = Environment(
-        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
     rows = [(list_cells(row, intervals=False), bar) for row, bar in zip(board.rows, build_bars(board), strict=True)]
-    return environment.get_template("leaderboard.html.j2").render(board=board, header=HEADER, rows=rows)
+    template = open_page_templates("report").get_template("leaderboard.html.j2")
+    return template.render(board=board, header=HEADER, rows=rows)
 
 
 def build_bars(board: Leaderboard) -> list[ScoreBar]:

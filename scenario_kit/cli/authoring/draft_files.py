@@ -12,6 +12,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import build_schema_header, dump_schema
 from scenario_kit.errors import UsageError
 from scenario_kit.importers import ImportedFile
+from scenario_kit.load.staged_folders import write_files
 
 
 def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> None:
@@ -33,10 +34,7 @@ def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) ->
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     stage = Path(tempfile.mkdtemp(prefix=".scenario-kit-", dir=out.absolute().parent))
     try:
-        for name, text in texts.items():
-            file = stage / "drafts" / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+        write_files(stage / "drafts", texts)
         _publish(stage / "drafts", out, list(texts))
     finally:
         shutil.rmtree(stage, ignore_errors=True)

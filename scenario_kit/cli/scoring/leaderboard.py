@@ -56,14 +56,13 @@ def leaderboard(
 
 def _write(board: Leaderboard, folder: Path) -> None:
     """Write all files, each at once."""
-    import json
-
     from scenario_kit.load.atomic_file import replace_file
+    from scenario_kit.model.json_document import format_json
     from scenario_kit.report.leaderboard_page import render_markdown, render_page
 
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
-        "leaderboard.json": json.dumps(board.to_json(), indent=1, ensure_ascii=False) + "\n",
+        "leaderboard.json": format_json(board.to_json()),
         "leaderboard.md": render_markdown(board),
         "index.html": render_page(board),
     }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from scenario_kit.exporters.files import ExportedFile, ExportedFolder
+from scenario_kit.exporters.files import ExportedFile, ExportedFolder, export_document
 from scenario_kit.exporters.rules import PROGRAMS
 from scenario_kit.exporters.scenario_incident import (
     ScenarioIncident,
@@ -51,10 +50,10 @@ def build_aiopslab_problems(incidents: Sequence[ScenarioIncident]) -> list[Expor
         notes += note_own_faults(each)
         if each.truth.outcome == "Incident" and "localization" not in problem["levels"]:
             notes.append(f"{each.name}: no localization level, because its faults target no service of the app")
-        files[problem["scenario"] or problem["control"]] = _render(build_scenario_object(each.scenario))
+        files[problem["scenario"] or problem["control"]] = export_document(build_scenario_object(each.scenario))
         if problem["scenario"]:
-            files[problem["control"]] = _render(build_control_object(each.scenario))
-    files["problems.json"] = _render({"canary": CANARY, "problems": problems})
+            files[problem["control"]] = export_document(build_control_object(each.scenario))
+    files["problems.json"] = export_document({"canary": CANARY, "problems": problems})
     return [ExportedFolder(FOLDER_NAME, files, notes=tuple(notes))]
 
 
@@ -84,7 +83,3 @@ def _list_services(incident: ScenarioIncident, faults: Sequence[Fault]) -> list[
     names = {fault.target.name for fault in faults}
     components = incident.runbook.app.components
     return [c.name for c in components if c.name in names or c.workload.name in names]
-
-
-def _render(document: Any) -> ExportedFile:
-    return ExportedFile(json.dumps(document, indent=1, ensure_ascii=False) + "\n")

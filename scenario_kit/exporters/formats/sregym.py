@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from scenario_kit.exporters.files import ExportedFile, ExportedFolder
+from scenario_kit.exporters.files import ExportedFile, ExportedFolder, export_document
 from scenario_kit.exporters.rules import PROGRAMS, VERIFIER, VERIFIER_FILE, build_rules
 from scenario_kit.exporters.scenario_incident import (
     ScenarioIncident,
@@ -47,9 +46,9 @@ def build_sregym_problems(incidents: Sequence[ScenarioIncident]) -> list[Exporte
         problem = _describe(each)
         problems.append(problem)
         notes += note_own_faults(each)
-        files[problem["scenario"]] = _render(build_scenario_object(each.scenario))
+        files[problem["scenario"]] = export_document(build_scenario_object(each.scenario))
         files[problem["rules"]] = ExportedFile(build_rules(clear_namespace(each.truth)).render())
-    files["problems.json"] = _render({"canary": CANARY, "problems": problems})
+    files["problems.json"] = export_document({"canary": CANARY, "problems": problems})
     return [ExportedFolder(FOLDER_NAME, files, notes=tuple(notes))]
 
 
@@ -63,7 +62,3 @@ def _describe(incident: ScenarioIncident) -> dict[str, Any]:
         "rules": f"rules/{incident.name}.json",
         "rootCause": build_fault_spec(incident.truth, spec.title, incident.runbook.app.namespace),
     }
-
-
-def _render(document: Any) -> ExportedFile:
-    return ExportedFile(json.dumps(document, indent=1, ensure_ascii=False) + "\n")

@@ -13,16 +13,13 @@ sends it as a bearer token. Cross-origin requests are rejected.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import logging
 import re
 from http.server import ThreadingHTTPServer
 from typing import NamedTuple, Protocol
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from scenario_kit.catalog import find_data_root
+from scenario_kit.catalog.page_templates import hash_source, open_page_templates
 from scenario_kit.errors import InfrastructureError, NotFound
 from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.model import Object
@@ -115,17 +112,10 @@ def render_page(lab: str) -> Page:
     root = find_data_root() / "templates"
     style, script = (root / "report" / "style.css").read_text(), (root / "lab" / "page.js").read_text()
     style += (root / "lab" / "page.css").read_text()
-    environment = Environment(
-        loader=FileSystemLoader(root / "lab"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    html = environment.get_template("page.html.j2").render(lab=lab, style=style, script=script)
+    html = open_page_templates("lab").get_template("page.html.j2").render(lab=lab, style=style, script=script)
     policy = (
         "default-src 'none'; img-src data:; connect-src 'self'; "
-        f"script-src {_digest(script)}; style-src {_digest(style)}; "
+        f"script-src {hash_source(script)}; style-src {hash_source(style)}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return Page(html.encode(), policy)
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from scenario_kit.errors import UsageError
+from scenario_kit.load.staged_folders import stage_folders, write_files
 from scenario_kit.publication.site.pages import MARK
 
 
@@ -33,30 +32,9 @@ def write_site(files: Mapping[str, str], output: Path) -> None:
         UsageError: the output is not a site, or a file's path leads out of the folder.
     """
     check_output(output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    new = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    old = output.with_name(f".{output.name}.{os.getpid()}.old")
-    try:
-        for name, text in files.items():
-            path = PurePosixPath(name)
-            if path.is_absolute() or ".." in path.parts:
-                raise UsageError(f"'{name}' is not a valid page name", fix="give the scenario another name")
-            (new / path).parent.mkdir(parents=True, exist_ok=True)
-            (new / path).write_text(text, encoding="utf-8")
-        _exchange(new, old, output)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _exchange(new: Path, old: Path, output: Path) -> None:
-    """Move the old folder away and the new one in; if that fails, restore the old one."""
-    present = output.exists()
-    if present:
-        output.rename(old)
-    try:
-        new.rename(output)
-    except OSError:
-        if present:
-            old.rename(output)
-        raise
+    for name in files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise UsageError(f"'{name}' is not a valid page name", fix="give the scenario another name")
+    with stage_folders((output,), replace=True) as (new,):
+        write_files(new, files)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scenario_kit import __version__
-from scenario_kit.catalog import find_data_root
+from scenario_kit.catalog.page_templates import hash_source, open_page_templates
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
+from scenario_kit.model.json_document import format_json
 from scenario_kit.publication.content import SiteContent
 from scenario_kit.publication.difficulty import correlate_facts
 from scenario_kit.publication.site import cost_plot
@@ -53,29 +50,20 @@ class _Renderer:
     """Renders templates with the inline style and script, and the Content-Security-Policy that allows only these."""
 
     def __init__(self) -> None:
-        root = find_data_root() / "templates"
-        self._environment = Environment(
-            loader=FileSystemLoader([root / "site", root / "report"]), autoescape=True, undefined=StrictUndefined,
-            trim_blocks=True, lstrip_blocks=True,
-        )  # fmt: skip
+        self._environment = open_page_templates("site", "report")
         sources = {name: self._environment.loader.get_source(self._environment, name)[0]  # type: ignore[union-attr]
                    for name in ("style.css", "site.css", "filter.js")}  # fmt: skip
         style, script = sources["style.css"] + sources["site.css"], sources["filter.js"]
         policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {}; script-src {}"
         self._frame = {
             "style": Markup(style), "script": Markup(script), "kit": __version__,  # trusted: packaged files
-            "policy": policy.format(_hash_source(style), _hash_source(script)),
-            "plain_policy": policy.format(_hash_source(style), "'none'"), "canary": f"{CANARY_KEY} {CANARY}",
+            "policy": policy.format(hash_source(style), hash_source(script)),
+            "plain_policy": policy.format(hash_source(style), "'none'"), "canary": f"{CANARY_KEY} {CANARY}",
         }  # fmt: skip
 
     def render(self, page: str, *, root: str = "", **values: Any) -> str:
         template = self._environment.get_template(f"{page}.html.j2")
         return template.render(page=page, root=root, **self._frame, **values)
-
-
-def _hash_source(text: str) -> str:
-    """Return the source expression that allows exactly this text (Content Security Policy Level 3)."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _list_filters(views: Sequence[ScenarioView]) -> list[tuple[str, str, str, list[str]]]:
@@ -117,13 +105,13 @@ def _render_leaderboard(renderer: _Renderer, content: SiteContent) -> str:
 
 
 def _render_documents(content: SiteContent, views: Sequence[ScenarioView]) -> Iterator[tuple[str, str]]:
-    yield "catalogue.json", _dump({"canary": CANARY, "scenarios": [build_document(view) for view in views]})
+    yield "catalogue.json", format_json({"canary": CANARY, "scenarios": [build_document(view) for view in views]})
     if content.board is not None:
         yield (
             "leaderboard.json",
-            _dump({"canary": CANARY} | _build_board_document(content.board, _list_held_out(content))),
+            format_json({"canary": CANARY} | _build_board_document(content.board, _list_held_out(content))),
         )
-    yield MARK, _dump({"kit": __version__, "canary": CANARY, "scenarios": len(views)})
+    yield MARK, format_json({"kit": __version__, "canary": CANARY, "scenarios": len(views)})
 
 
 def _list_held_out(content: SiteContent) -> frozenset[str]:
@@ -138,7 +126,3 @@ def _build_board_document(board: Leaderboard, held_out: frozenset[str]) -> dict[
             incident.pop("control", None)
             incident.pop("trivial", None)
     return document
-
-
-def _dump(document: Any) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from scenario_kit import __version__
 from scenario_kit.catalog.evidence import read_evidence, write_evidence
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.staged_folders import stage_folders
+from scenario_kit.load.staged_folders import stage_folders, write_files
 from scenario_kit.load.yaml.edit import Put, apply_edits
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.base import Value
+from scenario_kit.model.json_document import format_json
 from scenario_kit.publication.content import SiteContent
 from scenario_kit.publication.entry import CatalogueEntry
 from scenario_kit.publication.hashed_name import compute_keyed_hash
@@ -101,10 +102,9 @@ def write_split(content: SiteContent, record: SplitRecord, out: Path) -> None:
     published = dict(_render_published(content, record))
     refuse_secrets(published, content.entries)
     with stage_folders((out,)) as (staged,):
-        for name, text in published.items():
-            _write(staged / PUBLISHED / name, text)
+        write_files(staged / PUBLISHED, published)
         kept = staged / KEPT
-        _write(kept / INDEX, _dump(record.to_json()))
+        write_files(kept, {INDEX: format_json(record.to_json())})
         kept.chmod(0o700)
         for entry in content.entries:
             if entry.held_out:
@@ -115,7 +115,7 @@ def _render_published(content: SiteContent, record: SplitRecord) -> Iterator[tup
     views = build_views(content)
     yield (
         INDEX,
-        _dump({
+        format_json({
             "schemaVersion": record.schema_version, "kit": record.kit, "canary": CANARY, "percent": record.percent,
             "public": len(record.public), "heldOut": len(record.held_out),
             "scenarios": [
@@ -125,7 +125,7 @@ def _render_published(content: SiteContent, record: SplitRecord) -> Iterator[tup
     )  # fmt: skip
     for view in views:
         alerts = {"alerts": sorted({alert.name for alert in view.alerts})}
-        yield f"tasks/{view.name}.json", _dump({"canary": CANARY} | build_document(view) | alerts)
+        yield f"tasks/{view.name}.json", format_json({"canary": CANARY} | build_document(view) | alerts)
     for entry in content.entries:
         if not entry.held_out:
             for name, text in _read_authored(entry.path):
@@ -149,7 +149,7 @@ def _keep(entry: CatalogueEntry, folder: Path) -> None:
     """Keep a held-out scenario under its hashed name, so that everything derived from it has only that name."""
     for name, text in _read_authored(entry.path):
         renamed = apply_edits(text, [Put(("metadata", "name"), entry.hashed)]) if name == "scenario.yaml" else text
-        _write(folder / name, renamed)
+        write_files(folder, {name: renamed})
     evidence = read_evidence(entry.path)
     if evidence is not None:
         write_evidence(folder / "scenario.yaml", msgspec.structs.replace(evidence, scenario=entry.hashed))
@@ -183,12 +183,3 @@ def check_output(out: Path) -> None:
     """
     if out.exists() or out.is_symlink():
         raise UsageError(f"{out} already exists", fix="remove it, or name another folder with --out")
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def _dump(document: Any) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import UsageError
+from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.folders import find_folder_name
 from scenario_kit.model import Verdict
 from scenario_kit.report.document import FILE, Report, read_report
@@ -88,4 +89,4 @@ def _list_fired(validation: Validation) -> Iterator[str]:
     for trial in validation.trials:
         for alert in trial.history.timelines if trial.history else ():
             if alert.firing:
-                yield f"{alert.name} on {alert.entity}" if alert.entity else alert.name
+                yield label(alert)

@@ -159,8 +159,8 @@ def test_chronic_alert_is_declared_and_fired_before(timeline, background, chroni
 def test_alert_labels_name_alert_and_entity():
     assert expectations.label(alert()) == "Errors on Deployment/web"
     assert expectations.label(alert(on="")) == "Errors"
-    assert expectations.label_expectation(ON_WEB) == "Errors on Deployment/web"
-    assert expectations.label_expectation(ANYWHERE) == "Slow"
+    assert expectations.label(ON_WEB) == "Errors on Deployment/web"
+    assert expectations.label(ANYWHERE) == "Slow"
     assert (
         expectations.format_alert(alert(), "class: MayFire") == "{name: Errors, entity: Deployment/web, class: MayFire}"
     )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import FILE, read_rows
+from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.model import AlertHistory, Reference
 from scenario_kit.model.results.matrix import Fired, MatrixRow
-from tools import records
 from tools.matrix.pairs import Pair
 
 
@@ -39,15 +39,10 @@ def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, 
 def still(history: AlertHistory, injected: float, at: float) -> list[str]:
     """Return the alerts that fire at an instant and started after the injection."""
     return sorted(
-        f"{t.name} on {t.entity}" if t.entity else t.name
+        label(t)
         for t in history.timelines
         if any(i.start >= injected and i.start <= at and (i.end is None or i.end > at) for i in t.firing)
     )
-
-
-def append(path: Path, row: MatrixRow) -> None:
-    """Append a record to a file."""
-    records.append(path, row)
 
 
 def read(catalog: Catalog) -> list[MatrixRow]:

@@ -14,7 +14,6 @@ from scenario_kit.judge.alerts.expectations import (
     is_declared,
     is_same_entity,
     label,
-    label_expectation,
     list_by_class,
     select_timelines,
 )
@@ -179,7 +178,7 @@ def _summarise_alerts(
             covered |= names
             onset = min((t for n, t in seen.items() if n in names), default=inf)
             times.append(max(0.0, onset - measure_delay(repeat.injections, expectation.after)))
-        rows.append(_build_row(label_expectation(expectation), "MustFire", times, expectation.within_seconds))
+        rows.append(_build_row(label(expectation), "MustFire", times, expectation.within_seconds))
     others = {name for seen in onsets for name in seen} - covered
     known = {label(t): is_declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
     for name in sorted(others):

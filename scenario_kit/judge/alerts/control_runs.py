@@ -15,7 +15,6 @@ from scenario_kit.judge.alerts.expectations import (
     is_chronic,
     is_distractor_alert,
     label,
-    label_expectation,
     list_by_class,
     list_firing,
     matches,
@@ -118,7 +117,7 @@ def check_unused_background(history: AlertHistory, expect: Expect, start: float,
     return [
         build_finding(
             "SK330",
-            message=f"{label_expectation(known)} is declared as a background alert, and never fires",
+            message=f"{label(known)} is declared as a background alert, and never fires",
             observed="not firing at any time in the run without the fault",
             expected="an alert that the healthy app raises",
             fix="remove it from expect.background; alerts of the fault belong under expect.alerts",

@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Reference
 from scenario_kit.model.authored.propagation import find_reachable
-from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, OnAlert, PropagationEdge
 
 
 def is_same_entity(desired: Reference | None, observed: Reference | None) -> bool:
@@ -77,14 +77,9 @@ def is_declared(expect: Expect, timeline: AlertTimeline) -> bool:
     return is_background(expect, timeline) or any(matches(e, timeline) for e in expect.alerts)
 
 
-def label(timeline: AlertTimeline) -> str:
-    """Format an alert for messages."""
-    return f"{timeline.name} on {timeline.entity}" if timeline.entity else timeline.name
-
-
-def label_expectation(expectation: AlertExpectation | BackgroundAlert) -> str:
-    """Format an expectation for messages."""
-    return f"{expectation.name} on {expectation.entity}" if expectation.entity else expectation.name
+def label(alert: AlertTimeline | AlertExpectation | BackgroundAlert | OnAlert) -> str:
+    """Format an alert, observed or declared, for messages."""
+    return f"{alert.name} on {alert.entity}" if alert.entity else alert.name
 
 
 def list_firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:

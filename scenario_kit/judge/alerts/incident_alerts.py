@@ -13,7 +13,6 @@ from scenario_kit.judge.alerts.expectations import (
     format_alert,
     is_declared,
     label,
-    label_expectation,
     list_by_class,
     list_firing,
     select_timelines,
@@ -67,7 +66,7 @@ def _report_missing(
     if late is not None:
         return build_finding(
             "SK322",
-            message=f"{label_expectation(expectation)} fired too late",
+            message=f"{label(expectation)} fired too late",
             observed=f"{late:.0f} s after injection",
             expected=f"within {within:.0f} s",
             fix=f"withinSeconds: {propose_deadline(late)}",
@@ -87,9 +86,9 @@ def _report_missing(
     observed = ", ".join(sorted({label(t) for t in others})) or "no alert fired at all"
     return build_finding(
         "SK322",
-        message=f"must-fire {label_expectation(expectation)} did not fire",
+        message=f"must-fire {label(expectation)} did not fire",
         observed=observed,
-        expected=f"{label_expectation(expectation)} within {within:.0f} s of injection",
+        expected=f"{label(expectation)} within {within:.0f} s of injection",
         why="without its alert the incident goes unnoticed",
         fix="expect an alert that fires (see observed), make the fault stronger, or choose a busier target"
         if others
@@ -152,7 +151,7 @@ def check_held(history: AlertHistory, expect: Expect, at: float, period: float =
     return [
         build_finding(
             "SK305",
-            message=f"{label_expectation(e)} stopped firing without a repair",
+            message=f"{label(e)} stopped firing without a repair",
             observed=_describe_last(e, history),
             expected="still firing at the end of the hold window"
             + (f", or in the {period:.0f} s before" if period else ""),
@@ -204,7 +203,7 @@ def check_left_firing(history: AlertHistory, expect: Expect, since: float, left:
     return [
         build_finding(
             "SK410",
-            message=f"{label_expectation(e)} counts from '{e.after}', but clears while that is not repaired",
+            message=f"{label(e)} counts from '{e.after}', but clears while that is not repaired",
             observed=_describe_last(e, history),
             expected=f"firing as long as '{e.after}' is active",
             why="`after` declares that this fault raises the alert",
@@ -222,8 +221,8 @@ def _fires_after(expectation: AlertExpectation, history: AlertHistory, since: fl
 def _describe_last(expectation: AlertExpectation, history: AlertHistory) -> str:
     ends = [i.end for t in select_timelines(expectation, history.timelines) for i in t.firing if i.end is not None]
     if not ends:
-        return f"{label_expectation(expectation)} never fired"
-    return f"{label_expectation(expectation)} last fired at {max(ends) - history.start:.0f} s"
+        return f"{label(expectation)} never fired"
+    return f"{label(expectation)} last fired at {max(ends) - history.start:.0f} s"
 
 
 def measure_delay(injections: Mapping[str, float], after: str) -> float:

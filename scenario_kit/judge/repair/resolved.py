@@ -12,7 +12,6 @@ from scenario_kit.judge.alerts.expectations import (
     is_chronic,
     is_distractor_alert,
     label,
-    label_expectation,
     list_by_class,
     select_timelines,
 )
@@ -144,7 +143,7 @@ def judge_alerts(history: AlertHistory, expect: Expect, known: Sequence[str], cl
     if any(g.end is None or g.end > history.end - clear_seconds for g in history.gaps):
         return Resolution(answer="Unknown", reasons=("there is a gap in the data inside the clear window",))
     reasons = [
-        f"{label_expectation(e)} fires"
+        f"{label(e)} fires"
         for e in list_by_class(expect, "MustFire")
         if any(t.firing_at(history.end) for t in select_timelines(e, history.timelines))
     ]

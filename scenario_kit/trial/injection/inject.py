@@ -12,6 +12,7 @@ import msgspec
 
 from scenario_kit.changes import NoEffect, is_settled
 from scenario_kit.errors import InfrastructureError, Rejected
+from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
@@ -203,8 +204,7 @@ class _InjectStep:
                 context.runbook.rules, alert.name, alert.within_seconds, period=context.runbook.windows.period
             )
             if context.clock.now() >= base + within:
-                desired = f"{alert.name} on {alert.entity}" if alert.entity else alert.name
-                findings.append(_report_never_started(fault, desired, within, self._alerts()))
+                findings.append(_report_never_started(fault, label(alert), within, self._alerts()))
         return findings
 
     def _of(self, fault: Fault) -> FaultProgress | None:

@@ -57,6 +57,76 @@ def build_refusal(status: int, error: str, fix: str = "") -> Answer:
     return answer_json(status, {"error": error, "fix": fix})
 
 
+class _Handler(BaseHTTPRequestHandler):
+    """Answers requests by the server's ``answer``."""
+
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = _PATIENCE
+
+    def _handle(self) -> None:
+        given = self._answer()
+        try:
+            self.send_response(given.status)
+            for key, value in self.server.headers.items():
+                self.send_header(key, value)
+            self.send_header("Content-Type", given.type)
+            if given.stream is not None:
+                self._stream(given.stream)
+                return
+            self.send_header("Content-Length", str(len(given.body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(given.body)
+        except OSError:
+            self.close_connection = True  # the client has disconnected
+
+    def _stream(self, chunks: Iterator[bytes]) -> None:
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for chunk in chunks:
+            if chunk:
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _answer(self) -> Answer:
+        if not self.server.any_host and not _is_loopback(self.headers.get("Host", "")):
+            self.close_connection = True
+            return build_refusal(421, "this server accepts the names of loopback only", "send Host: 127.0.0.1:PORT")
+        length = self.headers.get("Content-Length", "0")
+        if not length.isdecimal() or int(length) > LIMIT_BYTES or "Transfer-Encoding" in self.headers:
+            self.close_connection = True
+            return build_refusal(413, f"expected a body of at most {LIMIT_BYTES} bytes with a Content-Length")
+        body = self.rfile.read(int(length))
+        path, _, query = self.path.partition("?")
+        given = {key.lower(): str(value) for key, value in self.headers.items()}
+        request = Request(self.command, path, query, given, body, lambda: _is_waiting(self.connection))
+        return self.server.answer(request)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _handle  # noqa: N815
+
+    def version_string(self) -> str:
+        return self.server.name
+
+    def log_message(self, format: str, *args: object) -> None:
+        _LOG.debug(format, *args)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(
+        self, answer: Callable[[Request], Answer], port: int, name: str, headers: Mapping[str, str], any_host: bool
+    ) -> None:
+        self.answer, self.name, self.headers, self.any_host = answer, name, headers, any_host
+        super().__init__((LOOPBACK, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the library's names
+        _LOG.debug("a connection broke off", exc_info=True)
+
+
 def create_server(
     answer: Callable[[Request], Answer],
     port: int,
@@ -80,66 +150,7 @@ def create_server(
     Raises:
         OSError: the port is in use.
     """
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        timeout = _PATIENCE
-
-        def _handle(self) -> None:
-            given = self._answer()
-            try:
-                self.send_response(given.status)
-                for key, value in (headers or {}).items():
-                    self.send_header(key, value)
-                self.send_header("Content-Type", given.type)
-                if given.stream is not None:
-                    self._stream(given.stream)
-                    return
-                self.send_header("Content-Length", str(len(given.body)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(given.body)
-            except OSError:
-                self.close_connection = True  # the client has disconnected
-
-        def _stream(self, chunks: Iterator[bytes]) -> None:
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-            for chunk in chunks:
-                if chunk:
-                    self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
-            self.wfile.write(b"0\r\n\r\n")
-
-        def _answer(self) -> Answer:
-            if not any_host and not _is_loopback(self.headers.get("Host", "")):
-                self.close_connection = True
-                return build_refusal(421, "this server accepts the names of loopback only", "send Host: 127.0.0.1:PORT")
-            length = self.headers.get("Content-Length", "0")
-            if not length.isdecimal() or int(length) > LIMIT_BYTES or "Transfer-Encoding" in self.headers:
-                self.close_connection = True
-                return build_refusal(413, f"expected a body of at most {LIMIT_BYTES} bytes with a Content-Length")
-            body = self.rfile.read(int(length))
-            path, _, query = self.path.partition("?")
-            given = {key.lower(): str(value) for key, value in self.headers.items()}
-            return answer(Request(self.command, path, query, given, body, lambda: _is_waiting(self.connection)))
-
-        do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _handle  # noqa: N815
-
-        def version_string(self) -> str:
-            return name
-
-        def log_message(self, format: str, *args: object) -> None:
-            _LOG.debug(format, *args)
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 256
-
-        def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the library's names
-            _LOG.debug("a connection broke off", exc_info=True)
-
-    made = Server((LOOPBACK, port), Handler)
+    made = _Server(answer, port, name, headers or {}, any_host)
     if tls is not None:
         made.socket = tls.wrap_socket(made.socket, server_side=True, do_handshake_on_connect=False)
     return made

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.informers.watched_kinds import CLUSTER_REFUSERS, EXPERIMENT_KINDS, REFUSERS, VIEW_KINDS
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import read_revision
 
 Names = Mapping[str, Object]
 _NONE: Names = {}
@@ -240,11 +241,6 @@ def _extract_room(node: Object | None) -> object:
     if node is None:
         return None
     return node.get("spec"), node["metadata"].get("labels"), (node.get("status") or {}).get("allocatable")
-
-
-def read_revision(obj: Object) -> int:
-    """Return the revision that wrote this version of an object: one sequence for all kinds."""
-    return int(obj["metadata"]["resourceVersion"])
 
 
 def _strip_object(obj: Object) -> Object:

@@ -12,6 +12,7 @@ from scenario_kit.lab.page.graph import Drawing
 from scenario_kit.lab.page.health import ComponentHealth
 from scenario_kit.model import AlertHistory, Object, StepStatus, Value
 from scenario_kit.model.authored.scenario import Expect
+from scenario_kit.model.kubernetes.status import read_revision
 from scenario_kit.ports import LogLine
 from scenario_kit.report import timeline
 from scenario_kit.trial import list_alerts_now
@@ -110,7 +111,7 @@ def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
 
 def select_latest(events: Iterable[Object]) -> list[Object]:
     """Select the latest events, newest first, by revision: their clocks may differ."""
-    ordered = sorted(events, key=_read_revision, reverse=True)[:EVENTS]
+    ordered = sorted(events, key=read_revision, reverse=True)[:EVENTS]
     return [
         {
             "at": _read_time(event),
@@ -132,10 +133,6 @@ def merge_lines(found: Iterable[LogLine]) -> list[Object]:
     return [
         {"at": line.at, "pod": line.pod, "container": line.container, "text": line.text[:_LONGEST]} for line in ordered
     ]
-
-
-def _read_revision(event: Object) -> int:
-    return int(event["metadata"].get("resourceVersion") or 0)
 
 
 def _read_time(event: Object) -> str:

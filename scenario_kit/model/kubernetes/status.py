@@ -1,9 +1,14 @@
-"""Statuses of objects: deletion, and the containers of a pod."""
+"""Statuses of objects: revision, deletion, and the containers of a pod."""
 
 from __future__ import annotations
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.pod_spec import list_sidecars
+
+
+def read_revision(obj: Object) -> int:
+    """Return the revision that wrote an object, in one sequence for all kinds; 0 if it has none."""
+    return int(obj["metadata"].get("resourceVersion") or 0)
 
 
 def is_terminating(obj: Object) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from scenario_kit.lab.kubelet.pod import conditions
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import read_revision
 from scenario_kit.model.runtime.process import Exit
 
 
@@ -42,7 +43,7 @@ class Record:
 
     def is_altered(self) -> bool:
         """Return whether another client has written fields of the status that the kubelet owns."""
-        if self.stored is None or _read_version(self.pod) <= _read_version(self.stored):
+        if self.stored is None or read_revision(self.pod) <= read_revision(self.stored):
             return False
         return select_owned(self.pod) != select_owned(self.stored)
 
@@ -81,10 +82,6 @@ def select_owned(pod: Object) -> Object:
 
 def _select_foreign(status: Object) -> Object:
     return {key: value for key, value in status.items() if key not in OWNED and key != "conditions"}
-
-
-def _read_version(pod: Object) -> int:
-    return int(pod["metadata"].get("resourceVersion") or 0)
 
 
 def list_conditions(pod: Object) -> list[Object]:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab.informers.watched_kinds import REFUSERS
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import read_revision
 
 #: The name of the only scheduler of a lab.
 SCHEDULER: Final = "default-scheduler"
@@ -112,11 +113,6 @@ def find_last_refuser_change(facts: Facts) -> int:
     refusers = [o for kind in REFUSERS for o in facts.of(kind).values()] + list(facts.refusers)
     refusers += [facts.namespace] if facts.namespace else []
     return max(facts.lifted, max(map(read_revision, refusers), default=0))
-
-
-def read_revision(obj: Object) -> int:
-    """Read the revision of an object; 0 if it has none."""
-    return int(obj["metadata"].get("resourceVersion") or 0)
 
 
 def list_claim_names(pod: Object) -> list[str]:

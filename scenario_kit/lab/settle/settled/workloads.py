@@ -12,9 +12,9 @@ from scenario_kit.lab.settle.settled.settle_context import (
     find_last_refuser_change,
     is_active,
     is_condition_true,
-    read_revision,
 )
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import read_revision
 
 #: The code of a controller that backs off although the cause of its refusal has changed.
 STALE_REFUSAL: Final = "StaleRefusal"

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from ipaddress import ip_address
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.twin.cluster.dns import DOMAIN
+from scenario_kit.lab.twin.cluster.dns import DOMAIN, is_ip
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.kubernetes.re2 import Pattern, compile_pattern
 
@@ -81,7 +80,7 @@ def _parse_server(body: list[_Directive]) -> CoreDnsConfig:
     hosts: dict[str, str] = {}
     for directive in body:
         if directive.words[0] == "hosts":
-            for address, *names in (line for line in directive.inside if _is_address(line[0])):
+            for address, *names in (line for line in directive.inside if is_ip(line[0])):
                 hosts.update({name.lower().rstrip("."): address for name in names})
     zones = [_parse_zone(word) for d in body if d.words[0] == "kubernetes" for word in d.words[1:] or (".",)]
     return CoreDnsConfig(templates, hosts, any(zone in (".", _ZONE) for zone in zones))
@@ -141,11 +140,3 @@ def _parse_zone(word: str) -> str:
 
 def _is_inside(name: str, zone: str) -> bool:
     return zone == "." or name == f"{zone}." or name.endswith(f".{zone}.")
-
-
-def _is_address(word: str) -> bool:
-    try:
-        ip_address(word)
-    except ValueError:
-        return False
-    return True

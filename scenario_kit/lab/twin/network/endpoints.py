@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.cluster.cluster_view import View
@@ -15,6 +14,7 @@ from scenario_kit.lab.twin.cluster.dns import (
     collect_wrong_answers,
     draw_address,
     find_alias,
+    is_ip,
     list_readings,
     qualify_name,
 )
@@ -136,7 +136,7 @@ class Network:
         """Resolve what a program in ``pod`` dials: the name, the Service, its ready backends."""
         if not host or not port:
             return DialLookup(ConnectionOutcome.NXDOMAIN)
-        if _is_ip(host):
+        if is_ip(host):
             return self._address(pod, host, port, protocol)
         if host == "localhost":
             return DialLookup(ConnectionOutcome.OK, (Destination(_read_ip(pod), port),), "127.0.0.1")
@@ -379,14 +379,6 @@ def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:
 
 def _read_ip(pod: Object) -> str:
     return str((pod.get("status") or {}).get("podIP") or "")
-
-
-def _is_ip(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_namespace_labels(view: View) -> Mapping[str, str]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tools.defects.kind import Kind
-from tools.defects.outcome import UNTOUCHED, Answer, Caught, answer, append, read
+from tools.defects.outcome import UNTOUCHED, Answer, Caught, answer, read
 from tools.defects.table import counted, false_alarms, rate, remarks, table
+from tools.records import append
 
 ONE = Kind("one", "One thing", frozenset({"SK1", "SK2"}), "Static", lambda _: iter(()))
 TWO = Kind("two", "Another", frozenset({"SK3"}), "Static", lambda _: iter(()))

@@ -21,6 +21,7 @@ from scenario_kit.model import (
     StepStatus,
 )
 from scenario_kit.model.results.matrix import Fired, MatrixRow
+from tools import records
 from tools.matrix import page, reasons, record
 from tools.matrix.lab import judged, row, steps
 from tools.matrix.pairs import Pair, aimless, bites, each, pairs, sample
@@ -161,16 +162,16 @@ def test_records_survive(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     assert read_rows(path) == []
     other = PAIR._replace(target=Reference("Service", "ad"))
-    record.append(path, row(PAIR, "Infra", reported="no lab"))
-    record.append(path, row(other, "Ran"))
+    records.append(path, row(PAIR, "Infra", reported="no lab"))
+    records.append(path, row(other, "Ran"))
     assert record.left([PAIR, other], read_rows(path)) == [PAIR]
-    record.append(path, row(PAIR, "Ran", recovered=True))
+    records.append(path, row(PAIR, "Ran", recovered=True))
     with path.open("ab") as out:
         out.write(b'{"app": "ot')  # the last line of somebody who was killed
     assert Counter(r.outcome for r in read_rows(path)) == {"Ran": 2}
     assert record.left([other], [row(other, "Lacking")]) == [other]  # a lab may have it today
     assert record.left([other, PAIR], [row(other, "Lacking")]) == [PAIR, other]
-    record.append(path, row(other, "NoEffect"))
+    records.append(path, row(other, "NoEffect"))
     assert Counter(r.outcome for r in read_rows(path)) == {"Ran": 1, "NoEffect": 1}
     assert record.left([PAIR, PAIR._replace(change=2)], read_rows(path)) == [PAIR._replace(change=2)]
 

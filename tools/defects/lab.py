@@ -8,39 +8,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.campaign import Campaign, PlannedTrial, ValidationSubject, conclude, get_plan, plan_trials, run
+from scenario_kit.campaign import PlannedTrial, ValidationSubject, conclude, get_plan, plan_trials
 from scenario_kit.campaign.planning.concurrency import limit_concurrency
-from scenario_kit.campaign.planning.plans import count_users
 from scenario_kit.campaign.results.result import TrialResult
-from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
-from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import find_unmet_needs
 from scenario_kit.lab.capabilities import offers_capability
-from scenario_kit.lab.host.state import LabState
 from scenario_kit.lint import lint_files
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Runbook, Scenario, Severity
 from scenario_kit.model.results.purpose import Purpose
-from scenario_kit.render import resolve
-from scenario_kit.trial import TrialStatus
 from tools.defects.kind import Defect, Kind
 from tools.defects.outcome import UNTOUCHED, Answer, Caught, answer, digest
 from tools.defects.static import write
 from tools.defects.subject import Subject
+from tools.trials import TrialBench
 
 _SEED: Final = 1
+_PARALLEL: Final = 2
 
 
-class Bench:
+class Bench(TrialBench):
     """A lab, and the catalogue of the scenarios that it runs."""
-
-    def __init__(self, lab: str, catalog: Catalog, parallel: int = 2) -> None:
-        self._lab = LabState.load(lab)
-        self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
-        self._catalog = catalog
-        self._parallel = parallel
 
     def judge(self, kind: Kind, subject: Subject, defect: Defect, root: Path) -> Caught:
         """Return the result of verifying one defective copy; ``root`` is an empty folder."""
@@ -74,7 +64,7 @@ class Bench:
         """Return the result of ``verify --plan quick`` for the scenario as it is."""
         started = time.monotonic()
         scenario = load_scenario(subject.path).scenario
-        sample = self._resolved(scenario, subject.path, "app", 100)
+        sample = self._resolve_sample(scenario, subject.path)
         results = self._run(
             plan_trials(get_plan("quick"), sample, _SEED), scenario, subject.path, sample, "quick", sample.digest
         )
@@ -94,7 +84,7 @@ class Bench:
             return found, "lint", True
         scenario = load_scenario(path).scenario
         try:
-            sample = self._resolved(scenario, path, "app", 100)
+            sample = self._resolve_sample(scenario, path)
         except AuthoringError as error:
             return list(error.findings), "rendering", True
         if find_unmet_needs(sample.faults, sample.app, list_capabilities(self._catalog), offers_capability):
@@ -117,31 +107,18 @@ class Bench:
             all(first[r.name] in held for r in results if r.outcome == "Infra"),
         )
 
-    def _resolved(self, scenario: Scenario, path: Path, namespace: str, load_percent: int) -> Runbook:
-        offered = count_users(scenario, load_percent)
-        return resolve(scenario, self._catalog, namespace, users=offered, beside=path.parent)
+    def _resolve_sample(self, scenario: Scenario, path: Path) -> Runbook:
+        return self.resolve(scenario, "app", 100, beside=path.parent)
 
     def _run(
         self, planned: Sequence[PlannedTrial], scenario: Scenario, path: Path, sample: Runbook, plan: str, unique: str
     ) -> list[TrialResult]:
-        def resolved(namespace: str, percent: int) -> Runbook:
-            return self._resolved(scenario, path, namespace, percent)
-
-        return run(
-            planned,
-            Campaign(self._cluster, get_plan(plan), scenario.name, unique, sample.app.name, resolved),
-            parallel=limit_concurrency(sample, self._parallel),
-            health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
-            progress=_silent,
-        )
+        parallel = limit_concurrency(sample, _PARALLEL)
+        return self.run(planned, get_plan(plan), scenario, unique, beside=path.parent, parallel=parallel)
 
 
 def _today() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}"
-
-
-def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-    """Report no progress."""
 
 
 def _counting(findings: Sequence[Finding], right: frozenset[str]) -> list[Finding]:

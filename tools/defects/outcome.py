@@ -67,11 +67,6 @@ def key(kind: Kind, subject: Subject, defect: Defect) -> tuple[str, str, str]:
     return kind.name, subject.name, digest(defect)
 
 
-def append(path: Path, record: Caught) -> None:
-    """Append a record to a file."""
-    records.append(path, record)
-
-
 def read(path: Path) -> list[Caught]:
     """Read the records of a file, the latest of each copy."""
     return records.read(path, Caught, lambda caught: caught.key)

@@ -103,11 +103,6 @@ def command(arguments: Sequence[str], cwd: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def append(path: Path, journey: Journey) -> None:
-    """Append a record to a file."""
-    records.append(path, journey)
-
-
 def read(path: Path) -> list[Journey]:
     """Read the records of a file, the latest of each draft."""
     return records.read(path, Journey, lambda journey: (journey.pair.key, journey.answers))

@@ -10,39 +10,30 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.campaign import Campaign, PlannedTrial, run
+from scenario_kit.campaign import PlannedTrial
 from scenario_kit.campaign.planning.concurrency import limit_concurrency
 from scenario_kit.campaign.planning.plans import TRY
 from scenario_kit.campaign.results.result import TrialResult
-from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
-from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.draft import Answers, draft
 from scenario_kit.errors import InfrastructureError, LabError
 from scenario_kit.judge.capabilities import find_unmet_needs
 from scenario_kit.lab.capabilities import offers_capability
-from scenario_kit.lab.host.state import LabState
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Runbook, Scenario, Severity, TrialStep
+from scenario_kit.model import Scenario, Severity, TrialStep
 from scenario_kit.model.authored.scenario import Expect
 from scenario_kit.model.results.matrix import MatrixRow
-from scenario_kit.render import resolve
-from scenario_kit.trial import TrialStatus
 from tools.matrix.pairs import Pair
 from tools.matrix.record import fired, still
+from tools.trials import TrialBench
 
 #: Seconds that a fault is active: a stuck rollout is detected after 600 s, and its rule has `for: 300s`.
 HELD_SECONDS: Final = 1200
 _SEED: Final = 1
 
 
-class Bench:
+class Bench(TrialBench):
     """A lab, and the catalogue of the pairs."""
-
-    def __init__(self, lab: str, catalog: Catalog) -> None:
-        self._lab = LabState.load(lab)
-        self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
-        self._catalog = catalog
 
     def attempt(self, pair: Pair, *, alone: bool) -> MatrixRow | None:
         """Inject, observe and remove a fault; infrastructure failures are recorded, too.
@@ -64,7 +55,7 @@ class Bench:
     def _attempt(self, pair: Pair, alone: bool) -> MatrixRow | None:
         started = time.monotonic()
         scenario = self._scenario(pair)
-        sample = self._resolved(scenario, "app", 100)
+        sample = self.resolve(scenario, "app", 100)
         lacks = find_unmet_needs(
             sample.faults, sample.app, list_capabilities(self._catalog), offers_capability, sample.requires
         )
@@ -75,17 +66,7 @@ class Bench:
         planned = PlannedTrial(
             purpose="matrix", describe="one fault, nothing else", steps=steps(sample.faults[0].name), seed=_SEED
         )
-
-        def resolved(namespace: str, percent: int) -> Runbook:
-            return self._resolved(scenario, namespace, percent)
-
-        (result,) = run(
-            [planned],
-            Campaign(self._cluster, TRY, scenario.name, sample.digest, sample.app.name, resolved),
-            parallel=1,
-            health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
-            progress=_silent,
-        )
+        (result,) = self.run([planned], TRY, scenario, sample.digest)
         return msgspec.structs.replace(judged(pair, result), wall_seconds=round(time.monotonic() - started, 1))
 
     def _scenario(self, pair: Pair) -> Scenario:
@@ -96,10 +77,6 @@ class Bench:
             path.write_text(draft(answers, self._catalog).text)
             scenario = load_scenario(path).scenario
         return msgspec.structs.replace(scenario, spec=msgspec.structs.replace(scenario.spec, expect=Expect()))
-
-    def _resolved(self, scenario: Scenario, namespace: str, percent: int) -> Runbook:
-        users = max(1, round(scenario.spec.app.load.users * percent / 100))
-        return resolve(scenario, self._catalog, namespace, users=users)
 
 
 def steps(fault: str) -> tuple[TrialStep, ...]:
@@ -159,7 +136,3 @@ def _said(result: TrialResult) -> str:
     wrong = [f for f in result.findings if f.severity == Severity.ERROR]
     reported = [f"{f.message}: {f.observed}" if f.observed else f.message for f in wrong]
     return "; ".join(dict.fromkeys(reported))[:600]
-
-
-def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-    """Report no progress."""

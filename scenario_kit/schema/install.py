@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final
 
 from scenario_kit.schema import policies, solver
 from scenario_kit.schema.api_group import GROUP
+from scenario_kit.schema.rbac import RBAC_GROUP, Grant, build_binding, build_role, make_account_subject
 from scenario_kit.schema.writable import APP_ROLE, WRITABLE, Writable
 
 NAMESPACE = "scenario-kit"
@@ -15,7 +16,6 @@ NAME = "scenario-kit-operator"
 SYSTEM_ROLE: Final = "scenario-kit-system"
 #: The namespace of components that every cluster has.
 _SYSTEM_NAMESPACE: Final = "kube-system"
-_RBAC = "rbac.authorization.k8s.io"
 _CHAOS: Final = "chaos-mesh.org"
 _READ = ("get", "list")
 _WATCH = (*_READ, "watch")
@@ -25,21 +25,6 @@ _WRITE = ("create", "patch", "delete")
 _EVENT_FILTER = "pod-event-filter"
 #: What the manager of Chaos Mesh keeps for each pod, in the namespace of the pod.
 _PER_POD = ("PodHttpChaos", "PodIOChaos", "PodNetworkChaos")
-
-
-class Grant(NamedTuple):
-    """A rule of a role, and its purpose."""
-
-    group: str
-    resources: str
-    verbs: tuple[str, ...]
-    purpose: str
-    names: tuple[str, ...] = ()
-
-    def build_rule(self) -> dict[str, Any]:
-        """Build the rule of RBAC."""
-        named = {"resourceNames": list(self.names)} if self.names else {}
-        return {"apiGroups": [self.group], "resources": self.resources.split(), **named, "verbs": list(self.verbs)}
 
 
 #: What is read and never written; beside it the operator reads the kinds that it may write. Logs, ports and evictions
@@ -80,14 +65,14 @@ _CLUSTER_RULES: Final = (
     Grant(GROUP, "scenarios trials validations", (*_WATCH, "patch"), "watches them; Kopf's finalizers and annotations"),
     Grant(GROUP, "scenarios/status trials/status validations/status", ("patch",), "says what happens"),
     Grant("", "nodes", (*_READ, "patch"), "cordons and taints"),
-    Grant(_RBAC, "rolebindings", (*_READ, "create"), "binds its role for apps in a namespace that it has made"),
-    Grant(_RBAC, "clusterroles", ("bind",), "the only roles that it binds without holding them",
+    Grant(RBAC_GROUP, "rolebindings", (*_READ, "create"), "binds its role for apps in a namespace that it has made"),
+    Grant(RBAC_GROUP, "clusterroles", ("bind",), "the only roles that it binds without holding them",
          (solver.SOLVER, APP_ROLE)),
     Grant("", "users", ("impersonate",), "the leak scan reads what the solver could read", (solver.SOLVER,)),
 )  # fmt: skip
 _APP_RULES: Final = (
     Grant("", "secrets", (*_READ, *_WRITE), "Secrets of the app"),
-    Grant(_RBAC, "rolebindings", ("patch", "delete"), "bindings of accounts of the app"),
+    Grant(RBAC_GROUP, "rolebindings", ("patch", "delete"), "bindings of accounts of the app"),
     Grant("", "pods/log", ("get",), "checks about logs"),
     Grant("", "pods/proxy", ("get",), "checks ask ports of pods by HTTP"),
     Grant("", "pods/eviction", ("create",), "drains a node"),
@@ -123,12 +108,12 @@ def build_operator_access() -> list[dict[str, Any]]:
     in_cluster = [*_CLUSTER_RULES, *READ_ONLY, *_list_rules(_READ, [*wide, *plain]), *_list_rules(_WRITE, wide)]
     app = [*_APP_RULES, *_list_rules(_WRITE, plain), *_list_rules(("create", "patch"), experiments)]
     return [
-        _build_role("ClusterRole", {"name": NAME}, [*in_cluster, *_CLUSTER_GRANTS]),
-        _build_binding("ClusterRoleBinding", "ClusterRole", NAME, {"name": NAME}),
-        _build_role("ClusterRole", {"name": APP_ROLE}, [*app, *_APP_GRANTS]),
-        _build_role("Role", home, [*_HOME_RULES, *_list_rules(_WRITE, experiments)]),
-        _build_binding("RoleBinding", "Role", NAME, home),
-        _build_role("ClusterRole", {"name": SYSTEM_ROLE}, _SYSTEM_RULES),
+        build_role("ClusterRole", {"name": NAME}, [*in_cluster, *_CLUSTER_GRANTS]),
+        _bind("ClusterRoleBinding", "ClusterRole", NAME, {"name": NAME}),
+        build_role("ClusterRole", {"name": APP_ROLE}, [*app, *_APP_GRANTS]),
+        build_role("Role", home, [*_HOME_RULES, *_list_rules(_WRITE, experiments)]),
+        _bind("RoleBinding", "Role", NAME, home),
+        build_role("ClusterRole", {"name": SYSTEM_ROLE}, _SYSTEM_RULES),
         build_system_binding(_SYSTEM_NAMESPACE),
         *policies.build_bounds(NAMESPACE, NAME),
     ]
@@ -136,12 +121,12 @@ def build_operator_access() -> list[dict[str, Any]]:
 
 def build_app_binding(namespace: str) -> dict[str, Any]:
     """Build the binding that the operator makes in a namespace of an app: for itself, of what it may do there."""
-    return _build_binding("RoleBinding", "ClusterRole", APP_ROLE, {"name": APP_ROLE, "namespace": namespace})
+    return _bind("RoleBinding", "ClusterRole", APP_ROLE, {"name": APP_ROLE, "namespace": namespace})
 
 
 def build_system_binding(namespace: str) -> dict[str, Any]:
     """Build the binding that lets faults with ``SystemComponent`` disturb the components of a namespace."""
-    return _build_binding("RoleBinding", "ClusterRole", SYSTEM_ROLE, {"name": SYSTEM_ROLE, "namespace": namespace})
+    return _bind("RoleBinding", "ClusterRole", SYSTEM_ROLE, {"name": SYSTEM_ROLE, "namespace": namespace})
 
 
 def _list_rules(verbs: tuple[str, ...], kinds: Iterable[Writable]) -> list[Grant]:
@@ -152,23 +137,8 @@ def _list_rules(verbs: tuple[str, ...], kinds: Iterable[Writable]) -> list[Grant
     return [Grant(group, " ".join(resources), verbs, "changes") for group, resources in by_group.items()]
 
 
-def _build_role(kind: str, metadata: dict[str, str], rules: Sequence[Grant]) -> dict[str, Any]:
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": kind,
-        "metadata": metadata,
-        "rules": [rule.build_rule() for rule in rules],
-    }
-
-
-def _build_binding(kind: str, role_kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": kind,
-        "metadata": metadata,
-        "roleRef": {"apiGroup": _RBAC, "kind": role_kind, "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
-    }
+def _bind(kind: str, role_kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
+    return build_binding(kind, role_kind, role, metadata, make_account_subject(NAME, NAMESPACE))
 
 
 def build_access() -> list[dict[str, Any]]:

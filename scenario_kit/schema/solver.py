@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import Any, Final
+
+from scenario_kit.schema.rbac import RBAC_GROUP, Grant, build_binding, build_role, make_account_subject
 
 #: The user, and the ClusterRole that the operator binds to it in the namespaces of an incident.
 SOLVER: Final = "oncall"
@@ -10,7 +13,6 @@ _CLUSTER_ROLE = f"{SOLVER}-cluster-reader"
 _ACCOUNT_ROLE = f"{SOLVER}-account"
 _READ = ("get", "list", "watch")
 _WRITE = (*_READ, "create", "update", "patch", "delete", "deletecollection")
-_RBAC = "rbac.authorization.k8s.io/v1"
 
 _MINE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("", "pods pods/ephemeralcontainers services configmaps secrets serviceaccounts persistentvolumeclaims", _WRITE),
@@ -38,16 +40,11 @@ _EVERYWHERE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 def build_solver_access() -> list[dict[str, Any]]:
     """Build the solver's roles, and the binding of its read-only cluster role."""
+    user = {"apiGroup": RBAC_GROUP, "kind": "User", "name": SOLVER}
     return [
-        _build_role(SOLVER, _MINE),
-        _build_role(_CLUSTER_ROLE, _EVERYWHERE),
-        {
-            "apiVersion": _RBAC,
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": _CLUSTER_ROLE},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _CLUSTER_ROLE},
-            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": SOLVER}],
-        },
+        build_role("ClusterRole", {"name": SOLVER}, starmap(Grant, _MINE)),
+        build_role("ClusterRole", {"name": _CLUSTER_ROLE}, starmap(Grant, _EVERYWHERE)),
+        build_binding("ClusterRoleBinding", "ClusterRole", _CLUSTER_ROLE, {"name": _CLUSTER_ROLE}, user),
     ]
 
 
@@ -57,27 +54,10 @@ def build_solver_account(namespace: str) -> list[dict[str, Any]]:
     The solver is a user, and clusters differ in how they authenticate users. All of them support tokens of
     ServiceAccounts, and impersonation.
     """
-    rule = {"apiGroups": [""], "resources": ["users"], "resourceNames": [SOLVER], "verbs": ["impersonate"]}
+    role = {"name": _ACCOUNT_ROLE}
+    subject = make_account_subject(SOLVER, namespace)
     return [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": SOLVER, "namespace": namespace}},
-        {"apiVersion": _RBAC, "kind": "ClusterRole", "metadata": {"name": _ACCOUNT_ROLE}, "rules": [rule]},
-        {
-            "apiVersion": _RBAC,
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": _ACCOUNT_ROLE},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _ACCOUNT_ROLE},
-            "subjects": [{"kind": "ServiceAccount", "name": SOLVER, "namespace": namespace}],
-        },
+        build_role("ClusterRole", role, [Grant("", "users", ("impersonate",), names=(SOLVER,))]),
+        build_binding("ClusterRoleBinding", "ClusterRole", _ACCOUNT_ROLE, role, subject),
     ]
-
-
-def _build_role(name: str, rules: tuple[tuple[str, str, tuple[str, ...]], ...]) -> dict[str, Any]:
-    return {
-        "apiVersion": _RBAC,
-        "kind": "ClusterRole",
-        "metadata": {"name": name},
-        "rules": [
-            {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
-            for group, resources, verbs in rules
-        ],
-    }

@@ -15,7 +15,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.schema.deployment import USER
-from scenario_kit.schema.install import Grant
+from scenario_kit.schema.rbac import Grant, build_binding, build_role, make_account_subject
 from scenario_kit.shards.payload import MAX_BYTES
 from scenario_kit.shards.results import WORK_LABEL
 from scenario_kit.shards.work_list import WorkList
@@ -35,7 +35,6 @@ GRANTS: Final = (Grant("", "configmaps", ("get", "create", "patch"), "a result o
 #: Exit codes of ``shards run``: infrastructure failed, so retry; and a permanent error.
 RETRY_CODE: Final = 2
 PERMANENT_CODE: Final = 3
-_RBAC: Final = "rbac.authorization.k8s.io"
 #: Names of namespaces and of most other objects (RFC 1123 labels and subdomains).
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL.pattern}(\.{_LABEL.pattern})*")
@@ -126,20 +125,17 @@ def _build_access(job: ShardJob) -> list[Object]:
     """Build the namespace, the account with its role, and a policy that denies all ingress."""
     metadata = {"name": NAME, "namespace": job.namespace, "labels": {"app.kubernetes.io/name": NAME}}
     restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
-    subject = {"kind": "ServiceAccount", "name": NAME, "namespace": job.namespace}
     account = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
         "metadata": metadata,
         "automountServiceAccountToken": False,
     }
-    role = {"apiVersion": f"{_RBAC}/v1", "kind": "Role", "metadata": metadata}
-    binding = {"apiVersion": f"{_RBAC}/v1", "kind": "RoleBinding", "metadata": metadata}
     pods = {"matchLabels": {"app.kubernetes.io/name": NAME}}
     policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata}
     rights = [
-        {**role, "rules": [grant.build_rule() for grant in GRANTS]},
-        {**binding, "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": NAME}, "subjects": [subject]},
+        build_role("Role", metadata, GRANTS),
+        build_binding("RoleBinding", "Role", NAME, metadata, make_account_subject(NAME, job.namespace)),
     ]
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": job.namespace, "labels": restricted}},

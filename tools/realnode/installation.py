@@ -15,6 +15,7 @@ from scenario_kit.lab.toolchain.components import COREDNS, PROMETHEUS
 from scenario_kit.model import Object
 from scenario_kit.schema.deployment import Installation
 from scenario_kit.schema.install import NAMESPACE
+from scenario_kit.schema.rbac import Grant, build_binding, build_role, make_account_subject
 from tools.realnode import kube_state
 from tools.realnode.cluster import RealCluster
 from tools.realnode.images import REGISTRY
@@ -33,21 +34,16 @@ def install_dns(cluster: RealCluster) -> None:
         LabError: it does not start.
     """
     name, space = cluster_dns.NAME, cluster_dns.NAMESPACE
-    role = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": name},
-        "rules": [
-            {
-                "apiGroups": [""],
-                "resources": ["endpoints", "services", "pods", "namespaces"],
-                "verbs": ["list", "watch"],
-            },
-            {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list", "watch"]},
-        ],
-    }
+    watched = ("list", "watch")
+    grants = (
+        Grant("", "endpoints services pods namespaces", watched),
+        Grant("discovery.k8s.io", "endpointslices", watched),
+    )
+    role = {"name": name}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": space}}
-    objects: list[Object] = [account, role, _bind(name, name, space)]
+    subject = make_account_subject(name, space)
+    binding = build_binding("ClusterRoleBinding", "ClusterRole", name, role, subject)
+    objects: list[Object] = [account, build_role("ClusterRole", role, grants), binding]
     for obj in cluster_dns.build_objects():
         if obj["kind"] == "Deployment":
             template = obj["spec"]["template"]["spec"]
@@ -134,13 +130,3 @@ def _with_image(documents: Iterable[Object], image: str) -> list[Object]:
                 container["image"] = image
         found.append(obj)
     return found
-
-
-def _bind(role: str, account: str, namespace: str) -> Object:
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": role},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": namespace}],
-    }

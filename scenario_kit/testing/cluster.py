@@ -102,10 +102,7 @@ class FakeCluster:
         served, key, fresh = self._prepare("create", obj)
         if key in self._objects:
             raise AlreadyExists(f'{served.plural} "{key[3]}" already exists', status=409)
-        fresh["metadata"]["uid"] = self._uid()
-        if served.kind in WITH_STATUS:
-            fresh.pop("status", None)
-        return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Update")))
+        return self._create(served, key, fresh, "Update")
 
     def apply(self, obj: Object) -> Object:
         """Apply an object server-side, forced; fields of an earlier apply that are now missing are removed."""
@@ -113,10 +110,7 @@ class FakeCluster:
         current, before = self._objects.get(key), self._applied.get(key, {})
         self._applied[key] = copy.deepcopy(fresh)
         if current is None:
-            fresh["metadata"]["uid"] = self._uid()
-            if served.kind in WITH_STATUS:
-                fresh.pop("status", None)
-            return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Apply")))
+            return self._create(served, key, fresh, "Apply")
         combine = merging.merge if served.group in self._custom else merging.apply_fields
         desired = combine(merging.drop_released_fields(current, before, fresh), fresh)
         return self._replace(served, key, self._set_managed_fields(desired, "Apply"))
@@ -221,6 +215,12 @@ class FakeCluster:
             if home["metadata"].get("deletionTimestamp") and key not in self._objects:
                 raise Rejected(f"namespace {namespace} is being terminated", status=403)
         return served, key, fresh
+
+    def _create(self, served: Kind, key: _Key, fresh: Object, operation: str) -> Object:
+        fresh["metadata"]["uid"] = self._uid()
+        if served.kind in WITH_STATUS:
+            fresh.pop("status", None)
+        return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), operation)))
 
     def _born(self, served: Kind, fresh: Object) -> Object:
         metadata = fresh["metadata"]

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.solver.baselines.catalogue import BASELINES, build_answer
+from scenario_kit.solver.baselines.catalogue import BASELINES
 from scenario_kit.solver.baselines.observation import (
     Observation,
     SeenAlert,
@@ -19,6 +19,7 @@ from scenario_kit.solver.baselines.rankings import (
     rank_by_random_walk,
     rank_by_spectrum,
 )
+from scenario_kit.solver.protocol.messages import build_answer
 
 SERVICES = ("frontend", "checkout", "payment", "cart")
 OBJECTS = tuple(SeenObject(kind="Deployment", name=name, written="2026-11-25T10:00:00Z") for name in SERVICES)
@@ -132,4 +133,4 @@ def test_random_walk_ranks_the_last_failing_callee_first():
 @pytest.mark.parametrize("name", BASELINES)
 def test_empty_observation_gives_empty_answer(name):
     assert list(BASELINES[name].rank(Observation())) == []
-    assert build_answer("shop", [], "")["entities"] == []
+    assert build_answer([])["entities"] == []

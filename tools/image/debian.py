@@ -59,18 +59,19 @@ def parse_lock(text: str, name: str) -> tuple[DebianPackage, ...]:
     Raises:
         UsageError: a line is malformed; the message has its number.
     """
-    found = []
+    form = "architecture package version SHA-256"
+    return tuple(DebianPackage(*match.groups()) for match in match_lines(text, name, _LINE, form))
+
+
+def match_lines(text: str, name: str, pattern: re.Pattern[str], form: str) -> Iterator[re.Match[str]]:
+    """Match the lines of a lock, without comments; raises ``UsageError`` for a line of another form."""
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise UsageError(
-                f"{name}:{number}: expected 'architecture package version SHA-256', observed '{line}'",
-                fix="ci/image --lock regenerates it",
-            )
-        found.append(DebianPackage(*match.groups()))
-    return tuple(found)
+        if line.strip() and not line.startswith("#"):
+            match = pattern.fullmatch(line)
+            if match is None:
+                reported = f"{name}:{number}: expected '{form}', observed '{line}'"
+                raise UsageError(reported, fix="ci/image --lock regenerates it")
+            yield match
 
 
 def format_lock(packages: Iterable[DebianPackage]) -> str:

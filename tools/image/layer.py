@@ -93,7 +93,7 @@ def write_layer(title: str, entries: Iterable[FileEntry], epoch: int, blob: Path
             plain = _DigestWriter(packed)
             with tarfile.open(fileobj=plain, mode="w|", format=tarfile.PAX_FORMAT) as tar:  # type: ignore[call-overload]
                 for entry in sorted_entries:
-                    _add_entry(tar, entry, epoch)
+                    add_entry(tar, entry, epoch)
     return ImageLayer(title, blob, compressed.size, compressed.digest, plain.digest)
 
 
@@ -105,7 +105,8 @@ def read_layer(blob: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
             yield member, content.read() if content else b""
 
 
-def _add_entry(tar: tarfile.TarFile, entry: FileEntry, epoch: int) -> None:
+def add_entry(tar: tarfile.TarFile, entry: FileEntry, epoch: int) -> None:
+    """Add a file, folder or link to an archive."""
     info = tarfile.TarInfo(entry.path)
     info.mode, info.mtime = entry.mode, epoch
     if entry.link:

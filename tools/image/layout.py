@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import tarfile
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Any, Final
 from scenario_kit.errors import UsageError
 from scenario_kit.model.kubernetes.image import normalize_image
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
-from tools.image.layer import MEDIA_TYPE, ImageLayer
+from tools.image.layer import MEDIA_TYPE, FileEntry, ImageLayer, add_entry
 
 CONFIG: Final = "application/vnd.oci.image.config.v1+json"
 MANIFEST: Final = "application/vnd.oci.image.manifest.v1+json"
@@ -121,7 +120,7 @@ def write_archive(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int, 
     unfinished = target.with_name(f".{target.name}.part")
     with tarfile.open(unfinished, "w", format=tarfile.PAX_FORMAT) as tar:
         for path in sorted(files):
-            _add_file(tar, path, files[path], epoch)
+            add_entry(tar, FileEntry(path, content=files[path]), epoch)
     unfinished.replace(target)
     digests = [layer.digest for layer in layers]
     return ArchiveDigests(full, _digest(manifest), _digest(config), digests, target.stat().st_size)
@@ -187,18 +186,6 @@ def _read_json(tar: tarfile.TarFile, path: str, digest: str = "") -> Any:
     if digest and _digest(data) != digest:
         raise UsageError(f"{path} is {_digest(data)}, expected {digest}", fix=_FIX)
     return json.loads(data)
-
-
-def _add_file(tar: tarfile.TarFile, path: str, content: bytes | Path, epoch: int) -> None:
-    info = tarfile.TarInfo(path)
-    info.mode, info.mtime = 0o644, epoch
-    if isinstance(content, bytes):
-        info.size = len(content)
-        tar.addfile(info, io.BytesIO(content))
-        return
-    info.size = content.stat().st_size
-    with content.open("rb") as file:
-        tar.addfile(info, file)
 
 
 def _describe(kind: str, data: bytes) -> dict[str, Any]:

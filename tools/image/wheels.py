@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenario_kit.errors import ToolchainError, UsageError
-from tools.image.debian import digest_file
+from tools.image.debian import digest_file, match_lines
 
 #: The newest glibc 2.x that wheels may require; Debian trixie has 2.41.
 _NEWEST_GLIBC: Final = 41
@@ -50,15 +50,7 @@ def parse_wheels(text: str, name: str) -> tuple[PinnedWheel, ...]:
         UsageError: a line is malformed; the message has its number.
     """
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        match = _REQUIREMENT.fullmatch(line)
-        if match is None:
-            raise UsageError(
-                f"{name}:{number}: expected 'NAME==VERSION --hash=sha256:…', observed '{line}'",
-                fix="ci/image --lock regenerates it",
-            )
+    for match in match_lines(text, name, _REQUIREMENT, "NAME==VERSION --hash=sha256:…"):
         hashes = frozenset(part.removeprefix("--hash=sha256:") for part in match["hashes"].split())
         found.append(PinnedWheel(match["name"], match["version"], hashes))
     return tuple(found)

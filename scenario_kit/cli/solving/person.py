@@ -23,6 +23,7 @@ from scenario_kit.solver.protocol.messages import (
     StartMessage,
     StopMessage,
     SubmitMessage,
+    build_answer,
 )
 
 HELP: Final = """\
@@ -68,7 +69,7 @@ def parse_input(line: str, stage: str, namespace: str) -> SolverMessage | None:
         case "note":
             return NoteMessage(text=rest)
         case "submit":
-            return SubmitMessage(answer=_build_answer(rest, namespace) if stage == "diagnosis" else None)
+            return SubmitMessage(answer=_parse_answer(rest, namespace) if stage == "diagnosis" else None)
         case "escalate":
             return _build_escalation(rest, namespace)
         case "quit" | "exit":
@@ -97,16 +98,14 @@ def _complete_name(name: str, namespace: str) -> str:
     return name if name.count("/") > 1 else f"{namespace}/{name}"
 
 
-def _build_answer(text: str, namespace: str) -> dict[str, Any]:
+def _parse_answer(text: str, namespace: str) -> dict[str, Any]:
     try:
         names = shlex.split(text)
     except ValueError as error:
         raise BadInput(f"unbalanced quotes: {error}") from error
     if wrong := [name for name in names if "/" not in name]:
         raise BadInput(f"{wrong[0]!r} has no kind: write Deployment/{wrong[0]}, Service/{wrong[0]} …")
-    full = [_complete_name(name, namespace) for name in names]
-    entities = [{"name": name, "contributing_factor": True, "reasoning": "", "evidence": ""} for name in full]
-    return {"entities": entities, "propagations": [], "alerts_explained": []}
+    return build_answer(_complete_name(name, namespace) for name in names)
 
 
 class PersonSolver:

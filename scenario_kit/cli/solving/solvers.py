@@ -35,6 +35,7 @@ from scenario_kit.solver.protocol.messages import (
     StartMessage,
     StopMessage,
     SubmitMessage,
+    build_answer,
 )
 
 #: The environment variable with the path of the snapshot.
@@ -145,10 +146,7 @@ def _build_oracle(played: PlayedIncident) -> Script:
     """Build a script that submits the ground truth and applies the documented solution."""
 
     def solve(start: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
-        entities = [
-            {"name": name, "contributing_factor": True, "reasoning": "", "evidence": ""} for name in played.roots
-        ]
-        yield SubmitMessage(answer={"entities": entities, "propagations": [], "alerts_explained": []})
+        yield SubmitMessage(answer=build_answer(played.roots))
         if "mitigation" in start.stages:
             played.incident.repair()
             yield CallMessage(tool="wait", arguments={"seconds": 60})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.solver.baselines.cluster_state import ClusterState
 from scenario_kit.solver.baselines.observation import (
@@ -31,6 +31,7 @@ from scenario_kit.solver.protocol.messages import (
     StartMessage,
     StopMessage,
     SubmitMessage,
+    build_answer,
 )
 
 #: Kinds that recent-change considers.
@@ -57,7 +58,7 @@ class BaselineSolver(NamedTuple):
         """Read, blame the object ranked first, and stop."""
         seen = yield from observe(self.reads)
         ranked = self.rank(seen)
-        answer = build_answer(start.namespaces[0], ranked[:1], self.title)
+        answer = build_answer([f"{start.namespaces[0]}/{name}" for name in ranked[:1]], self.title)
         ended = yield SubmitMessage(answer=answer)
         if not isinstance(ended, EndMessage):
             yield StopMessage(reason="a baseline of diagnosis repairs nothing")
@@ -72,15 +73,6 @@ def observe(reads: Reads) -> Generator[SolverMessage, KitMessage, Observation]:
     spans = (yield from read_spans(services)) if reads.spans else ()
     state = (yield from read_state()) if reads.state else ClusterState()
     return Observation(alerts=alerts, objects=objects, calls=calls, spans=spans, state=state)
-
-
-def build_answer(namespace: str, names: Sequence[str], because: str) -> dict[str, Any]:
-    """Build a diagnosis that blames objects of a namespace."""
-    entities = [
-        {"name": f"{namespace}/{name}", "contributing_factor": True, "reasoning": because, "evidence": ""}
-        for name in names
-    ]
-    return {"entities": entities, "propagations": [], "alerts_explained": []}
 
 
 #: All baselines.

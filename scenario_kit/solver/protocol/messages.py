@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -94,6 +95,12 @@ class SubmitMessage(msgspec.Struct, frozen=True, kw_only=True, tag="submit", for
     """End the current stage: a diagnosis with an answer, a mitigation without."""
 
     answer: Any = None
+
+
+def build_answer(names: Iterable[str], because: str = "") -> dict[str, Any]:
+    """Build a diagnosis that blames objects, each as ``namespace/Kind/name``."""
+    entities = [{"name": name, "contributing_factor": True, "reasoning": because, "evidence": ""} for name in names]
+    return {"entities": entities, "propagations": [], "alerts_explained": []}
 
 
 class EscalateMessage(msgspec.Struct, frozen=True, kw_only=True, tag="escalate", forbid_unknown_fields=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from scenario_kit.importers.ledger import InputNode
@@ -46,15 +46,6 @@ LITMUS: Final = {name: convert(each, Mechanism) for name, each in _DATA["litmus"
 KRKN: Final = {name: convert(each, Mechanism) for name, each in _DATA["krkn"].items()}
 ITBENCH: Final = {name: convert(each, Mechanism) for name, each in _DATA["itbench"].items()}
 INJECTIONS: Final = {name: convert(each, Mechanism) for name, each in _DATA["injections"].items()}
-
-
-def list_mechanisms() -> Iterator[tuple[str, Mechanism]]:
-    """List every mechanism with its format, or group of formats."""
-    for each in CHAOS_MESH:
-        yield "chaosMesh", each
-    for name, group in (("litmus", LITMUS), ("krkn", KRKN), ("itbench", ITBENCH), ("injections", INJECTIONS)):
-        for each in group.values():
-            yield name, each
 
 
 def map_fields(mechanism: Mechanism, node: InputNode, fault: FaultType) -> dict[str, Any]:

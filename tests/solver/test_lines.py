@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,19 +11,18 @@ from hypothesis import strategies as st
 from scenario_kit.solver.protocol.lines import (
     LONGEST_LINE,
     BadLine,
-    decode_kit_line,
     decode_solver_line,
     encode_line,
     list_types,
 )
-from scenario_kit.solver.protocol.messages import CallMessage, EndMessage, StageMessage, SubmitMessage
+from scenario_kit.solver.protocol.messages import CallMessage, EndMessage, KitMessage, StageMessage, SubmitMessage
 
 
 def test_messages_survive_the_way():
     call = CallMessage(tool="wait", id="1", arguments={"seconds": 5})
     assert decode_solver_line(encode_line(call)) == call
     stage = StageMessage(stage="mitigation", now="2026-11-26T00:00:00Z", turns_left=3)
-    assert decode_kit_line(encode_line(stage)) == stage
+    assert msgspec.json.decode(encode_line(stage), type=KitMessage) == stage
     assert encode_line(EndMessage(reason="cap")).endswith(b"\n")
 
 

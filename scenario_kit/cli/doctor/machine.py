@@ -44,7 +44,7 @@ def examine() -> list[DoctorCheck]:
         _check_python(),
         _check_memory(),
         _check_room(),
-        _check_address(),
+        _run_check("address", find_host_address),
         *tools,
         *parts,
         *_check_labs(),
@@ -140,10 +140,6 @@ def _check_memory() -> DoctorCheck:
     fine = available > _LAB_BYTES
     observed = f"{available / _GIBIBYTE:.1f} GiB available; a lab takes up to {_LAB_BYTES // _GIBIBYTE}"
     return DoctorCheck("memory", fine, observed, "" if fine else "stop other programs, or labs: scenario-kit lab down")
-
-
-def _check_address() -> DoctorCheck:
-    return _run_check("address", find_host_address)
 
 
 def _run_check(name: str, question: Callable[[], str]) -> DoctorCheck:

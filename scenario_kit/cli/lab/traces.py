@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scenario_kit.cli.terminal.options import Format, Lab
 from scenario_kit.cli.terminal.output import show_json, show_table
 from scenario_kit.errors import LabError, UsageError
+from scenario_kit.model.base import Value
 
 if TYPE_CHECKING:
     from scenario_kit.lab.host.state import LabState
@@ -21,11 +22,11 @@ _SHOWN = 40
 _ERROR = 2
 
 
-class TraceLine(NamedTuple):
+class TraceLine(Value, frozen=True, kw_only=True):
     """One trace. Times are seconds; ``root`` is the service and name of the span without a parent."""
 
-    start: float
     trace_id: str
+    start: float
     root: str
     seconds: float
     spans: int
@@ -64,7 +65,7 @@ def traces(
     found = parse_rows(text.splitlines())
     jaeger_url = build_jaeger_url(state, namespace)
     if format == "json":
-        rows = [serialize_row(row) for row in found]
+        rows = [row.to_json() for row in found]
         show_json({"namespace": namespace, "jaegerUrl": jaeger_url, "traces": rows})
         return
     if found:
@@ -113,18 +114,6 @@ def parse_rows(lines: Iterable[str]) -> list[TraceLine]:
     return sorted((_parse_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
 
 
-def serialize_row(row: TraceLine) -> dict[str, Any]:
-    """Serialise a row as JSON."""
-    return {
-        "traceId": row.trace_id,
-        "start": row.start,
-        "root": row.root,
-        "seconds": row.seconds,
-        "spans": row.spans,
-        "errors": row.errors,
-    }
-
-
 def _parse_row(request: Mapping[str, Any]) -> TraceLine:
     spans: list[tuple[str, dict[str, Any]]] = []
     for group in request["resourceSpans"]:
@@ -135,7 +124,10 @@ def _parse_row(request: Mapping[str, Any]) -> TraceLine:
     start = int(spans[0][1]["startTimeUnixNano"])
     end = max(int(span["endTimeUnixNano"]) for _, span in spans)
     failed = sum(span["status"].get("code") == _ERROR for _, span in spans)
-    return TraceLine(start / 1e9, root["traceId"], f"{service} {root['name']}", (end - start) / 1e9, len(spans), failed)
+    return TraceLine(
+        trace_id=root["traceId"], start=start / 1e9, root=f"{service} {root['name']}", seconds=(end - start) / 1e9,
+        spans=len(spans), errors=failed,
+    )  # fmt: skip
 
 
 def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:

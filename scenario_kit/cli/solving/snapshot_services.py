@@ -26,7 +26,6 @@ from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, cr
 from scenario_kit.lab.telemetry.prometheus_access import locate_prometheus_tls, write_web_configuration
 from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 from scenario_kit.lab.tracing.jaeger import TraceSource, reply
-from scenario_kit.load.temporary_folder import TemporaryFolder
 from scenario_kit.ports import Series
 from scenario_kit.solver.gateway.answers import ToolAnswer
 from scenario_kit.solver.gateway.kubectl_command import KubectlCommand
@@ -181,8 +180,3 @@ def _await_ready(url: str, tls: ssl.SSLContext, process: subprocess.Popen[bytes]
             time.sleep(_POLL_SECONDS)
     process.kill()
     raise LabError(f"Prometheus does not start: {log.read_text(errors='replace')[-500:]}", fix="scenario-kit doctor")
-
-
-def make_folder() -> TemporaryFolder:
-    """Create the private folder of the services of one snapshot."""
-    return TemporaryFolder("snapshot-services-")

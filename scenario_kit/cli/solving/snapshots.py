@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 
 from scenario_kit.cli.scoring.truths import load_contexts
 from scenario_kit.cli.solving.incidents import IncidentTask, PlayedIncident
-from scenario_kit.cli.solving.snapshot_services import SnapshotKubectl, SnapshotMetrics, SnapshotTraces, make_folder
+from scenario_kit.cli.solving.snapshot_services import SnapshotKubectl, SnapshotMetrics, SnapshotTraces
 from scenario_kit.errors import UsageError
 from scenario_kit.load import suggest_path
+from scenario_kit.load.temporary_folder import TemporaryFolder
 from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
 from scenario_kit.scoring.files.incident_names import normalise_incident
 from scenario_kit.scoring.files.topologies import read_topology
@@ -78,7 +79,7 @@ class SnapshotStage:
         if folder.manifest is not None:
             folder.verify()
         evidence = SnapshotEvidence(folder)
-        place = self._stack.enter_context(make_folder())
+        place = self._stack.enter_context(TemporaryFolder("snapshot-services-"))
         kubectl = self._stack.enter_context(closing(SnapshotKubectl(evidence, place)))
         metrics = self._stack.enter_context(closing(SnapshotMetrics(evidence, place)))
         sources = Sources(

@@ -56,7 +56,6 @@ class VirtualWorld(LabWorld):
         self._autoscalers = Autoscalers(lab.store, lab.metrics_gate, lab.cluster, spec.namespaces)
         self._scaled = self._start
         self._timers = ChaosTimers(lab.set_chaos_base)
-        self._overdue: frozenset[str] = frozenset()
         self._closed = False
 
     @property

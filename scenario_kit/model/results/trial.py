@@ -45,7 +45,6 @@ StepKind = Literal[
     "teardown",
     "expectClean",
 ]
-TrialOutcome = Literal["Held", "Broken", "Infra"]
 #: Whether a trial has a clock of its own, or uses the wall clock.
 ClockMode = Literal["Wall", "Virtual"]
 

@@ -8,10 +8,6 @@ from typing import Final
 #: SREGym's weights of localisation, characterisation and scope, and the passing score of a diagnosis.
 SREGYM_WEIGHTS: Final = {"localisation": 0.33, "characterisation": 0.33, "scope": 0.34}
 SREGYM_PASS: Final = 0.70
-#: ITBench's policy checks, in order.
-CISO_CHECKS: Final = (
-    "required_files_exist", "fetch_generates_data", "violation_detection", "compliance_validation"
-)  # fmt: skip
 
 
 def score_checklist(answers: Mapping[str, Sequence[bool]], weights: Mapping[str, float] = SREGYM_WEIGHTS) -> float:

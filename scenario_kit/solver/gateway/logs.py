@@ -47,10 +47,6 @@ class LogLabels(NamedTuple):
     container: str
     app: str
 
-    def to_map(self) -> Mapping[str, str]:
-        """Return the labels by name."""
-        return self._asdict()
-
 
 class LogQuery(NamedTuple):
     """Predicates on a container's labels and on the text of a line."""
@@ -138,7 +134,7 @@ def query_logs(cluster: PodReader, query: str, namespaces: Sequence[str], since:
     lines = []
     for namespace in namespaces:
         for pod in cluster.list("Pod", namespace):
-            labels = {each.container: each for each in list_labels([pod]) if log_query.chooses(each.to_map())}
+            labels = {each.container: each for each in list_labels([pod]) if log_query.chooses(each._asdict())}
             for line in _read(cluster, pod, since) if labels else ():
                 if line.container in labels and log_query.matches(line.text):
                     lines.append(line)

@@ -136,7 +136,7 @@ def _get_label_values(sources: Sources, given: LabelArguments) -> ToolAnswer:
     if given.label not in logs.LogLabels._fields:
         raise BadCall(f"no label {given.label!r}", f"labels: {', '.join(logs.LogLabels._fields)}")
     pods = (pod for namespace in sources.namespaces for pod in sources.cluster.list("Pod", namespace))
-    values = {each.to_map()[given.label] for each in logs.list_labels(pods)}
+    values = {getattr(each, given.label) for each in logs.list_labels(pods)}
     return answer_list(sorted(values))
 
 

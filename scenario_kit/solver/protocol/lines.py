@@ -12,7 +12,6 @@ from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
 #: Maximum size of a line in bytes.
 LONGEST_LINE: Final = 4 << 20
-_KIT: Final = msgspec.json.Decoder(KitMessage)
 _SOLVER: Final = msgspec.json.Decoder(SolverMessage)
 
 
@@ -36,29 +35,16 @@ def decode_solver_line(line: bytes) -> SolverMessage:
     Raises:
         BadLine: the line is too long, not JSON, or not a message.
     """
-    return typing.cast("SolverMessage", _decode(_SOLVER, line))
-
-
-def decode_kit_line(line: bytes) -> KitMessage:
-    """Decode a message of the kit.
-
-    Raises:
-        BadLine: the line is too long, not JSON, or not a message.
-    """
-    return typing.cast("KitMessage", _decode(_KIT, line))
+    if len(line) > LONGEST_LINE:
+        raise BadLine(f"a line of {len(line)} bytes; the maximum is {LONGEST_LINE}", "send less in one message")
+    try:
+        return typing.cast("SolverMessage", _SOLVER.decode(line))
+    except msgspec.ValidationError as error:
+        raise BadLine(f"not a message of the protocol: {error}", f"types are {', '.join(list_types())}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadLine(f"not JSON: {error}; observed {line[:80]!r}", "send one JSON object per line") from error
 
 
 def list_types() -> list[str]:
     """List the message types of solvers."""
     return [str(message.__struct_config__.tag) for message in typing.get_args(SolverMessage)]
-
-
-def _decode(decoder: msgspec.json.Decoder[typing.Any], line: bytes) -> object:
-    if len(line) > LONGEST_LINE:
-        raise BadLine(f"a line of {len(line)} bytes; the maximum is {LONGEST_LINE}", "send less in one message")
-    try:
-        return decoder.decode(line)
-    except msgspec.ValidationError as error:
-        raise BadLine(f"not a message of the protocol: {error}", f"types are {', '.join(list_types())}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadLine(f"not JSON: {error}; observed {line[:80]!r}", "send one JSON object per line") from error

@@ -46,6 +46,16 @@ class ProblemForm(NamedTuple):
     levels: tuple[str, ...] = ()
 
 
+#: https://github.com/SREGym/SREGym
+SREGYM: Final = ProblemForm("SREGym", bases=("Problem",))
+#: https://github.com/microsoft/AIOpsLab: one class for each task of an incident, which become one draft.
+AIOPSLAB: Final = ProblemForm(
+    "AIOpsLab",
+    bases=("DetectionTask", "LocalizationTask", "AnalysisTask", "MitigationTask"),
+    levels=("Detection", "Localization", "Analysis", "Mitigation"),
+)
+
+
 def import_problems(context: ImportContext, files: Sequence[InputFile], form: ProblemForm) -> None:
     """Import every problem: those that a registry instantiates, and other classes with their defaults."""
     modules = [(file.path, parse_module(file)) for file in files]

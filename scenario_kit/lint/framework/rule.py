@@ -7,6 +7,7 @@ check per kind of file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.load.rules import Rule, load_rules
@@ -59,6 +60,24 @@ def register_check(code: str, *about: str) -> Callable[[Check], Check]:
     return register
 
 
+def report_once(*fields: str) -> Callable[[Check], Check]:
+    """Let a check report each problem once, told apart by these fields: a fault is rendered for several targets."""
+
+    def limit(check: Check) -> Check:
+        @wraps(check)
+        def report(case: Any) -> Iterator[Problem]:
+            seen = set()
+            for problem in check(case):
+                key = tuple(getattr(problem, field) for field in fields)
+                if key not in seen:
+                    seen.add(key)
+                    yield problem
+
+        return report
+
+    return limit
+
+
 def require_checks() -> None:
     """Ensure that every static rule has a check.
 
@@ -70,4 +89,4 @@ def require_checks() -> None:
         raise ValueError(f"load/rules.yaml has rules without a check: {', '.join(missing)}")
 
 
-__all__ = ["CHECKS", "RULES", "Check", "Problem", "Rule", "register_check", "require_checks"]
+__all__ = ["CHECKS", "RULES", "Check", "Problem", "Rule", "register_check", "report_once", "require_checks"]

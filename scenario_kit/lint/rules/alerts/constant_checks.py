@@ -8,7 +8,7 @@ from typing import Final
 from scenario_kit.admission.reads import list_waits
 from scenario_kit.lint.context.catalog_context import FaultCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.alerts.healthy_checks import explain_healthy
 from scenario_kit.lint.rules.alerts.lasting_checks import explain_lasting
 from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
@@ -35,13 +35,8 @@ _LINES: Final = (
 )
 #: Fields of the status of common kinds; no other field is ever set.
 _REPLICAS: Final = (
-    "conditions",
-    "observedGeneration",
-    "collisionCount",
-    "replicas",
-    "readyReplicas",
-    "updatedReplicas",
-)
+    "conditions", "observedGeneration", "collisionCount", "replicas", "readyReplicas", "updatedReplicas",
+)  # fmt: skip
 _STATUS: Final = {
     "Deployment": (*_REPLICAS, "availableReplicas", "unavailableReplicas", "terminatingReplicas"),
     "StatefulSet": (*_REPLICAS, "availableReplicas", "currentReplicas", "currentRevision", "updateRevision"),
@@ -92,19 +87,17 @@ def _check_waits(case: LintContext, *, for_lab: bool) -> Iterator[Problem]:
 
 
 @register_check("SK141", "Fault")
+@report_once("place")
 def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
-    reported: set[Place] = set()
     for rendering in case.renderings:
         for_lab = is_for_lab(case.catalog, rendering.app, (case.fault,))
         for place, check in rendering.checks():
             message = explain_constant(check, for_lab=for_lab)
             if check.stays:
                 message = "`stays` is only for the checks that a scenario expects"
-            if message and place not in reported:
-                reported.add(place)
+            if message:
                 yield Problem(place, message, _format_question(check), "a check that may fail")
-        if (message := _explain_unproven(rendering)) and ("effect",) not in reported:
-            reported.add(("effect",))
+        if message := _explain_unproven(rendering):
             yield Problem(("effect",), message, "true before the fault", "false before the fault")
 
 

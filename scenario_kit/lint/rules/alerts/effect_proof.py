@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from scenario_kit.lint.context.catalog_context import FaultCase, Rendering
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
 from scenario_kit.lint.rules.alerts.object_values.verdict import explain_healthy_object
 from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
@@ -19,6 +19,7 @@ from scenario_kit.render.objects.lookup import find_position
 
 
 @register_check("SK129", "Fault")
+@report_once("message")
 def check_proof(case: FaultCase) -> Iterator[Problem]:
     if not case.fault.undone:
         yield Problem((), "the fault has no `undone` checks that show when it is gone", expected="at least one check")
@@ -28,11 +29,9 @@ def check_proof(case: FaultCase) -> Iterator[Problem]:
         yield Problem(
             ("changes", ran[0]), message, expected="changes in `undo`", fix="add the inverse command to `undo`"
         )
-    reported = set()
     for rendering in case.renderings:
         for part, message in _list_unproven(rendering):
-            if message not in reported and (part != "undone" or case.fault.undone):
-                reported.add(message)
+            if part != "undone" or case.fault.undone:
                 yield Problem((part,), message)
 
 

@@ -10,9 +10,9 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_reference
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.alerts.promql import Matcher, list_matchers, split_alternatives
-from scenario_kit.lint.rules.alerts.queries import check_expression, check_pattern, check_series
+from scenario_kit.lint.rules.alerts.queries import PATTERNS, check_expression, check_pattern, check_series
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.suggest import find_only
@@ -35,8 +35,6 @@ _TAILS: Final = {
 }  # fmt: skip
 #: Fields of checks that reference an object.
 _REFERENCES: Final = (("object", "ref"), ("endpoints", "service"), ("event", "entity"), ("log", "entity"))
-#: Fields of checks that are regular expressions.
-_PATTERNS: Final = ("pattern", "messageMatches", "matches")
 _LITERAL: Final = re.compile(r"[A-Za-z0-9_-]*")
 
 
@@ -55,16 +53,16 @@ def check_matchers(case: LintContext) -> Iterator[Problem]:
         if place[-1] == "expr" and case.objects is not None:
             known = known or _TelemetryNames.of(case.objects, case.app)
             yield from _check_too_wide(place, text, known)
-        elif place[-1] in _PATTERNS and _matches_all(text):
+        elif place[-1] in PATTERNS and _matches_all(text):
             yield Problem(place, f"'{text}' matches every text", text, "an expression for what is looked for")
 
 
 @register_check("SK118", "Fault")
+@report_once("place", "message")
 def check_matchers_of_type(case: FaultCase) -> Iterator[Problem]:
     """Report a filter that also matches other objects."""
-    yield from _deduplicate(
-        problem for place, expr, known in _render_queries(case) for problem in _check_too_wide(place, expr, known)
-    )
+    for place, expr, known in _render_queries(case):
+        yield from _drop_edits(_check_too_wide(place, expr, known))
 
 
 @register_check("SK119")
@@ -88,21 +86,21 @@ def check_narrow(case: LintContext) -> Iterator[Problem]:
 
 
 @register_check("SK119", "Fault")
+@report_once("place", "message")
 def check_narrow_of_type(case: FaultCase) -> Iterator[Problem]:
     """Report a check of an object that does not exist."""
-    yield from _deduplicate(
-        problem
-        for place, expr, known in _render_queries(case)
-        for problem in (*check_series(place, expr), *_check_too_narrow(place, expr, known))
-    )
+    for place, expr, known in _render_queries(case):
+        yield from check_series(place, expr)
+        yield from _drop_edits(_check_too_narrow(place, expr, known))
 
 
 @register_check("SK117", "Fault")
+@report_once("place", "message")
 def check_unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
-    yield from _deduplicate(
-        problem for place, expr, _ in _render_queries(case) for problem in check_expression(place, expr)
-    )
-    yield from _deduplicate(problem for place, text in _list_patterns(case) for problem in check_pattern(place, text))
+    for place, expr, _ in _render_queries(case):
+        yield from check_expression(place, expr)
+    for place, text in _list_patterns(case):
+        yield from check_pattern(place, text)
 
 
 def _list_check_texts(case: LintContext) -> Iterator[tuple[Place, str]]:
@@ -160,13 +158,9 @@ def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change
     return (*objects, *(obj for obj in now if id(obj) not in kept))
 
 
-def _deduplicate(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Yield each problem once for all apps; a fault is a template, so there are no edits."""
-    seen = set()
-    for problem in problems:
-        if (problem.place, problem.message) not in seen:
-            seen.add((problem.place, problem.message))
-            yield problem._replace(edits=())
+def _drop_edits(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Drop the edits of problems in a template."""
+    return (problem._replace(edits=()) for problem in problems)
 
 
 class _TelemetryNames:

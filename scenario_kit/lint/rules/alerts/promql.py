@@ -11,6 +11,9 @@ from scenario_kit.load.promql import parser
 
 _MATCHER: Final = re.compile(r"""\b([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
 
+#: Comparisons with their sides exchanged.
+TURNED: Final = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+
 
 class Matcher(NamedTuple):
     """A label matcher; ``start`` and ``end`` delimit its value in the expression, without the quotes."""
@@ -47,16 +50,15 @@ def walk(expr: str) -> Iterator[Any]:
 
 def list_comparisons(expr: str) -> Iterator[Comparison]:
     """Yield all comparisons with a number, normalised to have it on the right."""
-    turned = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
     for node in walk(expr):
         operator = str(getattr(node, "op", ""))
-        if type(node).__name__ != "BinaryExpr" or operator not in (*turned, "==", "!="):
+        if type(node).__name__ != "BinaryExpr" or operator not in (*TURNED, "==", "!="):
             continue
         left, right = read_number(node.lhs), read_number(node.rhs)
         if right is not None:
             yield Comparison(node.lhs, operator, right)
         elif left is not None:
-            yield Comparison(node.rhs, turned.get(operator, operator), left)
+            yield Comparison(node.rhs, TURNED.get(operator, operator), left)
 
 
 def read_number(node: Any) -> float | None:

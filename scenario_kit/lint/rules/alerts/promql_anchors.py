@@ -8,7 +8,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase, PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.alerts.promql import list_matchers
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Put
@@ -34,14 +34,12 @@ def check_globs_in_checks(case: LintContext) -> Iterator[Problem]:
 
 
 @register_check("SK309", "Fault")
+@report_once("message")
 def check_globs_in_effect(case: FaultCase) -> Iterator[Problem]:
-    seen = set()
     for rendering in case.renderings:
         for place, check in rendering.checks():
             for problem in _check_expr((*place, "query", "expr"), check.query.expr if check.query else ""):
-                if problem.message not in seen:
-                    seen.add(problem.message)
-                    yield problem._replace(edits=())  # the text is a template
+                yield problem._replace(edits=())  # the text is a template
 
 
 def _check_expr(place: Place, expr: str) -> Iterator[Problem]:

@@ -11,7 +11,8 @@ from scenario_kit.lint.rules.alerts.promql import list_matchers, walk
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 
-_PATTERNS: Final = ("matches", "pattern", "messageMatches")
+#: Fields of checks that are regular expressions.
+PATTERNS: Final = ("matches", "pattern", "messageMatches")
 
 
 @register_check("SK117")
@@ -19,7 +20,7 @@ def check_patterns(case: LintContext) -> Iterator[Problem]:
     for place, text in case.positions.texts.items():
         if place[-2:] == ("query", "expr"):
             yield from check_expression(place, text)
-        if place[-1] in _PATTERNS and ("checks" in place or "check" in place):
+        if place[-1] in PATTERNS and ("checks" in place or "check" in place):
             yield from check_pattern(place, text)
 
 

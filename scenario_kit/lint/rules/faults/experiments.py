@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import Positions, did_you_mean
 from scenario_kit.load.schema.suggest import find_only
@@ -37,16 +37,14 @@ def check_experiments(case: LintContext) -> Iterator[Problem]:
 
 
 @register_check("SK127", "Fault")
+@report_once("message", "observed")
 def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
     places = [i for i, change in enumerate(case.fault.changes) if get_operation_type(change).injects_chaos]
-    seen = set()
     for rendering in case.renderings:
         made = rendering.fault.experiments if rendering.fault else ()
         for i, manifest in zip(places, made, strict=False):  # some may be conditional; then the first ones count
             for problem in _check_manifest(case.positions, ("changes", i, "chaos"), manifest):
-                if (problem.message, problem.observed) not in seen:
-                    seen.add((problem.message, problem.observed))
-                    yield problem._replace(edits=())  # the source is a template
+                yield problem._replace(edits=())  # the source is a template
 
 
 def _check_fault(fault: Fault) -> Iterator[Problem]:

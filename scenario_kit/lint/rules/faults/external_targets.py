@@ -10,7 +10,7 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import find_site
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.simulation.stages import Simulation
 from scenario_kit.model import App
 from scenario_kit.model.chaos.fields import is_external, list_targets
@@ -27,8 +27,8 @@ _EVERYWHERE: Final = frozenset({("kubernetes", "default"), ("kube-dns", "kube-sy
 
 
 @register_check("SK151", "Scenario", "Fault")
+@report_once("place", "observed")
 def check_unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
-    seen = set()
     for one in case.written:
         for i, target in enumerate(list_targets(one.object) if is_chaos(one.object) else ()):
             problem = "" if "{{" in target else _find_problem(target, one.stage.app, one.stage)
@@ -36,9 +36,7 @@ def check_unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
                 continue
             site = find_site(case, one.stage, ("spec", "externalTargets", i), target)
             place, position = (site.place, site.position) if site else (one.stage.place, None)
-            if (place, target) not in seen:
-                seen.add((place, target))
-                yield Problem(place, problem, target, "a name that the cluster's DNS has", position=position)
+            yield Problem(place, problem, target, "a name that the cluster's DNS has", position=position)
 
 
 def _find_problem(target: str, app: App, stage: Simulation) -> str:

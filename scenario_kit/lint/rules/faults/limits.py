@@ -7,7 +7,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql.parser import points
 from scenario_kit.load.yaml.edit import Put
@@ -20,16 +20,15 @@ _FIELDS: Final = ("withinSeconds", "afterSeconds")
 
 
 @register_check("SK208", "Scenario", "Fault")
+@report_once("place")
 def check_limits(case: LintContext | FaultCase) -> Iterator[Problem]:
     for place, raw in case.positions.raw.items():
         if place[-1:] and place[-1] in _FIELDS and raw.isdigit() and int(raw) > CAP:
             message = f"`{place[-1]}: {raw}` is longer than {CAP // 60} minutes"
             yield Problem(place, message, f"{raw} s", f"at most {CAP} s", edits=(Put(place, CAP),))
-    reported = set()
     for place, expr in _list_queries(case):
         points = _measure_range(expr)
-        if points > POINTS and place not in reported:
-            reported.add(place)
+        if points > POINTS:
             message = f"the query reads {points} points per series"
             fix = "use a shorter range or a larger step"
             yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)

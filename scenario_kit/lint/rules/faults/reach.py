@@ -8,23 +8,15 @@ from scenario_kit.changes import reach
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import find_site
-from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.model.chaos.reach import is_chaos, list_declared, list_outside_targets
 from scenario_kit.model.kubernetes.reference import resolve_homes
 from scenario_kit.render.objects.lookup import format_reference
 
 
 @register_check("SK150", "Scenario", "Fault")
+@report_once("place", "observed")  # messages have names that are drawn for each rendering
 def check_reach(case: LintContext | FaultCase) -> Iterator[Problem]:
-    seen: set[tuple[Place, str]] = set()
-    for problem in _find_strays(case):
-        if (problem.place, problem.observed) not in seen:  # names are drawn for each rendering
-            seen.add((problem.place, problem.observed))
-            yield problem
-
-
-def _find_strays(case: LintContext | FaultCase) -> Iterator[Problem]:
     for one in case.written:
         if not is_chaos(one.object):
             continue

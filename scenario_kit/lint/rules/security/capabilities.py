@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.source_location import find_site
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.security.privileges import build_declaration_edit
 from scenario_kit.model import Object, Severity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -41,13 +41,12 @@ _NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "
 
 
 @register_check("SK209", "Fault")
+@report_once("expected")
 def check_undeclared(case: FaultCase) -> Iterator[Problem]:
-    reported: set[str] = set()
     for one in case.written:
         if one.stage.place == ("changes",):
             for need in needs_of_object(one.object, one.was):
-                if need not in case.fault.requires and need not in reported:
-                    reported.add(need)
+                if need not in case.fault.requires:
                     fields = _find_unmodelled(one.object, one.was) if need == _REAL else []
                     what = (
                         f"{' and '.join(fields)} of {format_reference(one.object)}"
@@ -63,16 +62,15 @@ def check_undeclared(case: FaultCase) -> Iterator[Problem]:
 
 
 @register_check("SK209", "App")
+@report_once("message")
 def check_claims(case: AppCase) -> Iterator[Problem]:
     """Warn of volumes that a cluster must provision, which no option declares: in a lab, their pods stay pending."""
-    reported: set[str] = set()
     for stage in case.stages:
         reserved = {_read_claim(o) for o in stage.after if o["kind"] == "PersistentVolume"}
         for obj in stage.after if _STORAGE not in case.declared(stage) else ():
             name = str(format_reference(obj))
-            if not _needs_provisioner(obj, reserved) or name in reported:
+            if not _needs_provisioner(obj, reserved):
                 continue
-            reported.add(name)
             word = "volumeClaimTemplates" if obj["kind"] == "StatefulSet" else obj["kind"]
             site = find_site(case, stage, ("kind",), word)
             message = f"{name} claims a volume that the cluster must provision, which a lab does not"

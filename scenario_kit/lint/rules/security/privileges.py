@@ -23,7 +23,6 @@ _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "s
 
 @register_check("SK202", "Scenario", "Fault", "App")
 def check_privileges(case: Judged) -> Iterator[Problem]:
-    reported: set[str] = set()
     for each, problem in zip(
         [r for r in list_breaches(case) if r.breach.code == "SK202"], report_problems(case, "SK202"), strict=True
     ):
@@ -39,7 +38,7 @@ def check_privileges(case: Judged) -> Iterator[Problem]:
         else:
             yield problem
     if isinstance(case, FaultCase) and case.fault.scope != CLUSTER:
-        yield from _check_beyond(case, reported)
+        yield from _check_beyond(case)
 
 
 def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
@@ -50,8 +49,9 @@ def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
     return (Put(("requires", len(known)) if known else ("requires",), need if known else [need]),)
 
 
-def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
-    """Report changes outside of a trial's namespaces."""
+def _check_beyond(case: FaultCase) -> Iterator[Problem]:
+    """Report changes outside of a trial's namespaces, one of each kind of object."""
+    reported = set()
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
             target, where = find_outside(change, stage.app)

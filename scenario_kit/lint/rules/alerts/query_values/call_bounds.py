@@ -144,7 +144,7 @@ def bound_aggregate(operator: str, inner: ValueBounds, param: ValueBounds | None
         case "stddev" | "stdvar":
             return group.span(0, 0 if one else inf)._replace(counts=False)
         case "topk":
-            return inner._replace(labelled=inner.labelled)
+            return inner
         case "bottomk" | "limitk" | "limit_ratio":
             return inner._replace(top=-inf, sure=inner.sure and operator != "limit_ratio")
         case "quantile" if param is not None and param.low >= 0 and param.high <= 1:

@@ -7,7 +7,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Any, Final
 
-from scenario_kit.lint.rules.alerts.promql import read_number
+from scenario_kit.lint.rules.alerts.promql import TURNED, read_number
 from scenario_kit.lint.rules.alerts.query_values.call_bounds import bound_aggregate, bound_call
 from scenario_kit.lint.rules.alerts.query_values.linear_terms import bound_difference
 from scenario_kit.lint.rules.alerts.query_values.metric_bounds import bound_metric
@@ -36,7 +36,6 @@ NO_TERMS: Final[Known] = MappingProxyType({})
 _ZERO: Final = ValueBounds(0, 0)
 #: Aggregations that are at most the sum, where no value is negative.
 _BELOW_SUM: Final = ("max", "min", "avg", "quantile")
-_TURNED: Final = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
 def compute_bounds(node: Any, known: Known = NO_TERMS) -> ValueBounds:
@@ -211,7 +210,7 @@ def _bound_comparison(node: Any, operator: str, left: ValueBounds, right: ValueB
     kept, other = (left, right) if on_left else (right, left)
     if compares_always(node, left, right):
         return kept._replace(sure=paired.sure)
-    return _narrow(kept, operator if on_left else _TURNED.get(operator, operator), other)
+    return _narrow(kept, operator if on_left else TURNED.get(operator, operator), other)
 
 
 def _narrow(kept: ValueBounds, operator: str, other: ValueBounds) -> ValueBounds:

@@ -41,11 +41,7 @@ class LeaderElector:
     """
 
     def __init__(
-        self,
-        cluster: Cluster,
-        identity: str,
-        timing: Timing | None = None,
-        patience: float = RENEW_DEADLINE_SECONDS,
+        self, cluster: Cluster, identity: str, timing: Timing | None = None, patience: float = RENEW_DEADLINE_SECONDS
     ) -> None:
         self._patience = patience
         self._cluster = cluster

@@ -138,8 +138,7 @@ class _RunView:
         for entry in list(self._open.values()):
             if self._clock() - entry.moved > self._patience:
                 self._end(
-                    entry,
-                    f"no progress for {self._patience:.0f} s: the operator is not running, or a component hangs",
+                    entry, f"no progress for {self._patience:.0f} s: the operator is not running, or a component hangs"
                 )
 
     def _look(self, planned: PlannedTrial) -> None:

@@ -65,8 +65,5 @@ def _is_in_spec(operation: Object) -> bool:
 
 def _build_finding(message: str, observed: str) -> Finding:
     return build_finding(
-        "SK150",
-        message=message,
-        observed=observed,
-        expected="selectors of pods in the app's own namespaces",
+        "SK150", message=message, observed=observed, expected="selectors of pods in the app's own namespaces"
     )

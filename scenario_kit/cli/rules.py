@@ -30,8 +30,7 @@ def rules(format: Format = "text") -> None:
         show_json([{name: getattr(e, name) for name in fields} | {"foundBy": describe_origin(e)} for e in entries])
     else:
         show_table(
-            ("code", "severity", "by", "title"),
-            [(e.code, e.severity, describe_origin(e), e.title) for e in entries],
+            ("code", "severity", "by", "title"), [(e.code, e.severity, describe_origin(e), e.title) for e in entries]
         )
 
 

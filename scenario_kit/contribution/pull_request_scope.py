@@ -73,10 +73,7 @@ def determine_scope(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS
             scenario=names[0],
             findings=(
                 _build_finding(
-                    "SK002",
-                    message,
-                    f"changes in {folder} only",
-                    "move everything else to a separate pull request",
+                    "SK002", message, f"changes in {folder} only", "move everything else to a separate pull request"
                 ),
             ),
         )

@@ -164,12 +164,7 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
     offers, cautions_ = first.offer, tuple(c for made in drafts for c in made.cautions)
     expected = tuple({(a.name, a.entity): a for made in drafts for a in made.alerts}.values())
     return Draft(
-        first.name,
-        _add_note(dump_document(document_of(first.name, spec)), None),
-        offers,
-        expected,
-        cautions_,
-        spec,
+        first.name, _add_note(dump_document(document_of(first.name, spec)), None), offers, expected, cautions_, spec
     )
 
 

@@ -46,9 +46,7 @@ def read_inputs(path: Path, endings: tuple[str, ...]) -> list[InputFile]:
     if not path.is_dir():
         return [InputFile(str(path), _read(path))]
     paths = list_below(
-        path,
-        lambda folder, name: name.endswith(endings) and not _is_ignored(path, folder),
-        f"unreadable{endings[0]}",
+        path, lambda folder, name: name.endswith(endings) and not _is_ignored(path, folder), f"unreadable{endings[0]}"
     )
     if not paths:
         raise UsageError(

@@ -15,9 +15,7 @@ import msgspec
 import scenario_kit
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import admission_webhook, chaos_manager, chaos_webhooks, interactive, process_specs, toolchain
-from scenario_kit.lab import (
-    reset as emptying,
-)
+from scenario_kit.lab import reset as emptying
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.control_plane import (
     bootstrap_manifests,
@@ -93,11 +91,7 @@ def bring_up(
 
 
 def _bring_up(
-    name: str,
-    packs: Sequence[str],
-    node_count: int | None,
-    engine: bool,
-    say: Callable[[str], None],
+    name: str, packs: Sequence[str], node_count: int | None, engine: bool, say: Callable[[str], None]
 ) -> LabState:
     if not find_lab_folder(name).exists():
         disk_space.require(find_lab_folder(name))
@@ -135,12 +129,7 @@ def take_down(name: str = DEFAULT_NAME) -> bool:
     return existed
 
 
-def reset(
-    name: str = DEFAULT_NAME,
-    *,
-    force: bool = False,
-    say: Callable[[str], None] = lambda _: None,
-) -> LabState:
+def reset(name: str = DEFAULT_NAME, *, force: bool = False, say: Callable[[str], None] = lambda _: None) -> LabState:
     """Reset a running lab to its state after ``bring_up``: cluster, worlds and samples, with another epoch.
 
     Raises:

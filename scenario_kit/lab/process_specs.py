@@ -13,14 +13,7 @@ import scenario_kit
 from scenario_kit.catalog import loader
 from scenario_kit.errors import LabError
 from scenario_kit.lab import chaos_manager
-from scenario_kit.lab.control_plane import (
-    apiservice,
-    cluster,
-    log_access,
-    nodes,
-    prometheus,
-    store_access,
-)
+from scenario_kit.lab.control_plane import apiservice, cluster, log_access, nodes, prometheus, store_access
 from scenario_kit.lab.control_plane.bootstrap_manifests import find_operators_folder
 from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names

@@ -91,8 +91,7 @@ def locate_run(folder: Path, scenario: str, created: datetime) -> Path:
 
 def _build_write_error(path: Path, problem: OSError) -> InfrastructureError:
     return InfrastructureError(
-        f"cannot write a report to {path}: {problem.strerror}",
-        fix="free space, or choose another folder with --runs",
+        f"cannot write a report to {path}: {problem.strerror}", fix="free space, or choose another folder with --runs"
     )
 
 

@@ -59,12 +59,7 @@ def build_webhook_service(namespace: str, selector: dict[str, str]) -> dict[str,
     """Build the Service by which the API server reaches the operator's pods, also those that wait for the Lease."""
     ports = [{"name": "webhook", "port": _HTTPS, "targetPort": WEBHOOK_PORT}]
     metadata = {"name": WEBHOOK_NAME, "namespace": namespace}
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": metadata,
-        "spec": {"selector": selector, "ports": ports},
-    }
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": selector, "ports": ports}}
 
 
 def build_service_client(namespace: str) -> dict[str, Any]:

@@ -213,10 +213,7 @@ def _build_container(job: ShardJob, *, shipped: bool) -> dict[str, Any]:
         "args": ["shards", "run", f"{INPUT}/{WORK_FILE}", *files, *place],
         "env": [{"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
         "workingDir": "/tmp",  # noqa: S108 - the pod's own, in memory
-        "resources": {
-            "requests": {"cpu": job.cpu, "memory": job.memory},
-            "limits": {"memory": job.memory},
-        },
+        "resources": {"requests": {"cpu": job.cpu, "memory": job.memory}, "limits": {"memory": job.memory}},
         "volumeMounts": [
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - the pod's own, in memory
             {"name": "input", "mountPath": INPUT, "readOnly": True},

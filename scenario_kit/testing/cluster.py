@@ -32,11 +32,7 @@ class FakeCluster:
     """
 
     def __init__(
-        self,
-        objects: Iterable[Object] = (),
-        *,
-        field_manager: str = "platform",
-        clock: Callable[[], float] = time.time,
+        self, objects: Iterable[Object] = (), *, field_manager: str = "platform", clock: Callable[[], float] = time.time
     ) -> None:
         self._manager = field_manager
         self._clock = clock

@@ -26,13 +26,7 @@ _GOING_SECONDS: Final = 60
 _LOOK_SECONDS: Final = 2
 _PARALLEL: Final = 8
 #: Our own kinds and the chaos objects are judged by receipts; requests and metrics are not state.
-_NOT_STATE: Final = (
-    GROUP,
-    "metrics.k8s.io",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "kwok.x-k8s.io",
-)
+_NOT_STATE: Final = (GROUP, "metrics.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "kwok.x-k8s.io")
 #: Keys under which objects name a namespace: claims of volumes, subjects of bindings, services of webhooks, selectors.
 _NAMING: Final = ("namespace", "namespaces", "kubernetes.io/metadata.name", "values")
 

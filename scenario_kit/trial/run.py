@@ -274,14 +274,7 @@ def _finish(name: str, status: TrialStatus, outcome: Literal["Held", "Broken", "
 def _list_findings(problem: AuthoringError) -> list[Finding]:
     if problem.findings:
         return list(problem.findings)
-    return [
-        build_finding(
-            "SK301",
-            message=problem.message,
-            fix=problem.fix,
-            why="",
-        )
-    ]
+    return [build_finding("SK301", message=problem.message, fix=problem.fix, why="")]
 
 
 def _report_missing_capability(problem: CapabilityMissing) -> Finding:

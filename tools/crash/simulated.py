@@ -25,16 +25,7 @@ from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.ports import PatchType
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
-from tools.crash.cells import (
-    DISTURBANCES,
-    Cell,
-    Disturbance,
-    Outcome,
-    Recording,
-    Write,
-    compute_digest,
-    is_disturbed,
-)
+from tools.crash.cells import DISTURBANCES, Cell, Disturbance, Outcome, Recording, Write, compute_digest, is_disturbed
 from tools.crash.subjects import build_runbook, plan_trial
 
 #: An in-memory API server has no watches.

@@ -30,11 +30,7 @@ _POD_FAILURE: Final = {
     "apiVersion": "chaos-mesh.org/v1alpha1",
     "kind": "PodChaos",
     "metadata": {"name": "crash"},
-    "spec": {
-        "action": "pod-failure",
-        "mode": "one",
-        "selector": {"labelSelectors": {"opentelemetry.io/name": "ad"}},
-    },
+    "spec": {"action": "pod-failure", "mode": "one", "selector": {"labelSelectors": {"opentelemetry.io/name": "ad"}}},
 }
 _TAINT: Final = {"target": "Node/worker-1", "key": "crash", "value": "yes"}
 _GRANT: Final = "GRANT SELECT ON catalog.products TO otelu"

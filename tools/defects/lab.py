@@ -101,11 +101,7 @@ class Bench(TrialBench):
         by = next((r.purpose for r in results if r.outcome == "Broken"), "")
         first = {r.name: Purpose.parse(r.purpose)._replace(again=False) for r in results}
         held = {first[r.name] for r in results if r.outcome == "Held"}
-        return (
-            found,
-            by,
-            all(first[r.name] in held for r in results if r.outcome == "Infra"),
-        )
+        return found, by, all(first[r.name] in held for r in results if r.outcome == "Infra")
 
     def _resolve_sample(self, scenario: Scenario, path: Path) -> Runbook:
         return self.resolve(scenario, "app", 100, beside=path.parent)

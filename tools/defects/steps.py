@@ -147,10 +147,7 @@ def entity_with_another_field(subject: Subject) -> Iterator[Defect]:
     require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     cause = needs([e for e in fault.causes if e.field and not e.generated], "its cause names no field")[0]
-    needs(
-        not any(c.operation.runs_command for c in fault.changes),
-        "it runs a command, whose writes are not visible",
-    )
+    needs(not any(c.operation.runs_command for c in fault.changes), "it runs a command, whose writes are not visible")
 
     def rename(document: Document) -> None:
         entities = [e for e in document["entities"] if isinstance(e, dict) and e.get("role", "Cause") == "Cause"]

@@ -26,10 +26,7 @@ def cause_called_an_artefact(subject: Subject) -> Iterator[Defect]:
     def blame(fault: Document) -> None:
         fault["changes"].append(annotate(service, "2024-03"))
         fix = [annotate(service, None), {"create": stand_in}]
-        fault["entities"] = [
-            {"ref": service, "role": "Cause", "fix": fix},
-            {"ref": "{{ target }}", "role": "Artefact"},
-        ]
+        fault["entities"] = [{"ref": service, "role": "Cause", "fix": fix}, {"ref": "{{ target }}", "role": "Artefact"}]
         fault["requires"] = [*fault.get("requires", []), f"app:{subject.spec.app.name}"]
 
     document, files = with_own_fault(subject, blame)

@@ -14,12 +14,7 @@ from tools import records
 from tools.matrix.pairs import Pair
 
 #: The steps after ``new``, each called with the scenario's folder; the last one proves the scenario.
-STEPS: tuple[tuple[str, ...], ...] = (
-    ("lint",),
-    ("try", "--accept"),
-    ("lint",),
-    ("verify", "--plan", "quick"),
-)
+STEPS: tuple[tuple[str, ...], ...] = (("lint",), ("try", "--accept"), ("lint",), ("verify", "--plan", "quick"))
 _LONGEST = 4000
 
 #: A pair, and the parameters to set, each ``NAME=VALUE``.

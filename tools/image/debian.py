@@ -143,10 +143,7 @@ class DebianArchive:
         (folder / "sources.sources").write_text(
             "\n".join(
                 f"Types: deb\nURIs: {uri}\nSuites: {suites}\nComponents: main\nSigned-By: {_KEYRING}\n"
-                for uri, suites in (
-                    (mirrors.main, f"{SUITE} {SUITE}-updates"),
-                    (mirrors.security, f"{SUITE}-security"),
-                )
+                for uri, suites in ((mirrors.main, f"{SUITE} {SUITE}-updates"), (mirrors.security, f"{SUITE}-security"))
             )
         )
         settings = {

@@ -152,8 +152,7 @@ def _verify(tar: tarfile.TarFile, archive: Path) -> ArchiveDigests:
     diff_ids = config["rootfs"]["diff_ids"]
     if len(diff_ids) != len(manifest["layers"]):
         raise UsageError(
-            f"{archive}: the manifest has {len(manifest['layers'])} layers, the configuration {len(diff_ids)}",
-            fix=_FIX,
+            f"{archive}: the manifest has {len(manifest['layers'])} layers, the configuration {len(diff_ids)}", fix=_FIX
         )
     for layer, diff_id in zip(manifest["layers"], diff_ids, strict=True):
         _verify_layer(tar, archive, layer, diff_id)

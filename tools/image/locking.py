@@ -9,16 +9,7 @@ from pathlib import Path
 from scenario_kit.errors import UsageError
 from tools.image import debian, wheels
 from tools.image.debian import DebianMirrors
-from tools.image.recipes import (
-    ARCHITECTURES,
-    DEBIAN_LEFT_OUT,
-    DEBIAN_ROOTS,
-    FOLDER,
-    LAB,
-    OPERATOR,
-    PYTHON,
-    ImageRecipe,
-)
+from tools.image.recipes import ARCHITECTURES, DEBIAN_LEFT_OUT, DEBIAN_ROOTS, FOLDER, LAB, OPERATOR, PYTHON, ImageRecipe
 from tools.image.wheels import PinnedWheel
 
 

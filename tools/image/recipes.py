@@ -116,7 +116,7 @@ OPERATOR: Final = ImageRecipe(
             "scenario_kit/solver",
             "scenario_kit/testing",
             "operators/scenario/lab_platform.py",
-        ),
+        )
     ),
     entrypoint=("/usr/bin/python3", "-m", "operators.scenario"),
     arguments=("--in-cluster",),

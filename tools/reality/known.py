@@ -29,9 +29,7 @@ KNOWN: tuple[Known, ...] = (
     Known(case="deleted-at-once", aspect="event Killing", cause=_GONE),
     Known(case="deleted-without-image", aspect="main states", cause=_UNKNOWN),
     Known(
-        case="command-not-found|out-of-memory|started-too-late|alive-never-deaf",
-        aspect="main restarts at",
-        cause=_LATE,
+        case="command-not-found|out-of-memory|started-too-late|alive-never-deaf", aspect="main restarts at", cause=_LATE
     ),
     Known(case="command-path-not-found", aspect="condition PodReadyToStartContainers", cause=_LATE),
     Known(case="requests-too-large", aspect=".*", cause=_ADMISSION),

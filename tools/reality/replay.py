@@ -58,11 +58,7 @@ def replay(case: Case, pod: Object) -> Recording:
         objects.now = at
         now = {**(_deleted(case, pod) if deleted else pod), "status": status}
         done = compute_pod_status(
-            now,
-            SyncInputs(NODE, objects, processes, images.of("case")),
-            START + at,
-            ip="10.244.0.7",
-            memory=memory,
+            now, SyncInputs(NODE, objects, processes, images.of("case")), START + at, ip="10.244.0.7", memory=memory
         )
         status, memory = done.status, done.memory
         views.append(view({**now, "status": status}, at))

@@ -50,8 +50,7 @@ def estimate_campaign(plan: Plan, planned: Sequence[PlannedTrial], runbook: Runb
     repeat = next((t for t, p in zip(trials, planned, strict=True) if is_repeat(p.purpose)), Duration(0, 0))
     further = [repeat] * (plan.looks[-1].n - plan.looks[0].n)
     return Duration(
-        _schedule((t.expected for t in trials), parallel),
-        _schedule((t.longest for t in [*trials, *further]), parallel),
+        _schedule((t.expected for t in trials), parallel), _schedule((t.longest for t in [*trials, *further]), parallel)
     )
 
 

@@ -34,12 +34,7 @@ class Move(Value, frozen=True, kw_only=True):
 
 
 def advance(
-    plan: Plan,
-    planned: Sequence[PlannedTrial],
-    seen: Iterable[ObservedTrial],
-    *,
-    parallel: int,
-    give_up: bool = False,
+    plan: Plan, planned: Sequence[PlannedTrial], seen: Iterable[ObservedTrial], *, parallel: int, give_up: bool = False
 ) -> Move:
     """Return the next action: at most ``parallel`` trials run at once, and none starts after ``give_up``.
 

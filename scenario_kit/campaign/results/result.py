@@ -174,11 +174,7 @@ class Validation(Value, frozen=True, kw_only=True):
 
 
 def complete_from_status(
-    base: TrialResult,
-    status: TrialStatus,
-    history: AlertHistory | None,
-    injected_at: float | None,
-    failure: str = "",
+    base: TrialResult, status: TrialStatus, history: AlertHistory | None, injected_at: float | None, failure: str = ""
 ) -> TrialResult:
     """Add the status of a trial to its result; ``failure`` is why it was abandoned."""
     failed = next((s for s in status.steps if s.outcome in ("Broken", "Infra")), None)

@@ -10,13 +10,7 @@ from typing import Final
 from scenario_kit.campaign.planning.sequential_test import Look, estimate_effective_size, find_refuted_rate, lower_bound
 from scenario_kit.campaign.results import repeatability
 from scenario_kit.campaign.results.result import AlertSummary, OrderSummary, PassageSummary, Statistics, TrialResult
-from scenario_kit.judge.alerts.expectations import (
-    is_declared,
-    is_same_entity,
-    label,
-    list_by_class,
-    select_timelines,
-)
+from scenario_kit.judge.alerts.expectations import is_declared, is_same_entity, label, list_by_class, select_timelines
 from scenario_kit.judge.alerts.incident_alerts import measure_delay
 from scenario_kit.judge.alerts.propagation_traffic import find_traces, has_enough_requests, pool_passages
 from scenario_kit.load.rules import build_finding
@@ -136,13 +130,7 @@ def make_remarks(statistics: Statistics) -> list[Finding]:
 
 def _build_warning(code: str, message: str, *, observed: str, expected: str, fix: str) -> Finding:
     return build_finding(
-        code,
-        severity=Severity.WARNING,
-        message=message,
-        observed=observed,
-        expected=expected,
-        fix=fix,
-        why="",
+        code, severity=Severity.WARNING, message=message, observed=observed, expected=expected, fix=fix, why=""
     )
 
 

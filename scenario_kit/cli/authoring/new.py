@@ -141,13 +141,7 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: S
 def read_git_name() -> str:
     """Return git's ``user.name``; empty if unset."""
     try:
-        found = subprocess.run(
-            ["git", "config", "user.name"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=5,
-        )
+        found = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False, timeout=5)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return found.stdout.strip()

@@ -336,14 +336,7 @@ def _check_allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
 
 
 def _choose_answer(
-    what: str,
-    given: str,
-    known: Sequence[str],
-    flag: str,
-    *,
-    ask: bool,
-    only: bool = False,
-    also: Sequence[str] = (),
+    what: str, given: str, known: Sequence[str], flag: str, *, ask: bool, only: bool = False, also: Sequence[str] = ()
 ) -> str:
     """Validate or prompt for one answer; with ``only``, a single possibility is chosen without a prompt."""
     if given:

@@ -63,8 +63,7 @@ def export(
 
 
 def gates(
-    paths: Annotated[list[Path], typer.Argument(help="Scenarios, or folders that hold some.")],
-    format: Format = "text",
+    paths: Annotated[list[Path], typer.Argument(help="Scenarios, or folders that hold some.")], format: Format = "text"
 ) -> int:
     """Check that the right answer scores 1, none 0, and that claims about a control score 0.
 

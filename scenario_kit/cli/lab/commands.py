@@ -141,10 +141,7 @@ def status(name: Lab = "default", format: Format = "text") -> None:
         raise typer.Exit(LabError.exit_code)
 
 
-def kubeconfig(
-    name: Lab = "default",
-    as_: Role = "admin",
-) -> None:
+def kubeconfig(name: Lab = "default", as_: Role = "admin") -> None:
     """Print the path of the administrator's or the solver's kubeconfig.
 
     Example: export KUBECONFIG=$(scenario-kit lab kubeconfig --as solver)

@@ -235,11 +235,4 @@ def _show(assessed: Sequence[AssessedResult], runs: Path) -> None:
 
 
 def _list_rows(others: Iterable[AssessedResult]) -> list[tuple[str, str, str]]:
-    return [
-        (
-            each.item.scenario,
-            each.outcome,
-            make_printable(" ".join(each.reason.split())),
-        )
-        for each in others
-    ]
+    return [(each.item.scenario, each.outcome, make_printable(" ".join(each.reason.split()))) for each in others]

@@ -39,8 +39,7 @@ Control = Annotated[
     bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
 ]
 Place = Annotated[
-    str,
-    declare_choice("--cluster", "lab|current", help="Where it happens: the lab, or a kubeconfig context."),
+    str, declare_choice("--cluster", "lab|current", help="Where it happens: the lab, or a kubeconfig context.")
 ]
 Prometheus = Annotated[str, typer.Option(help="URL of the Prometheus that the operator of --cluster current reads.")]
 Jaeger = Annotated[str, typer.Option(help="URL of the Jaeger query service of --cluster current.")]

@@ -51,8 +51,7 @@ Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
 
 PlanName = Annotated[str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")]
 ClusterKind = Annotated[
-    str,
-    declare_choice("--cluster", "lab|current|kind", help="Where to run: the lab, a kubeconfig context, kind."),
+    str, declare_choice("--cluster", "lab|current|kind", help="Where to run: the lab, a kubeconfig context, kind.")
 ]
 Context = Annotated[
     str, typer.Option(help="The kubeconfig context of --cluster current; without it, a person is asked.")
@@ -280,14 +279,7 @@ class LabPlace:
 
 
 def _run_campaign(case: CampaignCase, options: ValidationOptions) -> Validation:
-    from scenario_kit.campaign import (
-        Campaign,
-        CatalogEvidence,
-        ValidationSubject,
-        conclude,
-        plan_trials,
-        run,
-    )
+    from scenario_kit.campaign import Campaign, CatalogEvidence, ValidationSubject, conclude, plan_trials, run
     from scenario_kit.campaign.planning.concurrency import limit_concurrency, runs_alone
     from scenario_kit.campaign.planning.plans import count_users
     from scenario_kit.campaign.results.incident import describe_incident, read_titles

@@ -17,10 +17,7 @@ _PROGRAM: Final = PROGRAMS / "inspect_incidents.py"
 
 def build_inspect_task(incidents: Sequence[SnapshotIncident]) -> list[ExportedFolder]:
     """Build one folder: the task, the container of each sample, and the truths."""
-    files = {
-        "incidents.py": ExportedFile(copy_of=_PROGRAM),
-        VERIFIER_FILE: ExportedFile(copy_of=VERIFIER),
-    }
+    files = {"incidents.py": ExportedFile(copy_of=_PROGRAM), VERIFIER_FILE: ExportedFile(copy_of=VERIFIER)}
     shown = []
     for each in incidents:
         place = f"samples/{each.name.lower()}"

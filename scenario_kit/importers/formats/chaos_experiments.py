@@ -9,11 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.importers.drafting import FaultIntent
 from scenario_kit.importers.formats.chaos_selectors import PodSelection, read_selection, select_components
-from scenario_kit.importers.formats.context import (
-    ImportContext,
-    map_mechanism,
-    report_unknown_app,
-)
+from scenario_kit.importers.formats.context import ImportContext, map_mechanism, report_unknown_app
 from scenario_kit.importers.ledger import InputNode
 from scenario_kit.importers.mechanisms import CHAOS_MESH, Mechanism
 from scenario_kit.importers.units import parse_go_duration

@@ -36,9 +36,7 @@ class TrafficChange(NamedTuple):
 def pool_passages(passages: Sequence[Passage]) -> Passage:
     """Pool the passages of one component in several repeats, at least one."""
     return Passage(
-        entity=passages[0].entity,
-        before=_sum([p.before for p in passages]),
-        during=_sum([p.during for p in passages]),
+        entity=passages[0].entity, before=_sum([p.before for p in passages]), during=_sum([p.during for p in passages])
     )
 
 

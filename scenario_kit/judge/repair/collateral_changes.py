@@ -42,11 +42,7 @@ class Write(NamedTuple):
 
 
 def find_alterations(
-    app: App,
-    before: Iterable[Object],
-    now: Iterable[Object],
-    writes: Iterable[Write],
-    involved: Collection[Name] = (),
+    app: App, before: Iterable[Object], now: Iterable[Object], writes: Iterable[Write], involved: Collection[Name] = ()
 ) -> list[str]:
     """Describe every difference that neither a fault nor a workaround explains.
 
@@ -166,11 +162,7 @@ class _Workload(NamedTuple):
 
 def _list_workloads(objects: Iterable[Object]) -> list[_Workload]:
     return [
-        _Workload(
-            _name(obj),
-            obj["metadata"].get("namespace"),
-            list_pod_labels(obj),
-        )
+        _Workload(_name(obj), obj["metadata"].get("namespace"), list_pod_labels(obj))
         for obj in objects
         if obj["kind"] in WORKLOADS
     ]

@@ -85,11 +85,7 @@ def list_known(
 
 
 def find_lingering(
-    history: AlertHistory,
-    expect: Expect,
-    injected: float,
-    repaired: float,
-    own: Sequence[AlertExpectation] = (),
+    history: AlertHistory, expect: Expect, injected: float, repaired: float, own: Sequence[AlertExpectation] = ()
 ) -> list[AlertTimeline]:
     """Find alerts that the fault raised, that are not declared to fire, and that still fire.
 

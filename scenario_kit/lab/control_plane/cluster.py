@@ -38,12 +38,7 @@ _SERVICE_RANGE = "10.96.0.0/16"
 #: The timeout of kwokctl. A cold start takes four seconds on two cores.
 _SECONDS = 90
 #: Soft limits of Go's heap: well above the live heap with eight trials, or the garbage collector would dominate.
-_MEMORY = {
-    "etcd": "1GiB",
-    "kube-apiserver": "900MiB",
-    "kube-controller-manager": "220MiB",
-    "kube-scheduler": "160MiB",
-}
+_MEMORY = {"etcd": "1GiB", "kube-apiserver": "900MiB", "kube-controller-manager": "220MiB", "kube-scheduler": "160MiB"}
 #: Flags that kwokctl sets itself, and that only an override changes.
 _SET_BY_KWOKCTL = frozenset({"bind-address"})
 _EXTRA: dict[str, dict[str, str]] = {

@@ -32,10 +32,7 @@ def build_kubeconfig(server: str, authority: bytes, user: str, pair: KeyPair, na
         "users": [
             {
                 "name": user,
-                "user": {
-                    "client-certificate-data": _encode(pair.certificate),
-                    "client-key-data": _encode(pair.key),
-                },
+                "user": {"client-certificate-data": _encode(pair.certificate), "client-key-data": _encode(pair.key)},
             }
         ],
         "contexts": [{"name": context, "context": {"cluster": context, "user": user, "namespace": namespace}}],

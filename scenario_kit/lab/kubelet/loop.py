@@ -58,12 +58,7 @@ class Kubelet:
     """
 
     def __init__(
-        self,
-        writer: KubeletWriter,
-        sources: KubeletSources,
-        *,
-        logs: LogFolder | None = None,
-        workers: int = 8,
+        self, writer: KubeletWriter, sources: KubeletSources, *, logs: LogFolder | None = None, workers: int = 8
     ) -> None:
         self._writer = writer
         self._clock_of, self._processes_of, self._lookup_of, self._node_of = sources

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scenario_kit.load.schema.autofix import fix_field_name, fix_missing, fix_value
 from scenario_kit.load.schema.fast_validation import fits
-from scenario_kit.load.schema.former_names import (
-    FormerName,
-    find_former_names,
-    list_renames,
-    translate_positions,
-)
+from scenario_kit.load.schema.former_names import FormerName, find_former_names, list_renames, translate_positions
 from scenario_kit.load.schema.schemas import build_validator
 from scenario_kit.load.schema.suggest import did_you_mean, suggest
 from scenario_kit.load.yaml.document import Path_, Positions, format_place, shorten_text

@@ -23,7 +23,7 @@ UNMARKED: Final = (
 )  # fmt: skip
 #: Actions of these kinds that do mark the app's objects.
 MARKS: Final[Mapping[str, str]] = {
-    "pod-failure": "it swaps the images of the pods, and notes the true ones in annotations of theirs",
+    "pod-failure": "it swaps the images of the pods, and notes the true ones in annotations of theirs"
 }
 
 

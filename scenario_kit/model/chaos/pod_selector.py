@@ -88,11 +88,7 @@ def parse_selector(selector: Mapping[str, Any], home: str, unknown: Container[st
         *_match_fields(selector, unknown),
     ]
     return PodQuery(
-        namespaces,
-        {},
-        tuple(conditions),
-        tuple(selector.get("nodes") or ()),
-        selector.get("nodeSelectors") or {},
+        namespaces, {}, tuple(conditions), tuple(selector.get("nodes") or ()), selector.get("nodeSelectors") or {}
     )
 
 

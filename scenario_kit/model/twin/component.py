@@ -63,8 +63,7 @@ class Start(Value, frozen=True, kw_only=True):
         ),
     ] = ()
     env_text: Annotated[
-        str,
-        describe("What it prints when a variable is missing; `{variable}` is replaced.", group="Configuration"),
+        str, describe("What it prints when a variable is missing; `{variable}` is replaced.", group="Configuration")
     ] = "required environment variable {variable} is not set"
     env_code: Annotated[int, describe("Exit code when a variable is missing.", group="Configuration", **EXIT_CODE)] = 1
     keys: Annotated[

@@ -60,12 +60,10 @@ class Edge(Value, frozen=True, kw_only=True):
         ),
     ] = 0.0
     registry: Annotated[
-        str,
-        describe("The registry that lists the callee; `address` is then the registry's.", group="Address"),
+        str, describe("The registry that lists the callee; `address` is then the registry's.", group="Address")
     ] = ""
     name: Annotated[
-        str,
-        describe("The name in the registry; calls take turns over the addresses listed there.", group="Address"),
+        str, describe("The name in the registry; calls take turns over the addresses listed there.", group="Address")
     ] = ""
     service: Annotated[
         str,
@@ -100,15 +98,13 @@ class Edge(Value, frozen=True, kw_only=True):
         describe("Whether the caller keeps the address it had when the name server has no answer.", group="Address"),
     ] = False
     ignore_status: Annotated[
-        bool,
-        describe("Whether the caller ignores the status of an answer and reads whatever comes.", group="Failures"),
+        bool, describe("Whether the caller ignores the status of an answer and reads whatever comes.", group="Failures")
     ] = False
     optional: Annotated[
         bool, describe("Whether the caller runs without the callee when it has no address.", group="Address")
     ] = False
     refusal_ms: Annotated[
-        float,
-        describe("Median time until a refused call fails.", unit=MILLISECONDS, group="Failures", ge=0),
+        float, describe("Median time until a refused call fails.", unit=MILLISECONDS, group="Failures", ge=0)
     ] = 1.0
     unreachable_seconds: Annotated[
         float,

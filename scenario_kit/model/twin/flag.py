@@ -24,8 +24,7 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     ] = 0.0
     leak_bytes: Annotated[float, describe("Memory that each call leaks.", unit=BYTES, group="Resources", ge=0)] = 0.0
     leak_growth: Annotated[
-        float,
-        describe("By which part of itself the leaked memory grows with each call.", group="Resources", ge=0),
+        float, describe("By which part of itself the leaked memory grows with each call.", group="Resources", ge=0)
     ] = 0.0
     extra_records: Annotated[
         float, describe("How many more records each publish of the component brings.", group="Requests", ge=0)
@@ -91,7 +90,6 @@ class FlagModel(Value, frozen=True, kw_only=True):
     config_map: Annotated[str, describe("The ConfigMap with the flags' document.")]
     key: Annotated[str, describe("The key of the ConfigMap.")]
     evaluation_timeout_seconds: Annotated[
-        float,
-        describe("How much longer calls take that evaluate a flag while the service hangs.", unit=SECONDS, ge=0),
+        float, describe("How much longer calls take that evaluate a flag while the service hangs.", unit=SECONDS, ge=0)
     ] = 0.5
     effects: Annotated[dict[str, tuple[FlagEffect, ...]], describe("What each flag does, by the flag's name.")] = {}

@@ -52,12 +52,10 @@ class JavaModel(Value, frozen=True, kw_only=True):
         ),
     ] = 0.0
     collection_seconds: Annotated[
-        float,
-        describe("How long a full collection stops the program.", unit=SECONDS, group="Garbage collection", ge=0),
+        float, describe("How long a full collection stops the program.", unit=SECONDS, group="Garbage collection", ge=0)
     ] = 0.0
     collector: Annotated[
-        str,
-        describe("Name of that collector in its metrics; empty if it reports none.", group="Garbage collection"),
+        str, describe("Name of that collector in its metrics; empty if it reports none.", group="Garbage collection")
     ] = ""
     collections: Annotated[
         float, describe("How many collections it has counted when it has come up.", group="Garbage collection", ge=0)

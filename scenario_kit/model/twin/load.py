@@ -35,12 +35,10 @@ class Crowd(Value, frozen=True, kw_only=True):
         0.0
     )
     think_seconds: Annotated[
-        tuple[float, float],
-        describe("Shortest and longest pause between two iterations.", unit=SECONDS),
+        tuple[float, float], describe("Shortest and longest pause between two iterations.", unit=SECONDS)
     ] = (1.0, 10.0)
     tasks: Annotated[
-        dict[str, Route],
-        describe("What they do, by the name of an operation of the load generator's own component."),
+        dict[str, Route], describe("What they do, by the name of an operation of the load generator's own component.")
     ]
 
 
@@ -61,8 +59,7 @@ class LoadModel(Value, frozen=True, kw_only=True):
     spawn_rate: Annotated[Setting, describe("Users that come per second.")] = Setting(default=1.0)
     stages_env: Annotated[str, describe("The variable that holds stages of the number of users.")] = ""
     think_seconds: Annotated[
-        tuple[float, float],
-        describe("Shortest and longest pause of a user between two iterations.", unit=SECONDS),
+        tuple[float, float], describe("Shortest and longest pause of a user between two iterations.", unit=SECONDS)
     ] = (1.0, 10.0)
     routes: Annotated[dict[str, Route], describe("Kinds of requests, by name.")]
     user_classes: Annotated[dict[str, Crowd], describe("Users of other kinds, by name.")] = {}

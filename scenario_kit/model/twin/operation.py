@@ -22,8 +22,7 @@ class Step(Value, frozen=True, kw_only=True):
 
     call: Annotated[str, describe("What is called: `component/operation`.")] = ""
     steps: Annotated[
-        tuple[Step, ...],
-        describe("Steps inside of this one: the body of a loop, or what a cache miss leads to."),
+        tuple[Step, ...], describe("Steps inside of this one: the body of a loop, or what a cache miss leads to.")
     ] = ()
     times: Annotated[
         float | str,
@@ -35,8 +34,7 @@ class Step(Value, frozen=True, kw_only=True):
         bool, describe("Whether the `times` calls run side by side, and not one after another.", group="Repetition")
     ] = False
     batch: Annotated[
-        bool,
-        describe("Whether a fixed number of `parallel` calls is computed as one batch.", group="Repetition"),
+        bool, describe("Whether a fixed number of `parallel` calls is computed as one batch.", group="Repetition")
     ] = False
     fork: Annotated[
         bool,

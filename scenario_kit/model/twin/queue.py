@@ -52,8 +52,7 @@ class Consumer(Value, frozen=True, kw_only=True):
         ),
     ] = ""
     start_at_latest: Annotated[
-        bool,
-        describe("Whether a new group begins at the end of the topic, and not at its beginning.", group="Offsets"),
+        bool, describe("Whether a new group begins at the end of the topic, and not at its beginning.", group="Offsets")
     ] = False
     client_metrics: Annotated[
         bool, describe("Whether the client exports metrics of its own about the topic.", group="Tracing")

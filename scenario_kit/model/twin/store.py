@@ -64,8 +64,7 @@ class Access(Value, frozen=True, kw_only=True):
     ] = "Free"
     error_response: Annotated[str, describe("What callers read when a method fails.", group="Failures")] = "{error}"
     corrupt_response: Annotated[
-        str,
-        describe("What callers read when corrupt bytes are read; empty if nothing detects them.", group="Failures"),
+        str, describe("What callers read when corrupt bytes are read; empty if nothing detects them.", group="Failures")
     ] = ""
     corrupt_log: Annotated[str, describe("What the program prints when corrupt bytes are read.", group="Failures")] = ""
     log: Annotated[str, describe("What the program prints when a method fails.", group="Failures")] = ""
@@ -121,8 +120,7 @@ class DiskModel(Value, frozen=True, kw_only=True):
         ),
     ] = ()
     errors: Annotated[
-        dict[str, str],
-        describe("Its C library's words for error numbers, where they are not those of glibc."),
+        dict[str, str], describe("Its C library's words for error numbers, where they are not those of glibc.")
     ] = {}
     snapshots: Annotated[Snapshots | None, describe("Its snapshots; leave out if it makes none.")] = None
     maintenance: Annotated[tuple[Upkeep, ...], describe("What it does in files by itself.")] = ()

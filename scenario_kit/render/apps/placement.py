@@ -10,12 +10,7 @@ from typing import Any, Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import APP_NAMESPACE, App, Object
 from scenario_kit.model.json_document import replace_texts
-from scenario_kit.model.kubernetes.reference import (
-    WORKLOADS,
-    resolve_homes,
-    resolve_namespace,
-    symbolise_namespace,
-)
+from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_homes, resolve_namespace, symbolise_namespace
 from scenario_kit.render.objects.object_shape import find_lacking, find_misshapen
 from scenario_kit.render.templating.authoring_error import build_error, join_errors
 

@@ -19,11 +19,7 @@ class TemplateVariables(Mapping[str, Any]):
     """
 
     def __init__(
-        self,
-        known: Mapping[str, Any],
-        lookups: Mapping[str, Callable[[], Any]],
-        written: Mapping[str, Any],
-        where: str,
+        self, known: Mapping[str, Any], lookups: Mapping[str, Callable[[], Any]], written: Mapping[str, Any], where: str
     ) -> None:
         if taken := sorted(written.keys() & (known.keys() | lookups.keys())):
             raise build_error(

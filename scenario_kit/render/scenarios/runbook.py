@@ -40,12 +40,7 @@ _RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "nam
 
 
 def resolve(
-    scenario: Scenario,
-    catalog: Catalog,
-    namespace: str,
-    *,
-    users: int | None = None,
-    beside: Path | None = None,
+    scenario: Scenario, catalog: Catalog, namespace: str, *, users: int | None = None, beside: Path | None = None
 ) -> Runbook:
     """Return the runbook of a scenario in a namespace.
 
@@ -214,9 +209,7 @@ def _build_decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedur
     decoys = spec.decoys or _make_names_unique(new)
     return tuple(
         Procedure(
-            use="Decoy",
-            name=d.name,
-            solution=Solution(name=d.name, description=d.description, changes=d.changes),
+            use="Decoy", name=d.name, solution=Solution(name=d.name, description=d.description, changes=d.changes)
         )
         for d in decoys
     )

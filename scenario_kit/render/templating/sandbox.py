@@ -90,11 +90,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 def create_sandbox(loader: BaseLoader | None = None) -> Sandbox:
     """Create an environment; with a loader, templates may include each other."""
     environment = Sandbox(
-        loader=loader,
-        undefined=StrictUndefined,
-        autoescape=False,
-        keep_trailing_newline=True,
-        finalize=_show,
+        loader=loader, undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_show
     )
     environment.code_generator_class = _Metering
     environment.globals = {"range": _limit_range, "dict": dict}

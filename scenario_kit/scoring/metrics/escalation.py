@@ -31,12 +31,7 @@ class EscalationScore(Value, frozen=True, kw_only=True):
 
 
 def score_escalation(
-    index: TruthIndex,
-    escalation: Escalation,
-    diagnosis: float,
-    hurt: Collection[str],
-    *,
-    needed: bool,
+    index: TruthIndex, escalation: Escalation, diagnosis: float, hurt: Collection[str], *, needed: bool
 ) -> EscalationScore:
     """Score an escalation.
 

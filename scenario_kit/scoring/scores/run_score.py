@@ -25,12 +25,7 @@ from scenario_kit.scoring.graph.topology import Topology
 from scenario_kit.scoring.matching.matcher import MatchDecision, TruthIndex, build_truth_index, match_claims
 from scenario_kit.scoring.metrics.escalation import score_escalation
 from scenario_kit.scoring.metrics.finops import match_resources
-from scenario_kit.scoring.metrics.precision_recall import (
-    average_hits,
-    count_claims,
-    count_first_claims,
-    measure_hit,
-)
+from scenario_kit.scoring.metrics.precision_recall import average_hits, count_claims, count_first_claims, measure_hit
 from scenario_kit.scoring.runs.record import AnswerState, RunRecord
 from scenario_kit.scoring.scores.definitions import DEPTHS
 from scenario_kit.scoring.scores.record_metrics import measure_record

@@ -80,9 +80,7 @@ BASELINES: Final[Mapping[str, BaselineSolver]] = {
     "loudest-alert": BaselineSolver("most alerts fire on it", Reads(), rank_by_loudness),
     "earliest-alert": BaselineSolver("its alert was active first", Reads(), rank_by_onset),
     "random-walk": BaselineSolver(
-        "a walk from the alerts along failing calls ends here",
-        Reads(calls=True, spans=True),
-        rank_by_random_walk,
+        "a walk from the alerts along failing calls ends here", Reads(calls=True, spans=True), rank_by_random_walk
     ),
     "recent-change": BaselineSolver("it was changed last", Reads(kinds=CHANGING_KINDS), rank_by_change),
     "runbook": BaselineSolver(

@@ -97,8 +97,7 @@ def parse_kubectl(text: str, stdin: str = "") -> KubectlCommand:
     verb = arguments[0]
     if verb not in READING | WRITING:
         raise BadCall(
-            f"kubectl {verb} is not supported",
-            _INSTEAD.get(verb, f"verbs: {', '.join(sorted(READING | WRITING))}"),
+            f"kubectl {verb} is not supported", _INSTEAD.get(verb, f"verbs: {', '.join(sorted(READING | WRITING))}")
         )
     arguments = _check_options(verb, arguments)
     return KubectlCommand(tuple(_make_finite(arguments)), stdin)

@@ -158,12 +158,7 @@ def _import_problem(
 
 
 def _build_intent(
-    context: ImportContext,
-    problem: ProblemState,
-    app: App,
-    instance: Instance,
-    at: SourceStatement,
-    form: ProblemForm,
+    context: ImportContext, problem: ProblemState, app: App, instance: Instance, at: SourceStatement, form: ProblemForm
 ) -> ScenarioIntent | None:
     name = _name_problem(instance, form)
     node = _open_statement(context, at)

@@ -63,10 +63,7 @@ def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[
     for knob, reported in body.get("load", {}).items():
         home = homes[loads[0]] if loads else ""
         yield _NamedReference(
-            (*at, "load", knob, "env"),
-            reported["env"],
-            f"variable in {home} called",
-            _list_variables(home, objects),
+            (*at, "load", knob, "env"), reported["env"], f"variable in {home} called", _list_variables(home, objects)
         )
 
 

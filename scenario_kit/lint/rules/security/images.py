@@ -47,11 +47,7 @@ def check_floating(case: Judged) -> Iterator[Problem]:
     for found in find_introduced(case, _find_branches):
         message = f"{found.subject} uses '{found.spot.value}', which follows a branch or the latest release"
         yield Problem(
-            found.site.place,
-            message,
-            found.spot.value,
-            "a tag or a commit in the URL",
-            position=found.site.position,
+            found.site.place, message, found.spot.value, "a tag or a commit in the URL", position=found.site.position
         )
 
 

@@ -13,12 +13,7 @@ from scenario_kit.lint.rules.alerts.query_values.evaluation import (
     compute_bounds,
 )
 from scenario_kit.lint.rules.alerts.query_values.repeated_terms import list_bounds
-from scenario_kit.lint.rules.alerts.query_values.value_bounds import (
-    COMPARISONS,
-    ValueBounds,
-    holds_always,
-    holds_never,
-)
+from scenario_kit.lint.rules.alerts.query_values.value_bounds import COMPARISONS, ValueBounds, holds_always, holds_never
 from scenario_kit.load.promql import parser
 from scenario_kit.model.authored.check import QueryCheck
 

@@ -38,9 +38,9 @@ class Tried(NamedTuple):
         return all(any(code in reason for code in codes[who]) for who, reason in self.said.items())
 
 
-def judge_attempts(catalog: Catalog | None = None) -> Iterator[Tried]:
+def judge_attempts() -> Iterator[Tried]:
     """Judge each attempt with lint and the operator's admission."""
-    known = catalog or Catalog()
+    known = Catalog()
     for attempt in attempts():
         document = scenario(attempt.changes)
         yield Tried(attempt, {"lint": by_lint(document, known), "operator": by_operator(document, known)})

@@ -58,14 +58,19 @@ def _flag_document(subject: Subject) -> Document:
     return found
 
 
-@kind("SK434")
-def solution_that_replaces_a_file(subject: Subject) -> Iterator[Defect]:
-    """A solution also overwrites a file that the app reads at startup."""
+def find_file(subject: Subject) -> tuple[str, str]:
+    """Find a ConfigMap that the app reads at startup, and that the incident does not concern, and a key of it."""
     flags = subject.case.app.flags.config_map if subject.case.app and subject.case.app.flags else ""
     held = {o: subject.objects[o].get("data") or {} for o in subject.objects if o.startswith("ConfigMap/")}
     files = [o for o, data in held.items() if data and o not in subject.concerned and o != f"ConfigMap/{flags}"]
     file = needs(files, "the app reads no file")[0]
-    key = next(iter(held[file]))
+    return file, next(iter(held[file]))
+
+
+@kind("SK434")
+def solution_that_replaces_a_file(subject: Subject) -> Iterator[Defect]:
+    """A solution also overwrites a file that the app reads at startup."""
+    file, key = find_file(subject)
     yield _also(subject, _patch(file, {"data": {key: "# moved"}}), f"replaces {key} in {file}")
 
 

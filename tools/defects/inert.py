@@ -32,18 +32,18 @@ def inert_type() -> Document:
     }
 
 
-def add_inert(subject: Subject, spec: Document, target: str, name: str = "more") -> dict[str, Document]:
+def add_inert(subject: Subject, spec: Document, target: str) -> dict[str, Document]:
     """Add such a fault on ``target``, with label, solution and an edge to the first alert; return its files."""
-    spec["faults"].append({"name": name, "type": NAME, "target": target})
+    spec["faults"].append({"name": "more", "type": NAME, "target": target})
     truth = spec["groundTruth"]
-    truth["rootCauses"] = [*truth.get("rootCauses", []), {"fault": name, "entity": target}]
+    truth["rootCauses"] = [*truth.get("rootCauses", []), {"fault": "more", "entity": target}]
     victims = [o for o in subject.alerting if o not in subject.causes]
     edge = {"from": target, "to": next(iter(victims), ""), "because": "it is said to"}
     if victims and target not in [e["from"] for e in truth.get("propagation", [])]:
         truth["propagation"] = [*truth.get("propagation", []), edge]
     spec["solutions"] = [
         *spec.get("solutions", []),
-        {"name": "one-less", "fixes": [name], "changes": back(subject, target)},
+        {"name": "one-less", "fixes": ["more"], "changes": back(subject, target)},
     ]
     return files()
 

@@ -18,12 +18,10 @@ _CREATED = "{{ created }}"
 _SELECTOR = {"namespaces": ["{{ target.namespace }}"], "labelSelectors": "{{ target.labels }}"}
 
 
-def with_own_fault(
-    subject: Subject, edit: Callable[[Document], Any], index: int = 0
-) -> tuple[Document, dict[str, Document]]:
-    """Return the scenario with an edited copy of one of its fault types, and the files of that copy."""
+def with_own_fault(subject: Subject, edit: Callable[[Document], Any]) -> tuple[Document, dict[str, Document]]:
+    """Return the scenario with an edited copy of its first fault type, and the files of that copy."""
     document, spec = subject.copy()
-    use = needs(spec.get("faults"), "it has no fault")[index]
+    use = needs(spec.get("faults"), "it has no fault")[0]
     fault = fault_document(subject, use["type"])
     fault["name"] = use["type"] = f"{use['type'][:40]}-variant"
     edit(fault)

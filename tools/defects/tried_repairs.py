@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.defects.damage import find_file
 from tools.defects.inert import annotate
 from tools.defects.kind import Defect, kind, needs
 from tools.defects.subject import Document, Subject
@@ -271,10 +272,6 @@ def _replicas(subject: Subject, name: str) -> int:
 def solution_that_empties_a_file(subject: Subject) -> Iterator[Defect]:
     """A solution also empties a file that the app reads at startup."""
     document, spec = _inheriting(subject)
-    held = {o: subject.objects[o].get("data") or {} for o in subject.objects if o.startswith("ConfigMap/")}
-    flags = subject.case.app.flags.config_map if subject.case.app and subject.case.app.flags else ""
-    files = [o for o, data in held.items() if data and o not in subject.concerned and o != f"ConfigMap/{flags}"]
-    file = needs(files, "the app reads no file")[0]
-    key = next(iter(held[file]))
+    file, key = find_file(subject)
     spec["solutions"][0]["changes"].append({"patch": {"target": file, "type": "Merge", "patch": {"data": {key: None}}}})
     yield Defect(f"the solution also removes {key} from {file}", document)

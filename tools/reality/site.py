@@ -10,7 +10,6 @@ from pathlib import Path
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab import process_specs
-from scenario_kit.lab.control_plane import cluster, kubeconfigs
 from scenario_kit.lab.host import supervisor
 from scenario_kit.lab.host.addresses import find_free_ports, find_host_address
 from scenario_kit.lab.host.state import LabState, find_lab_folder
@@ -21,6 +20,7 @@ from tools.reality.cases import ABSENT, HAS, IMAGE, Case
 from tools.reality.node import NAME, RealNode, put_back
 from tools.reality.program import Programs
 from tools.reality.recording import Recording, begun, event, view, without_repeats
+from tools.realnode.cluster import is_ready, start_control_plane
 
 LAB = "reality"
 SIMULATED = "simulated-1"
@@ -48,7 +48,7 @@ class Site:
         self.failures: list[BaseException] = []
         try:
             say("starting the control plane")
-            state = _control_plane(binaries)
+            state = start_control_plane(process_specs.plan(LAB, (), find_host_address()), binaries)
             self._user = self._client(state, "reality")
             self._join(state, binaries["kubelet"], cases, say)
         except BaseException:
@@ -154,7 +154,7 @@ class Site:
         say("joining the real node")
         folder, port = Path(state.folder) / "real", find_free_ports(1, set(state.ports.values()))[0]
         self._real = RealNode(folder, Path(state.kubeconfig), kubelet, port)
-        self._until(lambda: _ready(self._user.get(Reference("Node", NAME, ""))), "the real node is not ready")
+        self._until(lambda: is_ready(self._user.get(Reference("Node", NAME, ""))), "the real node is not ready")
         for space in NODES:
             self._user.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
             self._until(lambda s=space: self._user.get(Reference("ServiceAccount", "default", s)), "no service account")  # type: ignore[misc]
@@ -238,23 +238,6 @@ def pod_of(case: Case, namespace: str) -> Object:
     }
 
 
-def _control_plane(binaries: Mapping[str, Path]) -> LabState:
-    state = process_specs.plan(LAB, (), find_host_address())
-    folder = Path(state.folder)
-    folder.mkdir(parents=True, mode=0o700)
-    state = cluster.create(state, binaries)
-    state.save()
-    kubeconfigs.write_admin(
-        Path(state.kubeconfig), LAB, process_specs.build_api_server_url(state), supervisor.locate_pki(state)
-    )
-    supervisor.HealthProbe(state).wait(["kube-apiserver"], _READY_SECONDS)
-    if state.dead_parts():  # on a busy machine: the controller-manager does not wait long for the API server
-        state = cluster.restart(state, binaries)
-        state.save()
-    supervisor.HealthProbe(state).wait(["kube-controller-manager"], _READY_SECONDS)
-    return state
-
-
 def _simulated_node(user: KubeCluster) -> Object:
     user.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": SIMULATED}})
     capacity = {"cpu": "2", "memory": "16Gi", "pods": "110"}
@@ -270,11 +253,6 @@ def _simulated_node(user: KubeCluster) -> Object:
     if found is None:
         raise NotFound(f"Node {SIMULATED} is gone", status=404)
     return found
-
-
-def _ready(node: Object | None) -> bool:
-    conditions = ((node or {}).get("status") or {}).get("conditions") or ()
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
 
 
 def _in(obj: Object, namespace: str) -> Object:

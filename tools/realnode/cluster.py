@@ -83,7 +83,7 @@ class RealCluster:
         listed = {"apiVersion": "v1", "kind": "List", "items": list(documents)}
         self.run_kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=json.dumps(listed))
 
-    def await_deployments(self, namespace: str, seconds: float = _READY_SECONDS) -> None:
+    def await_deployments(self, namespace: str) -> None:
         """Wait until all Deployments of a namespace are available.
 
         Raises:
@@ -100,9 +100,9 @@ class RealCluster:
             events = self.run_kubectl("-n", namespace, "get", "events", "--sort-by=.lastTimestamp").splitlines()[-8:]
             return f"not available in {namespace}: {names}\n{pods}\n" + "\n".join(events)
 
-        self.processes.wait(lambda: not missing(), seconds, explain)
+        self.processes.wait(lambda: not missing(), _READY_SECONDS, explain)
 
-    def await_daemons(self, namespace: str, seconds: float = _READY_SECONDS) -> None:
+    def await_daemons(self, namespace: str) -> None:
         """Wait until every DaemonSet of a namespace has an available pod.
 
         Raises:
@@ -113,7 +113,9 @@ class RealCluster:
             found = [d.get("status") or {} for d in self.client.list("DaemonSet", namespace)]
             return bool(found) and all(s.get("numberAvailable", 0) >= 1 for s in found)
 
-        self.processes.wait(ready, seconds, lambda: self.run_kubectl("-n", namespace, "get", "pods", "-o", "wide"))
+        self.processes.wait(
+            ready, _READY_SECONDS, lambda: self.run_kubectl("-n", namespace, "get", "pods", "-o", "wide")
+        )
 
     def join_node(self, archives: Sequence[Path]) -> None:
         """Start containerd with the images, kubelet and kube-proxy; wait until the node is ready.
@@ -126,30 +128,21 @@ class RealCluster:
         self._start_proxy()
         ref = Reference("Node", NODE, "")
         self.processes.wait(
-            lambda: _is_ready(self.client.get(ref)),
+            lambda: is_ready(self.client.get(ref)),
             _READY_SECONDS,
             lambda: f"the node is not ready: {self.client.get(ref)}",
         )
 
     def _start_control_plane(self) -> LabState:
         state = process_specs.plan(LAB, (), ADDRESS)
-        Path(state.folder).mkdir(parents=True, mode=0o700)
-        server, pki = process_specs.build_api_server_url(state), supervisor.locate_pki(state)
+        pki = supervisor.locate_pki(state)
         kubelet = {
             "kubelet-certificate-authority": str(pki / "ca.crt"),
             "kubelet-client-certificate": str(pki / "admin.crt"),
             "kubelet-client-key": str(pki / "admin.key"),
         }
         flags = {**_FLAGS, cluster.API_SERVER: {**_FLAGS[cluster.API_SERVER], **kubelet}}
-        state = cluster.create(state, self._binaries, flags)
-        state.save()
-        kubeconfigs.write_admin(Path(state.kubeconfig), LAB, server, pki)
-        supervisor.HealthProbe(state).wait(["kube-apiserver"], _READY_SECONDS)
-        if state.dead_parts():  # the controller-manager does not wait long for the API server
-            state = cluster.restart(state, self._binaries)
-            state.save()
-        supervisor.HealthProbe(state).wait(["kube-controller-manager"], _READY_SECONDS)
-        return state
+        return start_control_plane(state, self._binaries, flags)
 
     def _start_containerd(self, archives: Sequence[Path]) -> None:
         (self.folder / "cni").mkdir()
@@ -229,6 +222,27 @@ class RealCluster:
         self.processes.start("kube-proxy", command, {"PATH": f"{tools}:{os.environ['PATH']}"})
 
 
+def start_control_plane(
+    state: LabState, binaries: Mapping[str, Path], flags: Mapping[str, Mapping[str, str]] | None = None
+) -> LabState:
+    """Start a planned control plane without a lab server, and wait until it is ready.
+
+    Raises:
+        LabError: a component does not start.
+    """
+    Path(state.folder).mkdir(parents=True, mode=0o700)
+    state = cluster.create(state, binaries, flags)
+    state.save()
+    server, pki = process_specs.build_api_server_url(state), supervisor.locate_pki(state)
+    kubeconfigs.write_admin(Path(state.kubeconfig), state.name, server, pki)
+    supervisor.HealthProbe(state).wait(["kube-apiserver"], _READY_SECONDS)
+    if state.dead_parts():  # on a busy machine: the controller-manager does not wait long for the API server
+        state = cluster.restart(state, binaries)
+        state.save()
+    supervisor.HealthProbe(state).wait(["kube-controller-manager"], _READY_SECONDS)
+    return state
+
+
 def _is_available(deployment: Object) -> bool:
     wanted: int = deployment["spec"].get("replicas", 1)
     status = deployment.get("status") or {}
@@ -237,6 +251,7 @@ def _is_available(deployment: Object) -> bool:
     return all(status.get(field, 0) >= wanted for field in ("availableReplicas", "updatedReplicas"))
 
 
-def _is_ready(node: Object | None) -> bool:
+def is_ready(node: Object | None) -> bool:
+    """Return whether a node is ready."""
     conditions = ((node or {}).get("status") or {}).get("conditions") or ()
     return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)

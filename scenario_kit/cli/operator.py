@@ -216,17 +216,10 @@ def kubeconfig(
 
 def build_solver_kubeconfig(endpoint: dict[str, str], token: str, namespace: str) -> dict[str, Any]:
     """Build a kubeconfig that impersonates the solver, with a token that allows nothing else."""
+    from scenario_kit.model.kubernetes.kubeconfig import build_kubeconfig
     from scenario_kit.schema.solver import SOLVER
 
-    chosen = {"cluster": SOLVER, "user": SOLVER, "namespace": namespace}
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": SOLVER,
-        "clusters": [{"name": SOLVER, "cluster": endpoint}],
-        "users": [{"name": SOLVER, "user": {"token": token, "as": SOLVER}}],
-        "contexts": [{"name": SOLVER, "context": chosen}],
-    }
+    return build_kubeconfig(SOLVER, endpoint, (SOLVER, {"token": token, "as": SOLVER}), namespace)
 
 
 def require_image(image: str) -> str:

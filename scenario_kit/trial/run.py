@@ -74,12 +74,7 @@ def mark_infra(context: TrialContext, status: TrialStatus, message: str) -> Tria
     action = plan(context.spec.steps, status.steps)
     if not isinstance(action, RunStep) or context.spec.steps[action.index].kind in ALWAYS:
         return status
-    step = status.step(action.index) or StepStatus(
-        index=action.index,
-        step=str(context.spec.steps[action.index])[:128],
-        outcome="Infra",
-        started_at=status.now or 0.0,
-    )
+    step = status.step(action.index) or _open_step(context, action.index, "Infra", status.now or 0.0)
     return status.with_step(
         msgspec.structs.replace(step, outcome="Infra", finished_at=step.started_at, message=message)
     )
@@ -108,6 +103,12 @@ def reject(name: str, steps: Sequence[TrialStep], status: TrialStatus, finding: 
     return _finish(name, _record_proof(status, steps[0], first), outcome)
 
 
+def _open_step(
+    context: TrialContext, index: int, outcome: Literal["Infra", "Running", "Skipped"], at: float
+) -> StepStatus:
+    return StepStatus(index=index, step=str(context.spec.steps[index])[:128], outcome=outcome, started_at=at)
+
+
 def _begin(context: TrialContext, status: TrialStatus, index: int) -> TrialStatus:
     now = context.clock.now()
     if status.started_at is None:
@@ -117,23 +118,15 @@ def _begin(context: TrialContext, status: TrialStatus, index: int) -> TrialStatu
         # On a wall clock, a deadline may have passed in the gap.
         status = status.with_step(msgspec.structs.replace(running, message=_RESUMED))
     if running is None:
-        step = StepStatus(index=index, step=str(context.spec.steps[index])[:128], outcome="Running", started_at=now)
-        status = status.with_step(step)
+        status = status.with_step(_open_step(context, index, "Running", now))
     return msgspec.structs.replace(status, now=now, current=index)
 
 
 def _skip(context: TrialContext, status: TrialStatus, action: Skip) -> TrialStatus:
     because = f"step {action.because} ({context.spec.steps[action.because]}) did not hold"
     now = context.clock.now()
-    skipped = StepStatus(
-        index=action.index,
-        step=str(context.spec.steps[action.index])[:128],
-        outcome="Skipped",
-        started_at=now,
-        finished_at=now,
-        message=because,
-    )
-    return status.with_step(skipped)
+    step = _open_step(context, action.index, "Skipped", now)
+    return status.with_step(msgspec.structs.replace(step, finished_at=now, message=because))
 
 
 def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Callable[[float], None]) -> TrialStatus:

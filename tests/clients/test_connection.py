@@ -20,7 +20,7 @@ from scenario_kit.clients.connection import read_certificate
 from scenario_kit.clients.kubernetes_client import Official
 from scenario_kit.clients.transport import Transport
 from scenario_kit.errors import Unreachable
-from scenario_kit.lab.control_plane.kubeconfigs import build_kubeconfig
+from scenario_kit.lab.control_plane.kubeconfigs import build_embedded
 
 AUTHORITY, OTHER = Authority.create("cluster"), Authority.create("somebody else")
 USER = issue(AUTHORITY, "admin", groups=["system:masters"])
@@ -34,7 +34,7 @@ def pem(authority: Authority) -> bytes:
 
 
 def document(url: str = "https://127.0.0.1:9", authority: Authority = AUTHORITY, user: KeyPair = USER) -> Any:
-    return build_kubeconfig(url, pem(authority), "admin", user, "shop", "lab")
+    return build_embedded(url, pem(authority), "admin", user, "shop", "lab")
 
 
 def write_kubeconfig(folder: Path, content: Any) -> Path:

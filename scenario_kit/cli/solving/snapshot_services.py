@@ -26,6 +26,7 @@ from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, cr
 from scenario_kit.lab.telemetry.prometheus_access import locate_prometheus_tls, write_web_configuration
 from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 from scenario_kit.lab.tracing.jaeger import TraceSource, reply
+from scenario_kit.model.kubernetes.kubeconfig import build_kubeconfig
 from scenario_kit.ports import Series
 from scenario_kit.solver.gateway.answers import ToolAnswer
 from scenario_kit.solver.gateway.kubectl_command import KubectlCommand
@@ -73,8 +74,9 @@ class SnapshotKubectl:
         kubeconfig = folder / "kubeconfig"
         address = f"http://{LOOPBACK}:{self._server.server_address[1]}/{token}"
         kubeconfig.touch(mode=0o600)
-        kubeconfig.write_text(yaml.safe_dump(_build_kubeconfig(address)), encoding="utf-8")
         home = next(iter(evidence.namespaces), "default")
+        document = build_kubeconfig("snapshot", {"server": address}, ("solver", {}), home)
+        kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
         self._kubectl: Kubectl = KubectlProcess(toolchain.resolve("kubectl"), kubeconfig, home)
 
     def run(self, command: KubectlCommand) -> ToolAnswer:
@@ -98,15 +100,6 @@ def _answer(api: SnapshotApi, token: str, request: Request) -> Answer:
         return build_refusal(403, "this is for one solver alone")
     api_request = ApiRequest(request.method, f"/{path}", request.query, request.headers.get("accept", ""))
     return Answer(*api.answer(api_request))
-
-
-def _build_kubeconfig(address: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1", "kind": "Config", "current-context": "snapshot",
-        "clusters": [{"name": "snapshot", "cluster": {"server": address}}],
-        "contexts": [{"name": "snapshot", "context": {"cluster": "snapshot", "user": "solver"}}],
-        "users": [{"name": "solver", "user": {}}],
-    }  # fmt: skip
 
 
 class SnapshotMetrics:

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-import yaml
-
-from scenario_kit.clients.certificates import write_private
+from scenario_kit.lab.control_plane.kubeconfigs import write_private_yaml
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.mutual_tls import MutualTls
 from scenario_kit.model.base import Object
@@ -31,10 +29,10 @@ def write_admission_configuration(pki: Path, ports: Iterable[int]) -> Mapping[st
     tls = locate_webhook_tls(pki)
     tls.write()
     kubeconfig, configuration = pki / "webhook.kubeconfig", pki / "admission.yaml"
-    _write(kubeconfig, _build_kubeconfig(tls, ports))
+    write_private_yaml(kubeconfig, _build_kubeconfig(tls, ports))
     plugin = {"apiVersion": _GROUP, "kind": "WebhookAdmissionConfiguration", "kubeConfigFile": str(kubeconfig)}
     plugins = [{"name": name, "configuration": plugin} for name in _PLUGINS]
-    _write(configuration, {"apiVersion": _GROUP, "kind": "AdmissionConfiguration", "plugins": plugins})
+    write_private_yaml(configuration, {"apiVersion": _GROUP, "kind": "AdmissionConfiguration", "plugins": plugins})
     return {"admission-control-config-file": str(configuration)}
 
 
@@ -42,7 +40,3 @@ def _build_kubeconfig(tls: MutualTls, ports: Iterable[int]) -> Object:
     user = {"client-certificate": str(tls.client_certificate), "client-key": str(tls.client_key)}
     users = [{"name": f"{LOOPBACK}:{port}", "user": user} for port in ports]
     return {"apiVersion": "v1", "kind": "Config", "users": users}
-
-
-def _write(path: Path, document: Object) -> None:
-    write_private(path, yaml.safe_dump(document, sort_keys=False).encode())

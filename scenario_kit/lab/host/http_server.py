@@ -57,10 +57,10 @@ def build_refusal(status: int, error: str, fix: str = "") -> Answer:
     return answer_json(status, {"error": error, "fix": fix})
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _LoopbackHandler(BaseHTTPRequestHandler):
     """Answers requests by the server's ``answer``."""
 
-    server: _Server
+    server: _LoopbackServer
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = _PATIENCE
@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         _LOG.debug(format, *args)
 
 
-class _Server(ThreadingHTTPServer):
+class _LoopbackServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
@@ -121,7 +121,7 @@ class _Server(ThreadingHTTPServer):
         self, answer: Callable[[Request], Answer], port: int, name: str, headers: Mapping[str, str], any_host: bool
     ) -> None:
         self.answer, self.name, self.headers, self.any_host = answer, name, headers, any_host
-        super().__init__((LOOPBACK, port), _Handler)
+        super().__init__((LOOPBACK, port), _LoopbackHandler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the library's names
         _LOG.debug("a connection broke off", exc_info=True)
@@ -150,7 +150,7 @@ def create_server(
     Raises:
         OSError: the port is in use.
     """
-    made = _Server(answer, port, name, headers or {}, any_host)
+    made = _LoopbackServer(answer, port, name, headers or {}, any_host)
     if tls is not None:
         made.socket = tls.wrap_socket(made.socket, server_side=True, do_handshake_on_connect=False)
     return made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from scenario_kit.errors import InfrastructureError
+from scenario_kit.load.atomic_file import write_private
 
 _LIFETIME = datetime.timedelta(days=365)
 _SLACK = datetime.timedelta(hours=1)
@@ -112,13 +112,6 @@ def issue(
 def _encode_key(key: ec.EllipticCurvePrivateKey) -> bytes:
     traditional, plain = serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     return key.private_bytes(serialization.Encoding.PEM, traditional, plain)
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that is readable by its owner only from the start."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
 
 
 def _start_certificate(

@@ -6,7 +6,6 @@ watchers see ordinary deletions.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from scenario_kit.lab.control_plane.etcd import Range
+from scenario_kit.load.atomic_file import write_private
 
 #: Heartbeats and locks of running components, whose old values would look like a failure; and the DNS server of the
 #: cluster, as long as it keeps running (its desired state is restored).
@@ -85,9 +85,7 @@ def plan_restoration(
 def save(path: Path, baseline: StoreBaseline) -> None:
     """Write a baseline, readable by its owner only: it contains Secrets."""
     temporary = path.with_suffix(".new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.msgpack.encode(baseline))
+    write_private(temporary, msgspec.msgpack.encode(baseline))
     temporary.replace(path)
 
 

@@ -1,4 +1,4 @@
-"""Atomic writes of files."""
+"""Writes of files: atomic ones, and those of secrets."""
 
 from __future__ import annotations
 
@@ -25,3 +25,10 @@ def replace_file(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file that is readable by its owner only from the start; not atomically."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)

@@ -21,6 +21,7 @@ import yaml
 from scenario_kit.cli.operator import CHAOS_VALUES, collect_manifests, find_platform
 from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.lab.host.state import find_home, find_lab_folder
+from scenario_kit.load.atomic_file import write_private
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.ports import Cluster
@@ -152,10 +153,7 @@ def bring_up_kind(machine: Machine, kind: KindCluster) -> None:
         options = ("--name", kind.name, "--kubeconfig", str(kind.kubeconfig), "--wait", "300s", "--config", "-")
         run("create", "cluster", *options, stdin=build_configuration())
     else:
-        text = run("get", "kubeconfig", "--name", kind.name)
-        descriptor = os.open(kind.kubeconfig, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_private(kind.kubeconfig, run("get", "kubeconfig", "--name", kind.name).encode())
     if kind.image:
         kind.say(f"loading {kind.image} into its nodes")
         verb = "image-archive" if Path(kind.image).is_file() else "docker-image"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import yaml
 
-from scenario_kit.clients.certificates import Authority, KeyPair, issue, write_private
+from scenario_kit.clients.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.load.atomic_file import write_private
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.kubeconfig import build_kubeconfig
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE

@@ -15,6 +15,7 @@ import msgspec
 
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab.host import disk_space, procfs
+from scenario_kit.load.atomic_file import write_private
 from scenario_kit.model.base import Value
 
 DEFAULT_NAME = "default"
@@ -135,9 +136,7 @@ class LabState(Value, frozen=True, kw_only=True):
         path = Path(self.folder) / "lab.json"
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = path.with_name(f".lab.json.{os.getpid()}")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(self), indent=2))
+        write_private(temporary, msgspec.json.format(msgspec.json.encode(self), indent=2))
         temporary.replace(path)
 
     def part(self, name: str) -> ProcessState | None:

@@ -17,10 +17,10 @@ from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import locate_pki
 from scenario_kit.lab.informers.revisions import WATCHED, Revisions
 from scenario_kit.lab.informers.store import ObjectStore
-from scenario_kit.model.kubernetes.status import read_revision
 from scenario_kit.lab.telemetry.prometheus_access import connect_metrics
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.kubernetes.status import read_revision
 from scenario_kit.ports import Clock
 from tests.lab.server.workloads import workload
 

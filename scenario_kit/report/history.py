@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,11 +82,7 @@ def _list_findings(validation: Validation) -> set[str]:
 
 
 def _list_alerts(validation: Validation) -> set[str]:
-    return set(_list_fired(validation))
-
-
-def _list_fired(validation: Validation) -> Iterator[str]:
-    for trial in validation.trials:
-        for alert in trial.history.timelines if trial.history else ():
-            if alert.firing:
-                yield label(alert)
+    return {
+        label(alert)
+        for trial in validation.trials for alert in (trial.history.timelines if trial.history else ()) if alert.firing
+    }  # fmt: skip

@@ -34,32 +34,29 @@ def render(report: Report) -> str:
     truth = validation.ground_truth or GroundTruth()
     repeats = [t for t in validation.trials if is_repeat(t.purpose)]
     others = [t for t in validation.trials if not is_repeat(t.purpose)]
-    return (
-        open_page_templates("report")
-        .get_template("page.html.j2")
-        .render(
-            report=report,
-            validation=validation,
-            word=validation.verdict.heading,
-            tone=_TONES.get(validation.verdict, "open"),
-            incident=list(build_incident_rows(validation.incident)) if validation.incident else [],
-            reading=READING,
-            findings=[_build_finding(f) for f in validation.findings],
-            repeats=timeline.build_chart(repeats, expect),
-            others=[(t, timeline.build_chart([t], expect)) for t in others],
-            graph=propagation.draw_graph(
-                truth, {**_format_passages(validation.statistics), **_format_onsets(repeats, truth)}
-            ),
-            box=(propagation.BOX_WIDTH, propagation.BOX_HEIGHT),
-            lane=timeline.LANE,
-            head=timeline.HEAD,
-            edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
-            trials=[_build_trial(t) for t in validation.trials],
-            numbers=validation.statistics,
-            neighbours=describe_neighbours(validation.identifiability),
-            lookalikes=describe_resembling(validation.resemblance),
-            difficulty=describe_difficulty(validation.difficulty) if validation.difficulty else [],
-        )
+    page = open_page_templates("report").get_template("page.html.j2")
+    return page.render(
+        report=report,
+        validation=validation,
+        word=validation.verdict.heading,
+        tone=_TONES.get(validation.verdict, "open"),
+        incident=list(build_incident_rows(validation.incident)) if validation.incident else [],
+        reading=READING,
+        findings=[_build_finding(f) for f in validation.findings],
+        repeats=timeline.build_chart(repeats, expect),
+        others=[(t, timeline.build_chart([t], expect)) for t in others],
+        graph=propagation.draw_graph(
+            truth, {**_format_passages(validation.statistics), **_format_onsets(repeats, truth)}
+        ),
+        box=(propagation.BOX_WIDTH, propagation.BOX_HEIGHT),
+        lane=timeline.LANE,
+        head=timeline.HEAD,
+        edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
+        trials=[_build_trial(t) for t in validation.trials],
+        numbers=validation.statistics,
+        neighbours=describe_neighbours(validation.identifiability),
+        lookalikes=describe_resembling(validation.resemblance),
+        difficulty=describe_difficulty(validation.difficulty) if validation.difficulty else [],
     )
 
 

@@ -55,14 +55,13 @@ def render_page(board: Leaderboard) -> str:
     """Render the page; all text is escaped, and no external resource is loaded."""
     from scenario_kit.catalog.page_templates import open_page_templates
 
-    rows = [(list_cells(row, intervals=False), bar) for row, bar in zip(board.rows, build_bars(board), strict=True)]
     template = open_page_templates("report").get_template("leaderboard.html.j2")
-    return template.render(board=board, header=HEADER, rows=rows)
+    return template.render(board=board, header=HEADER, rows=build_rows(board))
 
 
-def build_bars(board: Leaderboard) -> list[ScoreBar]:
-    """Build the bar of each row, in their order."""
-    return [_build_bar(row) for row in board.rows]
+def build_rows(board: Leaderboard) -> list[tuple[tuple[str, ...], ScoreBar]]:
+    """Build the cells of each row, without intervals, and its bar, which shows one."""
+    return [(list_cells(row, intervals=False), _build_bar(row)) for row in board.rows]
 
 
 def _build_bar(row: LeaderboardRow) -> ScoreBar:

@@ -16,7 +16,7 @@ from scenario_kit.publication.difficulty import correlate_facts
 from scenario_kit.publication.site import cost_plot
 from scenario_kit.publication.site.fault_table import tabulate_faults
 from scenario_kit.publication.views import ScenarioView, build_document, build_views
-from scenario_kit.report.leaderboard_page import HEADER, build_bars, list_cells
+from scenario_kit.report.leaderboard_page import HEADER, build_rows
 from scenario_kit.scoring.leaderboard.board import REFERENCES, Leaderboard
 
 #: The file that marks a folder as a generated site, which may be replaced.
@@ -95,9 +95,8 @@ def _render_leaderboard(renderer: _Renderer, content: SiteContent) -> str:
     board = content.board
     if board is None:
         return renderer.render("leaderboard", board=None)
-    rows = [(list_cells(row, intervals=False), bar) for row, bar in zip(board.rows, build_bars(board), strict=True)]
     return renderer.render(
-        "leaderboard", board=board, held_out=_list_held_out(content), header=HEADER, rows=rows,
+        "leaderboard", board=board, held_out=_list_held_out(content), header=HEADER, rows=build_rows(board),
         references=sorted({row.solver for row in board.rows} & REFERENCES), outcomes=content.outcomes,
         plot=cost_plot.draw_costs(board), geometry=cost_plot, expected=sum(row.runs for row in board.rows),
         recorded=sum(len(runs) for solvers in content.outcomes.values() for runs in solvers.values()),

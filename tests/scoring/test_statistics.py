@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scenario_kit.scoring.statistics.estimate import compute_task_error, estimate_mean
 from scenario_kit.scoring.statistics.intervals import compute_bootstrap_interval, compute_wilson_interval
-from scenario_kit.scoring.statistics.pass_at_k import average_pass_at_k, compute_pass_at_k
+from scenario_kit.scoring.statistics.pass_at_k import compute_pass_at_k
 from scenario_kit.scoring.statistics.times import compute_mean_time, compute_restricted_mean, summarise_times
 from tests.scoring.truths import PROPERTY
 
@@ -31,12 +31,6 @@ def test_pass_at_k(n: int, c: int, k: int, expected: float) -> None:
 def test_pass_at_k_of_invalid_counts_is_an_error(n: int, c: int, k: int) -> None:
     with pytest.raises(ValueError, match="runs"):
         compute_pass_at_k(n, c, k)
-
-
-def test_pass_at_k_is_averaged_over_scenarios() -> None:
-    assert average_pass_at_k([(10, 3), (10, 0)], 1) == pytest.approx(0.15)
-    with pytest.raises(ValueError, match="one scenario"):
-        average_pass_at_k([], 1)
 
 
 @PROPERTY

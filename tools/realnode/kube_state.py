@@ -10,9 +10,11 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http import HTTPStatus
+from http.server import ThreadingHTTPServer
 from typing import Final, Protocol
 
+from operators.http import QuietHandler, serve_in_thread
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab.telemetry.exposition import CONTENT_TYPE, format_exposition
 from scenario_kit.lab.telemetry.kube_state import PRODUCERS, KubeState
@@ -82,19 +84,11 @@ def serve_cluster_state(cluster: WatchedCluster, address: str) -> None:
     state = ClusterState(cluster)
     state.start(threading.Event())
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:  # noqa: N802 - the library's name
             samples = state.collect()
-            body = format_exposition(samples or {}).encode()
+            status = HTTPStatus.SERVICE_UNAVAILABLE if samples is None else HTTPStatus.OK
             with contextlib.suppress(BrokenPipeError):  # the client has disconnected
-                self.send_response(503 if samples is None else 200)
-                self.send_header("Content-Type", CONTENT_TYPE)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self.write_answer(status, CONTENT_TYPE, format_exposition(samples or {}).encode())
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing: it is scraped every 15 s."""
-
-    server = ThreadingHTTPServer((address, PORT), Handler)
-    threading.Thread(target=server.serve_forever, name="kube-state", daemon=True).start()
+    serve_in_thread(ThreadingHTTPServer((address, PORT), Handler), "kube-state")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
-from scenario_kit.lab.chaos_daemon.units import parse_rate
 from scenario_kit.model import NetworkEffect
 from scenario_kit.model.kubernetes.duration import parse_seconds
 
 #: The real daemon's default device.
 DEFAULT_DEVICE = "eth0"
+#: Rates in the notation of Chaos Mesh and tc(8).
+_RATE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgt]?)(i?)(bit|bps))?", re.IGNORECASE)
 
 
 class NotSimulated(ValueError):
@@ -150,3 +152,23 @@ def _compute_prompt_percent(reorder: float, gap: int) -> float:
 def _refuse_ports(*filters: str) -> None:
     if any(filters):
         raise NotSimulated(f"filters on protocol and ports are not simulated, found {[f for f in filters if f]}")
+
+
+def parse_rate(text: str) -> float:
+    """Parse a rate in the notation of tc(8), in bytes per second; empty text is zero.
+
+    ``bit`` is bits, ``bps`` *bytes* per second; ``k``, ``m``, ``g``, ``t`` are powers of 1000, with an ``i`` powers of
+    1024; a number without unit is bits per second.
+
+    Raises:
+        ValueError: not a rate.
+    """
+    if not text:
+        return 0.0
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a rate, expected for example 1mbit (bits) or 128kbps (bytes)")
+    number, prefix, binary, unit = match.groups()
+    base = 1024.0 if binary else 1000.0
+    power = " kmgt".index(prefix.lower()) if prefix else 0
+    return float(number) * base**power / (1 if (unit or "").lower() == "bps" else 8)

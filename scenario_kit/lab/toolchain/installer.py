@@ -41,10 +41,7 @@ def install(
     found = _find_all(parts)
     if found is not None:
         return found
-    with _handle_sigterm(), ExitStack() as stack:
-        reporter = reporter or stack.enter_context(report_on_stderr())
-        stack.enter_context(cache.lock_cache(reporter.say))
-        installer = _Installer(reporter, releases or Releases())
+    with _open_installer(reporter, releases) as installer:
         paths = installer.get(parts)
         installer.get_assets()
     return paths
@@ -60,10 +57,16 @@ def install_optional(name: str, reporter: Reporter | None = None, releases: Rele
     status = look_up(desired)
     if status.path is not None and not status.problem:
         return status.path
+    with _open_installer(reporter, releases) as installer:
+        return installer.get([desired])[name]
+
+
+@contextmanager
+def _open_installer(reporter: Reporter | None, releases: Releases | None) -> Iterator[_Installer]:
     with _handle_sigterm(), ExitStack() as stack:
         reporter = reporter or stack.enter_context(report_on_stderr())
         stack.enter_context(cache.lock_cache(reporter.say))
-        return _Installer(reporter, releases or Releases()).get([desired])[name]
+        yield _Installer(reporter, releases or Releases())
 
 
 def _find_all(parts: Sequence[ToolchainComponent]) -> dict[str, Path] | None:

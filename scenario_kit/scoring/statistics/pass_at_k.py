@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import comb
 
 
@@ -17,15 +16,3 @@ def compute_pass_at_k(runs: int, correct: int, k: int) -> float:
     if not 0 <= correct <= runs:
         raise ValueError(f"{correct} correct of {runs} runs is impossible")
     return 1 - comb(runs - correct, k) / comb(runs, k)
-
-
-def average_pass_at_k(counts: Iterable[tuple[int, int]], k: int) -> float:
-    """Average pass@k over scenarios, each given as (runs, correct runs).
-
-    Raises:
-        ValueError: there are no scenarios, or one has fewer than ``k`` runs.
-    """
-    values = [compute_pass_at_k(runs, correct, k) for runs, correct in counts]
-    if not values:
-        raise ValueError("pass@k requires at least one scenario")
-    return sum(values) / len(values)

@@ -4,8 +4,7 @@ import pytest
 
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, EffectStore
-from scenario_kit.lab.chaos_daemon.network import AddressSet, NetworkRule, list_members
-from scenario_kit.lab.chaos_daemon.units import parse_rate
+from scenario_kit.lab.chaos_daemon.network import AddressSet, NetworkRule, list_members, parse_rate
 from scenario_kit.model import ContainerEffect, NetworkEffect
 
 

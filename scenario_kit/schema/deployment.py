@@ -15,7 +15,16 @@ from scenario_kit.schema.webhook import (
 )
 
 #: User and group ID of the process, unnamed in the image.
-USER: Final = 65532
+_USER: Final = 65532
+#: What the level "restricted" of the pod security standards asks of a pod and of a container.
+POD_SECURITY: Final = {
+    "runAsNonRoot": True, "runAsUser": _USER, "runAsGroup": _USER, "fsGroup": _USER,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}  # fmt: skip
+CONTAINER_SECURITY: Final = {
+    "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "runAsNonRoot": True,
+    "capabilities": {"drop": ["ALL"]},
+}  # fmt: skip
 PORT: Final = 8080
 PROMETHEUS_URL: Final = "http://prometheus.monitoring:9090"
 #: Folders with catalogues that precede the installed one (``catalog.loader``).
@@ -85,10 +94,9 @@ def _build_pod_spec(installation: Installation) -> dict[str, Any]:
     if installation.catalog_claim:
         claim = {"claimName": installation.catalog_claim, "readOnly": True}
         volumes.append({"name": "catalog", "persistentVolumeClaim": claim})
-    identity = {"runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER, "fsGroup": USER}
     return {
         "serviceAccountName": NAME,
-        "securityContext": identity | {"seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": POD_SECURITY,
         "containers": [_build_container(installation)],
         "volumes": volumes,
     }
@@ -109,12 +117,7 @@ def _build_container(installation: Installation) -> dict[str, Any]:
         "readinessProbe": _build_probe("/readyz", 5),
         "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
         "volumeMounts": mounts,
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": CONTAINER_SECURITY,
     }
 
 

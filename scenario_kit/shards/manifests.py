@@ -14,7 +14,7 @@ import scenario_kit
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.quantity import parse_quantity
-from scenario_kit.schema.deployment import USER
+from scenario_kit.schema.deployment import CONTAINER_SECURITY, POD_SECURITY
 from scenario_kit.schema.rbac import Grant, build_binding, build_role, make_account_subject
 from scenario_kit.shards.payload import MAX_BYTES
 from scenario_kit.shards.results import WORK_LABEL
@@ -125,12 +125,7 @@ def _build_access(job: ShardJob) -> list[Object]:
     """Build the namespace, the account with its role, and a policy that denies all ingress."""
     metadata = {"name": NAME, "namespace": job.namespace, "labels": {"app.kubernetes.io/name": NAME}}
     restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
-    account = {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": metadata,
-        "automountServiceAccountToken": False,
-    }
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
     pods = {"matchLabels": {"app.kubernetes.io/name": NAME}}
     policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata}
     rights = [
@@ -139,7 +134,7 @@ def _build_access(job: ShardJob) -> list[Object]:
     ]
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": job.namespace, "labels": restricted}},
-        account,
+        {**account, "automountServiceAccountToken": False},
         *([] if job.results_claim else rights),
         {**policy, "spec": {"podSelector": pods, "policyTypes": ["Ingress"]}},
     ]
@@ -187,12 +182,11 @@ def _build_pod(job: ShardJob, name: str, files: Sequence[str]) -> dict[str, Any]
         ),
     ]
     claim = {"claimName": job.results_claim}
-    identity = {"runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER, "fsGroup": USER}
     return {
         "restartPolicy": "Never",
         "serviceAccountName": NAME,
         "automountServiceAccountToken": not job.results_claim,
-        "securityContext": identity | {"seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": POD_SECURITY,
         "terminationGracePeriodSeconds": 30,
         "containers": [_build_container(job, shipped=bool(files))],
         "volumes": [
@@ -219,10 +213,5 @@ def _build_container(job: ShardJob, *, shipped: bool) -> dict[str, Any]:
             {"name": "input", "mountPath": INPUT, "readOnly": True},
             *results,
         ],
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": CONTAINER_SECURITY,
     }

@@ -42,6 +42,11 @@ def walk(node: Any) -> Iterator[Any]:
         left += reversed(list_children(node))
 
 
+def list_selectors(node: Any) -> list[Any]:
+    """Return all selectors of series below a node, or the node itself, in the order of the text."""
+    return [each for each in walk(node) if type(each).__name__ == "VectorSelector"]
+
+
 def list_children(node: Any) -> list[Any]:
     """Return the children of a node."""
     found = [getattr(node, name, None) for name in _CHILDREN]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from scenario_kit.lint.rules.alerts.object_values.verdict import explain_healthy_object
 from scenario_kit.lint.rules.alerts.query_values.verdict import holds_whatever
-from scenario_kit.lint.rules.alerts.series_of_app import list_healthy
+from scenario_kit.lint.rules.alerts.series_of_app import is_scaled, list_healthy
 from scenario_kit.model import App, Check, Object, Reference
 from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, ObjectCheck, ProbeCheck
 from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
@@ -43,12 +43,8 @@ def _find(ref: Reference, objects: Sequence[Object], app: App) -> Object | None:
     return None if index is None else objects[index]
 
 
-def _is_scaled(objects: Sequence[Object]) -> bool:
-    return any(obj["kind"] == "HorizontalPodAutoscaler" for obj in objects)
-
-
 def _explain_object(check: ObjectCheck, objects: Sequence[Object], app: App) -> str:
-    if check.ref.namespace not in ("app", *app.namespaces) or ("eplicas" in check.path and _is_scaled(objects)):
+    if check.ref.namespace not in ("app", *app.namespaces) or ("eplicas" in check.path and is_scaled(objects)):
         return ""
     return explain_healthy_object(check, _find(check.ref, objects, app))
 
@@ -92,7 +88,7 @@ def _count_selected(selector: Mapping[str, Any], workload: Object) -> int:
 def _explain_endpoints(check: EndpointsCheck, objects: Sequence[Object], app: App) -> str:
     service = _find(check.service, objects, app)
     selector = read_spec(service).get("selector") if service is not None else None
-    if not selector or _is_scaled(objects) or any(obj["kind"] == "DaemonSet" for obj in objects):
+    if not selector or is_scaled(objects) or any(obj["kind"] == "DaemonSet" for obj in objects):
         return ""
     count = sum(_count_selected(selector, o) for o in objects if o["kind"] in WORKLOADS)
     low, high = check.at_least, check.at_most

@@ -12,7 +12,7 @@ from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.lint.rules.alerts.query_values.metric_bounds import accepts_value
 from scenario_kit.lint.rules.alerts.query_values.value_bounds import ValueBounds
 from scenario_kit.lint.rules.alerts.unseen_series import find_unseen
-from scenario_kit.load.promql.parser import parse_expression, walk
+from scenario_kit.load.promql.parser import list_selectors, parse_expression
 from scenario_kit.model import App, FaultType, Object
 from scenario_kit.render.objects.lookup import read_spec
 
@@ -44,8 +44,8 @@ def list_unseen(expr: str) -> dict[str, str]:
     Raises:
         ValueError: not PromQL.
     """
-    selectors = (node for node in walk(parse_expression(expr)) if type(node).__name__ == "VectorSelector")
-    return {node.prettify(): unseen for node in selectors if (unseen := find_unseen(node))}
+    selectors = list_selectors(parse_expression(expr))
+    return {each.prettify(): unseen for each in selectors if (unseen := find_unseen(each))}
 
 
 def list_healthy(expr: str, objects: Sequence[Object]) -> dict[str, ValueBounds]:
@@ -54,13 +54,15 @@ def list_healthy(expr: str, objects: Sequence[Object]) -> dict[str, ValueBounds]
     Raises:
         ValueError: not PromQL.
     """
-    if any(obj["kind"] == "HorizontalPodAutoscaler" for obj in objects):
+    if is_scaled(objects):
         return {}
-    found = {}
-    for node in walk(parse_expression(expr)):
-        if type(node).__name__ == "VectorSelector" and (bounds := _bound_healthy(node, objects)) is not None:
-            found[node.prettify()] = bounds
-    return found
+    bounds = ((each.prettify(), _bound_healthy(each, objects)) for each in list_selectors(parse_expression(expr)))
+    return {text: known for text, known in bounds if known is not None}
+
+
+def is_scaled(objects: Sequence[Object]) -> bool:
+    """Return whether an autoscaler may have changed the numbers of replicas."""
+    return any(obj["kind"] == "HorizontalPodAutoscaler" for obj in objects)
 
 
 def _bound_healthy(selector: Any, objects: Sequence[Object]) -> ValueBounds | None:

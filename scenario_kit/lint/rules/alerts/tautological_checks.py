@@ -72,7 +72,8 @@ def _is_measurement(node: Any) -> bool:
     if kind == "BinaryExpr":
         sides = [_is_measurement(side) for side in (node.lhs, node.rhs)]
         if operator == "or":  # one of the alternatives may be a constant default
-            return all(found for found, side in zip(sides, (node.lhs, node.rhs), strict=True) if _has_selector(side))
+            pairs = zip(sides, (node.lhs, node.rhs), strict=True)
+            return all(found for found, side in pairs if parser.list_selectors(side))
         if operator == "*" and 0 in (read_number(node.lhs), read_number(node.rhs)):
             return False
         if operator in ("and", "unless"):  # the right side only decides by its presence
@@ -97,13 +98,8 @@ def _varies(node: Any) -> bool:
 
 def _is_always_there(node: Any) -> bool:
     """Return whether all that an expression selects are marks of any object, of which there always are some."""
-    selectors = [below for below in parser.walk(node) if type(below).__name__ == "VectorSelector"]
+    selectors = parser.list_selectors(node)
     return all(bound_metric(each).counts and not list(each.matchers.matchers) for each in selectors)
-
-
-def _has_selector(node: Any) -> bool:
-    """Return whether a node contains a selector."""
-    return any(type(below).__name__ == "VectorSelector" for below in parser.walk(node))
 
 
 def _selects_measured(selector: Any) -> bool:

@@ -31,7 +31,7 @@ def bound_difference(node: Any) -> tuple[float, float] | None:
     if not matches_by_all_labels(node):
         return None
     left, right = _read(node.lhs), _read(node.rhs)
-    if left is None or right is None or not (left.factors or right.factors):
+    if not (left.factors or right.factors):
         return None
     joined = _join(left, right, -1)
     factors = {text: factor for text, factor in joined.factors.items() if not isclose(factor, 0, abs_tol=1e-9)}
@@ -65,7 +65,7 @@ def _find_oldest(node: Any) -> float | None:
     return inf if type(node).__name__ == "VectorSelector" and tells_past(node) else None
 
 
-def _read(node: Any) -> _Linear | None:
+def _read(node: Any) -> _Linear:
     if (value := read_number(node)) is not None:
         return _Linear({}, value, {})
     kind = type(node).__name__
@@ -76,8 +76,7 @@ def _read(node: Any) -> _Linear | None:
     if kind == "BinaryExpr" and matches_by_all_labels(node):
         operator, left, right = str(node.op), read_number(node.lhs), read_number(node.rhs)
         if operator in ("+", "-"):
-            one, other = _read(node.lhs), _read(node.rhs)
-            return None if one is None or other is None else _join(one, other, 1 if operator == "+" else -1)
+            return _join(_read(node.lhs), _read(node.rhs), 1 if operator == "+" else -1)
         if operator == "*" and (factor := left if left is not None else right) is not None:
             return _scale(_read(node.rhs if left is not None else node.lhs), factor)
         if operator == "/" and right:
@@ -85,25 +84,26 @@ def _read(node: Any) -> _Linear | None:
     if kind == "AggregateExpr" and str(node.op) == "sum":
         return _read_sum(node)
     if get_function(node) == "increase":  # the rate, times the range
-        text, seconds = node.prettify().replace("increase", "rate", 1), node.args[0].range.total_seconds()
-        return _Linear({text: seconds}, 0.0, {text: node})
-    text = node.prettify()
-    return _Linear({text: 1.0}, 0.0, {text: node})
+        text = node.prettify().replace("increase", "rate", 1)
+        return _keep(text, node, node.args[0].range.total_seconds())
+    return _keep(node.prettify(), node)
 
 
 def _read_sum(node: Any) -> _Linear:
     """Return a sum of multiples as a multiple of a sum."""
     inner, text = _read(node.expr), node.prettify()
-    if inner is not None and len(inner.factors) == 1 and not inner.constant:
+    if len(inner.factors) == 1 and not inner.constant:
         ((below, factor),) = inner.factors.items()
-        text = text.replace(node.expr.prettify(), below)
-        return _Linear({" ".join(text.split()): factor}, 0.0, {" ".join(text.split()): node})
-    return _Linear({text: 1.0}, 0.0, {text: node})
+        return _keep(" ".join(text.replace(node.expr.prettify(), below).split()), node, factor)
+    return _keep(text, node)
 
 
-def _scale(linear: _Linear | None, factor: float) -> _Linear | None:
-    if linear is None:
-        return None
+def _keep(text: str, node: Any, factor: float = 1.0) -> _Linear:
+    """Return a multiple of an expression that is not taken apart."""
+    return _Linear({text: factor}, 0.0, {text: node})
+
+
+def _scale(linear: _Linear, factor: float) -> _Linear:
     return _Linear({k: v * factor for k, v in linear.factors.items()}, linear.constant * factor, linear.nodes)
 
 

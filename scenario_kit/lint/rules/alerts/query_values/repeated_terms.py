@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
-from math import inf, nextafter
+from math import inf, nextafter, prod
 from typing import Any, Final
 
 from scenario_kit.lint.rules.alerts.promql import read_number
@@ -41,10 +41,7 @@ def _list_cases(tree: Any, thresholds: Iterable[float], given: Known) -> Iterato
     numbers = sorted({*thresholds, *(n for node in parser.walk(tree) if (n := read_number(node)) is not None), 0.0})
     alone = len(terms) == 1 and _contains_only(tree, next(iter(terms)))
     cells = {text: list(_cut(bounds, numbers, alone=alone)) for text, bounds in terms.items()}
-    count = 1
-    for found in cells.values():
-        count *= len(found)
-    if not cells or count > _MOST_CASES:
+    if not cells or prod(map(len, cells.values())) > _MOST_CASES:
         yield {}
         return
     for chosen in product(*cells.values()):

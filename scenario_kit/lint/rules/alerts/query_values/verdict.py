@@ -35,9 +35,8 @@ def explain_constant_query(query: QueryCheck, given: Known = NO_TERMS) -> str:
     met = [bounds.largest for bounds in cases if not bounds.never]
     if not met:
         return "the query never has a result"
-    if holds_whatever(query, given):
-        return f"every value of the query is {operator} {desired.low:g}"
-    if all(holds_always(bounds, operator, desired) for bounds in met) and not _is_informative(query, met):
+    always = all(holds_always(bounds, operator, desired) for bounds in met) and not _is_informative(query, met)
+    if always or holds_whatever(query, given):
         return f"every value of the query is {operator} {desired.low:g}"
     if all(holds_never(bounds, operator, desired) for bounds in met) and query.empty != "True":
         return f"no value of the query is {operator} {desired.low:g}"

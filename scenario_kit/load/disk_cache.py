@@ -21,6 +21,7 @@ from typing import Any, Final
 import msgspec
 
 import scenario_kit
+from scenario_kit.load.folders import find_user_folder
 from scenario_kit.model.base import encode_json
 
 #: Environment variable with another folder; empty disables the cache.
@@ -72,9 +73,8 @@ def _find_folder() -> Path | None:
     named = os.environ.get(VARIABLE)
     if named == "":
         return None
-    base = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = base if named else base / "scenario-kit" / "lint"
     try:
+        folder = Path(named) if named else find_user_folder("XDG_CACHE_HOME", ".cache") / "lint"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder if _is_ours(folder.lstat(), stat.S_ISDIR) else None
     except (OSError, RuntimeError):  # RuntimeError: no home directory

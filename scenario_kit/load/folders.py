@@ -1,4 +1,4 @@
-"""List files in folders of any depth and size, with loops of links or without permissions."""
+"""Find the user's folders, and list files in folders of any depth and size, with loops of links or no permissions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,22 @@ from pathlib import Path
 
 #: Select an entry by the path of its folder and its name.
 Desired = Callable[[str, str], bool]
+
+
+def find_user_folder(standard: str, usual: str, variable: str = "") -> Path:
+    """Return the folder that ``variable`` names, else this program's in that of ``standard``, or ``usual`` (XDG).
+
+    Raises:
+        RuntimeError: the user has no home directory.
+    """
+    if explicit := os.environ.get(variable):
+        return Path(explicit).expanduser().absolute()
+    return Path(os.environ.get(standard) or Path.home() / usual).absolute() / "scenario-kit"
+
+
+def find_cache_folder() -> Path:
+    """Return the folder of all that can be downloaded again: ``SCENARIO_KIT_CACHE``, or in the user's cache (XDG)."""
+    return find_user_folder("XDG_CACHE_HOME", ".cache", "SCENARIO_KIT_CACHE")
 
 
 def normalize_path(path: Path) -> Path:

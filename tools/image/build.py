@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 import tempfile
@@ -14,6 +13,7 @@ from typing import Any, Final
 
 from scenario_kit import __version__
 from scenario_kit.errors import ToolchainError, UsageError
+from scenario_kit.load.folders import find_cache_folder
 from tools.image import debian, wheels
 from tools.image.bytecode import compile_files, plan_compilations, remove_sources
 from tools.image.debian import DebianMirrors, DebianPackage
@@ -72,8 +72,7 @@ class ImageTree:
 
 def locate_downloads() -> Path:
     """Return the folder in which packages and wheels are cached between builds."""
-    base = os.environ.get("SCENARIO_KIT_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / ("" if os.environ.get("SCENARIO_KIT_CACHE") else "scenario-kit") / "image"
+    return find_cache_folder() / "image"
 
 
 def detect_architecture() -> str:

@@ -16,6 +16,7 @@ import msgspec
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab.host import disk_space, procfs
 from scenario_kit.load.atomic_file import write_private
+from scenario_kit.load.folders import find_user_folder
 from scenario_kit.model.base import Value
 
 DEFAULT_NAME = "default"
@@ -185,11 +186,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
 def find_home() -> Path:
     """Return the directory of all labs: ``SCENARIO_KIT_HOME``, or the user's state directory (XDG)."""
-    explicit = os.environ.get("SCENARIO_KIT_HOME")
-    if explicit:
-        return Path(explicit).expanduser().absolute()
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state").absolute() / "scenario-kit"
+    return find_user_folder("XDG_STATE_HOME", ".local/state", "SCENARIO_KIT_HOME")
 
 
 def find_lab_folder(name: str) -> Path:

@@ -10,15 +10,12 @@ from pathlib import Path
 
 from scenario_kit.lab.host.locks import hold_lock
 from scenario_kit.lab.toolchain.components import ToolchainComponent
+from scenario_kit.load.folders import find_cache_folder
 
 
 def locate_root() -> Path:
-    """Return the cache directory: ``SCENARIO_KIT_CACHE``, or the user's cache directory (XDG)."""
-    explicit = os.environ.get("SCENARIO_KIT_CACHE")
-    if explicit:
-        return Path(explicit).expanduser().absolute() / "toolchain"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache").absolute() / "scenario-kit" / "toolchain"
+    """Return the folder of the cache."""
+    return find_cache_folder() / "toolchain"
 
 
 def locate_binary(part: ToolchainComponent) -> Path:

@@ -43,7 +43,7 @@ COMMANDS: Final = {
     "solving.commands": ("Solve it", "solve", "mcp"),
     "scoring.commands": ("Score it", "score"),
     "scoring.leaderboard": ("Score it", "leaderboard"),
-    "exporting.commands": ("Score it", "export", "gates"),
+    "exporting": ("Score it", "export", "gates"),
     "scoring.split": ("Publish it", "split"),
     "scoring.site": ("Publish it", "site"),
     "lab.commands": ("Run it", "lab"),

@@ -23,7 +23,7 @@ from scenario_kit.solver.protocol.messages import (
     StartMessage,
 )
 from scenario_kit.solver.records.journal import BadLineEntry, Journal
-from scenario_kit.solver.session.machine import (
+from scenario_kit.solver.session import (
     BeginStage,
     Elapsed,
     EndRun,

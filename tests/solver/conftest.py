@@ -10,7 +10,7 @@ from scenario_kit.solver.gateway.tools import Sources
 from scenario_kit.solver.investigation import Assignment, Investigation
 from scenario_kit.solver.protocol.messages import STAGES
 from scenario_kit.solver.records.journal import Journal
-from scenario_kit.solver.session.machine import SessionLimits
+from scenario_kit.solver.session import SessionLimits
 
 EPOCH = 1_760_000_000.0
 

@@ -23,7 +23,7 @@ from scenario_kit.solver.protocol.messages import (
 )
 from scenario_kit.solver.records.journal import BadLineEntry, Journal, read_journal
 from scenario_kit.solver.records.run_record import IncidentTimes, RunIdentity, RunOutcome, build_run_record
-from scenario_kit.solver.session.machine import SessionLimits
+from scenario_kit.solver.session import SessionLimits
 
 IDENTITY = RunIdentity(
     run_id="x-1", scenario="cart-down", digest="d", solver="x", repeat=1, seed=1, version="0",

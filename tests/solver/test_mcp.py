@@ -14,7 +14,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.solver.programs.drive import drive
 from scenario_kit.solver.programs.mcp_bridge import CallBridge
 from scenario_kit.solver.programs.mcp_server import build_server, serve_http
-from scenario_kit.solver.session.machine import SessionLimits
+from scenario_kit.solver.session import SessionLimits
 
 ANSWER = {"entities": [], "propagations": [], "alerts_explained": []}
 

@@ -17,7 +17,7 @@ from scenario_kit.solver.programs.isolation import (
     wrap_command,
 )
 from scenario_kit.solver.programs.process import ProgramSolver
-from scenario_kit.solver.session.machine import SessionLimits
+from scenario_kit.solver.session import SessionLimits
 
 GOOD = """
 import json, sys

@@ -12,7 +12,7 @@ from scenario_kit.solver.protocol.messages import (
     SubmitMessage,
     UsageMessage,
 )
-from scenario_kit.solver.session.machine import (
+from scenario_kit.solver.session import (
     BeginStage,
     Elapsed,
     EndRun,

@@ -64,7 +64,7 @@ class RunOptions(NamedTuple):
         """Build the settings of the command's runs."""
         from scenario_kit.cli.solving.runs import RunSettings
         from scenario_kit.solver.protocol.messages import STAGES
-        from scenario_kit.solver.session.machine import SessionLimits
+        from scenario_kit.solver.session import SessionLimits
 
         limits = SessionLimits(
             turns=self.turns, tokens=self.tokens, seconds=self.seconds, wall_seconds=self.wall_seconds

@@ -28,7 +28,7 @@ from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render import resolve
 from scenario_kit.solver.gateway.kubectl_process import KubectlProcess
 from scenario_kit.solver.gateway.tools import Sources
-from scenario_kit.solver.incident.handover import LiveIncident
+from scenario_kit.solver.live_incident import LiveIncident
 from scenario_kit.trial import TrialStatus
 
 #: Seconds that an app without an incident runs before the hand-over.

@@ -30,7 +30,7 @@ from scenario_kit.solver.protocol.messages import StageName
 from scenario_kit.solver.records.journal import Journal, read_journal
 from scenario_kit.solver.records.run_record import RunIdentity, RunOutcome, build_run_record
 from scenario_kit.solver.records.trajectory import build_trajectory
-from scenario_kit.solver.session.machine import SessionLimits
+from scenario_kit.solver.session import SessionLimits
 
 
 class RunSettings(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from scenario_kit.model.base import Value
 from scenario_kit.solver.protocol.messages import EndReason
 from scenario_kit.solver.records.journal import JournalEntry, JournalLine
-from scenario_kit.solver.session.machine import SessionLimits, SessionState
+from scenario_kit.solver.session import SessionLimits, SessionState
 
 
 class RunIdentity(Value, frozen=True, kw_only=True):

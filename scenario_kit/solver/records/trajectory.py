@@ -13,7 +13,7 @@ from typing import Any, Final
 from scenario_kit.scoring.runs.usage import TokenCounts
 from scenario_kit.solver.records.journal import BadLineEntry, JournalEntry, JournalLine
 from scenario_kit.solver.records.run_record import RunIdentity
-from scenario_kit.solver.session.machine import SessionState
+from scenario_kit.solver.session import SessionState
 
 VERSION: Final = "ATIF-v1.8"
 #: Solver messages rendered as tool calls, and the fields that become their arguments.

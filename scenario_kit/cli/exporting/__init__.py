@@ -1,1 +1,0 @@
-"""The commands that hand incidents to other harnesses: export, gates."""

@@ -1,1 +1,0 @@
-"""A live incident on a cluster: started, handed over, judged and cleaned up."""

@@ -1,1 +1,0 @@
-"""The state of a run: stages, turns and budgets. Pure."""

@@ -5,8 +5,9 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import Reference
 from tools.drafted.extremes import extremes
-from tools.drafted.journey import Journey, append, left, read, summary, travel
+from tools.drafted.journey import Journey, left, read, summary, travel
 from tools.matrix.pairs import Pair
+from tools.records import append
 
 PAIR = Pair("shop", "1.0", "pod-kill", 1, "Pod", Reference.parse("Deployment/cart"))
 ALL = ["new", "lint", "try", "lint", "verify"]

@@ -79,7 +79,9 @@ class Twin:
         self._span_buffer = SpanBuffer(seed)
         self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs, self._span_buffer)
         crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.user_classes.items()}
-        self._load = LoadGenerators(self._parameters.load, self._routes, crowds, self._streams)
+        flags = self._parameters.flags
+        items = flags is not None and any(each.per_item for effects in flags.effects.values() for each in effects)
+        self._load = LoadGenerators(self._parameters.load, self._routes, crowds, self._streams, items)
         self._queues = Queues(self._parameters, self._consumers, self._spans)
         self._by_caller: dict[str, list[int]] = {}
         for number, edge in enumerate(self._parameters.edges):

@@ -42,6 +42,8 @@ class ConnectionOutcome(Enum):
     LOCK_TIMEOUT = "locked"
     #: The caller gave up before the response.
     DEADLINE_EXCEEDED = "late"
+    #: The caller's own caller gave up before the response.
+    CALL_CANCELED = "canceled"
 
 
 #: The stage an attempt reached: name resolution, connection, session, or call.
@@ -72,6 +74,7 @@ def find_stage(outcome: ConnectionOutcome) -> Stage:
             | ConnectionOutcome.PERMISSION_DENIED
             | ConnectionOutcome.LOCK_TIMEOUT
             | ConnectionOutcome.DEADLINE_EXCEEDED
+            | ConnectionOutcome.CALL_CANCELED
         ):
             return "Call"
         case _:

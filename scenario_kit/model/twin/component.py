@@ -178,6 +178,13 @@ class ComponentModel(Value, frozen=True, kw_only=True):
         describe("Where it reads the collector's address; leave out if it reports no spans.", group="Tracing"),
     ] = None
     telemetry_protocol: Annotated[Protocol, describe("What it speaks with the collector.", group="Tracing")] = "tcp"
+    cancel_calls: Annotated[
+        bool,
+        describe(
+            "Whether its calls end with an error when its own caller gives up, as with Go's contexts.",
+            group="Requests",
+        ),
+    ] = False
     unset_status: Annotated[
         bool, describe("Whether none of its spans shows an error, as its code sets no status.", group="Tracing")
     ] = False

@@ -76,6 +76,22 @@ class Edge(Value, frozen=True, kw_only=True):
     reuse_connection: Annotated[
         bool, describe("Whether calls share one connection; `false` dials anew for every call.", group="Connection")
     ] = True
+    connect_round_trips: Annotated[
+        int,
+        describe(
+            "Round trips until a new connection can be used: the handshake of TCP, then those of the protocol.",
+            group="Connection",
+            ge=1,
+        ),
+    ] = 1
+    idle_connections: Annotated[
+        int,
+        describe(
+            "How many connections a pool keeps for later calls; others are closed when their call ends. 0 for all.",
+            group="Connection",
+            ge=0,
+        ),
+    ] = 0
     connect_per_call: Annotated[
         bool | None,
         describe(
@@ -144,6 +160,14 @@ class Edge(Value, frozen=True, kw_only=True):
             "Whether only calls over the first connection leave spans, as with a reconnected client.", group="Tracing"
         ),
     ] = False
+    connect_span: Annotated[
+        str | None,
+        describe(
+            "Name of the span that a call without a connection leaves in place of its own: that of the attempt to "
+            "connect, or empty for none. By default its own.",
+            group="Tracing",
+        ),
+    ] = None
     connection_error_text: Annotated[
         str,
         describe(

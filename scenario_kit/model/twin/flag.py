@@ -14,8 +14,23 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     component: Annotated[str, describe("The component that evaluates the flag.")]
     operation: Annotated[str, describe("The one of its operations that is concerned; empty for all.")] = ""
     share: Annotated[float, describe("The share of calls that is concerned.", group="Amounts", **SHARE)] = 1.0
+    per_item: Annotated[
+        bool,
+        describe(
+            "Whether each call of a request is about another item, and `errorShare` that of items: all calls of the "
+            "request about an item then fail alike.",
+            group="Amounts",
+        ),
+    ] = False
     share_from_value: Annotated[bool, describe("Whether the flag's value is that share.", group="Amounts")] = False
     error_share: Annotated[float, describe("The share of those calls that fails.", group="Requests", **SHARE)] = 0.0
+    failure: Annotated[
+        str,
+        describe(
+            "What callers read of a call that fails by the flag, where it differs from the operation's `failure`.",
+            group="Requests",
+        ),
+    ] = ""
     delay_seconds: Annotated[
         float, describe("How much longer those calls take.", unit=SECONDS, group="Requests", ge=0)
     ] = 0.0

@@ -141,6 +141,10 @@ class Operation(Value, frozen=True, kw_only=True):
         Annotated[float, Meta(ge=0)] | None,
         describe("CPU time of one call; that of the component where left out.", unit=MILLISECONDS, group="Time"),
     ] = None
+    round_trips: Annotated[
+        int,
+        describe("Round trips of the network that one call takes, such as those of a transaction.", group="Time", ge=1),
+    ] = 1
     steps: Annotated[tuple[Step, ...], describe("What it does, one step after another.")] = ()
     set_status_ok: Annotated[
         bool, describe("Whether the program itself sets the status OK on the span.", group="Tracing")

@@ -159,7 +159,10 @@ class Connections:
         if edge.protocol == "http":
             return self._pool(Link(key, address, ip, dialled), state, caller, edge, tick)
         lane = self._live(state, caller, edge, tick)
-        return Link(key, address, ip, (lane or self._dial(state, caller, number, dialled, start, end),))
+        # Calls that hang keep the few connections of a pool; all others dial.
+        if lane is None or (lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT and edge.idle_connections):
+            lane = self._dial(state, caller, number, dialled, start, end)
+        return Link(key, address, ip, (lane,))
 
     def _resolve_dial(
         self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
@@ -334,7 +337,8 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
         return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, port=place.port)
     wire = network.wire(caller, pod, place.port, _find_transport(edge))
     target = network.listener(place)
-    if wire.cut:
+    handshake = sum(shape.delay for shape in (wire.out, wire.back) if shape is not None)
+    if wire.cut or 0.0 < edge.connect_timeout_seconds <= handshake:
         return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, None, wire, port=place.port)
     if target is None or target.ended:
         return ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)

@@ -8,15 +8,18 @@ import numpy as np
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.connections import ConnectionLane
 from scenario_kit.lab.twin.network.endpoints import TrafficShape
+from scenario_kit.lab.twin.network.pool_use import PoolUse
 from scenario_kit.lab.twin.network.traffic_shaping import HANDSHAKE_SECONDS, compute_delays
-from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
 from scenario_kit.lab.twin.numeric.batches import stream
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.numeric.serial_queue import Bucket
 from scenario_kit.model.twin.definition import TwinConstants
 from scenario_kit.model.twin.edge import Edge
 
-_HOP, _SHAPE = 0x51, 0x53
+_HOP, _SHAPE, _POOL = 0x51, 0x53, 0x54
+#: Messages of a call: the first each way are 0 and 1, those of a dial and of later round trips begin here.
+_DIAL, _LATER = 2, 64
 
 
 class NetworkLatency:
@@ -26,19 +29,52 @@ class NetworkLatency:
         self._constants = constants
         self._handshakes = msgspec.structs.replace(constants, retransmit_seconds=HANDSHAKE_SECONDS)
         self._streams = streams
+        self._pools = PoolUse()
 
     def cross(self, calls: CallBatch, lane: ConnectionLane, edge: Edge) -> tuple[Floats, Floats | None]:
         """Return the latency of each request, and that of each response where chaos delays responses."""
         took: Floats = self.noise(calls) * (self._constants.hop_ms / 1000.0 * self._constants.latency_scale)
+        if edge.idle_connections:
+            self._pools.count(calls.link.key, calls.at.size)
         if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
             return took, None
         sent, replied = calls.caller.bucket, lane.target.bucket if lane.target is not None else Bucket()
         took += self._shape_delays(lane.wire.out, calls, 0, sent)
         back = self._shape_delays(lane.wire.back, calls, 1, replied)
-        if not edge.reuse_connection:  # a handshake: one more message each way
-            took += self._shape_delays(lane.wire.out, calls, 2, sent)
-            took += self._shape_delays(lane.wire.back, calls, 3, replied)
+        for trip in range(1, calls.node.operation.model.round_trips):
+            took += self._travel(calls, lane, _LATER + 2 * trip)
+        dials = self._find_dialling(calls, edge, took + back)
+        if dials is not None:
+            for trip in range(edge.connect_round_trips):
+                # The first is the handshake of TCP.
+                took += np.where(dials, self._travel(calls, lane, _DIAL + 2 * trip, handshake=not trip), 0.0)
         return took, back
+
+    def begin(self, start: float, end: float) -> None:
+        """Begin a tick."""
+        self._pools.begin(start, end)
+
+    def _travel(self, calls: CallBatch, lane: ConnectionLane, way: int, handshake: bool = False) -> Floats:
+        """Return the latency of one more message each way."""
+        wire, constants = lane.wire, self._handshakes if handshake else self._constants
+        if wire is None:
+            return np.zeros(calls.at.size)
+        sent, replied = calls.caller.bucket, lane.target.bucket if lane.target is not None else Bucket()
+        return self._shape_delays(wire.out, calls, way, sent, constants) + self._shape_delays(
+            wire.back, calls, way + 1, replied, constants
+        )
+
+    def _find_dialling(self, calls: CallBatch, edge: Edge, took: Floats) -> Flags | None:
+        """Return which calls open a connection; None if all use an open one."""
+        if not edge.reuse_connection:
+            return np.ones(calls.at.size, dtype=bool)
+        if not edge.idle_connections:
+            return None
+        share = self._pools.compute_dialling_share(edge, calls.link.key, float(took.mean()))
+        if not share:
+            return None
+        key = mix(calls.node.key, calls.salt + _POOL)
+        return np.asarray(self._streams.open(key, calls.caller.ordinal).random(calls.at.size) < share)
 
     def noise(self, calls: CallBatch) -> Floats:
         """Return log-normal factors with median one."""
@@ -46,10 +82,17 @@ class NetworkLatency:
         z: Floats = self._streams.normal(key, 1, calls.at.size, calls.caller.ordinal)[0]
         return np.asarray(np.exp(self._constants.sigma * z))
 
-    def _shape_delays(self, shape: TrafficShape | None, calls: CallBatch, way: int, bucket: Bucket) -> Floats:
+    def _shape_delays(
+        self,
+        shape: TrafficShape | None,
+        calls: CallBatch,
+        way: int,
+        bucket: Bucket,
+        constants: TwinConstants | None = None,
+    ) -> Floats:
         n = calls.at.size
         if shape is None:
             return np.zeros(n)
         key = mix(calls.node.key, calls.salt + _SHAPE + 16 * way)
         draws = self._streams.open(key, calls.caller.ordinal).random((2, n))
-        return compute_delays(shape, draws, self._handshakes if way > 1 else self._constants, bucket)
+        return compute_delays(shape, draws, constants or self._constants, bucket)

@@ -13,6 +13,8 @@ from scenario_kit.model.twin.definition import TwinConstants
 
 #: The retransmission timeout of a handshake in Linux, where no round trip was measured (RFC 6298, section 2).
 HANDSHAKE_SECONDS: Final = 1.0
+#: After how long Linux gives up an attempt to connect (``tcp_syn_retries``, since 6.5).
+CONNECT_SECONDS: Final = 131.0
 
 
 def compute_delays(

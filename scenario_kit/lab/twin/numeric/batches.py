@@ -14,26 +14,38 @@ from scenario_kit.lab.twin.numeric.random_streams import mix
 Draws = Mapping[str, Floats]
 #: The draw with a request's number; the space avoids clashes with draws of routes.
 REQUEST = "request number"
+#: Until when the caller of a request waits for it, where its own calls end then.
+PATIENCE = "patience"
+#: The draw with the order in which a request's calls name items, and the number of the item that a call names.
+ORDER, _ITEM = "item order", "item number"
 
 
 class Result(NamedTuple):
     """The duration and failure of each request.
 
-    ``noted``: responses that only the caller's instrumentation takes for errors; None if there are none.
+    ``noted``: responses that only the caller's instrumentation takes for errors; ``unconnected``: calls without a
+    connection, where their spans differ. None if there are none.
     """
 
     took: Floats
     failed: Flags
     noted: Flags | None = None
+    unconnected: Flags | None = None
 
     def with_part(self, who: Ints, part: Result) -> Result:
         """Replace the results of some requests in place."""
         self.took[who], self.failed[who] = part.took, part.failed
-        if part.noted is None:
-            return self
-        noted = np.zeros(self.failed.size, dtype=bool) if self.noted is None else self.noted
-        noted[who] = part.noted
-        return self._replace(noted=noted)
+        return self._replace(
+            noted=self._merge(who, self.noted, part.noted),
+            unconnected=self._merge(who, self.unconnected, part.unconnected),
+        )
+
+    def _merge(self, who: Ints, whole: Flags | None, part: Flags | None) -> Flags | None:
+        if part is None:
+            return whole
+        whole = np.zeros(self.failed.size, dtype=bool) if whole is None else whole
+        whole[who] = part
+        return whole
 
 
 class Batch(NamedTuple):
@@ -74,11 +86,29 @@ def select_draws(draws: Draws, who: Ints | slice) -> Draws:
     return {name: array[who] for name, array in draws.items()} if draws else draws
 
 
+def limit_patience(draws: Draws, until: Floats | None) -> Draws:
+    """Note until when a request's caller waits; None if its calls do not depend on that."""
+    if until is not None:
+        return {**draws, PATIENCE: until}
+    return {name: array for name, array in draws.items() if name != PATIENCE} if PATIENCE in draws else draws
+
+
+def number_items(draws: Draws, number: int) -> Draws:
+    """Mark calls as being about the item with a number."""
+    return {**draws, _ITEM: np.full(draws[ORDER].size, float(number))} if ORDER in draws else draws
+
+
+def order_items(draws: Draws, share: float) -> Floats:
+    """Return a uniform number for each call's item: below ``share`` for one at most of a request's items."""
+    order, number = draws[ORDER], draws.get(_ITEM)
+    return order if number is None else np.asarray((order - number * share) % 1.0)
+
+
 def call_together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, draws: Draws) -> Result:
     """Make ``many`` calls per request concurrently, as one batch: the slowest counts; any failure fails the request."""
     if many == 1:
         return call(at, draws)
-    took, failed, _ = call(np.tile(at, many), {name: np.tile(array, many) for name, array in draws.items()})
+    took, failed, *_ = call(np.tile(at, many), {name: np.tile(array, many) for name, array in draws.items()})
     return Result(took.reshape(many, -1).max(axis=0), np.asarray(failed.reshape(many, -1).any(axis=0)))
 
 

@@ -76,7 +76,7 @@ class Process:
     connection, ``gates`` serialised connection attempts, and ``watched`` the peer of the connection that is traced.
     ``keeps``: records rejected by its store are requested again. ``rules`` are the rules of a JVM agent,
     ``collections`` counts garbage collections triggered by them; ``agent`` is whether one was loaded, ``answer`` the
-    error that callers get while rules fail requests.
+    error that callers get while rules fail requests. ``flag_answers`` are those of calls that flags fail, by operation.
     ``volume`` is the state of IOChaos; ``clock`` has the clock's offsets and their start times.
     """
 
@@ -128,6 +128,7 @@ class Process:
     rules: frozenset[tuple[str, str, str]] = frozenset()
     agent: bool = False
     answer: str = ""
+    flag_answers: dict[str, str] = field(default_factory=dict)
     collections: int = 0
     volume: Volume = field(default_factory=Volume)
     clock: tuple[tuple[float, float], ...] = ()

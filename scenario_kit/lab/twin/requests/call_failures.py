@@ -7,12 +7,13 @@ import numpy as np
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.connections import ConnectionLane, LinkKey, find_timeout
 from scenario_kit.lab.twin.network.network_latency import NetworkLatency
+from scenario_kit.lab.twin.network.traffic_shaping import CONNECT_SECONDS
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
-from scenario_kit.lab.twin.numeric.batches import Result
+from scenario_kit.lab.twin.numeric.batches import PATIENCE, Result
 from scenario_kit.lab.twin.numeric.serial_queue import Gate
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.requests.producer import Publishing
-from scenario_kit.lab.twin.requests.rejections import LONGEST_SECONDS, Rejections
+from scenario_kit.lab.twin.requests.rejections import Rejections
 from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -40,6 +41,28 @@ class CallFailures:
         """Return the seconds for which the caller waits for each call; 0 for ever."""
         return calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
 
+    def find_end(self, calls: CallBatch) -> Floats | None:
+        """Return until when the caller waits for each call; None for ever."""
+        limit, until = self.find_limit(calls), calls.draws.get(PATIENCE)
+        if not limit:
+            return until
+        return calls.at + limit if until is None else np.minimum(calls.at + limit, until)
+
+    def _find_dial_limit(self, calls: CallBatch) -> float:
+        """Return the seconds after which an attempt to connect fails; 0 for those of the call, negative for never."""
+        edge = self._edges[calls.node.edge]
+        if edge.connect_timeout_seconds or not edge.connects_per_call or self.find_limit(calls):
+            return edge.connect_timeout_seconds
+        return CONNECT_SECONDS  # the kernel's
+
+    def fail_connection(self, calls: CallBatch, lane: ConnectionLane) -> Result:
+        """Fail calls that find no connection, or whose connection is cut."""
+        result = self.fail_dial(calls, lane)
+        on_open = lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT and lane.target is not None
+        if self._edges[calls.node.edge].connect_span is None or on_open:
+            return result
+        return result._replace(unconnected=np.ones(calls.at.size, dtype=bool))
+
     def fail_dial(self, calls: CallBatch, lane: ConnectionLane) -> Result:
         """Fail dials: the callee is absent or the wrong one, or packets are dropped."""
         at, edge = calls.at, self._edges[calls.node.edge]
@@ -53,7 +76,7 @@ class CallFailures:
         ):
             self.hanging = calls.link.key
             took = np.full(at.size, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
-            dials = edge.connect_timeout_seconds if lane.target is None else 0.0
+            dials = self._find_dial_limit(calls) if lane.target is None else 0.0
             if dials > 0.0:
                 took = np.minimum(took, dials)
                 self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, at + took)
@@ -77,7 +100,7 @@ class CallFailures:
         """Fail dials of a Service without endpoints: the kernel rejects few of many (see ``rejections``)."""
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
         limit = self.find_limit(calls) or np.inf
-        dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
+        dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else CONNECT_SECONDS
         delays = self._rejections.delays(caller.key.pod_uid, calls.node.key, at, min(limit, dials))
         answered = np.isfinite(delays)
         quick = self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
@@ -93,7 +116,7 @@ class CallFailures:
     def _reject_in_turn(self, calls: CallBatch) -> Result:
         """Fail calls that attempt to connect to a Service without endpoints one after another."""
         edge, caller, number = self._edges[calls.node.edge], calls.caller, calls.node.edge
-        each = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
+        each = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else CONNECT_SECONDS
         held = self._rejections.hold(caller.key.pod_uid, number, calls.at, edge.connect_attempts, each)
         took = held + self._latency.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
         took = caller.gates.setdefault(number, Gate()).enter(took)
@@ -115,6 +138,13 @@ class CallFailures:
                 took = np.where(late, limit, took)
                 failed = failed | late
                 self._recorder.complain(calls, ConnectionOutcome.DEADLINE_EXCEEDED, (calls.at + took)[late])
+        until = calls.draws.get(PATIENCE)
+        if until is not None:
+            late = calls.at + took > until
+            if late.any():
+                took = np.where(late, np.maximum(until - calls.at, 0.0), took)
+                failed = failed | late
+                self._recorder.complain(calls, ConnectionOutcome.CALL_CANCELED, (calls.at + took)[late])
         return Result(took, failed)
 
     def complete_writes(self, at: Floats) -> Result:

@@ -17,7 +17,7 @@ import numpy as np
 from scenario_kit.lab.twin.call_tree.tree import RouteNode, TaskNode
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.numeric.arrays import Floats
-from scenario_kit.lab.twin.numeric.batches import REQUEST, Result
+from scenario_kit.lab.twin.numeric.batches import ORDER, REQUEST, Result
 from scenario_kit.lab.twin.numeric.load_stages import find_share
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
@@ -25,7 +25,7 @@ from scenario_kit.lab.twin.requests.request_executor import Flow
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.model.twin.load import Crowd, LoadModel, Setting
 
-_COUNT, _TIMES, _DRAW = 0x61, 0x62, 0x63
+_COUNT, _TIMES, _DRAW, _ITEMS = 0x61, 0x62, 0x63, 0x60
 _SMOOTHING = 0.5
 _MIB = 2.0**20
 
@@ -83,7 +83,10 @@ class LoadGenerators:
         routes: Sequence[RouteNode],
         tasks: Mapping[str, Sequence[TaskNode]],
         streams: Streams,
+        items: bool = False,
     ) -> None:
+        """``items``: whether it matters which items a request is about."""
+        self._items = items
         self._model = model
         self._routes = routes
         self._tasks = tasks
@@ -156,6 +159,8 @@ class LoadGenerators:
             name: self._draw(mix(key, _DRAW + number), table, n, ordinal)
             for number, (name, table) in enumerate(tables.items())
         }
+        if self._items:
+            draws[ORDER] = self._streams.uniform(mix(key, _ITEMS), n, ordinal)
         draws[REQUEST] = turn.flow.span_buffer.begin(key, ordinal, n)
         turn.took(at, serve(at, draws)[0])
 

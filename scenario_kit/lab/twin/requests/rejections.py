@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from scenario_kit.lab.twin.network.traffic_shaping import CONNECT_SECONDS
 from scenario_kit.lab.twin.numeric.arrays import Floats, Ints
 
 #: The burst of errors per address, and the rate per second afterwards.
@@ -23,7 +24,6 @@ PER_SECOND: Final = 1.0
 _LATE_SECONDS: Final = 0.016
 #: When TCP sends a SYN, and when it gives up (since Linux 6.5: four linear timeouts, then six that double).
 _SYN: Final = np.array((0, 1, 2, 3, 4, 5, 7, 11, 19, 35, 67)) * (1.0 + _LATE_SECONDS)
-LONGEST_SECONDS: Final = 131.0
 _ROUNDING: Final = 1e-9
 
 
@@ -89,7 +89,7 @@ class Rejections:
         dials retransmit. Where they are not known yet, they are assumed to be those of the latest tick once more.
         """
         address = self._addresses.setdefault(pod_uid, _Address(self._start))
-        mine = _Dials(at, min(patience, LONGEST_SECONDS))
+        mine = _Dials(at, min(patience, CONNECT_SECONDS))
         packets = _order_packets([mine, *self._list_rivals(address, step, mine)])
         when = _assign_errors(address, packets)
         found = np.full(at.size, np.inf)

@@ -25,6 +25,8 @@ from scenario_kit.lab.twin.numeric.batches import (
     Result,
     add,
     call_together,
+    limit_patience,
+    number_items,
     run_forked,
     run_in_turn,
     select_draws,
@@ -90,6 +92,7 @@ class Flow:
     def at(self, moment: Moment) -> None:
         """Select the state for subsequent requests."""
         self.moment = moment
+        self._latency.begin(moment.start, moment.end)
         self._failures.begin(moment.start, moment.end, {key.process.pod_uid for key in moment.links})
         self.publishing.begin(moment.start, moment.end, moment.effects)
 
@@ -103,7 +106,7 @@ class Flow:
         if node.operation.component in caller.lacks:
             return process_faults.miss(caller, caller.lacks[node.operation.component], at, self.logs)
         calls = CallBatch(caller, node, link, mix(salt, caller.ordinal) if caller.ordinal else salt, at, draws)
-        took, failed, _ = self._attempt(calls)
+        took, failed, *_ = self._attempt(calls)
         retries = self._edges[node.edge].retries
         if retries:  # recorded spans keep references to the arrays
             took, failed = took.copy(), failed.copy()
@@ -124,6 +127,7 @@ class Flow:
         effects = self.moment.effects.get(process.key, ())
         node = process_faults.apply_flags(node, effects)
         mark = self.span_buffer.enter(node.server)
+        draws = limit_patience(draws, cut if process.model is not None and process.model.cancel_calls else None)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(constants.sigma * z) * (node.own_seconds * process.slow) + process.queued
         if process.windows is not None:
@@ -193,7 +197,8 @@ class Flow:
                 break
             call = partial(self.call, process, node, mix(batch.salt, number) if number else batch.salt)
             some = slice(None) if who is None else who
-            result = call_together(call, many, batch.now[some], select_draws(batch.draws, some))
+            draws = select_draws(batch.draws, some)
+            result = call_together(call, many, batch.now[some], number_items(draws, number) if most > 1 else draws)
             took = batch.took if slowest is None else None
             add(result, who, took, slowest, batch.failed if node.step.on_error != "Ignore" else None)
         if slowest is not None:
@@ -259,6 +264,7 @@ class Flow:
             if not who.size:
                 return
             mark, inner = self.span_buffer.enter(node.span), batch.part(who, mix(batch.salt, number + 0x100))
+            inner = inner._replace(draws=number_items(inner.draws, number))
             (run_forked if node.step.fork else run_in_turn)(partial(self._steps, process), node.steps, inner)
             result = Result(inner.took - batch.took[who], inner.failed)
             spans = SpanBatch.of(inner.draws, batch.now[who], result.took, result.failed)
@@ -321,7 +327,7 @@ class Flow:
         caller, node, link, salt, at, draws = calls
         edge = self._edges[node.edge]
         if lane.outcome != ConnectionOutcome.OK or lane.target is None:
-            return self._failures.fail_dial(calls, lane)
+            return self._failures.fail_connection(calls, lane)
         if lane.ready_at > self.moment.start:
             early = at < lane.ready_at
             if early.any():
@@ -338,8 +344,7 @@ class Flow:
             self.publishing.release(calls, lane.target)
         took, back = self._latency.cross(calls, lane, edge)
         took += http_chaos.compute_delay(met, node, answers=False)
-        limit = self._failures.find_limit(calls)
-        cut = at + limit if limit else None
+        cut = self._failures.find_end(calls)
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._constants.message_bytes)
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed

@@ -26,6 +26,10 @@ from scenario_kit.model.twin.edge import Edge
 _BROKEN = "rpc error: code = Unavailable desc = error reading from server: EOF"
 
 
+#: The tolerance for sums of times in different orders, in seconds.
+_CLOSE = 1e-6
+
+
 class SpanRecorder:
     """Record spans and logs of a world."""
 
@@ -60,18 +64,28 @@ class SpanRecorder:
     def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
         """Record the caller's spans of its calls, except abandoned ones, which never end. ``mark`` is the buffer's."""
         caller, node, link, _, at, draws = calls
-        took, failed, noted = result
+        took, failed, noted, unconnected = result
         if noted is not None:
             failed = failed | noted
         if node.client is None:
             return
+        name = node.client
         stays: Flags | None = None
         if node.step.deadline_seconds:
             stays = took < node.step.deadline_seconds
+        if unconnected is not None:
+            attempt = name._replace(span=self._edges[node.edge].connect_span or "")
+            if attempt.span and unconnected.all():
+                name = attempt
+            else:
+                if attempt.span:
+                    self.span(caller, attempt, at[unconnected], took[unconnected], failed[unconnected], hanging)
+                stays = ~unconnected if stays is None else stays & ~unconnected
+        if stays is not None:
             at, took, failed = at[stays], took[stays], failed[stays]
-        self.span(caller, node.client, at, took, failed, hanging)
+        self.span(caller, name, at, took, failed, hanging)
         spans = SpanBatch.of(draws, at, took, failed, stays)
-        self._span_buffer.leave(mark, caller, (node.client,), node, link, spans)
+        self._span_buffer.leave(mark, caller, (name,), node, link, spans)
 
     def round(self, process: Process, node: LoopNode, spans: SpanBatch, hanging: LinkKey | None, mark: int) -> None:
         """Record the spans of one round of a named loop. ``mark`` is from the buffer."""
@@ -90,7 +104,8 @@ class SpanRecorder:
     ) -> None:
         """Record the callee's spans. If the caller gave up at ``cut``, they end there, without error.
 
-        A crashing process loses its unfinished spans. ``mark`` is from the buffer.
+        A program that cancels its calls answers with an error, which gRPC does not count as the server's. A crashing
+        process loses its unfinished spans. ``mark`` is from the buffer.
         """
         if node.server is None:
             return
@@ -101,10 +116,12 @@ class SpanRecorder:
             at, took, failed = at[done], took[done], failed[done]
             cut = cut if cut is None else cut[done]
         if cut is not None:
-            over = at + took > cut
+            cancels = process.model is not None and process.model.cancel_calls
+            over = at + took > cut - (_CLOSE if cancels else 0.0)
             if over.any():
                 took = np.where(over, np.maximum(cut - at, 0.0), took)
-                failed = failed & ~over
+                answers = cancels and any(port.protocol == "http" for port in process.listeners)
+                failed = failed | over if answers else failed & ~over
         names = (node.server, *node.internal)
         for name in names:
             self.span(process, name, at, took, failed, hanging)
@@ -113,7 +130,10 @@ class SpanRecorder:
     def _describe_failure(self, node: CallNode, link: Link) -> str:
         """Return the error of a failed callee with the latest reason."""
         targets = [lane.target for lane in link.lanes if lane.target is not None]
-        if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in targets), ""):
+        name = node.operation.name
+        if answer := next(
+            (x.answer or x.flag_answers.get(name, "") or x.volume.answers.get(name, "") for x in targets), ""
+        ):
             return answer
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
         return describe_failure(node.operation.model.failure, said)

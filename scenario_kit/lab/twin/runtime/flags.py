@@ -46,6 +46,7 @@ class Active(NamedTuple):
     still_until: float = 0.0
     thrown: str = ""
     answer: str = ""
+    per_item: bool = False
 
     def compute_leak(self, before: float, calls: int) -> float:
         """Compute the bytes leaked after more calls: each adds a constant, and a share of the current amount."""
@@ -139,4 +140,6 @@ def _activate(effect: FlagEffect, value: float) -> Active:
         becomes=effect.replacement_operation,
         empties=effect.empty_responses,
         log=effect.log,
+        answer=effect.failure,
+        per_item=effect.per_item,
     )

@@ -9,14 +9,14 @@ import numpy as np
 from scenario_kit.lab.twin.call_tree.tree import CallNode, OperationNode
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.numeric.arrays import Floats, Ints
-from scenario_kit.lab.twin.numeric.batches import Batch, Result
+from scenario_kit.lab.twin.numeric.batches import ORDER, Batch, Result, order_items
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Crash, Process
 from scenario_kit.lab.twin.runtime import io_chaos
 from scenario_kit.lab.twin.runtime.flags import Active
-from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
+from scenario_kit.lab.twin.traces.span_buffer import ANSWER, SpanBuffer
 from scenario_kit.model.twin.component import Need
 from scenario_kit.model.twin.operation import Operation
 
@@ -35,6 +35,7 @@ def impair(
     """Apply background errors, unreachable flags, active effects, and IOChaos."""
     model = process.model
     salt, at, took, failed, _ = batch
+    process.flag_answers.pop(node.name, None)
     if node.model.flag_timeout_seconds and at.size and not process.flags_awaited:
         process.flags_awaited = True
         first = int(np.argmin(at))
@@ -53,11 +54,18 @@ def impair(
             took[part] += np.maximum(effect.still_until - at[part], 0.0)
         process.leak = effect.compute_leak(process.leak, int(np.count_nonzero(part)))
         if effect.error_share:
-            draws = streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
+            draws = (
+                order_items(batch.draws, effect.error_share)
+                if effect.per_item and ORDER in batch.draws
+                else streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
+            )
             hit = part & (draws < effect.error_share)
             failed[hit] = True
             if effect.thrown and hit.any():
                 span_buffer.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
+            elif effect.answer and hit.any():
+                process.flag_answers[node.name] = effect.answer
+                span_buffer.note(ANSWER, effect.answer, (at + took)[hit])
             for line in effect.log.splitlines() if hit.any() else ():
                 logs.error(process, line, (at + took)[hit], line)
     io_chaos.apply_io_chaos(process, node, batch, streams, logs)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
 from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.network.traffic_shaping import CONNECT_SECONDS
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.model.twin.component import Need
@@ -40,6 +41,7 @@ class StartupDependencies:
 
     def __init__(self, parameters: TwinDefinition) -> None:
         self._edges: dict[tuple[str, str], Edge] = {(e.caller, e.callee): e for e in reversed(parameters.edges)}
+        self._first_dial_seconds = parameters.constants.first_dial_seconds
         self._waiting: dict[tuple[str, str], _Waiting] = {}
 
     def edge(self, caller: str, callee: str) -> Edge:
@@ -80,7 +82,8 @@ class StartupDependencies:
             lanes, words = self._lanes(waiting.process, need, network)
             ready = min((lane.ready_at for lane in lanes if lane.outcome == ConnectionOutcome.OK), default=float("inf"))
             met = max(ready, waiting.since, waiting.unmet)
-            deadline = waiting.since + (need.wait_seconds if need.wait_seconds >= 0.0 else float("inf"))
+            patience = self._find_patience(waiting.process, need, lanes)
+            deadline = waiting.since + patience
             if met <= deadline and met != float("inf"):
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, met, met
             elif need.lazy and now >= deadline:
@@ -91,12 +94,25 @@ class StartupDependencies:
                 return StartState(waiting.unmet + start.exit_delay_seconds, False, need.code, words)
             elif now >= deadline or met != float("inf"):
                 words = self._put(waiting.process, need, words)
-                at = waiting.since + (need.wait_seconds or start.exit_delay_seconds)
-                return StartState(at, False, need.code, words)
+                at = waiting.since + (patience or start.exit_delay_seconds)
+                return StartState(max(at, waiting.unmet), False, need.code, words)
             else:
                 waiting.unmet = now
                 return StartState(float("inf"))
         return StartState(waiting.since, True)
+
+    def _find_patience(self, process: Process, need: Need, lanes: tuple[ConnectionLane, ...]) -> float:
+        """Return how long a process waits for a callee; one that would not notices late that it gets no answer."""
+        if need.wait_seconds < 0.0:
+            return float("inf")
+        if need.wait_seconds or any(lane.outcome != ConnectionOutcome.CONNECTION_TIMEOUT for lane in lanes):
+            return need.wait_seconds
+        edge = self._edges[process.component, need.callee]
+        if edge.connect_timeout_seconds < 0.0:
+            return edge.connect_attempts * (edge.timeout_seconds or CONNECT_SECONDS)
+        return edge.connect_timeout_seconds or (
+            self._first_dial_seconds if edge.protocol == "grpc" else CONNECT_SECONDS
+        )
 
     def _put(self, process: Process, need: Need, words: str) -> str:
         address = read_address(self._edges[process.component, need.callee].address, process)

@@ -20,7 +20,7 @@ from scenario_kit.lab.twin.traces.attributes import (
     record_events,
 )
 from scenario_kit.lab.twin.traces.hung_calls import EndedSpans
-from scenario_kit.lab.twin.traces.span_buffer import Frame, Note, SpanBuffer, SpanSample, make_span_id
+from scenario_kit.lab.twin.traces.span_buffer import ANSWER, Frame, Note, SpanBuffer, SpanSample, make_span_id
 from scenario_kit.model.runtime.trace import Scalar, Span, Trace
 from scenario_kit.model.twin.edge import Edge
 
@@ -161,7 +161,10 @@ def _find_reason(sample: SpanSample, fact: _Fact, facts: Sequence[_Fact], end: f
     inside = [f for f in facts if f.failed and f.frame.parent == number]
     if notes and (isinstance(fact.frame.node, CallNode) or not inside):
         return notes[0].outcome, notes[0].text, notes[0].thrown
-    return _find_reason(sample, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "", "")
+    if not inside:
+        return "", "", ""
+    outcome, text, thrown = _find_reason(sample, inside[-1], facts, inside[-1].at + inside[-1].took)
+    return "failure" if outcome == ANSWER else outcome, text, thrown
 
 
 def _is_at(note: Note, end: float) -> bool:

@@ -13,7 +13,7 @@ from scenario_kit.lab.twin.call_tree.routes import find_route
 from scenario_kit.lab.twin.call_tree.spans import SpanName
 from scenario_kit.lab.twin.call_tree.tree import CallNode, ConsumerNode, OperationNode
 from scenario_kit.lab.twin.process.process import Process
-from scenario_kit.lab.twin.traces.span_buffer import Frame
+from scenario_kit.lab.twin.traces.span_buffer import ANSWER, Frame
 from scenario_kit.model.runtime.trace import Scalar, SpanEvent
 from scenario_kit.model.twin.edge import Edge
 
@@ -91,7 +91,7 @@ class Circumstance(NamedTuple):
     def words(self) -> str:
         """The error: the one returned by a callee, or the one received by a caller."""
         node = self.frame.node
-        if self.thrown:
+        if self.thrown or self.outcome == ANSWER:
             return self.text
         own = node.model.failure if isinstance(node, OperationNode) else ""
         return own.replace("{cause}", self.text) or self.text

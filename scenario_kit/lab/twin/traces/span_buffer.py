@@ -28,6 +28,8 @@ from scenario_kit.model.runtime.trace import SpanRef
 
 #: The maximum number of traces kept, in whole ticks.
 TRACES = 2000
+#: The outcome of a call whose callee says itself why it failed, whatever its operation says of failures.
+ANSWER = "answer"
 #: The maximum number of records whose producer span is kept until they are consumed.
 _RECORDS = 4096
 #: The number of ticks for which the presence of a collector is kept.

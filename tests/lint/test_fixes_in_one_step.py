@@ -126,23 +126,6 @@ def test_policy_that_makes_up_for_another_is_a_repair(fault: str, reported: int,
     assert len(found) == reported
 
 
-@pytest.mark.parametrize(
-    ("reason", "reported"),
-    [
-        ("{from} is what makes {to} fail, number {i}", 1),
-        ("an error of {from} is passed on to whoever asks, as in case {i}", 1),
-        ("", 0),
-    ],
-)
-def test_reasons_from_a_template_are_reported(reason: str, reported: int, tmp_path: Path) -> None:
-    def change(spec: Spec) -> None:
-        for i, edge in enumerate(spec["groundTruth"]["propagation"]):
-            if reason:
-                edge["because"] = reason.format(i=i, **edge)
-
-    assert len(find(scenario(change, tmp_path), "SK456")) == reported
-
-
 @pytest.mark.parametrize("alert_class", ["MayFire", "MustNotFire"])
 def test_alert_about_a_kind_that_the_app_lacks(alert_class: str, tmp_path: Path) -> None:
     def change(spec: Spec) -> None:

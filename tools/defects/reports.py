@@ -63,17 +63,6 @@ def solution_that_shields_the_collector(subject: Subject) -> Iterator[Defect]:
     yield _also(subject, {"create": policy}, f"the first solution also shields {target}")
 
 
-@kind("SK456")
-def reasons_from_a_template(subject: Subject) -> Iterator[Defect]:
-    """Each edge has the same reason, with the names of its ends and a number."""
-    document, spec = subject.copy()
-    edges = spec["groundTruth"].get("propagation", [])
-    needs(len(edges) > 2, "it has two edges at most")
-    for i, edge in enumerate(edges):
-        edge["because"] = f"{edge['from']} is what makes {edge['to']} fail, in step {i}"
-    yield Defect("a template of reasons", document)
-
-
 @kind("SK610")
 def suppression_for_a_sign(subject: Subject) -> Iterator[Defect]:
     """A permitted suppression gives a full stop as its reason."""

@@ -60,7 +60,6 @@ def check_repeated(case: LintContext) -> Iterator[Problem]:
 def check_unexplained(case: LintContext) -> Iterator[Problem]:
     edges = case.scenario.spec.ground_truth.propagation
     reported: dict[str, list[int]] = defaultdict(list)
-    templates: dict[str, list[int]] = defaultdict(list)  # without the names of the ends
     for i, edge in enumerate(edges):
         place: Place = (*_PLACE, i, "because")
         words = _WORD.findall(edge.because.casefold())
@@ -71,10 +70,7 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, edge.because or "nothing", "how the one affects the other")
         else:
             reported[" ".join(words)].append(i)
-            ends = set(_WORD.findall(f"{edge.from_} {edge.to}".casefold()))
-            templates[" ".join(word for word in words if word not in ends)].append(i)
-    same = [numbers for numbers in reported.values() if _is_repeated(edges, numbers)]
-    for numbers in same or [numbers for numbers in templates.values() if len(numbers) > _SHARED]:
+    for numbers in filter(lambda numbers: _is_repeated(edges, numbers), reported.values()):
         message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"
         place = (*_PLACE, numbers[1], "because")
         yield Problem(place, message, edges[numbers[1]].because, "a specific reason for each step")

@@ -7,7 +7,7 @@ pod is affected once the daemon has pointed it at this server (``SetDNSServer``)
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import grpc
@@ -89,6 +89,8 @@ class ChaosNameServer:
         found = {f"{pod.namespace}/{pod.name}": self._uid_of(pod.namespace, pod.name) for pod in request.pods}
         if missing := sorted(name for name, uid in found.items() if uid is None):
             return f"no such pod: {', '.join(missing)}"
+        if invalid := _find_invalid_pattern(request.patterns):
+            return invalid
         uids = [uid for uid in found.values() if uid is not None]
         arguments = {"action": request.action, "patterns": list(request.patterns)}
         with self._lock:
@@ -103,6 +105,22 @@ class ChaosNameServer:
             for uid in self._concerned.pop(request.name, ()):
                 self._effect_store.remove(EffectKey(KIND, uid))
         return ""
+
+
+def _find_invalid_pattern(patterns: Sequence[str]) -> str:
+    """Return the server's message for patterns that its trie refuses; empty if it takes all."""
+    seen: set[str] = set()
+    for pattern in patterns:
+        if not pattern:
+            return "schema pattern  or rule true can't be empty"
+        # A name ends with a dot, so the server adds each pattern without star with one, too.
+        for word in (pattern,) if "*" in pattern else (pattern, f"{pattern}."):
+            if "*" in word[:-1]:
+                return f"insert into schema selector: pattern {word} not valid"
+            if word in seen:
+                return f"insert into schema selector: pattern {word} already exists"
+            seen.add(word)
+    return ""
 
 
 def build_objects(namespace: str) -> tuple[Object, Object]:

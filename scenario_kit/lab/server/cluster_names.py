@@ -40,7 +40,7 @@ class ClusterNames:
 
     def resolve(self, host: str, home: str) -> NameLookup:
         """Resolve a name from a pod in the namespace ``home``: with the search domains first, then as given."""
-        for name in list_attempts(host, home):
+        for name in list_attempts(host.lower(), home):
             outcome, addresses = self._ask(name, 0)
             if addresses:
                 return NameLookup(addresses)

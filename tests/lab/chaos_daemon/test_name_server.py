@@ -83,6 +83,26 @@ def test_unknown_pod_is_refused(manager: Manager, effect_store: EffectStore) -> 
     assert _held(effect_store) == {}
 
 
+@pytest.mark.parametrize(
+    ("patterns", "message"),
+    [
+        (("cart*", "ca?t", "cart.shop", "[a-c]art*"), ""),
+        (("*cart",), "insert into schema selector: pattern *cart not valid"),
+        (("ca*t*",), "insert into schema selector: pattern ca*t* not valid"),
+        (("cart", "cart"), "insert into schema selector: pattern cart already exists"),
+        (("cart", "cart."), "insert into schema selector: pattern cart. already exists"),
+        (("cart*", "cart*"), "insert into schema selector: pattern cart* already exists"),
+        (("",), "schema pattern  or rule true can't be empty"),
+    ],
+)
+def test_patterns_that_the_server_refuses(
+    manager: Manager, effect_store: EffectStore, patterns: tuple[str, ...], message: str
+) -> None:
+    answer = manager.set("one", "cart-1", "error", patterns)
+    assert (answer.result, answer.msg) == (not message, message)
+    assert bool(_held(effect_store)) is not bool(message)
+
+
 def test_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, effect_store: EffectStore) -> None:
     manager.set("one", "cart-1")
     effect_store.forget_container("u1", "containerd://a")

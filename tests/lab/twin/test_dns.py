@@ -18,7 +18,9 @@ FULL = "cart.shop.svc.cluster.local"
         ("cart", [], True, True),
         ("cart", [FULL], True, True),
         ("cart", [f"{FULL}."], True, True),
-        ("CART", ["Cart.*"], True, True),
+        ("CART", ["CART.*"], True, True),
+        ("CART", ["cart.*"], False, False),  # the server compares names and patterns as they are
+        ("cart", ["Cart.*"], False, False),
         ("cart", ["ca*"], True, True),
         ("cart", ["cart.shop.svc.cluster.loca?"], True, True),
         ("cart", ["cart"], False, False),  # what is asked for is the full name

@@ -3,7 +3,7 @@
 A name with fewer than five dots is tried with the search domains of the pod's namespace first, as in the
 ``/etc/resolv.conf`` of Kubernetes. A failed attempt leads to the next, so an error matters only for the attempt that
 would succeed; a random address is used wherever it comes first. Patterns: a star at the end, a question mark for any
-character. See docs/fidelity.md.
+character, in the case of the names. See docs/fidelity.md.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ class WrongAnswers(NamedTuple):
     def misleads(self, host: str, namespace: str) -> bool:
         """Return whether a program in that namespace gets a wrong answer for ``host``."""
         attempts = list_attempts(host, namespace)
-        true = next((name for name in attempts if name == qualify_name(host, namespace)), attempts[-1])
+        true = next((name for name in attempts if name.lower() == qualify_name(host, namespace)), attempts[-1])
         concerned = attempts[: attempts.index(true) + 1] if self.random else (true,)
         return any(self._means(name) for name in concerned)
 
     def _means(self, name: str) -> bool:
-        patterns = [p.lower() for p in self.patterns]
-        return not patterns or any(
-            fnmatchcase(name, p) or ("*" not in p and fnmatchcase(name, p + ".")) for p in patterns
+        return not self.patterns or any(
+            fnmatchcase(name, p) or ("*" not in p and fnmatchcase(name, p + ".")) for p in self.patterns
         )
 
 
@@ -89,12 +88,11 @@ def list_readings(host: str, namespace: str) -> tuple[tuple[str, str, str], ...]
 
 
 def list_attempts(host: str, namespace: str) -> tuple[str, ...]:
-    """List the fully qualified names tried in sequence."""
-    name = host.lower()
-    if name.endswith("."):
-        return (name,)
-    searched = [".".join((name, *part, "")) for part in ((namespace, *DOMAIN), DOMAIN, DOMAIN[1:])]
-    return (*searched, f"{name}.") if name.count(".") < _DOTS else (f"{name}.", *searched)
+    """List the fully qualified names tried in sequence, in the case of the host."""
+    if host.endswith("."):
+        return (host,)
+    searched = [".".join((host, *part, "")) for part in ((namespace, *DOMAIN), DOMAIN, DOMAIN[1:])]
+    return (*searched, f"{host}.") if host.count(".") < _DOTS else (f"{host}.", *searched)
 
 
 def find_alias(pod: Object, host: str) -> str:

@@ -90,12 +90,11 @@ def _format_caution(delay: _Delay, workload: Object) -> str:
     kinds = [kind for kind in _THEN if kind in {k for k, _, _ in hasty}]
     waits = min(patience for _, patience, _ in hasty)
     bound = min(patience / messages for _, patience, messages in hasty) - delay.jitter
-    where = "" if delay.proxy is None else ", in a real cluster: the proxy of the lab lets probes pass"
     instead = f"; a delay below {bound:g} s leaves it slow" if bound > 0 else ""
     return (
         f"{' and '.join(kinds)} of {format_reference(workload)} wait{'s' * (len(kinds) == 1)} {waits} s, less than "
         f"an answer "
-        f"takes: {' and '.join(dict.fromkeys(_THEN[k] for k in kinds))}, and callers see errors{where}{instead}"
+        f"takes: {' and '.join(dict.fromkeys(_THEN[k] for k in kinds))}, and callers see errors{instead}"
     )
 
 

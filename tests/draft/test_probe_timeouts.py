@@ -55,7 +55,7 @@ def http(delay: str = "3s", **spec: Any) -> Fault:
          "callers see errors; a delay below 0.8 s leaves it slow"),
         (net("400ms", "200ms"), {"livenessProbe": {"grpc": {"port": 80}}}, "a delay below 0.3 s"),
         (http(), {"readinessProbe": HTTP},
-         "callers see errors, in a real cluster: the proxy of the lab lets probes pass; a delay below 1 s leaves it"),
+         "callers see errors; a delay below 1 s leaves it"),
     ],
 )  # fmt: skip
 def test_delay_beyond_probe_timeout_is_reported(made: Fault, probes: dict[str, Any], message: str) -> None:

@@ -389,6 +389,11 @@ def chaos_decoy(manifest: Object) -> Callable[[Spec], Any]:
         (experiment(duration="10 minutes"), "must be text that matches", ""),
         (experiment(mode="fixed"), "`mode: fixed` needs a number", "add `value`"),
         (experiment(gracePeriod=-1), "at least 0", ""),
+        (
+            experiment("NetworkChaos", action="delay", direction="to", delay={"latency": "0.5s"}),
+            "cannot use `delay.latency`",
+            "in another unit",
+        ),
         (experiment("Schedule"), "lacks the required field `schedule`", ""),
         (
             experiment("TimeChaos", action="shift", timeOffset="-1h"),

@@ -25,6 +25,7 @@ from scenario_kit.lab.chaos_daemon.network import (
     parse_traffic_rule,
 )
 from scenario_kit.model import ContainerEffect
+from scenario_kit.model.chaos.times import parse_whole_seconds
 
 Intent = Literal["Apply", "Recover", ""]
 
@@ -178,6 +179,8 @@ class DaemonHandlers:
         reply = {**self._process(request), "statusCode": 200}
         if not rules:
             return CallOutcome("Recover", lambda: self._effect_store.remove(key), reply)
+        if misread := _find_misread_delay(rules):
+            return CallOutcome("", _do_nothing, {**reply, "statusCode": 400, "error": misread})
         arguments = {"rules": rules, "proxyPorts": list(request.proxy_ports), "tls": bool(request.tls)}
         effect = _build_effect(target, "HTTP", arguments)
         return CallOutcome("Apply", lambda: self._effect_store.put(key, effect), reply)
@@ -232,6 +235,17 @@ class DaemonHandlers:
         }
 
 
+def _find_misread_delay(rules: Sequence[Mapping[str, Any]]) -> str:
+    """Return the proxy's error for a delay that it cannot parse; empty if it can parse all."""
+    for rule in rules:
+        delay = (rule.get("actions") or {}).get("delay")
+        try:
+            parse_whole_seconds(str(delay)) if delay is not None else None
+        except ValueError as error:
+            return str(error)
+    return ""
+
+
 def _do_nothing() -> None:
     """Change nothing."""
 
@@ -264,6 +278,7 @@ def _parse_flags(text: str) -> dict[str, Any]:
             result[name] = _parse_number(value) if value else True
         elif name:
             result[name] = _parse_number(word)
+            name = ""  # a flag has one value: of `--size 256 MB`, the stressor reads 256
     return result
 
 

@@ -6,16 +6,12 @@ container other than its root. An effect ends with recovery, toda's process, or 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
+from scenario_kit.model.chaos.times import parse_whole_seconds
 
-#: Durations as parsed by the injector: integers with units, no fractions.
-_DURATION: Final = re.compile(r"(?:\d{1,18}\s*(?:ns|us|ms|s|m|h)\s*)+")
-_PART: Final = re.compile(r"(\d{1,18})\s*(ns|us|ms|s|m|h)")
-_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _FAILED: Final = "toda startup takes too long or an error occurs: "
 _MISREAD: Final = "toda update RPC failed: [-32602] Invalid params: "
 
@@ -56,6 +52,7 @@ def parse_actions(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _parse_seconds(text: str) -> float:
-    if _DURATION.fullmatch(text) is None:
-        raise Failed(f"{_MISREAD}{text!r} is no duration")
-    return sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    try:
+        return parse_whole_seconds(text)
+    except ValueError as error:
+        raise Failed(f"{_MISREAD}{error}") from error

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from scenario_kit.model import NetworkEffect
-from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.chaos.times import is_passed_to_tc, parse_tc_seconds
 
 #: The real daemon's default device.
 DEFAULT_DEVICE = "eth0"
 #: Rates in the notation of Chaos Mesh and tc(8).
 _RATE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgt]?)(i?)(bit|bps))?", re.IGNORECASE)
+_REFUSED: Final = "error code: exit status 1, msg: "
 
 
 class NotSimulated(ValueError):
@@ -61,10 +62,11 @@ def parse_address_set(message: Any) -> AddressSet:
 def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     """Parse a ``Tc`` message, a rule for the pod's egress.
 
-    Correlation and queue limits in packets are ignored: the simulated network has no packets.
+    Queue limits in packets are ignored: the simulated network has no packets.
 
     Raises:
         ValueError: the block for the type is missing, or a duration or rate is.
+        Failed: tc refuses the arguments.
         NotSimulated: a filter on protocol or ports.
     """
     _refuse_ports(message.protocol, *(getattr(message, name, "") for name in ("source_port", "egress_port")))
@@ -79,19 +81,39 @@ def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     else:
         if not message.HasField("netem"):
             raise ValueError("type NETEM requires netem")
-        netem = message.netem
-        delay = parse_seconds(netem.time)
-        effect = msgspec.structs.replace(
-            effect,
-            delay=delay,
-            jitter=parse_seconds(netem.jitter) if delay else 0.0,  # tc accepts jitter only with a delay
-            prompt=_compute_prompt_percent(netem.reorder, netem.gap) if delay else 0.0,
-            loss=_parse_percent(netem.loss),
-            duplicate=_parse_percent(netem.duplicate),
-            corrupt=_parse_percent(netem.corrupt),
-            rate=parse_rate(netem.rate),
-        )
+        effect = _parse_netem(effect, message.netem)
     return NetworkRule(effect, (message.ipset,) if message.ipset else ())
+
+
+def _parse_netem(effect: NetworkEffect, netem: Any) -> NetworkEffect:
+    """Add what the daemon's arguments make tc do."""
+    delayed = is_passed_to_tc(netem.time)
+    jitter = _parse_time(netem.jitter) if delayed and is_passed_to_tc(netem.jitter) else 0.0
+    found = msgspec.structs.replace(
+        effect,
+        delay=_parse_time(netem.time) if delayed else 0.0,
+        jitter=jitter,
+        jitter_correlation=_read_percent(netem, "delay_corr") if jitter else 0.0,
+        reorder=_read_percent(netem, "reorder") if delayed else 0.0,
+        reorder_correlation=_read_percent(netem, "reorder_corr") if delayed else 0.0,
+        gap=int(netem.gap) if delayed else 0,
+        loss=_read_percent(netem, "loss"),
+        loss_correlation=_read_percent(netem, "loss_corr"),
+        duplicate=_read_percent(netem, "duplicate"),
+        corrupt=_read_percent(netem, "corrupt"),
+        corrupt_correlation=_read_percent(netem, "corrupt_corr"),
+        rate=parse_rate(netem.rate),
+    )
+    if not delayed and not netem.limit and not netem.rate and not (found.loss or found.duplicate or found.corrupt):
+        raise Failed(f'{_REFUSED}What is ""?')
+    return found
+
+
+def _parse_time(text: str) -> float:
+    try:
+        return parse_tc_seconds(text)
+    except ValueError as error:
+        raise Failed(f"{_REFUSED}{error}") from error
 
 
 def parse_filter_rule(pod_uid: str, message: Any) -> NetworkRule:
@@ -135,18 +157,9 @@ def list_members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tupl
     return tuple(sorted(found))
 
 
-def _parse_percent(value: float) -> float:
+def _read_percent(netem: Any, name: str) -> float:
     # Percentages arrive as 32-bit floats: 12.3 as 12.30000019.
-    return round(float(value), 4)
-
-
-def _compute_prompt_percent(reorder: float, gap: int) -> float:
-    """Return the percentage of packets that netem sends at once: after ``gap - 1`` delayed ones, each with ``reorder``.
-
-    Source: tc-netem(8), and ``netem_enqueue`` in Linux' net/sched/sch_netem.c.
-    """
-    share = min(_parse_percent(reorder), 100.0) / 100.0
-    return 100.0 / (max(gap, 1) - 1 + 1.0 / share) if share > 0.0 else 0.0
+    return round(float(getattr(netem, name, 0.0)), 4)
 
 
 def _refuse_ports(*filters: str) -> None:

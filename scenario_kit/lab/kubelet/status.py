@@ -177,6 +177,8 @@ def _process_exits(ctx: PodContext, now: float) -> None:
 def _prepare_sandbox(ctx: PodContext, now: float) -> bool:
     """Mount volumes and set up the network; mounted volumes stay mounted."""
     if ctx.status.get("podIP"):
+        if ctx.memory.ready_from is None:  # the kubelet has been restarted
+            ctx.memory.ready_from = now
         return True
     if ctx.memory.mount_due is not None and now < ctx.memory.mount_due:
         return False
@@ -188,7 +190,7 @@ def _prepare_sandbox(ctx: PodContext, now: float) -> bool:
         ctx.memory.mount_failures += 1
         ctx.memory.mount_due = now + wait
         return False
-    ctx.memory.mount_due = None
+    ctx.memory.mount_due, ctx.memory.ready_from = None, now
     address = ctx.status.get("hostIP", "") if ctx.spec.get("hostNetwork") else ctx.ip
     ctx.status["podIP"], ctx.status["podIPs"] = address, [{"ip": address}]
     return True

@@ -176,9 +176,9 @@ class Twin:
         """Return whether a probe of a running container succeeds."""
         return self._probes.answers(self._effects, pod, container, port, path, now)
 
-    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+    def lag(self, pod: Object, container: str, port: int, path: str | None, now: float) -> Lag:
         """Return the latency of a successful probe that begins at ``now``."""
-        return self._probes.lag(self._network, pod, container, path, now)
+        return self._probes.lag(self._network, pod, container, port, path, now)
 
     def _links(self, start: float, end: float) -> dict[LinkKey, Link]:
         """Return the links of every process with the flags' effects; flags are evaluated first, since they may

@@ -12,8 +12,9 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
 
     ``drop`` rules come from partitions (``direction`` INPUT or OUTPUT); the others shape outgoing traffic. ``peers``
     are CIDRs, empty for all. Percentages are 0–100, times are in seconds, the rate in bytes/s. ``burst`` bytes pass at
-    once after a silence, and at most ``queue`` bytes wait, any number if it is 0. ``prompt`` is the percentage of
-    packets without delay.
+    once after a silence, and at most ``queue`` bytes wait, any number if it is 0. After ``gap`` - 1 packets with a
+    delay, ``reorder`` is the percentage of those without. Correlations are the percentages by which a packet's random
+    number depends on the last one.
     """
 
     pod_uid: str
@@ -21,10 +22,15 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
     peers: tuple[str, ...] = ()
     delay: float = 0.0
     jitter: float = 0.0
-    prompt: float = 0.0
+    jitter_correlation: float = 0.0
+    reorder: float = 0.0
+    reorder_correlation: float = 0.0
+    gap: int = 0
     loss: float = 0.0
+    loss_correlation: float = 0.0
     duplicate: float = 0.0
     corrupt: float = 0.0
+    corrupt_correlation: float = 0.0
     rate: float = 0.0
     burst: float = 0.0
     queue: float = 0.0

@@ -32,8 +32,9 @@ MODELLED: Final[Mapping[str, frozenset[str]]] = {
     "KernelChaos": frozenset(),
     "NetworkChaos": frozenset(
         {
-            "bandwidth.buffer", "bandwidth.limit", "bandwidth.rate", "corrupt.corrupt", "delay.jitter", "delay.latency",
-            "delay.reorder.gap", "delay.reorder.reorder", "device", "direction", "externalTargets", "loss.loss",
+            "bandwidth.buffer", "bandwidth.limit", "bandwidth.rate", "corrupt.correlation", "corrupt.corrupt",
+            "delay.correlation", "delay.jitter", "delay.latency", "delay.reorder.correlation", "delay.reorder.gap",
+            "delay.reorder.reorder", "device", "direction", "externalTargets", "loss.correlation", "loss.loss",
             "rate.rate", "target.mode", "target.selector.*", "target.value", "targetDevice",
         }
     ),
@@ -49,12 +50,8 @@ MODELLED: Final[Mapping[str, frozenset[str]]] = {
 
 WITHOUT_EFFECT: Final[Mapping[str, frozenset[str]]] = {
     "JVMChaos": frozenset({"port", "pid"}),
-    "NetworkChaos": frozenset(
-        {
-            "corrupt.correlation", "delay.correlation", "delay.reorder.correlation", "duplicate.*", "loss.correlation",
-        }
-    ),
-}  # fmt: skip
+    "NetworkChaos": frozenset({"duplicate.*"}),
+}
 
 #: Fields that the lab does not implement, and why.
 UNMODELLED: Final[Mapping[str, Mapping[str, str]]] = {
@@ -124,9 +121,6 @@ def find_blind_fields(obj: Object) -> Iterator[Blind]:
     for field, value in _list_set(spec):
         if (what := known.get(field)) or (what := _explain_value(kind, field, value)):
             yield Blind(kind, field, value, what)
-    for condition, field, value, what in _list_absent(kind, spec):
-        if condition:
-            yield Blind(kind, field, value, what)
 
 
 def _explain_value(kind: str, field: str, value: Any) -> str:
@@ -137,11 +131,6 @@ def _explain_value(kind: str, field: str, value: Any) -> str:
 
 def _explain_share(value: Any) -> str:
     return "a share of the memory of a real node" if str(value).strip().endswith("%") else ""
-
-
-def _explain_first(value: Any) -> str:
-    # The twin kills the program when the container's memory is full, by any cause.
-    return "a stressor that a kernel kills before the program" if isinstance(value, int) and value > 0 else ""
 
 
 def _explain_ports(value: Any) -> str:
@@ -168,7 +157,6 @@ def _explain_stack(value: Any) -> str:
 
 _VALUES: Final[Mapping[tuple[str, str], Callable[[Any], str]]] = {
     ("StressChaos", "stressors.memory.size"): _explain_share,
-    ("StressChaos", "stressors.memory.oomScoreAdj"): _explain_first,
     ("HTTPChaos", "code"): _explain_status,
     ("NetworkChaos", "externalTargets"): _explain_ports,
     ("NetworkChaos", "device"): _explain_device,
@@ -176,13 +164,6 @@ _VALUES: Final[Mapping[tuple[str, str], Callable[[Any], str]]] = {
     ("JVMChaos", "memType"): _explain_stack,
     ("TimeChaos", "clockIds"): _explain_clocks,
 }
-
-
-def _list_absent(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[bool, str, Any, str]]:
-    """Yield fields whose absence means something unimplemented."""
-    memory = (spec.get("stressors") or {}).get("memory") if kind == "StressChaos" else None
-    if isinstance(memory, Mapping):
-        yield not memory.get("size"), "stressors.memory.size", "none", "all memory of a real node"
 
 
 def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

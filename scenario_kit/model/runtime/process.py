@@ -49,10 +49,14 @@ class Stop(NamedTuple):
 
 
 class Lag(NamedTuple):
-    """The time that a probe waits for its connection, and in total for the response; may be infinite."""
+    """The time that a probe waits for its connection, and in total for the response; may be infinite.
+
+    ``status`` is that of an HTTP response on its way to the node, 0 if the connection is closed without one.
+    """
 
     connects: float = 0.0
     answers: float = 0.0
+    status: int = 200
 
 
 class Usage(NamedTuple):

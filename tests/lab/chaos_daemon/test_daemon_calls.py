@@ -70,7 +70,8 @@ def only_effect(running: Any) -> Any:
           "chains": [{"name": "INPUT/x", "direction": "INPUT", "ipsets": ["all_tgt"], "target": "DROP"}]},
          {"drop": True, "direction": "INPUT", "peers": ("10.0.0.7/32", "10.0.0.9/32")}),
         ({"chains": [{"name": "OUTPUT/x", "direction": "OUTPUT", "target": "DROP"}]}, {"drop": True}),
-        ({"tcs": [{"type": "NETEM", "netem": {"jitter": "10ms"}}]}, {}),
+        ({"tcs": [{"type": "NETEM", "netem": {"jitter": "10ms", "loss": 1, "loss_corr": 9}}]},
+         {"loss": 1.0, "loss_correlation": 9.0}),
     ],
 )  # fmt: skip
 def test_network_rules_are_recorded_and_removed(running: Any, sent: Any, expected: dict[str, Any]) -> None:
@@ -96,7 +97,7 @@ def test_network_call_replaces_all_rules(running: Any) -> None:
     [
         ("SetTcs", {"tcs": [{"type": "NETEM"}]}, "INVALID_ARGUMENT"),
         ("SetTcs", {"tcs": [{"type": "BANDWIDTH"}]}, "INVALID_ARGUMENT"),
-        ("SetTcs", {"tcs": [{"type": "NETEM", "netem": {"time": "fast"}}]}, "INVALID_ARGUMENT"),
+        ("SetTcs", {"tcs": [{"type": "NETEM", "netem": {"time": "fast"}}]}, "UNKNOWN"),
         ("SetTcs", {"tcs": [{**DELAY, "ipset": "nowhere"}]}, "UNKNOWN"),
         ("SetTcs", {"tcs": [{**DELAY, "protocol": "tcp"}]}, "UNIMPLEMENTED"),
         ("SetIptablesChains", {"chains": [{"name": "x", "target": "ACCEPT"}]}, "INVALID_ARGUMENT"),
@@ -168,6 +169,20 @@ def test_http_chaos_reuses_its_process_and_returns_200(running: Any) -> None:
     )
     assert (again.statusCode, again.instance, again.startTime) == (200, reply.instance, reply.startTime)
     assert list_effects(running).containers == ()
+
+
+@pytest.mark.parametrize(("delay", "status"), [("2s", 200), ("1m30s", 200), ("1.5s", 400)])
+def test_proxy_parses_whole_numbers_only(running: Any, delay: str, status: int) -> None:
+    rules = [{"target": "Request", "selector": {"port": 80}, "actions": {"delay": delay}}]
+    reply = running.call("ApplyHttpChaos", container_id=C1, rules=json.dumps(rules), proxy_ports=[80])
+    assert (reply.statusCode, bool(reply.error)) == (status, status != 200)
+    assert bool(list_effects(running).containers) is (status == 200)
+
+
+@pytest.mark.parametrize("flags", [" --workers 1 --size 256 MB", " --size 256"])
+def test_flag_has_one_word(running: Any, flags: str) -> None:
+    running.call("ExecStressors", target=C1, memoryStressors=flags)
+    assert only_effect(running).arguments["size"] == 256
 
 
 @pytest.mark.parametrize("empty", ["[]", "null"])

@@ -47,7 +47,7 @@ class Scripted:
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         return self.answering(container, port, path, now)
 
-    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+    def lag(self, pod: Object, container: str, port: int, path: str | None, now: float) -> Lag:
         return self.lags
 
 

@@ -51,18 +51,18 @@ class TestLiveness:
         b = bench(make_container(livenessProbe=probe, ports=[{"name": "http", "containerPort": 8080}]))
         b.processes.answering = lambda _c, _port, path, _now: path is None
         b.to(0)
-        b.to(19)
+        b.to(29)
         assert b.container()["restartCount"] == 0
-        b.to(20)
+        b.to(30)
         assert b.container()["restartCount"] == 1
         assert b.container()["lastState"]["terminated"]["exitCode"] == 143
         assert "Liveness probe failed: HTTP probe failed with statuscode: 404" in [e.message for e in b.events]
         assert "Container main failed liveness probe, will be restarted" in [e.message for e in b.events]
         # What a probe ends is started again at once, unless the end of the instance before was too short ago.
-        for second, restarts in ((51, 2), (81, 3), (111, 4)):
+        for second, restarts in ((61, 2), (91, 3), (121, 4)):
             b.to(second)
             assert (b.container()["restartCount"], b.waiting()) == (restarts, "")
-        b.to(141)
+        b.to(151)
         assert (b.container()["restartCount"], b.waiting()) == (4, "CrashLoopBackOff")
 
 
@@ -85,13 +85,17 @@ class TestStartup:
         b.to(10)
         assert b.container()["started"] is True
         assert b.container()["ready"] is True
+        assert "/live" not in requests, "at the next tick of its own timer"
+        b.to(20)
         assert "/live" in requests
 
     def test_budget_below_the_start_time_kills(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(startupProbe=self.PROBE))
         b.processes.answering = lambda *_: False
         b.to(0)
-        b.to(10)
+        b.to(14)
+        assert b.container()["restartCount"] == 0
+        b.to(15)
         assert b.container()["restartCount"] == 1
         assert "Container main failed startup probe, will be restarted" in [e.message for e in b.events]
 
@@ -161,4 +165,52 @@ def test_initial_delay_and_the_question(bench: Any, make_container: Any) -> None
     b.processes.answering = answering
     b.to(0)
     b.to(20)
-    assert requests == [(8080, "grpc:cart", 7), (8080, "grpc:cart", 17)]
+    assert requests == [(8080, "grpc:cart", 10), (8080, "grpc:cart", 20)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "times"),
+    [
+        ("livenessProbe", {"periodSeconds": 10}, [10, 20, 30, 40, 50, 60]),
+        ("livenessProbe", {}, [10, 20, 30, 40, 50, 60]),
+        ("livenessProbe", {"periodSeconds": 20, "initialDelaySeconds": 5}, [20, 40, 60]),
+        ("livenessProbe", {"periodSeconds": 20, "initialDelaySeconds": 30}, [40, 60]),
+        ("livenessProbe", {"periodSeconds": 10, "initialDelaySeconds": 50}, [60]),  # not yet at 50: it started later
+        ("readinessProbe", {"periodSeconds": 25}, [0, 25, 50]),  # and once as soon as the container has started
+        ("readinessProbe", {"periodSeconds": 50, "initialDelaySeconds": 1}, [50]),
+        ("readinessProbe", {"periodSeconds": 300, "initialDelaySeconds": 5}, []),
+        ("startupProbe", {"periodSeconds": 7}, [7]),  # it succeeds
+        ("startupProbe", {"periodSeconds": 7, "initialDelaySeconds": 20}, [21]),
+    ],
+)
+def test_probes_run_at_ticks_of_their_timer(
+    bench: Any, make_container: Any, kind: str, spec: Any, times: list[int]
+) -> None:
+    seen: list[float] = []
+    b = bench(make_container(**{kind: {"tcpSocket": {"port": 80}, **spec}}))
+    b.processes.answering = lambda _c, _p, _path, now: seen.append(now - T0) or True
+    b.to(0)
+    b.to(60)
+    assert seen == times
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (200, ""),
+        (204, ""),
+        (399, ""),
+        (404, "HTTP probe failed with statuscode: 404"),
+        (503, "HTTP probe failed with statuscode: 503"),
+        (0, 'Get "http://10.244.0.7:40/x": EOF'),
+    ],
+)
+def test_probe_sees_what_a_proxy_makes_of_the_response(
+    bench: Any, make_container: Any, status: int, message: str
+) -> None:
+    b = bench(make_container(readinessProbe={"httpGet": {"path": "/x", "port": 40}}))
+    b.processes.lags = Lag(status=status)
+    b.to(0)
+    unhealthy = [e.message for e in b.events if e.reason == "Unhealthy"]
+    assert unhealthy == ([f"Readiness probe failed: {message}"] if message else [])
+    assert b.container()["ready"] is not bool(message)

@@ -67,11 +67,18 @@ def test_a_pre_stop_command_that_sleeps_is_waited_for(bench: Any, make_container
         (Stop(6, 0), 30, 5, 11, 0),
         (Stop(6, 0), 8, 5, 8, 137),
         (DEAF, 10, 0, 10, 137),
-        (DEAF, 10, 60, 10, 137),
+        (DEAF, 10, 60, 12, 137),  # two seconds are left for SIGTERM, whatever the hook takes
+        (Stop(1, 0), 10, 60, 11, 0),
+        (DEAF, 1, 0, 2, 137),
+        (Stop(1, 0), 0, 60, 1, 0),  # no time for a hook
     ],
 )
-def test_deletion(bench: Any, make_container: Any, stop: Stop, grace: int, pre_stop: int, ends: int, code: int) -> None:
-    hook = {"lifecycle": {"preStop": {"sleep": {"seconds": pre_stop}}}} if pre_stop else {}
+@pytest.mark.parametrize("action", ["sleep", "exec"])
+def test_deletion(
+    bench: Any, make_container: Any, action: str, stop: Stop, grace: int, pre_stop: int, ends: int, code: int
+) -> None:
+    actions = {"sleep": {"seconds": pre_stop}, "exec": {"command": ["sh", "-c", f"sleep {pre_stop}"]}}
+    hook = {"lifecycle": {"preStop": {action: actions[action]}}} if pre_stop else {}
     b = bench(make_container(**hook))
     b.processes = Stoppable(stop)
     b.to(0)
@@ -87,18 +94,19 @@ def test_deletion(bench: Any, make_container: Any, stop: Stop, grace: int, pre_s
     assert [e.reason for e in b.events].count("Killing") == 1
 
 
-def test_liveness_probe_kills_after_grace_period(bench: Any, make_container: Any) -> None:
-    probe = {"tcpSocket": {"port": 80}, "periodSeconds": 2, "failureThreshold": 2}
+@pytest.mark.parametrize(("own", "ends"), [({}, 10), ({"terminationGracePeriodSeconds": 20}, 24)])
+def test_liveness_probe_kills_after_grace_period(bench: Any, make_container: Any, own: Object, ends: int) -> None:
+    probe = {"tcpSocket": {"port": 80}, "periodSeconds": 2, "failureThreshold": 2, **own}
     b = bench(make_container(livenessProbe=probe))
     b.processes = Stoppable(DEAF)
     b.pod["spec"]["terminationGracePeriodSeconds"] = 6
     b.processes.answering = lambda *_: False
     b.to(0)
-    b.to(2)
-    b.to(7)
+    b.to(4)
+    b.to(ends - 1)
     assert "running" in b.container()["state"]
     assert [e.reason for e in b.events].count("Unhealthy") == 2
-    b.to(8)
+    b.to(ends)
     assert b.container()["restartCount"] == 1
     assert b.container()["lastState"]["terminated"]["exitCode"] == 137
     assert [e.reason for e in b.events].count("Killing") == 1

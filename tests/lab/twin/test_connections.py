@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.network.connections import ConnectionLane
-from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.network.endpoints import Destination, Wire
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from tests.lab.twin.dialling import ADDRESS, CALLEE, PORT, Surroundings, between, edge, process
 from tests.lab.twin.net import endpoint, endpoints, policy, service
@@ -19,7 +19,9 @@ def test_channel_keeps_its_peer_despite_service_changes(protocol: str) -> None:
     around, there = between(protocol)
     opened = around.lane(0.0)
     around.behind.clear()
-    assert around.lane(15.0) == opened == ConnectionLane(ConnectionOutcome.OK, there, Wire(cut=False), 0.0, port=PORT)
+    front = Destination(ADDRESS, PORT)
+    expected = ConnectionLane(ConnectionOutcome.OK, there, Wire(cut=False), 0.0, port=PORT, front=front)
+    assert around.lane(15.0) == opened == expected
     around.served = False
     assert around.lane(10_000.0).target is there
     assert around.link(10_015.0).lanes[0].outcome == ConnectionOutcome.OK
@@ -76,7 +78,9 @@ def test_ended_peer_is_redialled() -> None:
     again = process("again", IP, protocol="sql", ready_at=40.0)
     around.start(again)
     assert around.lane(15.0, 30.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED), "it does not listen yet"
-    assert around.lane(30.0, 45.0) == ConnectionLane(ConnectionOutcome.OK, again, Wire(cut=False), 40.0, port=PORT)
+    front = Destination(ADDRESS, PORT)
+    expected = ConnectionLane(ConnectionOutcome.OK, again, Wire(cut=False), 40.0, port=PORT, front=front)
+    assert around.lane(30.0, 45.0) == expected
     assert around.lane(45.0).ready_at == 0.0
 
 
@@ -336,7 +340,7 @@ def test_port_taken_over_is_foreign_to_open_connections() -> None:
     around.lane(0.0)
     there.component = "other"
     assert around.lane(15.0) == ConnectionLane(
-        ConnectionOutcome.PROTOCOL_MISMATCH, there, Wire(cut=False), 0.0, port=PORT
+        ConnectionOutcome.PROTOCOL_MISMATCH, there, Wire(cut=False), 0.0, port=PORT, front=Destination(ADDRESS, PORT)
     )
 
 

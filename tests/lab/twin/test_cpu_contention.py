@@ -84,7 +84,7 @@ def _probe(cluster: TwinCluster, number: int = 60) -> list[float]:
     (pod,) = cluster.pods("api")
     for _ in range(number):
         cluster.run(TICK)
-        found.append(1000 * cluster.twin.lag(pod, "api", "grpc:", cluster.now + TICK * draws.random()).answers)
+        found.append(1000 * cluster.twin.lag(pod, "api", 9000, "grpc:", cluster.now + TICK * draws.random()).answers)
     return sorted(found)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.model import ContainerEffect
 from scenario_kit.model.kubernetes.image import is_tool
 from scenario_kit.model.runtime.process import ProcessStart
 from tests.lab.twin import tiny
@@ -121,3 +122,34 @@ def test_app_images_run_no_debug_commands(cluster: TwinCluster) -> None:
 )  # fmt: skip
 def test_tool_images_are_recognised(image: str, expected: bool) -> None:
     assert is_tool(image) is expected
+
+
+@pytest.mark.parametrize(
+    ("actions", "words", "code", "text", "seconds"),
+    [
+        ({"abort": True}, ("curl", "-sS", "http://gate/live"), 52, "Empty reply from server", 0.1),
+        ({"abort": True}, ("wget", "-qO-", "http://gate/live"), 1, "error getting response", 0.1),
+        ({"delay": "2s"}, ("curl", "-sS", "http://gate/live"), 0, "not simulated", 2.1),
+        ({"replace": {"code": 503}}, ("curl", "-sI", "http://gate/live"), 0, "HTTP/1.1 503 Service Unavailable", 0.1),
+        ({"replace": {"code": 503}}, ("wget", "-qO-", "http://gate/live"), 1, "503 Service Unavailable", 0.1),
+        ({"replace": {"code": 503}}, ("curl", "-sI", "http://gate/nowhere"), 0, "404 Not Found", 0.1),
+    ],
+)
+def test_requests_pass_the_proxy_of_a_pod(
+    cluster: TwinCluster, actions: dict[str, Any], words: tuple[str, ...], code: int, text: str, seconds: float
+) -> None:
+    (gate,) = cluster.pods("gate")
+    target = "Response" if "replace" in actions else "Request"
+    rule = {"target": target, "selector": {"port": 80, "code": 200}, "actions": actions}
+    cluster.stress = (
+        ContainerEffect(
+            kind="HTTP",
+            pod_uid=gate["metadata"]["uid"],
+            container_id=gate["status"]["containerStatuses"][0]["containerID"],
+            arguments={"rules": [rule], "proxyPorts": [80], "tls": False},
+        ),
+    )
+    started = run(cluster, *words)
+    found, output = read_result(started)
+    assert (found, started.listens_after_seconds) == (code, pytest.approx(seconds))
+    assert text in output

@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey, dial, read_address
-from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.network.endpoints import Destination, Wire
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.store_state import StoreState
@@ -56,7 +56,8 @@ def test_dial_outcome_depends_on_the_listener(
     if outcome == ConnectionOutcome.CONNECTION_REFUSED:
         assert lane == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
     else:
-        assert lane == ConnectionLane(outcome, there, Wire(cut=False), there.ready_at, port=PORT)
+        front = Destination(ADDRESS, PORT)
+        assert lane == ConnectionLane(outcome, there, Wire(cut=False), there.ready_at, port=PORT, front=front)
 
 
 @pytest.mark.parametrize(

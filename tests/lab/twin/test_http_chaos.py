@@ -6,6 +6,7 @@ import pytest
 
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
 from scenario_kit.model import ContainerEffect
+from scenario_kit.model.runtime.process import Lag
 from tests.lab.twin import tiny
 from tests.lab.twin.shop import rendered
 from tests.lab.twin.twin_cluster import TwinCluster
@@ -71,6 +72,65 @@ def test_delay_is_the_callers_and_not_the_callees(target: str) -> None:
     cluster.run(90.0)
     late = cluster.run(120.0)
     assert late.quantile(0.5, "users") > 1000 > 100 > late.quantile(0.95, "gate")
+
+
+def test_aborted_response_is_not_delayed() -> None:
+    cluster = tiny.start_cluster()
+    _intercept(cluster, _rule("Response", abort=True, delay="2s"))
+    cluster.run(90.0)
+    late = cluster.run(120.0)
+    assert (late.share("users", kind="CLIENT"), late.quantile(0.95, "users") < 1000) == (1.0, True)
+
+
+def test_delay_beyond_the_callers_timeout_fails_there_while_the_callee_still_serves() -> None:
+    edges = [dict(e, timeoutSeconds=3) if e["callee"] == "gate" else e for e in tiny.TWIN["edges"]]
+    for target in ("Request", "Response"):
+        cluster = tiny.start_cluster(edges=edges)
+        _intercept(cluster, _rule(target, delay="5s"))
+        cluster.run(90.0)
+        late = cluster.run(120.0)
+        assert late.share("users", kind="CLIENT") == 1.0
+        assert 2000 < late.quantile(0.5, "users") < 4000, "three seconds, by the buckets"
+        assert late.rate("gate", kind="SERVER") > 1.0
+        assert late.share("gate", kind="SERVER") == 0.0
+
+
+def test_proxy_in_the_callers_pod_handles_what_it_sends() -> None:
+    cluster = tiny.start_cluster()
+    _intercept(cluster, _rule(abort=True), workload="users")  # port 80 is that of the Service that it calls
+    cluster.run(90.0)
+    assert cluster.run(60.0).share("users", kind="CLIENT") == 1.0
+    _intercept(cluster, _rule(selector={"port": 81}, abort=True), ports=(81,), workload="users")
+    cluster.run(90.0)
+    assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ([_rule(abort=True)], Lag(0.0, 0.0, 0)),
+        ([_rule(delay="2s")], Lag(0.0, 2.0, 200)),
+        ([_rule("Response", delay="2s")], Lag(0.0, 2.0, 200)),
+        ([_rule("Response", replace={"code": 503})], Lag(0.0, 0.0, 503)),
+        ([_rule("Response", {"code": 500}, replace={"code": 503})], Lag(0.0, 0.0, 200)),
+        ([_rule("Response", {"code": 200}, abort=True)], Lag(0.0, 0.0, 0)),
+        ([_rule(selector={"path": "/li*"}, delay="2s")], Lag(0.0, 2.0, 200)),
+        ([_rule(selector={"path": "/[l]ive"}, delay="2s")], Lag(0.0, 0.0, 200)),  # no set of letters
+        ([_rule(selector={"path": "/read"}, abort=True)], Lag(0.0, 0.0, 200)),
+        ([_rule(selector={"method": "POST"}, abort=True)], Lag(0.0, 0.0, 200)),
+        ([_rule(selector={"port": 81}, abort=True)], Lag(0.0, 0.0, 200)),
+        ([_rule(delay="1s"), _rule("Response", abort=True), _rule("Response", delay="4s")], Lag(0.0, 1.0, 0)),
+    ],
+)
+def test_proxy_handles_probes(rules: list[dict[str, Any]], expected: Lag) -> None:
+    cluster = tiny.start_cluster(30.0)
+    _intercept(cluster, rules[0])
+    cluster.stress[0].arguments["rules"][:] = rules
+    cluster.run(15.0)
+    (pod,) = cluster.pods("gate")
+    assert cluster.twin.lag(pod, "gate", 80, "/live?full=1", cluster.now) == expected
+    assert cluster.twin.lag(pod, "gate", 80, None, cluster.now) == Lag(), "of TCP, it accepts the connection"
+    assert cluster.twin.lag(pod, "gate", 0, "exec:true", cluster.now) == Lag()
 
 
 def test_older_connections_escape_briefly_and_end_is_immediate() -> None:

@@ -14,7 +14,7 @@ HTTP, GRPC, TCP, EXEC = "/live", "grpc:", None, "exec:true"
 def _lag(cluster: TwinCluster, path: str | None, workload: str = "api") -> Lag:
     cluster.twin.observe(cluster.view())
     (pod,) = cluster.pods(workload)
-    return cluster.twin.lag(pod, workload, path, cluster.now)
+    return cluster.twin.lag(pod, workload, {"gate": 80}.get(workload, 9000), path, cluster.now)
 
 
 @pytest.mark.parametrize("path", [HTTP, GRPC, TCP, EXEC])

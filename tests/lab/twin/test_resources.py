@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.runtime.resources import compute_wait
+from scenario_kit.lab.twin.runtime.resources import Stress, compute_wait, parse_stress_size
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.twin_cluster import TICK, TwinCluster
@@ -131,7 +131,7 @@ def test_memory_stress_beyond_the_limit_kills() -> None:
         pod_uid=pod["metadata"]["uid"],
         container_id=container,
         kind="Stress",
-        arguments={"resource": "memory", "workers": 1, "size": "80MB"},
+        arguments={"resource": "memory", "workers": 4, "size": "80MB"},
     )
     cluster.stress = (effect,)
     cluster.version += 1
@@ -141,6 +141,45 @@ def test_memory_stress_beyond_the_limit_kills() -> None:
     dead = cluster.run(60.0)
     assert dead.share("gate", span="Api/Read", kind="CLIENT") == 1.0
     assert cluster.last.exits == []
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("256MB", 256e6),
+        ("256MiB", 256 * 2**20),
+        ("256M", 256e6),
+        ("256mi", 256 * 2**20),
+        ("1.5GB", 1.5e9),
+        ("1,000kb", 1e6),
+        ("512", 512.0),
+        ("512B", 512.0),
+        ("25%", 8 * 2.0**30),  # of the node's memory, not of the container's limit
+        ("0.5%", 0.16 * 2.0**30),
+        ("", 0.0),  # the stressor's own default
+        ("MB", 0.0),
+        ("much", 0.0),
+    ],
+)
+def test_size_of_a_memory_stressor(text: str, size: float) -> None:
+    assert parse_stress_size(text) == pytest.approx(size)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cores", "size"),
+    [
+        ({"resource": "cpu", "cpu": 4}, 4.0, 0.0),
+        ({"resource": "cpu", "cpu": 4, "cpu-load": 25}, 1.0, 0.0),
+        ({"resource": "cpu", "cpu": 4, "cpu-load": 0}, 0.0, 0.0),
+        ({"resource": "memory", "workers": 1, "size": "100MB"}, 0.0, 100e6),
+        ({"resource": "memory", "workers": 4, "size": "100MB"}, 0.0, 100e6),  # each takes its part
+        ({"resource": "memory", "workers": 2}, 0.0, 0.0),
+        ({"resource": "memory", "workers": 1, "size": 64}, 0.0, 64.0),
+    ],
+)
+def test_load_of_stressors(arguments: dict[str, Any], cores: float, size: float) -> None:
+    found = Stress([ContainerEffect(pod_uid="p", container_id="c", kind="Stress", arguments=arguments)])
+    assert (found.cores, found.bytes) == (cores, size)
 
 
 def test_users_wait_for_slow_answers_and_not_after_failures() -> None:

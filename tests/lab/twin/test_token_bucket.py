@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenario_kit.lab.twin.network.endpoints import TrafficShape
+from scenario_kit.lab.twin.network.packet_effects import TrafficShape
 from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
 from scenario_kit.lab.twin.numeric.serial_queue import Bucket
 from scenario_kit.model.twin.definition import TwinConstants

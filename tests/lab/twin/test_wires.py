@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.network.endpoints import Destination, Network, TrafficShape, Wire
+from scenario_kit.lab.twin.network.endpoints import Destination, Network, Wire
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
+from scenario_kit.lab.twin.network.packet_effects import TrafficShape
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from tests.lab.twin.dialling import process
 from tests.lab.twin.net import endpoint, endpoints, namespace_object, network, pod, policy, service
@@ -25,8 +26,12 @@ def effect(uid: str, *peers: str, **fields: Any) -> NetworkEffect:
     return NetworkEffect(pod_uid=uid, peers=peers, **fields)
 
 
-def between(*effects: NetworkEffect) -> Wire:
-    return network(HERE, THERE, *FRONT, effects=effects).wire(HERE, THERE, 8080)
+def between(*effects: NetworkEffect, front: Destination | None = None) -> Wire:
+    return network(HERE, THERE, *FRONT, effects=effects).wire(HERE, THERE, 8080, front=front)
+
+
+#: Where packets to ``front`` are addressed to: kube-proxy translates it on the node, outside of the sender's pod.
+SERVICE = Destination("10.96.0.1", 80)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +44,23 @@ def between(*effects: NetworkEffect) -> Wire:
         ({"corrupt": 40.0}, TrafficShape(loss=0.4)),  # a packet with a wrong checksum is thrown away by whoever gets it
         ({"loss": 50.0, "corrupt": 50.0}, TrafficShape(loss=0.75)),
         ({"loss": 1.0, "corrupt": 0.0}, TrafficShape(loss=0.01)),
+        ({"loss": 25.0, "loss_correlation": 50.0}, TrafficShape(loss=0.0694)),
+        ({"corrupt": 60.0, "corrupt_correlation": 75.0}, TrafficShape(loss=0.8116)),
+        ({"delay": 1.0, "jitter": 5.0}, TrafficShape(delay=1.0, jitter=2.147483647)),  # 32 bits of nanoseconds
+        ({"delay": 1.0, "jitter": 1.0, "jitter_correlation": 9.0},
+         TrafficShape(delay=1.0, jitter=1.0, jitter_correlation=9.0)),
+        ({"delay": 1.0, "reorder": 25.0}, TrafficShape(delay=1.0, prompt=0.25)),
+        ({"delay": 1.0, "reorder": 90.0, "gap": 1}, TrafficShape(delay=1.0, prompt=0.9)),
+        ({"delay": 1.0, "reorder": 50.0, "gap": 5}, TrafficShape(delay=1.0, prompt=1 / 6)),
+        ({"delay": 1.0, "reorder": 100.0, "gap": 1000}, TrafficShape(delay=1.0, prompt=0.001)),
+        ({"delay": 1.0, "reorder": 25.0, "reorder_correlation": 50.0}, TrafficShape(delay=1.0, prompt=0.0694)),
         ({"duplicate": 100.0}, TrafficShape()),  # the second copy of a segment changes nothing
         ({"rate": 1000.0}, TrafficShape(rate=1000.0)),
     ],
-)
+)  # fmt: skip
 def test_egress_traffic_is_shaped(fields: Any, expected: TrafficShape) -> None:
-    assert between(effect("here", **fields)) == Wire(False, pytest.approx(expected), None)
-    assert between(effect("there", **fields)) == Wire(False, None, pytest.approx(expected))
+    assert between(effect("here", **fields)) == Wire(False, pytest.approx(expected, abs=1e-4), None)
+    assert between(effect("there", **fields)) == Wire(False, None, pytest.approx(expected, abs=1e-4))
 
 
 @pytest.mark.parametrize("fields", [{"loss": 100.0}, {"corrupt": 100.0}, {"loss": 250.0}, {"corrupt": 101.0}])
@@ -88,28 +103,32 @@ def test_ingress_traffic_is_not_shaped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("uid", "direction", "peers", "cut"),
+    ("uid", "direction", "peers", "directly", "by_service"),
     [
-        ("here", "OUTPUT", ["10.0.0.2/32"], True),
-        ("here", "OUTPUT", ["10.0.0.2"], True),
-        ("here", "OUTPUT", ["10.0.0.0/24"], True),
-        ("here", "OUTPUT", ["10.0.0.3/32"], False),
-        ("here", "OUTPUT", ["10.0.0.3/32", "10.0.0.2/32"], True),
-        ("here", "OUTPUT", ["10.96.0.1/32"], True),  # they leave its pod for the Service
-        ("here", "OUTPUT", ["10.96.0.2/32"], False),
-        ("here", "INPUT", ["10.0.0.2/32"], True),
-        ("here", "INPUT", ["10.0.0.1/32"], False),
-        ("here", "INPUT", ["10.96.0.1/32"], True),  # answers come in from the Service
-        ("there", "INPUT", ["10.0.0.1/32"], True),
-        ("there", "INPUT", ["10.0.0.2/32"], False),
-        ("there", "INPUT", ["10.96.0.1/32"], False),
-        ("there", "OUTPUT", ["10.0.0.1/32"], True),
-        ("there", "OUTPUT", ["10.96.0.1/32"], False),
-        ("there", "OUTPUT", ["10.0.0.3/32"], False),
+        ("here", "OUTPUT", ["10.0.0.2/32"], True, False),  # a set of pods has not the address of their Service
+        ("here", "OUTPUT", ["10.0.0.2"], True, False),
+        ("here", "OUTPUT", ["10.0.0.0/24"], True, False),
+        ("here", "OUTPUT", ["10.0.0.3/32"], False, False),
+        ("here", "OUTPUT", ["10.0.0.3/32", "10.0.0.2/32"], True, False),
+        ("here", "OUTPUT", ["10.96.0.1/32"], False, True),  # they leave its pod for the Service
+        ("here", "OUTPUT", ["10.96.0.2/32"], False, False),
+        ("here", "INPUT", ["10.0.0.2/32"], True, False),
+        ("here", "INPUT", ["10.0.0.1/32"], False, False),
+        ("here", "INPUT", ["10.96.0.1/32"], False, True),  # answers come in from the Service
+        ("there", "INPUT", ["10.0.0.1/32"], True, True),
+        ("there", "INPUT", ["10.0.0.2/32"], False, False),
+        ("there", "INPUT", ["10.96.0.1/32"], False, False),
+        ("there", "OUTPUT", ["10.0.0.1/32"], True, True),
+        ("there", "OUTPUT", ["10.96.0.1/32"], False, False),
+        ("there", "OUTPUT", ["10.0.0.3/32"], False, False),
     ],
 )
-def test_partition_affects_selected_peers(uid: str, direction: str, peers: list[str], cut: bool) -> None:
-    assert between(effect(uid, *peers, direction=direction, drop=True)).cut is cut
+def test_partition_affects_selected_peers(
+    uid: str, direction: str, peers: list[str], directly: bool, by_service: bool
+) -> None:
+    rule = effect(uid, *peers, direction=direction, drop=True)
+    assert between(rule).cut is directly
+    assert between(rule, front=SERVICE).cut is by_service
 
 
 def test_effect_on_peers_spares_others() -> None:
@@ -117,24 +136,50 @@ def test_effect_on_peers_spares_others() -> None:
     assert found == Wire(False, TrafficShape(delay=0.5), None)
 
 
-def test_service_address_effects_apply_to_its_pods() -> None:
-    objects = (
-        HERE,
-        THERE,
-        service("headless", "None"),
-        endpoints("headless", endpoint("10.0.0.2")),
-        service("waiting", None),
-        endpoints("waiting", endpoint("10.0.0.2")),
-        service("other", "10.96.0.2", namespace="stores"),
-        endpoints("other", endpoint("10.0.0.2")),  # a slice of another namespace is none of its endpoints
-        service("second", "10.96.0.3"),
-        endpoints("second", {"addresses": ["10.0.0.8", "10.0.0.2"]}, {"conditions": {}}),
-        endpoints("second", suffix="-b"),
-        *FRONT,
-    )
-    for address, cut in (("10.96.0.2", False), ("10.96.0.3", True), ("10.96.0.1", True), ("10.96.0.9", False)):
-        rule = effect("here", f"{address}/32", direction="OUTPUT", drop=True)
-        assert network(*objects, effects=(rule,)).wire(HERE, THERE, 8080).cut is cut
+#: What the manager of Chaos Mesh programs for a selector of ``here`` and a target of ``there``.
+TO_PEER = effect("here", "10.0.0.2/32", delay=1.0)
+FROM_PEER = effect("there", "10.0.0.1/32", delay=2.0)
+
+
+@pytest.mark.parametrize(
+    ("effects", "directly", "by_service"),
+    [
+        ((TO_PEER,), (1.0, 0.0), (0.0, 0.0)),
+        ((FROM_PEER,), (0.0, 2.0), (0.0, 2.0)),  # answers go to the caller's own address
+        ((TO_PEER, FROM_PEER), (1.0, 2.0), (0.0, 2.0)),
+    ],
+)
+def test_direction_of_a_target(
+    effects: tuple[NetworkEffect, ...], directly: tuple[float, float], by_service: tuple[float, float]
+) -> None:
+    for front, expected in ((None, directly), (SERVICE, by_service)):
+        found = between(*effects, front=front)
+        assert tuple(shape.delay if shape else 0.0 for shape in (found.out, found.back)) == expected
+
+
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        # Every rule without peers delays a packet in turn, but one class of packets has one rule: the last one set.
+        ([("", 0.1), ("", 0.2)], 0.3),
+        ([("", 0.1), ("10.0.0.2/32", 0.2)], 0.3),
+        ([("10.0.0.2/32", 0.2), ("10.0.0.0/24", 0.5)], 0.5),
+        ([("10.0.0.0/24", 0.5), ("10.0.0.2/32", 0.2)], 0.2),
+        ([("10.0.0.0/24", 0.5), ("10.0.0.3/32", 0.2)], 0.5),
+        ([("", 0.1), ("10.0.0.0/24", 0.5), ("10.0.0.2/32", 0.2)], 0.3),
+    ],
+)
+def test_packet_takes_one_of_the_rules_for_peers(effects: list[tuple[str, float]], expected: float) -> None:
+    found = between(*(effect("here", *([peer] if peer else []), delay=delay) for peer, delay in effects))
+    assert found.out is not None
+    assert found.out.delay == pytest.approx(expected)
+
+
+def test_address_of_a_pod_as_front_is_its_own() -> None:
+    """A headless Service resolves to pods; the first of them stands for the name."""
+    rule = effect("here", "10.0.0.2/32", delay=1.0)
+    net = network(HERE, THERE, pod("first", "10.0.0.7"), effects=(rule,))
+    assert net.wire(HERE, THERE, 8080, front=Destination("10.0.0.7", 8080)) == net.wire(HERE, THERE, 8080)
 
 
 def test_pod_always_reaches_itself() -> None:
@@ -237,7 +282,12 @@ def test_http_proxy_applies_at_its_port() -> None:
     net = network(HERE, proxied, containers=(other, http("there", "1", **reported), http("here", "1", **reported)))
     assert net.wire(HERE, proxied, 8080) == Wire(False, None, None, (HttpRule(False, abort=True),))
     assert net.wire(HERE, proxied, 8081) == OPEN
-    assert net.wire(proxied, HERE, 8080) == OPEN, "it has no container that runs"
+    assert net.wire(proxied, HERE, 8080) == Wire(False, None, None, (HttpRule(False, abort=True),)), "and out of it"
+    assert net.wire(proxied, HERE, 8081) == OPEN
+    by_service = net.wire(proxied, HERE, 8081, front=Destination("10.96.0.9", 8080))
+    assert by_service.rules, "by the port that is dialled"
+    assert not net.wire(proxied, HERE, 8080, front=Destination("10.96.0.9", 80)).rules
+    assert net.wire(HERE, pod("else", "10.0.0.4"), 8080) == OPEN, "it has no container that runs"
 
 
 def test_process_uses_the_network_of_its_pod() -> None:

@@ -25,6 +25,8 @@ SYNC_SECONDS = 12.0
 RELIST_SECONDS = 1.0
 #: The default of ``terminationGracePeriodSeconds``, and the exit code after SIGKILL.
 DEFAULT_GRACE_SECONDS = 30.0
+#: The time between SIGTERM and SIGKILL, however short the grace period is, or what the hook leaves of it.
+MIN_GRACE_SECONDS = 2.0
 KILLED = 137
 _NEVER_STARTED = "1970-01-01T00:00:00Z"
 
@@ -78,10 +80,11 @@ def kill(ctx: PodContext, container: Object, message: str, at: float, grace: flo
     if grace is None:
         grace = ctx.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
     stop = ctx.processes.stop(ctx.current(), name, at)
-    left = grace - min(_read_pre_stop(container), grace)
+    hooked = min(_read_pre_stop(container), grace)
+    left = max(grace - hooked, MIN_GRACE_SECONDS)
     killed = stop.after_seconds > left
     code = KILLED if killed else stop.code
-    ends = at + min(_read_pre_stop(container), grace) + (left if killed else stop.after_seconds)
+    ends = at + hooked + (left if killed else stop.after_seconds)
     if own.exit is None or own.exit_at is None or own.exit_at > ends:
         own.exit = Exit(ctx.pod["metadata"]["uid"], name, code, "Completed" if code == 0 else "Error")
         own.exit_at = ends
@@ -91,6 +94,7 @@ def kill(ctx: PodContext, container: Object, message: str, at: float, grace: flo
 
 
 def _read_pre_stop(container: Object) -> float:
+    """Return the seconds that a preStop hook takes: those that it sleeps."""
     hook = (container.get("lifecycle") or {}).get("preStop") or {}
     if "exec" in hook:
         return measure_sleep(hook["exec"].get("command") or ())

@@ -1,10 +1,13 @@
 """Startup, readiness and liveness probes: schedule, results, consequences.
 
-The first run is after the initial delay (the real kubelet adds a random fraction of a period), then every period.
+A probe has a timer of its own from when the pod's volumes are mounted, whatever its containers do, and runs at each
+tick at which the container has been running for longer than the initial delay. In addition, a readiness probe runs
+once as soon as the container has started. Source: ``worker.go`` and ``prober_manager.go`` of the kubelet.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from scenario_kit.lab.kubelet.container import containers
@@ -34,22 +37,24 @@ def run(ctx: PodContext, container: Object, now: float) -> None:
             continue
         if kind != "Startup" and container.get("startupProbe") and not entry["started"]:
             continue
-        probe, period = own.probes.get(kind), spec.get("periodSeconds", 10)
+        probe, period = own.probes.get(kind), float(spec.get("periodSeconds", 10))
+        since = ctx.memory.ready_from if ctx.memory.ready_from is not None else now
         if probe is None:
-            # A probe keeps its schedule over restarts of its container.
-            probe = own.probes[kind] = _begin(kind, spec, entry, now, times.parse_or(running.get("startedAt"), now))
-            if kind in own.probed:
-                probe.next_at = max(probe.next_at, own.probed[kind] + period)
+            started = times.parse_or(running.get("startedAt"), now)
+            probe = own.probes[kind] = _begin(kind, entry, now)
+            if not _runs_at_once(kind, spec, probe, now, started):
+                probe.next_at = _find_tick(since, period, max(now, started + spec.get("initialDelaySeconds", 0)))
         if probe.hold or now < probe.next_at or (own.stopping and kind != "Readiness"):
             continue
-        probe.next_at, own.probed[kind] = now + period, now
+        probe.next_at = _find_tick(since, period, now)
         _judge(ctx, container, kind, spec, probe, now)
         if kind == "Startup" and probe.result:
             entry["started"] = True
         if kind != "Readiness" and probe.result is False:
             message = f"Container {name} failed {kind.lower()} probe"
             again = ctx.should_restart(container, 143)
-            containers.kill(ctx, container, message + (", will be restarted" if again else ""), now)
+            grace = spec.get("terminationGracePeriodSeconds")
+            containers.kill(ctx, container, message + (", will be restarted" if again else ""), now, grace)
             return
     readiness = own.probes.get("Readiness")
     entry["ready"] = bool(
@@ -57,10 +62,18 @@ def run(ctx: PodContext, container: Object, now: float) -> None:
     )
 
 
-def _begin(kind: str, spec: Object, entry: Object, now: float, started: float) -> ProbeMemory:
-    # started_at has whole seconds in the status; a container that starts now is probed relative to now.
-    first = max(now, started + spec.get("initialDelaySeconds", 0))
-    probe = ProbeMemory(next_at=first)
+def _find_tick(since: float, period: float, after: float) -> float:
+    """Return the first tick later than ``after`` of a timer that runs since then."""
+    return since + (math.floor((after - since) / period) + 1.0) * period
+
+
+def _runs_at_once(kind: str, spec: Object, probe: ProbeMemory, now: float, started: float) -> bool:
+    """Return whether the kubelet runs a probe of a container that has just started, instead of at its next tick."""
+    return kind == "Readiness" and probe.result is None and now >= started + spec.get("initialDelaySeconds", 0)
+
+
+def _begin(kind: str, entry: Object, now: float) -> ProbeMemory:
+    probe = ProbeMemory(next_at=now)
     if (kind == "Readiness" and entry.get("ready")) or (kind == "Startup" and entry.get("started")):
         probe.result = probe.last = True
         probe.hold = kind == "Startup"
@@ -75,8 +88,10 @@ def _judge(ctx: PodContext, container: Object, kind: str, spec: Object, probe: P
     if not good:
         open_port = port > 0 and ctx.processes.answers(pod, name, port, None, now)
         failure = _format_failure(spec, target, open_port)
-    elif failure := _format_timeout(spec, target, ctx.processes.lag(pod, name, path, now)):
-        good = False
+    else:
+        lag = ctx.processes.lag(pod, name, port, path, now)
+        failure = _format_timeout(spec, target, lag) or _format_status(target, lag.status)
+        good = not failure
     if failure or not good:
         ctx.tell(now, "Unhealthy", f"{kind} probe failed: {failure}", name, warning=True)
     probe.run = probe.run + 1 if probe.last is good else 1
@@ -134,6 +149,13 @@ def _format_timeout(spec: Object, target: str, lag: Lag) -> str:
         return f"dial tcp {address}: i/o timeout"
     command = " ".join((spec.get("exec") or {}).get("command") or ())
     return f'command timed out: "{command}" timed out after {patience}s'
+
+
+def _format_status(target: str, status: int) -> str:
+    """Return the kubelet's message for an HTTP response; empty for a status that it takes for success."""
+    if not status:
+        return f'Get "{target}": EOF'
+    return "" if status < 400 else f"HTTP probe failed with statuscode: {status}"
 
 
 def _format_complaint(command: Sequence[str]) -> str:

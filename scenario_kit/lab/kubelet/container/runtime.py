@@ -78,9 +78,9 @@ class WithRuntime:
         """Delegate if supported."""
         return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
 
-    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+    def lag(self, pod: Object, container: str, port: int, path: str | None, now: float) -> Lag:
         """Delegate if supported."""
-        return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
+        return self._others.lag(pod, container, port, path, now) if isinstance(self._others, Lagging) else Lag()
 
     @staticmethod
     def _find_taken_port(pod: Object, spec: Object) -> int:

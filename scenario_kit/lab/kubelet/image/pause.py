@@ -57,6 +57,6 @@ class WithPause:
             return False
         return self._others.answers(pod, container, port, path, now)
 
-    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+    def lag(self, pod: Object, container: str, port: int, path: str | None, now: float) -> Lag:
         """Delegate if supported; the pause process never responds."""
-        return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
+        return self._others.lag(pod, container, port, path, now) if isinstance(self._others, Lagging) else Lag()

@@ -57,8 +57,8 @@ class Stopping(Protocol):
 class Lagging(Protocol):
     """Processes with probe latency; others respond at once."""
 
-    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """Return the latency of a successful probe that starts at ``now``; ``path`` as in ``answers``."""
+    def lag(self, pod: Object, container: str, port: int, path: str | None, now: float) -> Lag:
+        """Return the latency of a successful probe that starts at ``now``; ``port`` and ``path`` as in ``answers``."""
 
 
 @runtime_checkable

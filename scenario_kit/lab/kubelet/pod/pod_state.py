@@ -32,7 +32,6 @@ class ContainerMemory:
 
     ``finished_before`` is the end of the instance before the last one. ``spared`` is true if the kubelet itself ended
     the last one and starts the next at once; ``refused`` after a start was deferred.
-    ``probed`` is the last run of each probe, over all instances.
     """
 
     image: str = ""
@@ -51,7 +50,6 @@ class ContainerMemory:
     pull_started_at: float | None = None
     pull_done_at: float | None = None
     probes: dict[str, ProbeMemory] = field(default_factory=dict)
-    probed: dict[str, float] = field(default_factory=dict)
 
     def wakeups(self) -> list[float]:
         """Return the due times of all timers."""
@@ -61,11 +59,14 @@ class ContainerMemory:
 
 @dataclass
 class PodMemory:
-    """One pod. ``mount_due`` is the next mount attempt, ``stop_at`` the end of a deleted pod's containers."""
+    """One pod. ``mount_due`` is the next mount attempt, ``ready_from`` when its volumes were mounted, and ``stop_at``
+    the end of a deleted pod's containers.
+    """
 
     containers: dict[str, ContainerMemory] = field(default_factory=dict)
     mount_failures: int = 0
     mount_due: float | None = None
+    ready_from: float | None = None
     stop_at: float | None = None
     wakeup: float | None = None
 

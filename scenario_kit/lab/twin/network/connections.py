@@ -30,7 +30,8 @@ _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 class ConnectionLane(NamedTuple):
     """One path for calls. Calls before ``ready_at`` are refused; hanging ones fail at ``fails_at``.
 
-    ``rejected``: refused by the kernel, which answers only some of many dials.
+    ``rejected``: refused by the kernel, which answers only some of many dials. ``front`` is where packets are addressed
+    to, if not to the target itself.
     """
 
     outcome: ConnectionOutcome
@@ -40,6 +41,7 @@ class ConnectionLane(NamedTuple):
     fails_at: float = _NEVER
     port: int = 0
     rejected: bool = False
+    front: Destination | None = None
 
 
 class NetworkTick(NamedTuple):
@@ -94,6 +96,7 @@ class _State:
 
     peer: ProcessKey | None = None
     port: int = 0
+    front: Destination | None = None
     connects: int = 0
     broken_at: float | None = None
     healthy_at: float | None = None
@@ -103,8 +106,8 @@ class _State:
     pool_since: float | None = None
 
 
-#: The end of a pooled connection: process, port, and the rules of a proxy there.
-_Place = tuple[ProcessKey, int, tuple[HttpRule, ...]]
+#: The end of a pooled connection: process, port, the rules of proxies on it, and where its packets are addressed to.
+_Place = tuple[ProcessKey, int, tuple[HttpRule, ...], Destination | None]
 
 
 class Connections:
@@ -192,7 +195,7 @@ class Connections:
             state = self._states.setdefault((key, place), _State())
             lane = self._live(state, caller, edge, tick)
             if lane is None:
-                one = _reach(edge, Address(place.ip, place.port), caller, tick.network, place)
+                one = _reach(edge, Address(place.ip, place.port), caller, tick.network, place, None)
                 lane = self._dial(state, caller, key.edge, (one,), start, end)
             lanes.append((lane, state.peer is not None))
         stand = tuple(lane for lane, connected in lanes if connected and lane.ready_at <= start)
@@ -211,10 +214,11 @@ class Connections:
             state.broken_at = state.cut_since if state.cut_since is not None else start
             state.cut_since = None
             return None
-        wire = network.wire(caller, peer.pod, state.port)
+        wire = network.wire(caller, peer.pod, state.port, front=state.front)
         if not wire.cut:
             state.cut_since = None
-            return ConnectionLane(_greets(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
+            outcome = _greets(edge, peer, state.port, network)
+            return ConnectionLane(outcome, peer, wire, 0.0, port=state.port, front=state.front)
         state.cut_since = start if state.cut_since is None else state.cut_since
         if end - state.cut_since <= (edge.keepalive_timeout_seconds or self._constants.tcp_timeout_seconds):
             return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, peer, wire, port=state.port)
@@ -257,6 +261,7 @@ class Connections:
         if opens > end:
             return ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, ready_at=0.0)
         state.peer, state.port = chosen.target.key if chosen.target else None, chosen.port
+        state.front = chosen.front
         state.broken_at = state.healthy_at = state.dial_cut_since = None
         state.connects += 1
         return chosen._replace(ready_at=opens)
@@ -264,7 +269,7 @@ class Connections:
     def _pool(self, link: Link, state: _State, caller: Process, edge: Edge, tick: NetworkTick) -> Link:
         network, process_table, start, _ = tick
         now = tuple(
-            (lane.target.key, lane.port, lane.wire.rules if lane.wire is not None else ())
+            (lane.target.key, lane.port, lane.wire.rules if lane.wire is not None else (), lane.front)
             for lane in link.lanes
             if lane.target is not None
         )
@@ -272,11 +277,11 @@ class Connections:
             state.pool = now
         left = []
         for place in state.pool:
-            peer, port, met = place
+            peer, port, met, front = place
             # A proxy does not affect older connections; those through it end with it.
             process = process_table.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
-                wire = network.wire(caller, process.pod, port)._replace(rules=())
+                wire = network.wire(caller, process.pod, port, front=front)._replace(rules=())
                 outcome = ConnectionOutcome.CONNECTION_TIMEOUT if wire.cut else _greets(edge, process, port, network)
                 left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
@@ -327,15 +332,18 @@ def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tup
         return (
             ConnectionLane(found.outcome, rejected=found.outcome == ConnectionOutcome.CONNECTION_REFUSED),
         ), found.ip
-    return tuple(_reach(edge, address, caller, network, place) for place in found.destinations), found.ip
+    front = Destination(found.ip, address.port)
+    return tuple(_reach(edge, address, caller, network, place, front) for place in found.destinations), found.ip
 
 
-def _reach(edge: Edge, address: Address, caller: Process, network: Network, place: Destination) -> ConnectionLane:
-    """Return the lane of a new connection to one destination."""
+def _reach(
+    edge: Edge, address: Address, caller: Process, network: Network, place: Destination, front: Destination | None
+) -> ConnectionLane:
+    """Return the lane of a new connection to one destination, whose packets are addressed to ``front``."""
     pod = network.pod_at(place.ip)
     if pod is None:
         return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, port=place.port)
-    wire = network.wire(caller, pod, place.port, _find_transport(edge))
+    wire = network.wire(caller, pod, place.port, _find_transport(edge), front=front)
     target = network.listener(place)
     handshake = sum(shape.delay for shape in (wire.out, wire.back) if shape is not None)
     if wire.cut or 0.0 < edge.connect_timeout_seconds <= handshake:
@@ -360,7 +368,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
         outcome = ConnectionOutcome.UNKNOWN_DATABASE
     elif outcome == ConnectionOutcome.OK and target.store_state.full:
         outcome = ConnectionOutcome.TOO_MANY_CONNECTIONS
-    return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port)
+    return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port, front=front)
 
 
 def _find_transport(edge: Edge) -> str:

@@ -5,8 +5,7 @@ All results depend on one view only, so they are computed once per view and cach
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.cluster.cluster_view import View
@@ -24,10 +23,10 @@ from scenario_kit.lab.twin.cluster.network_policy import (
     Party,
     allows_egress,
     is_allowed,
-    is_inside,
     strip_zeros,
 )
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
+from scenario_kit.lab.twin.network.packet_effects import CUT, TrafficShape, combine_effects, concerns
 from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import ProcessTable
@@ -65,26 +64,10 @@ class DialLookup(NamedTuple):
         return self.outcome != ConnectionOutcome.NXDOMAIN and self.outcome not in NO_ANSWER
 
 
-class TrafficShape(NamedTuple):
-    """Effects on messages in one direction: delay in seconds, loss probability, bytes per second (0: unlimited).
-
-    The share ``prompt`` of messages has no delay. With a rate, ``burst`` bytes pass at once after a silence, and at
-    most ``queue`` bytes wait (0: any number).
-    """
-
-    delay: float = 0.0
-    jitter: float = 0.0
-    loss: float = 0.0
-    rate: float = 0.0
-    burst: float = 0.0
-    queue: float = 0.0
-    prompt: float = 0.0
-
-
 class Wire(NamedTuple):
     """The path between two pods. ``cut``: no packets pass; a shape is None if packets are unaffected.
 
-    ``list_rules`` are those of an HTTP proxy at its end.
+    ``rules`` are those of HTTP proxies at its ends.
     """
 
     cut: bool
@@ -115,22 +98,8 @@ class Network:
             if proxy.kind == "HTTP":
                 self._proxies.setdefault(proxy.pod_uid, []).append(proxy)
         self._wrong = collect_wrong_answers(view.ledger.containers)
-        self._wires: dict[tuple[str, str, int, str], Wire] = {}
+        self._wires: dict[tuple[str, str, int, str, Destination], Wire] = {}
         self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.list_all("Pod")}
-
-    @cached_property
-    def _fronts(self) -> Mapping[str, tuple[str, ...]]:
-        """The addresses of Services in front of a pod, by the pod's address."""
-        found: dict[str, set[str]] = {}
-        for service in self._view.list_all("Service"):
-            ip = str(service["spec"].get("clusterIP") or "None")
-            for item in (
-                self._slices.get((self._home(service), service["metadata"]["name"]), ()) if ip != "None" else ()
-            ):
-                for endpoint in item.get("endpoints") or ():
-                    for address in endpoint.get("addresses") or ():
-                        found.setdefault(str(address), set()).add(ip)
-        return {address: tuple(sorted(ips)) for address, ips in found.items()}
 
     def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> DialLookup:
         """Resolve what a program in ``pod`` dials: the name, the Service, its ready backends."""
@@ -157,20 +126,38 @@ class Network:
                 return DialLookup(outcome) if outcome else self._address(pod, address, port, protocol)
         return self._name(pod, host, port, protocol, depth=0)
 
-    def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:
-        """Return the path between two pods for connections to ``port`` of the target."""
+    def wire(
+        self,
+        source: Process | Object,
+        target: Object,
+        port: int,
+        protocol: str = "TCP",
+        *,
+        front: Destination | None = None,
+    ) -> Wire:
+        """Return the path between two pods for connections to ``port`` of the target.
+
+        ``front`` is where the sender addresses its packets, unless that is the target itself: a Service.
+        """
         pod = source.pod if isinstance(source, Process) else source
-        key = (pod["metadata"]["uid"], target["metadata"]["uid"], port, protocol)
+        if front is None or not front.ip or front.ip in self._pods:
+            front = Destination(_read_ip(target), port)
+        key = (pod["metadata"]["uid"], target["metadata"]["uid"], port, protocol, front)
         if key not in self._wires:
-            self._wires[key] = self._compute(pod, target, port, protocol)
+            self._wires[key] = self._compute(pod, target, port, protocol, front)
         return self._wires[key]
 
     def from_node(self, pod: Object) -> Wire:
         """Return the path between a pod and its node: chaos on all of the pod's traffic applies."""
         effects = [e for e in self._effects.get(pod["metadata"]["uid"], ()) if not e.peers]
-        back = _combine_effects(e for e in effects if e.direction == "OUTPUT")
-        cut = back is _CUT or any(e.direction == "INPUT" and e.drop for e in effects)
-        return Wire(cut, None, None if back is _CUT else back)
+        back = combine_effects(e for e in effects if e.direction == "OUTPUT")
+        cut = back is CUT or any(e.direction == "INPUT" and e.drop for e in effects)
+        return Wire(cut, None, None if back is CUT else back)
+
+    def list_rules(self, pod: Object, port: int) -> tuple[HttpRule, ...]:
+        """List the rules of a proxy in a pod for connections to this port, into the pod and out of it."""
+        proxies = self._proxies.get(pod["metadata"]["uid"], ())
+        return list_rules(pod, proxies, port) if proxies else ()
 
     def pod_at(self, ip: str) -> Object | None:
         """Return the pod with an address."""
@@ -306,34 +293,28 @@ class Network:
         }
         return Party(pod["metadata"].get("labels") or {}, self._labels.get(self._home(pod), {}), _read_ip(pod), ports)
 
-    def _compute(self, source: Object, target: Object, port: int, protocol: str) -> Wire:
+    def _compute(self, source: Object, target: Object, port: int, protocol: str, front: Destination) -> Wire:
         if source["metadata"]["uid"] == target["metadata"]["uid"]:
             return Wire(cut=False)
         source_party, target_party = self._party(source), self._party(target)
         cut = bool(self._policies) and not is_allowed(self._policies, source_party, target_party, port, protocol)
-        # Outgoing packets are addressed to the Service until they leave the pod, as are responses on arrival.
-        callee = (_read_ip(target), *self._fronts.get(_read_ip(target), ()))
-        out = self._shape(source, target, callee, (_read_ip(source),))
-        back = self._shape(target, source, (_read_ip(source),), callee)
-        cut = cut or out is _CUT or back is _CUT
-        proxies = self._proxies.get(target["metadata"]["uid"], ())
-        met = list_rules(target, proxies, port) if proxies else ()
-        return Wire(cut, None if out is _CUT else out, None if back is _CUT else back, met)
+        # The node translates the address of a Service: packets have it until they leave the sender's pod, and responses
+        # again when they arrive there. The target sees the sender's own address.
+        out = self._shape(source, target, front.ip, _read_ip(source))
+        back = self._shape(target, source, _read_ip(source), front.ip)
+        cut = cut or out is CUT or back is CUT
+        met = self.list_rules(target, port) + self.list_rules(source, front.port)
+        return Wire(cut, None if out is CUT else out, None if back is CUT else back, met)
 
-    def _shape(
-        self, sender: Object, receiver: Object, to: tuple[str, ...], come_from: tuple[str, ...]
-    ) -> TrafficShape | None:
-        """Combine the effects on messages in one direction; ``to`` are the receiver's addresses as known to the
-        sender, and vice versa.
+    def _shape(self, sender: Object, receiver: Object, to: str, come_from: str) -> TrafficShape | None:
+        """Combine the effects on messages in one direction; ``to`` is the receiver's address as known to the sender,
+        and vice versa.
         """
         for effect in self._effects.get(receiver["metadata"]["uid"], ()):
-            if effect.direction == "INPUT" and effect.drop and _concerns(effect, come_from):
-                return _CUT
+            if effect.direction == "INPUT" and effect.drop and concerns(effect, come_from):
+                return CUT
         sent = self._effects.get(sender["metadata"]["uid"], ())
-        return _combine_effects(e for e in sent if e.direction == "OUTPUT" and _concerns(e, to))
-
-
-_CUT = TrafficShape(loss=1.0)
+        return combine_effects(e for e in sent if e.direction == "OUTPUT" and concerns(e, to))
 
 
 def _is_ready(conditions: Object) -> bool:
@@ -349,32 +330,6 @@ def _is_draining(endpoint: Object) -> bool:
     conditions = endpoint.get("conditions") or {}
     serving = conditions.get("serving")
     return bool(conditions.get("terminating")) and bool(conditions.get("ready") if serving is None else serving)
-
-
-def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
-    """Combine effects on a pod's egress: delays add, probabilities multiply, the lowest rate applies."""
-    delay = jitter = 0.0
-    bucket = (0.0, 0.0, 0.0)
-    passing = 1.0
-    prompt = 0.0
-    touched = False
-    for effect in effects:
-        touched = True
-        if effect.drop:
-            return _CUT
-        delay += effect.delay
-        jitter += effect.jitter
-        prompt = max(prompt, effect.prompt / 100.0)
-        passing *= (1.0 - min(effect.loss, 100.0) / 100.0) * (1.0 - min(effect.corrupt, 100.0) / 100.0)
-        if effect.rate and not 0.0 < bucket[0] <= effect.rate:
-            bucket = (effect.rate, effect.burst, effect.queue)
-    if passing <= 0.0:
-        return _CUT
-    return TrafficShape(delay, jitter, 1.0 - passing, *bucket, prompt) if touched else None
-
-
-def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:
-    return not effect.peers or any(is_inside(address, effect.peers) for address in peer)
 
 
 def _read_ip(pod: Object) -> str:

@@ -1,8 +1,8 @@
-"""HTTPChaos: the effects of the proxy in the callee's pod, from its rules as sent to the daemon.
+"""HTTPChaos: the effects of the proxy in a pod, from its rules as sent to the daemon.
 
-The proxy handles plain HTTP/1 on its ports, on connections opened after its start. It aborts or delays requests or
-responses, or replaces the status of responses; changes of bodies, headers and paths are not simulated, and a rule that
-selects by headers never applies. See docs/fidelity.md.
+The proxy handles plain HTTP/1 on connections to its ports, into the pod and out of it, that are opened after its start.
+It aborts or delays requests or responses, or replaces the status of responses; changes of bodies, headers and paths are
+not simulated, and a rule that selects by headers never applies. See docs/fidelity.md.
 """
 
 from __future__ import annotations
@@ -46,14 +46,18 @@ class HttpRule(NamedTuple):
     def matches(self, node: CallNode) -> bool:
         """Return whether a call matches; one with an unknown path matches only if every path does."""
         known = _route(node)
-        if known is None:
-            return self.path in ("", "*", "/*") and not self.method
-        return self.method in ("", known.method) and (not self.path or fnmatchcase(known.path, self.path))
+        return self.path in ("", "*", "/*") and not self.method if known is None else self.meets(known)
+
+    def meets(self, route: HttpRoute) -> bool:
+        """Return whether a method and a path match; stars match slashes as well."""
+        pattern = self.path.replace("[", "[[]")  # which is a letter like others to the proxy
+        return self.method in ("", route.method) and (not pattern or fnmatchcase(route.path, pattern))
 
 
 def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[HttpRule, ...]:
-    """List the active rules for connections to a port of a pod. The proxy ends with the container it was started
-    for.
+    """List the active rules of a pod's proxy for connections to this port, its own or another's.
+
+    The proxy ends with the container it was started for.
     """
     statuses = list_serving_statuses(pod)
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
@@ -86,6 +90,18 @@ def compute_delay(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -
     return sum(r.delay for r in met if r.answers is answers and r.matches(node))
 
 
+def pass_proxy(met: tuple[HttpRule, ...], route: HttpRoute, status: int = _SUCCEEDED) -> tuple[float, int]:
+    """Return the delay of a request with this status, and what the proxy makes of it; 0 if there is no response."""
+    meant = [rule for rule in met if rule.meets(route) and (not rule.answers or rule.code in (0, status))]
+    delay = 0.0
+    for rule in sorted(meant, key=lambda each: each.answers):
+        if rule.abort:
+            return delay, 0
+        delay += rule.delay
+        status = (rule.status if rule.answers else 0) or status
+    return delay, status
+
+
 def replace_answers(
     met: tuple[HttpRule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
 ) -> tuple[Floats, Flags, ConnectionOutcome | int | None, Flags | None]:
@@ -101,8 +117,13 @@ def replace_answers(
     outcome: ConnectionOutcome | int | None = None
     noted = np.zeros(failed.size, dtype=bool)
     took, failed = took.copy(), failed.copy()
-    for rule, hit in chosen:
-        took[hit] += rule.delay
+    ended = np.zeros(failed.size, dtype=bool)
+    for rule, chosen_by_status in chosen:
+        hit = chosen_by_status & ~ended
+        if rule.abort:  # which comes before anything else that a rule does
+            ended |= hit
+        else:
+            took[hit] += rule.delay
         status = 0 if unchecked else rule.status
         if rule.abort or status:
             failed[hit] = rule.abort or status >= _ERROR

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from scenario_kit.lab.twin.network.endpoints import TrafficShape, Wire
+from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.network.packet_effects import TrafficShape
 from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model.runtime.process import NetworkUsage

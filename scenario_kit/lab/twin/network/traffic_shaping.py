@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from scenario_kit.lab.twin.network.endpoints import TrafficShape
+from scenario_kit.lab.twin.network.packet_effects import TrafficShape
 from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.numeric.correlated_draws import spread_jitter
 from scenario_kit.lab.twin.numeric.serial_queue import Bucket
 from scenario_kit.model.twin.definition import TwinConstants
 
@@ -29,6 +30,7 @@ def compute_delays(
     spread = draws[0]
     if shape.prompt > 0.0:  # the draw of those with a delay is uniform again
         spread = (draws[0] - shape.prompt) / max(1.0 - shape.prompt, 1e-9)
+    spread = spread_jitter(spread, shape.jitter, shape.jitter_correlation)
     result: Floats = np.maximum(shape.delay + shape.jitter * (2.0 * spread - 1.0), 0.0)
     result[draws[0] < shape.prompt] = 0.0
     bucket = bucket or Bucket()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -11,7 +12,6 @@ from scenario_kit.lab.twin.numeric.serial_queue import compute_wait
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, list_injected
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
-from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.process import Exit, Usage
 from scenario_kit.model.twin.definition import TwinConstants
 
@@ -21,29 +21,33 @@ _IDLE_MIB = 15.0
 _WORST = 50.0
 #: The share of CPU that a program gets beside any number of busy threads, as measured (docs/fidelity.md).
 _SHARE_OF_SLEEPERS: Final = 0.5
+#: A size of the memory stressor: a number, a prefix of the SI, and an ``i`` for binary ones.
+_SIZE: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgtpe])(i?))?b?")
+#: The memory of a simulated node.
+NODE_MEMORY_BYTES: Final = 32.0 * 2.0**30
 
 
 class Stress:
-    """The usage of stressors in a container: busy workers, their load, and memory."""
+    """The usage of stressors in a container: their load in cores, and their memory.
 
-    def __init__(self, effects: Iterable[ContainerEffect], memory_limit: float) -> None:
-        self.workers = 0.0
+    Workers of a memory stressor share its size; they touch all of it at once.
+    """
+
+    def __init__(self, effects: Iterable[ContainerEffect]) -> None:
         self.cores = 0.0
         self.bytes = 0.0
         for effect in effects:
             flags = effect.arguments
             if flags.get("resource") == "memory":
-                workers = float(flags.get("workers") or 1)
-                self.bytes += workers * _size(flags.get("size"), memory_limit)
+                self.bytes += parse_stress_size(str(flags.get("size") or ""))
             else:
-                workers = float(flags.get("cpu") or 0)
-                self.workers += workers
-                self.cores += workers * float(flags.get("cpu-load") or 100) / 100.0
+                load = flags.get("cpu-load")
+                self.cores += float(flags.get("cpu") or 0) * (100.0 if load is None else float(load)) / 100.0
 
 
 def stress(ledger: Ledger, process: Process) -> Stress:
     """Return the stressors in a process's container."""
-    return Stress(list_injected(process, ledger, "Stress"), process.limit("memory") or 0.0)
+    return Stress(list_injected(process, ledger, "Stress"))
 
 
 def compute_slowdown(load: float) -> float:
@@ -167,13 +171,16 @@ def _compute_startup_cores(process: Process, start: float) -> float:
     return process.start_cpu / took
 
 
-def _size(text: object, limit: float) -> float:
-    """Return the bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; percentages are of the limit."""
-    word = str(text or "0").strip()
+def parse_stress_size(text: str) -> float:
+    """Return the bytes of a memory stressor's size: ``256MB`` is decimal, ``256MiB`` binary, as the stressor reads it.
+
+    It allocates nothing if it cannot read a size; a percentage is of the node's memory.
+    """
+    word = text.replace(",", "").strip().lower()
+    match = _SIZE.fullmatch(word.removesuffix("%"))
+    if match is None:
+        return 0.0
     if word.endswith("%"):
-        return limit * float(word[:-1]) / 100.0
-    word = word.removesuffix("B").removesuffix("b")
-    short = {"k": "Ki", "K": "Ki", "m": "Mi", "M": "Mi", "g": "Gi", "G": "Gi"}
-    if word and word[-1] in short:
-        word = word[:-1] + short[word[-1]]
-    return parse_quantity(word or 0)
+        return NODE_MEMORY_BYTES * float(match[1]) / 100.0
+    power = " kmgtpe".index(match[2]) if match[2] else 0
+    return float(match[1]) * (1024.0 if match[3] else 1000.0) ** power

@@ -18,7 +18,7 @@ from scenario_kit.lab.twin.client_errors.by_store import describe_refusal, expla
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.environment import expand
 from scenario_kit.lab.twin.network.connections import dial
-from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.network.endpoints import Destination, Network
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import ProcessTable
@@ -52,6 +52,7 @@ class Session:
     due: float
     target: ProcessKey | None = None
     port: int = 0
+    front: Destination | None = None
 
     @property
     def repeats(self) -> bool:
@@ -161,7 +162,8 @@ class Sessions:
         self, session: Session, network: Network, process_table: ProcessTable, now: float, dt: float
     ) -> list[Exit]:
         target = process_table.get(session.target) if session.target else None
-        if target is None or target.ended or network.wire(session.process, target.pod, session.port).cut:
+        front = session.front
+        if target is None or target.ended or network.wire(session.process, target.pod, session.port, front=front).cut:
             lost = session.target is not None
             session.target = None
             if lost and not session.repeats:
@@ -186,7 +188,7 @@ class Sessions:
         lanes, ip = dial(session.edge, session.address, session.process, network)
         for lane in lanes:
             if lane.outcome == ConnectionOutcome.OK and lane.target is not None and lane.ready_at <= now:
-                session.port = lane.port
+                session.port, session.front = lane.port, lane.front
                 return lane.target, ConnectionOutcome.OK, ip
         outcome = next(
             (lane.outcome for lane in lanes if lane.outcome != ConnectionOutcome.OK),

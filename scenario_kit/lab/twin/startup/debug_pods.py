@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 from itertools import pairwise
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from scenario_kit.lab.twin.call_tree.routes import HttpRoute
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.dns import DOMAIN
 from scenario_kit.lab.twin.cluster.files import read_mounted
 from scenario_kit.lab.twin.network.endpoints import Destination, Network
+from scenario_kit.lab.twin.network.http_chaos import pass_proxy
 from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 
+_SILENT: Final = frozenset({ConnectionOutcome.CONNECTION_TIMEOUT, *NO_ANSWER})
 _RESOLVER: Final = "10.96.0.10"
 _SHELLS: Final = ("sh", "bash", "ash")
 #: Syntax that is not supported: loops, pipes, redirections, jobs, substitutions.
@@ -122,12 +126,26 @@ def _run_getent(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
 
 
 class _Dialled(NamedTuple):
-    """The result of a dial: ``ok`` or the error, the address, whether it speaks HTTP, and the status."""
+    """The result of a dial: ``ok`` or the error, the address, whether it speaks HTTP, the status, and the seconds that
+    a proxy takes.
+    """
 
     outcome: ConnectionOutcome
     ip: str = ""
     http: bool = False
     status: int = 0
+    seconds: float = 0.0
+
+    @property
+    def duration(self) -> float:
+        """The seconds that a command takes for it."""
+        return (_UNANSWERED_SECONDS if self.outcome in _SILENT else 0.1) + self.seconds
+
+    @property
+    def reported(self) -> str:
+        """The status line without the protocol."""
+        phrases = {status.value: status.phrase for status in HTTPStatus}
+        return f"{self.status} {phrases.get(self.status, '')}".rstrip()
 
 
 def _dial(place: _Viewpoint, host: str, port: int, path: str = "/") -> _Dialled:
@@ -136,13 +154,14 @@ def _dial(place: _Viewpoint, host: str, port: int, path: str = "/") -> _Dialled:
     if found.outcome != ConnectionOutcome.OK:
         return _Dialled(found.outcome, found.ip)
     for destination in found.destinations[:1]:
-        return _reach(place, destination, found.ip, path)
+        return _reach(place, destination, Destination(found.ip, port), path)
     return _Dialled(ConnectionOutcome.CONNECTION_REFUSED, found.ip)
 
 
-def _reach(place: _Viewpoint, destination: Destination, ip: str, path: str) -> _Dialled:
-    target = place.network.pod_at(destination.ip)
-    if target is None or place.network.wire(place.process.pod, target, destination.port).cut:
+def _reach(place: _Viewpoint, destination: Destination, front: Destination, path: str) -> _Dialled:
+    target, ip = place.network.pod_at(destination.ip), front.ip
+    wire = place.network.wire(place.process.pod, target, destination.port, front=front) if target is not None else None
+    if wire is None or wire.cut:
         return _Dialled(ConnectionOutcome.CONNECTION_TIMEOUT, ip)
     process = place.network.listener(destination)
     if process is None or process.ended:
@@ -150,7 +169,8 @@ def _reach(place: _Viewpoint, destination: Destination, ip: str, path: str) -> _
     listener = process.listener(destination.port)
     http = listener is not None and listener.protocol == "http"
     known = listener is not None and ("*" in listener.paths or path in listener.paths)
-    return _Dialled(ConnectionOutcome.OK, ip, http, 200 if known else 404)
+    delay, status = pass_proxy(wire.rules if http else (), HttpRoute("GET", path), 200 if known else 404)
+    return _Dialled(ConnectionOutcome.OK if status else ConnectionOutcome.CONNECTION_RESET, ip, http, status, delay)
 
 
 def _parse_target(words: Sequence[str], valued: str) -> tuple[str, int, str]:
@@ -168,33 +188,33 @@ def _run_wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     met = _dial(place, host, port, path)
     opening = f"Connecting to {host}:{port} ({met.ip}:{port})"
     if met.outcome == ConnectionOutcome.OK and met.http:
-        if met.status != 200:
-            return CommandResult((opening, "wget: server returned error: HTTP/1.1 404 Not Found"), 1)
-        return CommandResult((_CONTENT,))
-    if met.outcome == ConnectionOutcome.OK:
-        return CommandResult((opening, "wget: error getting response"), 1)
+        if not 200 <= met.status < 300:
+            return CommandResult((opening, f"wget: server returned error: HTTP/1.1 {met.reported}"), 1, met.duration)
+        return CommandResult((_CONTENT,), 0, met.duration)
+    if met.outcome in (ConnectionOutcome.OK, ConnectionOutcome.CONNECTION_RESET):
+        return CommandResult((opening, "wget: error getting response"), 1, met.duration)
     messages = {
         ConnectionOutcome.CONNECTION_REFUSED: f"wget: can't connect to remote host ({met.ip}): Connection refused",
         ConnectionOutcome.CONNECTION_TIMEOUT: "wget: download timed out",
     }
-    return CommandResult(
-        (messages.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _measure_duration(met.outcome)
-    )
+    return CommandResult((messages.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, met.duration)
 
 
 def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port, path = _parse_target(words, "mowXHdAu")
     met = _dial(place, host, port, path)
-    reported = f"{met.status} {'OK' if met.status == 200 else 'Not Found'}"
     if met.outcome == ConnectionOutcome.OK and met.http:
         if any(w.startswith("-") and not w.startswith("--") and set(w) & {"I", "i"} for w in words):
-            return CommandResult((f"HTTP/1.1 {reported}",))
+            return CommandResult((f"HTTP/1.1 {met.reported}",), 0, met.duration)
         written = next((w for option, w in pairwise(words) if option in ("-w", "--write-out")), "")
         return CommandResult(
-            (written.replace("%{http_code}", str(met.status)).replace("\\n", ""),) if written else (_CONTENT,)
+            (written.replace("%{http_code}", str(met.status)).replace("\\n", ""),) if written else (_CONTENT,),
+            0,
+            met.duration,
         )
     messages = {
         ConnectionOutcome.OK: (1, "curl: (1) Received HTTP/0.9 when not allowed"),
+        ConnectionOutcome.CONNECTION_RESET: (52, "curl: (52) Empty reply from server"),
         ConnectionOutcome.CONNECTION_REFUSED: (
             7,
             f"curl: (7) Failed to connect to {host} port {port} after 1 ms: Could not connect to server",
@@ -205,7 +225,7 @@ def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
         ),
     }
     code, text = messages.get(met.outcome, (6, f"curl: (6) Could not resolve host: {host}"))
-    return CommandResult((text,), code, _measure_duration(met.outcome))
+    return CommandResult((text,), code, met.duration)
 
 
 def _run_nc(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
@@ -218,7 +238,7 @@ def _run_nc(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
         ConnectionOutcome.CONNECTION_TIMEOUT: "Connection timed out",
     }.get(met.outcome)
     text = f"nc: {host} ({met.ip}:{port}): {why}" if why else f"nc: bad address '{host}'"
-    return CommandResult((text,), 1, _measure_duration(met.outcome))
+    return CommandResult((text,), 1, met.duration)
 
 
 def _run_ping(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
@@ -297,10 +317,6 @@ def _run_sleep(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
         if text.replace(".", "", 1).isdigit()
         else CommandResult(("sleep: invalid number",), 1)
     )
-
-
-def _measure_duration(outcome: ConnectionOutcome) -> float:
-    return _UNANSWERED_SECONDS if outcome in (ConnectionOutcome.CONNECTION_TIMEOUT, *NO_ANSWER) else 0.1
 
 
 _COMMANDS: Final[Mapping[str, Callable[[_Viewpoint, Sequence[str]], CommandResult]]] = {

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.environment import build_environment, expand
-from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.network.endpoints import Destination, Network
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process_table import read_start
 from scenario_kit.model.base import Object
@@ -67,11 +67,12 @@ class Wait(NamedTuple):
         return InitState("Running", 0, self._lines(f"nc: {self.host} ({found.ip}:{self.port}): {why}"))
 
     def _is_answered(self, pod: Object, network: Network, now: float) -> bool:
-        for destination in network.lookup(pod, self.host, self.port).destinations:
+        found = network.lookup(pod, self.host, self.port)
+        for destination in found.destinations:
             target, listener = network.pod_at(destination.ip), network.listener(destination)
             if target is None or listener is None or listener.ended or listener.ready_at > now:
                 continue
-            if not network.wire(pod, target, destination.port).cut:
+            if not network.wire(pod, target, destination.port, front=Destination(found.ip, self.port)).cut:
                 return True
         return False
 

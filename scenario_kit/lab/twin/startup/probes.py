@@ -9,6 +9,8 @@ from fnmatch import fnmatchcase
 import numpy as np
 from msgspec import structs
 
+from scenario_kit.lab.twin.call_tree.routes import HttpRoute
+from scenario_kit.lab.twin.network import http_chaos
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.traffic_shaping import HANDSHAKE_SECONDS, compute_delays
@@ -62,12 +64,13 @@ class Probes:
         served = listener.protocol in ("http", "tcp") and any(fnmatchcase(path, each) for each in listener.paths)
         return served and all(_is_answered(link, now) for link in self._behind(process, listener, path))
 
-    def lag(self, network: Network, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """Return the latency of a probe at ``now``: packets, and waiting for the CPU, which it needs once.
+    def lag(self, network: Network, pod: Object, container: str, port: int, path: str | None, now: float) -> Lag:
+        """Return the latency of a probe at ``now``: packets, a proxy, and waiting for the CPU, which it needs once.
 
         The kernel accepts connections by itself.
 
         Chaos on all of a pod's traffic applies to the node's as well; policies always allow a node to reach its pods.
+        The kubelet opens a connection for each probe, so that a proxy sees all of those for HTTP.
         """
         process = self._process_table.find(pod["metadata"]["uid"], container)
         queued = _wait_for_cpu(process, now) if process is not None else 0.0
@@ -88,7 +91,13 @@ class Probes:
             bucket = process.bucket if process is not None else None
             connects = float(compute_delays(wire.back, draws[:, :1], patient, bucket)[0])
             answered = float(compute_delays(wire.back, draws[:, 1:], self._constants, bucket)[0])
-        return Lag(connects, connects if path is None else connects + answered + queued + waited)
+        if path is None:
+            return Lag(connects, connects)
+        delay, status = 0.0, 200
+        if path.startswith("/"):
+            route = HttpRoute("GET", path.partition("?")[0])
+            delay, status = http_chaos.pass_proxy(network.list_rules(pod, port), route)
+        return Lag(connects, connects + answered + queued + waited + delay, status)
 
     def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
         """Yield the links of a health page's calls; None for one that the process has not used yet."""

@@ -17,6 +17,7 @@ from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.chaos.kinds import Experiment, get_experiment
 from scenario_kit.model.chaos.pod_selector import parse_selector
 from scenario_kit.model.chaos.reach import list_selections
+from scenario_kit.model.chaos.times import find_misread_times
 from scenario_kit.schema.chaos import get_object_schema, list_kinds
 
 #: Modes of selection that need a number, which the CRDs do not enforce.
@@ -83,6 +84,10 @@ def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Ite
         )
     yield from _check_counts(place, experiment)
     yield from _check_selectors(place, manifest)
+    for wrong in find_misread_times(manifest):
+        where: Place = (*place, *experiment.place, *wrong.keys)
+        message = f"Chaos Mesh cannot use `{'.'.join(wrong.keys)}`"
+        yield Problem(where, message, wrong.value, wrong.expected, "write the time in another unit")
 
 
 def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:

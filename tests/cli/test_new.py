@@ -296,5 +296,5 @@ def test_ineffective_fault_error_has_a_fix(folder, capsys, monkeypatch):
     monkeypatch.setattr("scenario_kit.changes.operations.chaos.Chaos.simulate", stays)
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
     message = capsys.readouterr().err
-    assert "limitMillicores 100" in message
+    assert "limitMillicores 20" in message
     assert "--parameter NAME=VALUE (valid targets: none in otel-demo), or another fault:" in message

@@ -132,12 +132,12 @@ def test_fault_without_change_is_not_offered():
     shipping = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "shipping")
     shipping = copy.deepcopy(shipping)
     shipping["spec"]["template"]["spec"]["containers"][0]["resources"] = {
-        "limits": {"cpu": "100m"},
-        "requests": {"cpu": "100m"},
+        "limits": {"cpu": "20m"},
+        "requests": {"cpu": "20m"},
     }
     known = [shipping if o["metadata"]["name"] == "shipping" and o["kind"] == "Deployment" else o for o in objects]
     stress, target = CATALOG.fault("cpu-stress"), "Deployment/shipping"
-    with pytest.raises(AuthoringError, match=r"changes nothing, with .*limitMillicores 100") as refused:
+    with pytest.raises(AuthoringError, match=r"changes nothing, with .*limitMillicores 20") as refused:
         offer(stress, SHOP, known, Reference.parse(target))
     assert "--parameter" in refused.value.fix
     assert offer(stress, SHOP, known, Reference.parse(target), {"limitMillicores": 50}).fault.changes

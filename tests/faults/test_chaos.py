@@ -239,7 +239,7 @@ def test_ineffective_chaos_is_refused(use, fault, target, parameters, part):
 def test_cpu_stress_sets_a_reachable_limit(use):
     found = use("cpu-stress", CART)
     assert [c.operation.keyword for c in found.fault.changes] == ["patch", "chaos"]
-    assert found.fault.effect[1].query.value == 50
+    assert found.fault.effect[1].query.value == 15
     assert [c.operation.keyword for c in use("cpu-stress", CART, {"limitMillicores": 0}).fault.changes] == ["chaos"]
 
 

@@ -81,7 +81,7 @@ def test_draft_uses_matrix_for_defaults_and_predicts_otherwise():
 def test_draft_reports_failed_prediction():
     catalog = Catalog()
     app = catalog.app("hotel-reservation", "6ecb097")
-    row = next(r for r in catalog.matrix(app, "container-kill") if r.outcome == "Ran" and not r.alerts)
+    row = next(r for r in catalog.matrix(app, "network-loss") if r.outcome == "Ran" and not r.alerts)
     made = draft(Answers(app=app.name, version=app.version, target=row.target, fault=row.fault), catalog)
     assert "no alert fired when it was tried there" in made.text
     assert any("no alert of the default pack fired" in caution for caution in made.cautions)

@@ -203,7 +203,7 @@ def test_share_of_a_program(limit: float, threads: float, others: float, share: 
     [
         ("cart", "cart", 1500.0),
         ("product-catalog", "product-catalog", 1500.0),
-        ("checkout", "frontend", 1500.0),
+        ("checkout", "checkout", 1500.0),
         ("currency", "checkout", 1500.0),  # it makes no calls itself: those who call it several times are late
     ],
 )

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.network.connections import ConnectionLane
-from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.network.endpoints import Destination, Wire
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.decode import decode
 from scenario_kit.model.twin.definition import TwinDefinition
-from tests.lab.twin.dialling import PORT, Surroundings, between, edge, process
+from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, between, edge, process
 from tests.lab.twin.net import policy
 
 IP = "10.0.0.2"
@@ -92,24 +92,27 @@ def proxy(name: str = "there") -> tuple[ContainerEffect, ...]:
 ABORT = (HttpRule(False, abort=True),)
 
 
+def open_lane(target: Any, wire: Wire) -> ConnectionLane:
+    """A new connection through the Service."""
+    return ConnectionLane(ConnectionOutcome.OK, target, wire, 0.0, port=PORT, front=Destination(ADDRESS, PORT))
+
+
 def test_proxy_misses_connections_older_than_itself() -> None:
     around, there = between("http")
     around.link(0.0)
     around.proxies = proxy()
     link = around.link(15.0)
-    assert link.lanes == (ConnectionLane(ConnectionOutcome.OK, there, Wire(False, rules=ABORT), 0.0, port=PORT),)
+    assert link.lanes == (open_lane(there, Wire(False, rules=ABORT)),)
     assert link.old == (ConnectionLane(ConnectionOutcome.OK, there, Wire(False), 0.0, port=PORT),)
 
 
 def test_connections_through_a_proxy_end_with_the_proxy() -> None:
     around, there = between("http")
     around.proxies = proxy()
-    assert around.link(0.0).lanes == (
-        ConnectionLane(ConnectionOutcome.OK, there, Wire(False, rules=ABORT), 0.0, port=PORT),
-    )
+    assert around.link(0.0).lanes == (open_lane(there, Wire(False, rules=ABORT)),)
     around.proxies = ()
     link = around.link(15.0)
-    assert (link.lanes, link.old) == ((ConnectionLane(ConnectionOutcome.OK, there, Wire(False), 0.0, port=PORT),), ())
+    assert (link.lanes, link.old) == ((open_lane(there, Wire(False)),), ())
 
 
 def test_policy_is_about_the_port_of_a_connection_of_a_pool() -> None:

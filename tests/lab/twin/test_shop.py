@@ -217,7 +217,7 @@ def test_delayed_records_do_not_block_consumers(cluster: Callable[..., TwinClust
 
 def test_orders_are_lost_but_not_late_without_the_database(cluster: Callable[..., TwinCluster]) -> None:
     shop = cluster()
-    shop.chaos("accounting", drop=True, direction="OUTPUT", peers=(shop.pods("postgresql")[0]["status"]["podIP"],))
+    shop.chaos("postgresql", drop=True, direction="INPUT", peers=(shop.pods("accounting")[0]["status"]["podIP"],))
     shop.run(600.0)
     lag = next(
         v

@@ -203,7 +203,7 @@ def test_statements_without_a_connection_leave_no_spans(cluster: Callable[..., T
     if fault == "unknown":
         shop.env("accounting", "DB_CONNECTION_STRING", "Host=postgres;Username=otelu;Password=otelp;Database=otel")
     else:
-        shop.chaos("accounting", drop=True, direction="OUTPUT", peers=(shop.pods("postgresql")[0]["status"]["podIP"],))
+        shop.chaos("postgresql", drop=True, direction="INPUT", peers=(shop.pods("accounting")[0]["status"]["podIP"],))
     shop.run(60.0)
     after = shop.run(300.0)
     assert after.calls("accounting", span="postgresql") == 0

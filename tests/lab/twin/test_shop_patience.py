@@ -67,7 +67,7 @@ def test_quote_calls_fail_immediately_on_a_changed_service(cluster: Callable[...
 def test_orders_fail_one_after_another_without_a_connection(cluster: Callable[..., TwinCluster]) -> None:
     """Npgsql waits fifteen seconds for a connection; the one that it had is closed with the first statement."""
     shop = cluster()
-    shop.chaos("accounting", drop=True, direction="OUTPUT", peers=(shop.pods("postgresql")[0]["status"]["podIP"],))
+    shop.chaos("postgresql", drop=True, direction="INPUT", peers=(shop.pods("accounting")[0]["status"]["podIP"],))
     after = shop.run(300.0)
     assert after.calls("accounting", span="order-consumed") == pytest.approx(300 / 15, abs=3)
     assert any("Order parsing failed" in line.text for line in shop.logs)

@@ -60,6 +60,9 @@ def run_solution(*changes, again=None, others=()):
     context = trial.context
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     objects = tuple(deployment(name) for name in ("web", "cart", "ad"))
+    # An app with limits of its own: where it has none, a quota of a repair is damage by itself.
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "limits", "namespace": "shop"}}
+    objects = (*objects, limits)
     for obj in objects:
         trial.cluster.create(obj)
     solution = Solution(name="s", changes=tuple(Change.from_json(c) for c in changes))

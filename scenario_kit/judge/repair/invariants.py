@@ -139,14 +139,14 @@ def _list_forwarded_ports(service: Object, objects: Iterable[Object]) -> tuple[s
     selector = spec.get("selector") or {}
     near = [o for o in objects if o["kind"] != "Service" and o["metadata"].get("namespace") == home]
     served = {
-        port
+        str(port)
         for o in near
         if selector and selects_pods(selector, o)
         for c in list_serving_containers(((o.get("spec") or {}).get("template") or {}).get("spec") or {})
         for declared in c.get("ports") or []
         for port in (declared["containerPort"], declared.get("name"))
     }
-    return tuple(str(p["port"]) for p in spec.get("ports") or [] if p.get("targetPort", p["port"]) in served)
+    return tuple(str(p["port"]) for p in spec.get("ports") or [] if str(p.get("targetPort", p["port"])) in served)
 
 
 def _check_load_flags(guard: Guarded, now: Guarded | None) -> list[str]:

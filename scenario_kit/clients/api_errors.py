@@ -24,6 +24,9 @@ _UNAUTHORISED = re.compile(r'User "[^"]*" cannot |no RBAC policy matched', re.IG
 #: The eviction API returns 500 permanently if two budgets select a pod.
 _TWO_BUDGETS = "more than one PodDisruptionBudget"
 
+#: The message of a 404 for a path of a group that is served in other versions (``NewGenericServerResponse``).
+_UNKNOWN_PATH = "the server could not find the requested resource"
+
 _FIXES: dict[type[ClusterError], str] = {
     Unreachable: "check that the API server runs ('scenario-kit lab status', or kubectl cluster-info)",
     Forbidden: "use credentials with this permission, or grant the permission that the message names",
@@ -41,8 +44,13 @@ def build_error(status: int, body: bytes, doing: str) -> ClusterError:
     text = str(answer.get("message", "")) if answer else body[:300].decode("utf-8", "replace").strip()
     if answer and _is_budget_refusal(status, answer):
         return EvictionRefused(" ".join((text, *_read_causes(answer, "message"))), status=status)
-    kind = _choose_error_type(status, reason, text, served=answer is not None)
+    kind = _choose_error_type(status, reason, text, served=_is_served(status, answer))
     return kind(f"{doing}: {text or 'no explanation'} (HTTP {status})", status=status, fix=_FIXES.get(kind, ""))
+
+
+def _is_served(status: int, answer: dict[str, Any] | None) -> bool:
+    """Return whether a response is about an object, and not about an unknown path."""
+    return answer is not None and not (status == 404 and answer.get("message") == _UNKNOWN_PATH)
 
 
 def is_own(body: bytes) -> bool:

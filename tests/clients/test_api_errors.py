@@ -35,6 +35,7 @@ QUOTA = 'pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods
         (403, b"proxy says no", Forbidden),
         (404, status("NotFound", 'pods "x" not found'), NotFound),
         (404, b"404 page not found\n", NotServed),
+        (404, status("NotFound", "the server could not find the requested resource"), NotServed),
         (405, status("MethodNotAllowed", "no"), Rejected),
         (408, b"", Unreachable),
         (409, status("AlreadyExists", "there"), AlreadyExists),

@@ -39,6 +39,11 @@ class Run:
     def suffix(self, length: int) -> str:
         return "".join(self.random.choices("bcdfghjklmnpqrstvwxz2456789", k=length))
 
+    def order(self, obj: dict) -> dict:
+        """Objects of a list and of a watch have their kind in different places."""
+        first = self.random.choice((("apiVersion", "kind"), ("kind", "apiVersion")))
+        return {key: obj[key] for key in first} | obj
+
     def stamp(self) -> str:
         self.wall += self.random.randrange(3)
         return _stamp(self.wall)
@@ -229,7 +234,9 @@ def play(chance: int, shift: float = 0.0, root: str = "") -> tuple[Recording, Ru
     created = event(run, cart[1], "SuccessfulCreate", f"Created pod: {name}")
     late = run.random.randrange(2)  # a controller's statement comes when it comes
     ticks[0] = msgspec.structs.replace(
-        ticks[0], objects=tuple(objects), events=(event(run, pod, "Started", "Started container cart", at=start + 4),)
+        ticks[0],
+        objects=tuple(map(run.order, objects)),
+        events=(event(run, pod, "Started", "Started container cart", at=start + 4),),
     )
     ticks[late] = msgspec.structs.replace(ticks[late], events=(*ticks[late].events, created))
     scaled = {**cart[0], "spec": {"replicas": 0}, "metadata": {**cart[0]["metadata"], "resourceVersion": "9999"}}

@@ -90,7 +90,8 @@ class ObjectHistory:
     def _spell(self, obj: Object, at: float) -> str:
         """Serialise an object with a placeholder for its version; dates are shifted together with names."""
         uid, kind = obj["metadata"]["uid"], obj["kind"]
-        shown = self._convert(obj, at, uid, ())
+        # Objects of a list and of a watch have these two in different places.
+        shown = {"apiVersion": obj["apiVersion"], "kind": kind, **self._convert(obj, at, uid, ())}
         shown["metadata"]["resourceVersion"] = "\0version"
         if kind in _UNCOUNTED:
             shown["metadata"].pop("generation", None)

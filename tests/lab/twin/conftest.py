@@ -22,6 +22,16 @@ def shop_objects(shop: App) -> list[dict[str, Any]]:
     return list(render_app(shop, resolve_options(shop, {}), 50, "shop"))
 
 
+@pytest.fixture(scope="session")
+def hotel_app() -> App:
+    return Catalog().app("hotel-reservation", "6ecb097")
+
+
+@pytest.fixture(scope="session")
+def hotel_objects(hotel_app: App) -> list[dict[str, Any]]:
+    return list(render_app(hotel_app, resolve_options(hotel_app, {}), 50, "shop"))
+
+
 @pytest.fixture
 def cluster(shop: App, shop_objects: list[dict[str, Any]]) -> Callable[..., TwinCluster]:
     def make(warm: float = 180.0, **options: Any) -> TwinCluster:

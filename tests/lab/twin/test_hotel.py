@@ -6,43 +6,20 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, ContainerEffect
 from scenario_kit.render import render_app, resolve_options
-from tests.lab.twin.twin_cluster import TICK, Span, TwinCluster
+from tests.lab.twin.hotel import live, started
+from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
 SERVICES = ("frontend", "search", "geo", "rate", "profile", "recommendation", "user", "reservation")
 
 
-@pytest.fixture(scope="module")
-def hotel() -> App:
-    return Catalog().app("hotel-reservation", "6ecb097")
-
-
-@pytest.fixture(scope="module")
-def hotel_objects(hotel: App) -> list[dict[str, Any]]:
-    return list(render_app(hotel, resolve_options(hotel, {}), 50, "shop"))
-
-
 @pytest.fixture
-def cluster(hotel: App, hotel_objects: list[dict[str, Any]]) -> Callable[..., TwinCluster]:
+def cluster(hotel_app: App, hotel_objects: list[dict[str, Any]]) -> Callable[..., TwinCluster]:
     def make(warm: float = 30.0, **options: Any) -> TwinCluster:
-        little = TwinCluster(hotel, hotel_objects, **options)
-        little.run(TICK)
-        little.revive()  # search was quicker than the registry
-        little.run(warm)
-        return little
+        return started(hotel_app, hotel_objects, warm, **options)
 
     return make
-
-
-def live(hotel: TwinCluster, seconds: float) -> Span:
-    """Let time pass with a kubelet that starts again what ends."""
-    before = hotel.samples
-    for _ in range(round(seconds / TICK)):
-        hotel.run(TICK)
-        hotel.revive()
-    return Span(before, hotel.samples, seconds)
 
 
 def config(hotel: TwinCluster, key: str, value: str) -> None:
@@ -80,11 +57,9 @@ def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[.
         {"replicas": 3, "storage": "Claim"},
     ],
 )
-def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
-    little = TwinCluster(hotel, list(render_app(hotel, resolve_options(hotel, options), 50, "shop")), seed=3)
-    little.run(TICK)
-    little.revive()
-    little.run(60.0)
+def test_options_are_quiet(hotel_app: App, options: dict[str, Any]) -> None:
+    objects = list(render_app(hotel_app, resolve_options(hotel_app, options), 50, "shop"))
+    little = started(hotel_app, objects, 60.0, seed=3)
     after = little.run(600.0)
     for service in SERVICES:
         assert after.calls(service, error=True) == 0, service

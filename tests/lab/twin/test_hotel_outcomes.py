@@ -4,13 +4,14 @@ Each row follows from the code of commit 6ecb097; comments name the functions th
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from scenario_kit.catalog import Catalog
-from scenario_kit.render import render_app, resolve_options
+from scenario_kit.model import App
+from tests.lab.twin.hotel import live, started
 from tests.lab.twin.outcomes import observe
-from tests.lab.twin.twin_cluster import TICK, Span, TwinCluster
+from tests.lab.twin.twin_cluster import TwinCluster
 
 HOTELS, TIPS, LOGIN, BOOKING = (
     "HTTP GET /hotels",
@@ -24,22 +25,8 @@ FOUND, NIGHTS = 0.52, 3
 
 
 @pytest.fixture
-def hotel() -> TwinCluster:
-    app = Catalog().app("hotel-reservation", "6ecb097")
-    little = TwinCluster(app, list(render_app(app, resolve_options(app, {}), 50, "shop")))
-    little.run(TICK)
-    little.revive()  # search was quicker than the registry
-    little.run(90.0)
-    return little
-
-
-def live(hotel: TwinCluster, seconds: float) -> Span:
-    """Let time pass with a kubelet that starts again what ends."""
-    before = hotel.samples
-    for _ in range(round(seconds / TICK)):
-        hotel.run(TICK)
-        hotel.revive()
-    return Span(before, hotel.samples, seconds)
+def hotel(hotel_app: App, hotel_objects: list[dict[str, Any]]) -> TwinCluster:
+    return started(hotel_app, hotel_objects, 90.0)
 
 
 #: The routes that answer 500 while a component has no pod; all others are as ever.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import get_experiment
+from scenario_kit.model.kubernetes.duration import parse_seconds
 
 _NOTHING: Final = "0ms"
 _UNITS: Final = {
@@ -24,8 +25,6 @@ _TC_TIME: Final = re.compile(
 #: The ticks of tc's clock, which it counts in 32 bits.
 _TICKS_PER_SECOND: Final = 15.625e6
 _WHOLE: Final = re.compile(r"(?:\d{1,18}\s*(?:ns|us|ms|s|m|h)\s*)+")
-_PART: Final = re.compile(r"(\d{1,18})\s*(ns|us|ms|s|m|h)")
-_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 class MisreadTime(NamedTuple):
@@ -63,7 +62,7 @@ def parse_whole_seconds(text: str) -> float:
     """
     if _WHOLE.fullmatch(text) is None:
         raise ValueError(f"{text!r} is no duration")
-    return sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    return parse_seconds("".join(text.split()))
 
 
 def find_misread_times(obj: Object) -> Iterator[MisreadTime]:
@@ -85,13 +84,9 @@ def find_misread_times(obj: Object) -> Iterator[MisreadTime]:
 def _is_for_tc(text: str) -> bool:
     """Return whether a time means to tc what it means to Go; no time at all is fine."""
     if not is_passed_to_tc(text):
-        return _is_zero(text)
+        return re.search(r"[1-9]", text) is None
     try:
         parse_tc_seconds(text)
     except ValueError:
         return False
     return True
-
-
-def _is_zero(text: Any) -> bool:
-    return not re.search(r"[1-9]", str(text))

@@ -239,8 +239,10 @@ def _find_misread_delay(rules: Sequence[Mapping[str, Any]]) -> str:
     """Return the proxy's error for a delay that it cannot parse; empty if it can parse all."""
     for rule in rules:
         delay = (rule.get("actions") or {}).get("delay")
+        if delay is None:
+            continue
         try:
-            parse_whole_seconds(str(delay)) if delay is not None else None
+            parse_whole_seconds(str(delay))
         except ValueError as error:
             return str(error)
     return ""

@@ -38,30 +38,30 @@ class NetworkLatency:
             self._pools.count(calls.link.key, calls.at.size)
         if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
             return took, None
-        sent, replied = calls.caller.bucket, lane.target.bucket if lane.target is not None else Bucket()
-        took += self._shape_delays(lane.wire.out, calls, 0, sent)
-        back = self._shape_delays(lane.wire.back, calls, 1, replied)
+        sent, back = self._travel(calls, lane, 0, self._constants)
+        took += sent
         for trip in range(1, calls.node.operation.model.round_trips):
-            took += self._travel(calls, lane, _LATER + 2 * trip)
+            took += np.add(*self._travel(calls, lane, _LATER + 2 * trip, self._constants))
         dials = self._find_dialling(calls, edge, took + back)
         if dials is not None:
             for trip in range(edge.connect_round_trips):
-                # The first is the handshake of TCP.
-                took += np.where(dials, self._travel(calls, lane, _DIAL + 2 * trip, handshake=not trip), 0.0)
+                constants = self._constants if trip else self._handshakes  # the first is the handshake of TCP
+                took += np.where(dials, np.add(*self._travel(calls, lane, _DIAL + 2 * trip, constants)), 0.0)
         return took, back
 
     def begin(self, start: float, end: float) -> None:
         """Begin a tick."""
         self._pools.begin(start, end)
 
-    def _travel(self, calls: CallBatch, lane: ConnectionLane, way: int, handshake: bool = False) -> Floats:
-        """Return the latency of one more message each way."""
-        wire, constants = lane.wire, self._handshakes if handshake else self._constants
-        if wire is None:
-            return np.zeros(calls.at.size)
-        sent, replied = calls.caller.bucket, lane.target.bucket if lane.target is not None else Bucket()
-        return self._shape_delays(wire.out, calls, way, sent, constants) + self._shape_delays(
-            wire.back, calls, way + 1, replied, constants
+    def _travel(
+        self, calls: CallBatch, lane: ConnectionLane, way: int, constants: TwinConstants
+    ) -> tuple[Floats, Floats]:
+        """Return what the path adds to the latency of a message to the callee, and of one back."""
+        out, back = (lane.wire.out, lane.wire.back) if lane.wire is not None else (None, None)
+        replied = lane.target.bucket if lane.target is not None else Bucket()
+        return (
+            self._shape_delays(out, calls, way, calls.caller.bucket, constants),
+            self._shape_delays(back, calls, way + 1, replied, constants),
         )
 
     def _find_dialling(self, calls: CallBatch, edge: Edge, took: Floats) -> Flags | None:
@@ -88,11 +88,11 @@ class NetworkLatency:
         calls: CallBatch,
         way: int,
         bucket: Bucket,
-        constants: TwinConstants | None = None,
+        constants: TwinConstants,
     ) -> Floats:
         n = calls.at.size
         if shape is None:
             return np.zeros(n)
         key = mix(calls.node.key, calls.salt + _SHAPE + 16 * way)
         draws = self._streams.open(key, calls.caller.ordinal).random((2, n))
-        return compute_delays(shape, draws, constants or self._constants, bucket)
+        return compute_delays(shape, draws, constants, bucket)

@@ -61,13 +61,16 @@ def impair(
             )
             hit = part & (draws < effect.error_share)
             failed[hit] = True
-            if effect.thrown and hit.any():
-                span_buffer.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
-            elif effect.answer and hit.any():
+            if not hit.any():
+                continue
+            ends = (at + took)[hit]
+            if effect.thrown:
+                span_buffer.note("failure", effect.answer or node.model.failure, ends, effect.thrown)
+            elif effect.answer:
                 process.flag_answers[node.name] = effect.answer
-                span_buffer.note(ANSWER, effect.answer, (at + took)[hit])
-            for line in effect.log.splitlines() if hit.any() else ():
-                logs.error(process, line, (at + took)[hit], line)
+                span_buffer.note(ANSWER, effect.answer, ends)
+            for line in effect.log.splitlines():
+                logs.error(process, line, ends, line)
     io_chaos.apply_io_chaos(process, node, batch, streams, logs)
 
 

@@ -16,14 +16,14 @@ from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.numeric.random_streams import Streams
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
-from scenario_kit.lab.twin.process.process import Process, list_containers
+from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
 from scenario_kit.model.kubernetes.pod_labels import add_ordinal_labels, list_ordinals
-from scenario_kit.model.kubernetes.pod_spec import list_sidecars
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers, list_sidecars
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
@@ -83,7 +83,7 @@ class _DryRun:
             if pod is None or component.name not in self._parameters.components:
                 continue
             if not any(p.component == component.name for p in self._process_table.processes.values() if p.pod is pod):
-                runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in list_containers(pod))
+                runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in list_serving_containers(pod["spec"]))
                 place = ("components", component.name, "image")
                 message = f"no container of {component.workload} runs it; its containers are {runs}"
                 yield Miss(f"{message}; set `image`, `commands`, `arguments` or `container`", place)
@@ -188,7 +188,7 @@ class _DryRun:
         """Find probes that a healthy process fails: its pod would never be ready, or restart forever."""
         probes = Probes(self._parameters, self._process_table, Streams(0))
         for pod in self._view.list_all("Pod"):
-            for spec in list_containers(pod):
+            for spec in list_serving_containers(pod["spec"]):
                 process = self._process_table.find(pod["metadata"]["uid"], spec["name"])
                 if process is None or process.model is None:
                     continue
@@ -367,7 +367,7 @@ def _find_target_port(port: Object, pods: Iterable[Object]) -> int | None:
     named = {
         p.get("name"): int(p["containerPort"])
         for pod in pods
-        for c in list_containers(pod)
+        for c in list_serving_containers(pod["spec"])
         for p in c.get("ports") or ()
     }
     return named.get(target)

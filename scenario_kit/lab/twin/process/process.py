@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -15,7 +15,6 @@ from scenario_kit.lab.twin.process.toda_volume import Volume
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
 from scenario_kit.model.kubernetes.image import matches_image
-from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.container_match import match_components
 from scenario_kit.model.twin.component import ComponentModel, Need, Port
@@ -265,8 +264,3 @@ def _read_port_number(port: Port, env: Mapping[str, str], config: Mapping[str, s
         return int(text) if text.isdigit() else 0
     text = env.get(port.env, "") if port.env else ""
     return int(text) if text.isdigit() else port.number
-
-
-def list_containers(pod: Object) -> Iterator[Object]:
-    """List the containers of a pod's spec with a process of their own, sidecars included."""
-    yield from list_serving_containers(pod["spec"])

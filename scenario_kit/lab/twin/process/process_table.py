@@ -9,8 +9,9 @@ from typing import Final
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.environment import build_environment, expand
 from scenario_kit.lab.twin.cluster.files import parse_configuration, read_mounted
-from scenario_kit.lab.twin.process.process import Process, ProcessKey, identify, list_containers, list_listeners
+from scenario_kit.lab.twin.process.process import Process, ProcessKey, identify, list_listeners
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
@@ -114,7 +115,7 @@ class ProcessTable:
         uid = str(pod["metadata"]["uid"])
         statuses = {s["name"]: s for s in list_serving_statuses(pod)}
         result = []
-        for spec in list_containers(pod):
+        for spec in list_serving_containers(pod["spec"]):
             status = statuses.get(spec["name"]) or {}
             running = (status.get("state") or {}).get("running")
             if running is None:

@@ -308,16 +308,16 @@ def _build_pod(workload: Object, template: Object, home: str, ordinal: int, numb
         "status": {
             "phase": "Running",
             "podIP": f"10.0.{number // 250}.{number % 250 + 1}",
-            "containerStatuses": [
-                {"name": c["name"], "restartCount": 0, "state": {"running": {"startedAt": "2024-01-01T00:00:00Z"}}}
-                for c in template["spec"].get("containers") or ()
-            ],
-            "initContainerStatuses": [
-                {"name": c["name"], "restartCount": 0, "state": {"running": {"startedAt": "2024-01-01T00:00:00Z"}}}
-                for c in list_sidecars(template["spec"])
-            ],
+            "containerStatuses": _build_statuses(template["spec"].get("containers") or ()),
+            "initContainerStatuses": _build_statuses(list_sidecars(template["spec"])),
         },
     }
+
+
+def _build_statuses(containers: Iterable[Object]) -> list[Object]:
+    """Build the statuses of containers that all run."""
+    running = {"running": {"startedAt": "2024-01-01T00:00:00Z"}}
+    return [{"name": each["name"], "restartCount": 0, "state": running} for each in containers]
 
 
 def _name_host(workload: Object, name: str) -> Object:

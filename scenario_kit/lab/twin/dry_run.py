@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.dns import list_readings
-from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
+from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.numeric.random_streams import Streams
 from scenario_kit.lab.twin.outcome import ConnectionOutcome

@@ -11,7 +11,8 @@ from scenario_kit.lab.twin.call_tree.spans import SpanMetrics
 from scenario_kit.lab.twin.call_tree.tree import TreeBuilder
 from scenario_kit.lab.twin.cluster.cluster_view import Telemetry, View
 from scenario_kit.lab.twin.network import network_io
-from scenario_kit.lab.twin.network.connections import Connections, Link, LinkKey, NetworkTick, dial, read_address
+from scenario_kit.lab.twin.network.connections import Connections, Link, LinkKey, NetworkTick
+from scenario_kit.lab.twin.network.dialling import dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams

@@ -3,7 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
-from scenario_kit.lab.twin.network.connections import ConnectionLane, Connections, Link, NetworkTick
+from scenario_kit.lab.twin.network.connections import Connections, Link, NetworkTick
+from scenario_kit.lab.twin.network.dialling import ConnectionLane
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams

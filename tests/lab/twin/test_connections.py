@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.network.connections import ConnectionLane
+from scenario_kit.lab.twin.network.dialling import ConnectionLane
 from scenario_kit.lab.twin.network.endpoints import Destination, Wire
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from tests.lab.twin.dialling import ADDRESS, CALLEE, PORT, Surroundings, between, edge, process

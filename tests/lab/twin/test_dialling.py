@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.address import Address
-from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey, dial, read_address
+from scenario_kit.lab.twin.network.connections import Link, LinkKey
+from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Destination, Wire
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey

@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
-from scenario_kit.lab.twin.network.connections import read_address
+from scenario_kit.lab.twin.network.dialling import read_address
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin import tiny

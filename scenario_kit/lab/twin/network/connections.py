@@ -6,42 +6,20 @@ HTTP/1.1 pools converge to the new state within a minute. New connections use th
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
-from scenario_kit.lab.twin.network.endpoints import Destination, Network, Wire
+from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, greet, reach, read_address
+from scenario_kit.lab.twin.network.endpoints import Destination, Network
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text, mix
 from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import ProcessTable
-from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.definition import TwinConstants
 from scenario_kit.model.twin.edge import Edge
-
-_NEVER = float("inf")
-_VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
-
-
-class ConnectionLane(NamedTuple):
-    """One path for calls. Calls before ``ready_at`` are refused; hanging ones fail at ``fails_at``.
-
-    ``rejected``: refused by the kernel, which answers only some of many dials. ``front`` is where packets are addressed
-    to, if not to the target itself.
-    """
-
-    outcome: ConnectionOutcome
-    target: Process | None = None
-    wire: Wire | None = None
-    ready_at: float = 0.0
-    fails_at: float = _NEVER
-    port: int = 0
-    rejected: bool = False
-    front: Destination | None = None
 
 
 class NetworkTick(NamedTuple):
@@ -195,7 +173,7 @@ class Connections:
             state = self._states.setdefault((key, place), _State())
             lane = self._live(state, caller, edge, tick)
             if lane is None:
-                one = _reach(edge, Address(place.ip, place.port), caller, tick.network, place, None)
+                one = reach(edge, Address(place.ip, place.port), caller, tick.network, place, None)
                 lane = self._dial(state, caller, key.edge, (one,), start, end)
             lanes.append((lane, state.peer is not None))
         stand = tuple(lane for lane, connected in lanes if connected and lane.ready_at <= start)
@@ -217,7 +195,7 @@ class Connections:
         wire = network.wire(caller, peer.pod, state.port, front=state.front)
         if not wire.cut:
             state.cut_since = None
-            outcome = _greets(edge, peer, state.port, network)
+            outcome = greet(edge, peer, state.port, network)
             return ConnectionLane(outcome, peer, wire, 0.0, port=state.port, front=state.front)
         state.cut_since = start if state.cut_since is None else state.cut_since
         if end - state.cut_since <= (edge.keepalive_timeout_seconds or self._constants.tcp_timeout_seconds):
@@ -282,7 +260,7 @@ class Connections:
             process = process_table.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port, front=front)._replace(rules=())
-                outcome = ConnectionOutcome.CONNECTION_TIMEOUT if wire.cut else _greets(edge, process, port, network)
+                outcome = ConnectionOutcome.CONNECTION_TIMEOUT if wire.cut else greet(edge, process, port, network)
                 left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
         if not left or start - since >= self._constants.http_pool_seconds:
@@ -297,99 +275,12 @@ def name_edge(edge: Edge) -> str:
     return f"{edge.caller}>{edge.callee}/{edge.protocol}"
 
 
-def read_address(source: AddressSource, process: Process) -> Address:
-    """Return the address that a process read from its environment or configuration file at its start."""
-    if source.host_key and process.config is not None:
-        host, port = process.config.get(source.host_key, ""), process.config.get(source.port_key, "")
-        return parse(f"{host}:{port}" if host and port else host, source.default_port)
-    if source.host_env:
-        port = process.env.get(source.port_env, "") if source.port_env else ""
-        host = process.env.get(source.host_env, "")
-        return parse(f"{host}:{port}" if port else host, source.default_port)
-    text = process.env.get(source.env, "") if source.env else _fill_text(source.text, process.env)
-    if source.key and process.config is not None:
-        text = process.config.get(source.key, "")
-    return parse(text, source.default_port)
-
-
-def _fill_text(text: str, env: Mapping[str, str]) -> str:
-    """Replace variables in a text, as a program assembles its address."""
-    return _VARIABLE.sub(lambda name: env.get(name[1], ""), text)
-
-
 def find_timeout(edge: Edge, caller: Process) -> float:
     """Return a caller's timeout in seconds; 0 for none."""
     text = caller.env.get(edge.timeout_env) if edge.timeout_env else None
     if text is None:
         return edge.timeout_seconds
     return float(text) if text.isdigit() and int(text) else edge.timeout_fallback_seconds
-
-
-def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
-    """Return the possible lanes of a new connection, and the address that the host's name resolves to."""
-    found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
-    if found.outcome != ConnectionOutcome.OK:
-        return (
-            ConnectionLane(found.outcome, rejected=found.outcome == ConnectionOutcome.CONNECTION_REFUSED),
-        ), found.ip
-    front = Destination(found.ip, address.port)
-    return tuple(_reach(edge, address, caller, network, place, front) for place in found.destinations), found.ip
-
-
-def _reach(
-    edge: Edge, address: Address, caller: Process, network: Network, place: Destination, front: Destination | None
-) -> ConnectionLane:
-    """Return the lane of a new connection to one destination, whose packets are addressed to ``front``."""
-    pod = network.pod_at(place.ip)
-    if pod is None:
-        return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, port=place.port)
-    wire = network.wire(caller, pod, place.port, _find_transport(edge), front=front)
-    target = network.listener(place)
-    handshake = sum(shape.delay for shape in (wire.out, wire.back) if shape is not None)
-    if wire.cut or 0.0 < edge.connect_timeout_seconds <= handshake:
-        return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, None, wire, port=place.port)
-    if target is None or target.ended:
-        return ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
-    outcome = _greets(edge, target, place.port, network)
-    if outcome == ConnectionOutcome.OK and address.tls:
-        outcome = ConnectionOutcome.TLS_MISMATCH
-    if outcome == ConnectionOutcome.OK and target.logins and (address.user, address.password) not in target.logins:
-        outcome = (
-            ConnectionOutcome.LOGIN_NOT_PERMITTED
-            if address.user in target.store_state.barred
-            else ConnectionOutcome.AUTHENTICATION_FAILED
-        )
-    elif (
-        outcome == ConnectionOutcome.OK
-        and target.databases
-        and address.desired
-        and address.desired not in target.databases
-    ):
-        outcome = ConnectionOutcome.UNKNOWN_DATABASE
-    elif outcome == ConnectionOutcome.OK and target.store_state.full:
-        outcome = ConnectionOutcome.TOO_MANY_CONNECTIONS
-    return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port, front=front)
-
-
-def _find_transport(edge: Edge) -> str:
-    return "UDP" if edge.protocol == "udp" else "TCP"
-
-
-def _greets(edge: Edge, target: Process, port: int, network: Network) -> ConnectionOutcome:
-    """Return whether the callee is the expected program, or an equivalent one.
-
-    A registry that is queried for the callee's address is not the callee: the caller speaks HTTP to it.
-    """
-    listener = target.listener(port)
-    if edge.registry and target.component == edge.registry:
-        return ConnectionOutcome.OK
-    program = network.program(edge.callee)
-    same = target.component == edge.callee or (program and target.program == program)
-    return (
-        ConnectionOutcome.OK
-        if same and listener is not None and listener.protocol in (edge.protocol, "tcp")
-        else ConnectionOutcome.PROTOCOL_MISMATCH
-    )
 
 
 def _connects(edge: Edge, lane: ConnectionLane) -> bool:

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from scenario_kit.lab.twin.network.calls import CallBatch
-from scenario_kit.lab.twin.network.connections import ConnectionLane
+from scenario_kit.lab.twin.network.dialling import ConnectionLane
 from scenario_kit.lab.twin.network.packet_effects import TrafficShape
 from scenario_kit.lab.twin.network.pool_use import PoolUse
 from scenario_kit.lab.twin.network.traffic_shaping import HANDSHAKE_SECONDS, compute_delays

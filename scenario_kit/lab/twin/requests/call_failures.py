@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scenario_kit.lab.twin.network.calls import CallBatch
-from scenario_kit.lab.twin.network.connections import ConnectionLane, LinkKey, find_timeout
+from scenario_kit.lab.twin.network.connections import LinkKey, find_timeout
+from scenario_kit.lab.twin.network.dialling import ConnectionLane
 from scenario_kit.lab.twin.network.network_latency import NetworkLatency
 from scenario_kit.lab.twin.network.traffic_shaping import CONNECT_SECONDS
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats

@@ -16,7 +16,8 @@ from scenario_kit.lab.twin.call_tree.spans import SpanMetrics
 from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.network import http_chaos, network_io
 from scenario_kit.lab.twin.network.calls import CallBatch
-from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey
+from scenario_kit.lab.twin.network.connections import Link, LinkKey
+from scenario_kit.lab.twin.network.dialling import ConnectionLane
 from scenario_kit.lab.twin.network.network_latency import NetworkLatency
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import (

@@ -17,7 +17,7 @@ from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.client_errors.by_store import describe_refusal, explain_rejection
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.environment import expand
-from scenario_kit.lab.twin.network.connections import dial
+from scenario_kit.lab.twin.network.dialling import dial
 from scenario_kit.lab.twin.network.endpoints import Destination, Network
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey

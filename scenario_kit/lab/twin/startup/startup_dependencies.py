@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
-from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
+from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.traffic_shaping import CONNECT_SECONDS
 from scenario_kit.lab.twin.outcome import ConnectionOutcome

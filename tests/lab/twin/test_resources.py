@@ -1,11 +1,14 @@
 """CPU, memory and the load that closes the loop."""
 
+import re
 from typing import Any
 
 import pytest
 
+from scenario_kit.lab.control_plane.nodes import build_stages
 from scenario_kit.lab.twin.runtime.resources import Stress, compute_wait, parse_stress_size
 from scenario_kit.model import ContainerEffect
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 from tests.lab.twin import tiny
 from tests.lab.twin.twin_cluster import TICK, TwinCluster
 
@@ -163,6 +166,12 @@ def test_memory_stress_beyond_the_limit_kills() -> None:
 )
 def test_size_of_a_memory_stressor(text: str, size: float) -> None:
     assert parse_stress_size(text) == pytest.approx(size)
+
+
+def test_share_of_a_memory_stressor_is_of_what_nodes_report() -> None:
+    initialize, _ = build_stages(0)
+    reported = re.findall(r"memory: (\S+)", initialize["spec"]["next"]["statusTemplate"])
+    assert {parse_quantity(each) for each in reported} == {parse_stress_size("100%")}
 
 
 @pytest.mark.parametrize(

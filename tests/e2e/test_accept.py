@@ -14,7 +14,7 @@ def test_accepted_alerts_hold_in_the_next_trial(lab, kit, tmp_path):
     promised = re.compile(r"(?<=    alerts:\n)(?:    - .*\n)+")
     assert promised.search(text)
     # Nothing but an alert that will not fire, and none of the edges.
-    text = promised.sub("    - {name: KubeHpaMaxedOut, class: MayFire}\n", text)
+    text = promised.sub("    - {name: KubePodCrashLooping, class: MayFire}\n", text)
     file.write_text(re.sub(r"    propagation:\n(?:    - .*\n)+", "    propagation: []\n", text))
 
     tried = kit("try", name, "--name", lab.name, "--accept")

@@ -209,11 +209,6 @@ def _list_containers(obj: Object) -> list[Object]:
     return containers
 
 
-def _read_pod_labels(obj: Object) -> dict[str, str]:
-    metadata = ((obj.get("spec") or {}).get("template") or {}).get("metadata") or {}
-    return metadata.get("labels") or {}
-
-
 def _read_resources(container: Object) -> dict[str, str]:
     resources = container.get("resources") or {}
     return {

@@ -7,13 +7,13 @@ must be unchanged everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.judge.repair.invariants import read_effective
 from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.difference import Path, find_paths, get_at, meets
-from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
+from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.quantity import is_same_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.runtime.flag import read_flags
@@ -135,9 +135,8 @@ def _check_selectors(
     before: Mapping[Name, Object], now: Mapping[Name, Object], spared: Mapping[Name, list[Path]]
 ) -> Iterator[str]:
     """Report Services that select other workloads than before, unless a fault changed selector or labels."""
-    served, serving = (_list_workloads(objects.values()) for objects in (before, now))
     for name in (n for n in before if n[0] == "Service" and n in now):
-        baseline, current = _select_workloads(before[name], served), _select_workloads(now[name], serving)
+        baseline, current = list_selected(before[name], before.values()), list_selected(now[name], now.values())
         for workload in sorted(baseline ^ current):
             labels = ("spec", "template", "metadata", "labels")
             own = any(meets(path, ("spec", "selector")) for path in spared.get(name, []))
@@ -149,33 +148,10 @@ def _check_selectors(
 
 def list_selected(service: Object, objects: Iterable[Object]) -> set[Name]:
     """List the workloads whose pods a Service selects."""
-    return _select_workloads(service, _list_workloads(objects))
-
-
-class _Workload(NamedTuple):
-    """A workload's namespace, and the labels of its pods."""
-
-    name: Name
-    home: str | None
-    labels: Sequence[Mapping[str, Any]]
-
-
-def _list_workloads(objects: Iterable[Object]) -> list[_Workload]:
-    return [
-        _Workload(_name(obj), obj["metadata"].get("namespace"), list_pod_labels(obj))
-        for obj in objects
-        if obj["kind"] in WORKLOADS
-    ]
-
-
-def _select_workloads(service: Object, workloads: Iterable[_Workload]) -> set[Name]:
     selector = (service.get("spec") or {}).get("selector") or {}
     home = service["metadata"].get("namespace")
-    return {
-        each.name
-        for each in workloads
-        if selector and each.home == home and any(selector.items() <= labels.items() for labels in each.labels)
-    }
+    near = (obj for obj in objects if obj["kind"] in WORKLOADS and obj["metadata"].get("namespace") == home)
+    return {_name(obj) for obj in near if selector and selects_pods(selector, obj)}
 
 
 def _check_flags(

@@ -33,7 +33,7 @@ kind: {{ kind }}
 metadata: {name: {{ name }}, namespace: {{ home }}}
 spec:
   replicas: 1
-  serviceName: {{ name }}
+  {% if kind == "StatefulSet" %}serviceName: {{ name }}{% endif %}
   selector: {matchLabels: {app: {{ name }}}}
   template:
     metadata: {labels: {app: {{ name }}}}
@@ -57,10 +57,7 @@ def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "catalog" / "apps" / "pair").mkdir(parents=True)
     (tmp_path / "catalog" / "apps" / "pair" / "app.yaml").write_text(APP)
     (tmp_path / "templates" / "apps" / "pair" / "1.0").mkdir(parents=True)
-    templates = MANIFESTS.replace(
-        "  serviceName: {{ name }}\n", "{% if kind == 'StatefulSet' %}  serviceName: {{ name }}\n{% endif %}"
-    )
-    (tmp_path / "templates" / "apps" / "pair" / "1.0" / "manifests.yaml.j2").write_text(templates)
+    (tmp_path / "templates" / "apps" / "pair" / "1.0" / "manifests.yaml.j2").write_text(MANIFESTS)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -48,17 +48,16 @@ def rank_by_spectrum(seen: Observation) -> list[str]:
     traces: dict[str, list[SeenSpan]] = defaultdict(list)
     for span in seen.spans:
         traces[span.trace].append(span)
-    failing = sum(any(span.failed for span in spans) for spans in traces.values())
+    failing = 0
     in_failing: Counter[str] = Counter()
     in_passing: Counter[str] = Counter()
     for spans in traces.values():
         if any(span.failed for span in spans):
+            failing += 1
             in_failing.update(_find_origins(spans))
         else:
             in_passing.update({name for span in spans for name in (span.service, _name_peer(span)) if name})
-    scores = {
-        name: count / math.sqrt(failing * (count + in_passing[name])) for name, count in in_failing.items() if failing
-    }
+    scores = {name: count / math.sqrt(failing * (count + in_passing[name])) for name, count in in_failing.items()}
     return _name_workloads(seen, scores)
 
 

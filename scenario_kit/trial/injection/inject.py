@@ -334,7 +334,7 @@ def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
 
 
 def _report_never_started(fault: Fault, desired: str, within: float, history: AlertHistory) -> Finding:
-    firing = sorted({f"{t.name} on {t.entity}" for t in history.timelines if t.firing_at(history.end)})
+    firing = sorted({label(t) for t in history.timelines if t.firing_at(history.end)})
     return build_finding(
         "SK331",
         message=f"fault '{fault.name}' never started: {desired}, for which it waits, did not fire",

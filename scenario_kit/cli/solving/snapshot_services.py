@@ -26,6 +26,7 @@ from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, cr
 from scenario_kit.lab.telemetry.prometheus_access import locate_prometheus_tls, write_web_configuration
 from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 from scenario_kit.lab.tracing.jaeger import TraceSource, reply
+from scenario_kit.load.atomic_file import write_private
 from scenario_kit.model.kubernetes.kubeconfig import build_kubeconfig
 from scenario_kit.ports import Series
 from scenario_kit.solver.gateway.answers import ToolAnswer
@@ -73,10 +74,9 @@ class SnapshotKubectl:
         threading.Thread(target=self._server.serve_forever, daemon=True, name="snapshot-api").start()
         kubeconfig = folder / "kubeconfig"
         address = f"http://{LOOPBACK}:{self._server.server_address[1]}/{token}"
-        kubeconfig.touch(mode=0o600)
         home = next(iter(evidence.namespaces), "default")
         document = build_kubeconfig("snapshot", {"server": address}, ("solver", {}), home)
-        kubeconfig.write_text(yaml.safe_dump(document), encoding="utf-8")
+        write_private(kubeconfig, yaml.safe_dump(document).encode())
         self._kubectl: Kubectl = KubectlProcess(toolchain.resolve("kubectl"), kubeconfig, home)
 
     def run(self, command: KubectlCommand) -> ToolAnswer:

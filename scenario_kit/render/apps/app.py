@@ -210,7 +210,8 @@ def _find_line(folder: Path, version: str, line: str, number: int) -> Position |
     for group in files if line.strip() else ():
         lines = [(path, i, each) for path in group for i, each in enumerate(path.read_text().split("\n"))]
         found = [(path, i) for path, i, each in lines if each == line]
-        found = found[:1] if len(found) == 1 else [each for each in found if each[1] == number]
+        if len(found) > 1:
+            found = [each for each in found if each[1] == number]
         if len(found) == 1:
             path, i = found[0]
             return Position(path=str(path), line=i + 1, column=len(line) - len(line.lstrip()) + 1)

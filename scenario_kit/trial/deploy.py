@@ -53,8 +53,9 @@ def deploy(context: TrialContext) -> list[Finding]:
     if context.baseline() is None:
         _refuse_foreign(context)
         context.save_baseline(Baseline(snapshot=snapshot(context.cluster, context.everywhere)))
-    _create(context, [_build_namespace(name) for name in context.everywhere])
-    _create(context, _build_access(context))
+    for own in ([_build_namespace(name) for name in context.everywhere], _build_access(context)):
+        for refusal in _create(context, own):
+            raise refusal  # the app has no part in it
     if refusals := _create(context, context.runbook.objects):
         return [_report_refused(refusals)]
     deadline = context.clock.now() + READY_DEADLINE

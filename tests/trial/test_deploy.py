@@ -72,9 +72,9 @@ def test_deploy_waits_for_all_workloads():
     assert baseline.snapshot == {}
 
 
-def refuse(app, status, message):
+def refuse(app, status, message, refused="shop/ConfigMap/c"):
     def before(verb, target):
-        if (verb, target) == ("create", "shop/ConfigMap/c"):
+        if (verb, target) == ("create", refused):
             raise Rejected(message, status=status)
 
     app.cluster.before = before
@@ -97,6 +97,14 @@ def test_object_that_this_cluster_does_not_take_now_is_no_mistake(status, messag
     app = App(web(), config("c"))
     refuse(app, status, message)
     with pytest.raises(Rejected):
+        deploy(app.context)
+
+
+@pytest.mark.parametrize("own", ["Namespace/shop", "shop/RoleBinding/oncall"])
+def test_refusal_of_what_a_trial_adds_is_no_mistake_of_the_app(own):
+    app = App(web())
+    refuse(app, 422, "metadata.name: Invalid value", own)
+    with pytest.raises(Rejected, match="Invalid value"):
         deploy(app.context)
 
 

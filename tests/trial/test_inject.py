@@ -61,6 +61,7 @@ class Evaluator:
 
     def __init__(self, cluster, clock, after):
         self.cluster, self.clock, self.after, self.since = cluster, clock, after, None
+        self.entity = Reference("Deployment", "web")
 
     def advance(self, now):
         broken = self.cluster.get(Reference("ConfigMap", "a", "shop"))["data"]["k"] == "bad"
@@ -72,7 +73,7 @@ class Evaluator:
         return AlertHistory(
             start=0.0,
             end=now,
-            timelines=(AlertTimeline(name="Errors", entity=Reference("Deployment", "web"), firing=firing),),
+            timelines=(AlertTimeline(name="Errors", entity=self.entity, firing=firing),),
         )
 
 
@@ -141,6 +142,16 @@ def test_missing_start_alert_is_a_finding():
     assert "'d' never started" in findings[0].message
     assert stage.clock.now() >= 1000 + 60 + 60 + 240
     assert stage.state() == {"a": "bad", "d": "good"}
+
+
+@pytest.mark.parametrize(
+    ("entity", "named"), [(Reference("Deployment", "web"), "Errors on Deployment/web"), (None, "Errors")]
+)
+def test_alerts_that_fire_instead_of_the_start_alert_are_named(entity, named):
+    stage = TrialHarness(fault("a"), fault("d", FaultStart(on_alert=OnAlert(name="Slow", within_seconds=60))))
+    stage.evaluator.after, stage.evaluator.entity = 10.0, entity
+    (found,) = stage.run()[0]
+    assert found.observed == f"firing after 60 s: {named}"
 
 
 def test_start_alert_deadline_is_configurable():

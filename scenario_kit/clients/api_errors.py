@@ -44,13 +44,8 @@ def build_error(status: int, body: bytes, doing: str) -> ClusterError:
     text = str(answer.get("message", "")) if answer else body[:300].decode("utf-8", "replace").strip()
     if answer and _is_budget_refusal(status, answer):
         return EvictionRefused(" ".join((text, *_read_causes(answer, "message"))), status=status)
-    kind = _choose_error_type(status, reason, text, served=_is_served(status, answer))
+    kind = _choose_error_type(status, reason, text, served=answer is not None)
     return kind(f"{doing}: {text or 'no explanation'} (HTTP {status})", status=status, fix=_FIXES.get(kind, ""))
-
-
-def _is_served(status: int, answer: dict[str, Any] | None) -> bool:
-    """Return whether a response is about an object, and not about an unknown path."""
-    return answer is not None and not (status == 404 and answer.get("message") == _UNKNOWN_PATH)
 
 
 def is_own(body: bytes) -> bool:
@@ -69,7 +64,7 @@ def _read_causes(answer: dict[str, Any], part: str) -> list[str]:
 
 def _choose_error_type(status: int, reason: str, text: str, *, served: bool) -> type[ClusterError]:
     if status == 404:
-        return NotFound if served else NotServed
+        return NotFound if served and text != _UNKNOWN_PATH else NotServed
     if status == 409:
         return AlreadyExists if reason == "AlreadyExists" else Conflict
     if status in (410, 412):  # an expired version, or a failed precondition: read again and retry

@@ -188,8 +188,7 @@ class KubeCluster:
         try:
             written: Object = self._transport.json(verb, path, query, obj, media)
         except NotServed as error:
-            group = obj["apiVersion"].rpartition("/")[0]
-            known = self._discovery.find(obj["kind"], group, core=not group)
+            known = self._find_preferred(obj)
             preferred = f"{known.group}/{known.version}".lstrip("/")
             if preferred == obj["apiVersion"]:
                 raise  # the whole kind is gone
@@ -198,9 +197,12 @@ class KubeCluster:
         return written
 
     def _kind_of(self, obj: Object) -> Kind:
-        group, _, version = obj["apiVersion"].rpartition("/")
-        served = self._discovery.find(obj["kind"], group, core=not group)
-        return served._replace(version=version)
+        return self._find_preferred(obj)._replace(version=obj["apiVersion"].rpartition("/")[2])
+
+    def _find_preferred(self, obj: Object) -> Kind:
+        """Find the kind of an object in the version that its group prefers."""
+        group = obj["apiVersion"].rpartition("/")[0]
+        return self._discovery.find(obj["kind"], group, core=not group)
 
     def _path(self, ref: Reference) -> str:
         served = self._discovery.find(ref.kind, ref.group)

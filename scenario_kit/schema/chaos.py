@@ -21,6 +21,11 @@ SCHEDULE: Final = "Schedule"
 _API_VERSION: Final = "chaos-mesh.org/v1alpha1"
 
 
+def get_chaos_version() -> str:
+    """Return the version of Chaos Mesh whose schemas these are."""
+    return str(_load_data()["version"])
+
+
 def list_kinds() -> tuple[str, ...]:
     """Return all kinds that can be created: experiments, and Schedule."""
     return (*sorted(_load_data()["experiments"]), SCHEDULE)

@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake, shorten_names, suggest_name
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
-from scenario_kit.schema.object_types.chaos_mesh import find_chaos_type, get_chaos_version
+from scenario_kit.schema.chaos import get_chaos_version
+from scenario_kit.schema.object_types.chaos_mesh import find_chaos_type
 from scenario_kit.schema.object_types.field_type import ObjectType
 from scenario_kit.schema.object_types.kubernetes import (
     find_object_type,
@@ -19,8 +20,6 @@ from scenario_kit.schema.object_types.kubernetes import (
 
 #: API groups that Kubernetes had, and has no more.
 _FORMER: Final = frozenset({"extensions", "settings.k8s.io", "auditregistration.k8s.io"})
-
-
 #: Letters of a group for each one that may be wrong.
 _SLIP: Final = 4
 

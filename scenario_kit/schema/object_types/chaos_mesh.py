@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any, Final
 
-from scenario_kit.schema.chaos import DATA, get_object_schema
+from scenario_kit.schema.chaos import get_object_schema
 from scenario_kit.schema.object_types.field_type import ANY, FieldType, Form, ObjectType
 from scenario_kit.schema.source import Schema
 
@@ -14,11 +13,6 @@ _METADATA: Final = FieldType("object", type="meta.v1.ObjectMeta")
 _FORMS: Final[dict[str, Form]] = {
     "string": "string", "integer": "integer", "number": "number", "boolean": "boolean",
 }  # fmt: skip
-
-
-def get_chaos_version() -> str:
-    """Return the version of Chaos Mesh whose schemas these are."""
-    return str(json.loads(DATA.read_text(encoding="utf-8"))["version"])
 
 
 @cache

@@ -83,10 +83,11 @@ def _judge_result(change: Change, ref: Reference, objects: Sequence[Object], app
     except AuthoringError:
         return  # another rule reports that it cannot be made
     before, after = find_type(old), find_type(new)
-    if before is not None and after is not None:
+    if before is None or after is None:
+        return
+    if found := list(find_mistakes(new, after.type, Judging(is_open=is_placeholder))):
         had = {mistake.message for mistake in find_mistakes(old, before.type, Judging())}
-        judging = Judging(is_open=is_placeholder)
-        yield from (m for m in find_mistakes(new, after.type, judging) if m.message not in had)
+        yield from (mistake for mistake in found if mistake.message not in had)
 
 
 def _report(subject: str, known: KnownType, root: Place, mistakes: Iterable[FieldMistake]) -> Iterator[WrongField]:

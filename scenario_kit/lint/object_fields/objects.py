@@ -192,9 +192,10 @@ def _find_missing_key(
     item: Mapping[str, Any], key: str, items: FieldType, judging: Judging, place: Place
 ) -> Iterator[FieldMistake]:
     """Report an entry of a merged list without the key by which it is merged."""
+    if item.get(key) is not None or any(map(judging.is_open, item)):
+        return
     known = resolve_type(items).fields
-    misspelled = any(name not in known and suggest_name(name, known)[1] == key for name in item)
-    if item.get(key) is None and not misspelled and not any(map(judging.is_open, item)):
+    if not any(name not in known and suggest_name(name, known)[1] == key for name in item):
         message = f"`{format_field(place)}` lacks `{key}`, by which the entries of the list are merged"
         yield FieldMistake(place, message, "none", f"`{key}`", f"add `{key}`")
 

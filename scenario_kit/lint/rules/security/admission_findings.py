@@ -143,19 +143,20 @@ def _check_changes(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach
 
 
 def _check_objects(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach]:
-    unserved = _list_unserved(case, bounded.stage)
     for one in list_written_objects(bounded.stage):
         for breach in find_breaches(one.object, one.was, bounded.bounds):
-            if breach.code == _UNADMITTED_KIND and _identify_kind(one.object) in unserved:
+            if breach.code == _UNADMITTED_KIND and _is_unserved(case, bounded.stage, one.object):
                 continue
             site = find_site(case, bounded.stage, breach.keys, breach.value) or _locate_type(one)
             yield LocatedBreach(bounded.stage, format_reference(one.object), breach, site)
 
 
-def _list_unserved(case: Judged, stage: Simulation) -> frozenset[tuple[str, ...]]:
-    """List the objects of versions and kinds that no API server has (SK143), whether or not they may be written."""
-    made = stage.after if isinstance(case, AppCase) else collect_created(stage.changes)
-    return frozenset(_identify_kind(obj) for obj in made if find_kind_mistake(obj) is not None)
+def _is_unserved(case: Judged, stage: Simulation, obj: Object) -> bool:
+    """Return whether the file makes an object of a version or a kind that no API server has, which SK143 reports."""
+    if find_kind_mistake(obj) is None:
+        return False
+    made = (_identify_kind(each) for each in collect_created(stage.changes))
+    return isinstance(case, AppCase) or _identify_kind(obj) in made
 
 
 def _identify_kind(obj: Object) -> tuple[str, ...]:

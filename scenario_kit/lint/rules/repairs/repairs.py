@@ -16,7 +16,7 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import build_stage
-from scenario_kit.model import App, Change, Entity, Fault, Object, Reference, Severity
+from scenario_kit.model import App, Entity, Fault, Object, Reference, Severity
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.model.kubernetes.reference import WORKLOADS, identify_object
 from scenario_kit.model.results.involved import list_involved
@@ -37,11 +37,12 @@ def check_collateral(case: LintContext) -> Iterator[Problem]:
     parts = list_involved(case.faults.values(), spec.expect, spec.ground_truth.propagation)
     complete = len(case.faults) == len(spec.faults)  # what else the faults broke is unknown
     for i, solution in enumerate(spec.solutions):
-        reported = _find_altered(case.app, case.objects, broken, solution.changes, parts)
-        if reported and not _leaves_unselected(case.app, case.objects, broken, solution.changes):
+        now = build_stage((), case.app, broken, solution.changes).after
+        reported = _find_altered(case.app, case.objects, broken, now, parts)
+        if reported and not _leaves_unselected(case.objects, now):
             message = f"solution '{solution.name}' also changes {'; '.join(reported[:_MAX_REPORTED])}"
             yield Problem(("spec", "solutions", i, "changes"), message, expected="the healthy app, but for the faults")
-        elif complete and (missed := _find_unserved(case.app, case.objects, broken, solution.changes)):
+        elif complete and (missed := _find_unserved(case.app, case.objects, broken, now)):
             message = f"no trial counts solution '{solution.name}' as a repair: {'; '.join(missed[:_MAX_REPORTED])}"
             place, expected = ("spec", "solutions", i, "changes"), "an app that serves as much as before"
             yield Problem(place, message, expected=expected, severity=Severity.WARNING)
@@ -58,26 +59,23 @@ def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
         broken = build_stage((), rendering.app, rendering.objects, fault.changes).after
         parts = {ref.bare for ref in (fault.target, *fault.callers, *(e.ref for e in fault.entities))}
         for i, solution in enumerate(fault.solutions):
-            for says in _find_altered(rendering.app, rendering.objects, broken, solution.changes, parts):
+            now = build_stage((), rendering.app, broken, solution.changes).after
+            for says in _find_altered(rendering.app, rendering.objects, broken, now, parts):
                 reported.setdefault(i, f"solution '{solution.name}' also changes {says}")
     for i, message in reported.items():
         yield Problem(("solutions", i), message)
 
 
 def _find_altered(
-    app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change], parts: Iterable[Name]
+    app: App, before: Sequence[Object], broken: Sequence[Object], now: Sequence[Object], parts: Iterable[Name]
 ) -> list[str]:
     """Describe what differs from the original app after a solution, other than by a fault."""
-    now = build_stage((), app, tuple(broken), changes).after
     return find_alterations(app, before, now, _writes(before, broken), set(parts))
 
 
-def _find_unserved(
-    app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]
-) -> list[str]:
+def _find_unserved(app: App, before: Sequence[Object], broken: Sequence[Object], now: Sequence[Object]) -> list[str]:
     """Describe what a solution takes away: objects, replicas, probes, limits, load, or access by a new policy."""
     guards = take_baseline(before, app, read_settings(app, before, app.namespace))
-    now = build_stage((), app, tuple(broken), changes).after
     present, ill = (
         find_violations(guards, map(_assume_ready, objects), app, _list_scalers(objects)) for objects in (now, broken)
     )
@@ -88,17 +86,17 @@ def _find_unserved(
 
 def _assume_ready(obj: Object) -> Object:
     """Return a workload as it is once all its pods are ready."""
-    replicas = read_spec(obj).get("replicas", 1) if obj["kind"] in WORKLOADS else 0
-    return {**obj, "status": {"readyReplicas": replicas}} if obj["kind"] in WORKLOADS else obj
+    if obj["kind"] not in WORKLOADS:
+        return obj
+    return {**obj, "status": {"readyReplicas": read_spec(obj).get("replicas", 1)}}
 
 
 def _list_scalers(objects: Iterable[Object]) -> list[Object]:
     return [o for o in objects if o["kind"] == "HorizontalPodAutoscaler"]
 
 
-def _leaves_unselected(app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]) -> bool:
+def _leaves_unselected(before: Sequence[Object], now: Sequence[Object]) -> bool:
     """Return whether a Service no longer selects any pods, which SK111 reports."""
-    now = build_stage((), app, tuple(broken), changes).after
     served, left = (
         {o["metadata"]["name"] for o in objects if o["kind"] == "Service" and list_selected(o, objects)}
         for objects in (before, now)

@@ -15,6 +15,7 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
+from scenario_kit.schema.object_types.field_type import ObjectType
 from scenario_kit.schema.object_types.kubernetes import list_versions
 
 _CHAOS_VERSION = f"{CHAOS_GROUP}/v1alpha1"
@@ -39,16 +40,16 @@ def find_wrong_fields(change: Change, objects: Sequence[Object], app: App | None
         exists = not operation.creates and _find_object(objects, _name_manifest(manifest)) is not None
         if known is not None:
             judging = Judging("Apply" if exists else "Whole", is_open=is_placeholder)
-            yield from _report(
-                describe_object(manifest), known, (keyword,), find_mistakes(manifest, known.type, judging)
-            )
+            mistakes = find_mistakes(manifest, known.type, judging)
+            yield from place_mistakes(describe_object(manifest), known, (keyword,), mistakes)
     elif (document := operation.document) is not None and operation.ref is not None:
         known = find_target_type(operation.ref, objects)
         if known is not None:
-            found = list(_judge_patch(change, document, known))
+            sending: Sending = "Merge" if operation.merged_strategically is None else "Strategic"
+            found = list(find_patch_mistakes(document, known.type, Judging(sending, is_open=is_placeholder)))
             if not found and app is not None:
                 found = [mistake._replace(place=()) for mistake in _judge_result(change, operation.ref, objects, app)]
-            yield from _report(str(operation.ref), known, (keyword, "patch"), found)
+            yield from place_mistakes(str(operation.ref), known, (keyword, "patch"), found)
 
 
 def find_wrong_kinds(change: Change) -> Iterator[FieldMistake]:
@@ -62,15 +63,16 @@ def _judge_metadata(manifest: Object, keyword: str) -> Iterator[WrongField]:
     metadata = manifest.get("metadata")
     if (known := find_type(manifest)) is not None and isinstance(metadata, Mapping):
         mistakes = find_field_mistakes(metadata, known.type.fields["metadata"], Judging(), ("metadata",))
-        yield from _report(describe_object(manifest), known._replace(server=name_server()), (keyword,), mistakes)
+        server = known._replace(server=name_server())
+        yield from place_mistakes(describe_object(manifest), server, (keyword,), mistakes)
 
 
-def _judge_patch(change: Change, document: Any, known: KnownType) -> Iterator[FieldMistake]:
+def find_patch_mistakes(document: Any, type_: ObjectType, judging: Judging) -> Iterator[FieldMistake]:
+    """Yield what is wrong with a patch: a list of steps, or a document that is merged as ``judging`` says."""
     if isinstance(document, list | tuple):
-        yield from find_step_mistakes(document, known.type, Judging(is_open=is_placeholder))
+        yield from find_step_mistakes(document, type_, judging)
     elif isinstance(document, Mapping):
-        sending: Sending = "Merge" if change.operation.merged_strategically is None else "Strategic"
-        yield from find_mistakes(document, known.type, Judging(sending, is_open=is_placeholder))
+        yield from find_mistakes(document, type_, judging)
 
 
 def _judge_result(change: Change, ref: Reference, objects: Sequence[Object], app: App) -> Iterator[FieldMistake]:
@@ -90,7 +92,10 @@ def _judge_result(change: Change, ref: Reference, objects: Sequence[Object], app
         yield from (mistake for mistake in found if mistake.message not in had)
 
 
-def _report(subject: str, known: KnownType, root: Place, mistakes: Iterable[FieldMistake]) -> Iterator[WrongField]:
+def place_mistakes(
+    subject: str, known: KnownType, root: Place, mistakes: Iterable[FieldMistake]
+) -> Iterator[WrongField]:
+    """Yield mistakes in an object with its name, and their places in the change that has it at ``root``."""
     for mistake in mistakes:
         yield WrongField(subject, known.server, (*root, *mistake.place), mistake)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scenario_kit.lint.object_fields.changes import WrongField, find_target_type
-from scenario_kit.lint.object_fields.json_patches import find_step_mistakes
+from scenario_kit.lint.object_fields.changes import (
+    WrongField,
+    find_patch_mistakes,
+    find_target_type,
+    place_mistakes,
+)
 from scenario_kit.lint.object_fields.kinds import KnownType, find_type
 from scenario_kit.lint.object_fields.mistake import FieldMistake
 from scenario_kit.lint.object_fields.objects import Judging, find_mistakes
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Reference
 
 
@@ -24,9 +27,8 @@ def find_written_mistakes(written: Mapping[str, Any], kinds: Sequence[str]) -> I
     for keyword in ("create", "apply"):
         manifest = written.get(keyword)
         if isinstance(manifest, Mapping) and (known := find_type(manifest)) is not None:
-            judging = Judging("Whole", is_open=is_template)
-            for mistake in find_mistakes(manifest, known.type, judging):
-                yield _place(str(manifest.get("kind")), known, (keyword,), mistake)
+            mistakes = find_mistakes(manifest, known.type, Judging("Whole", is_open=is_template))
+            yield from place_mistakes(str(manifest.get("kind")), known, (keyword,), mistakes)
     patch = written.get("patch")
     if isinstance(patch, Mapping):
         yield from _judge_patch(patch, kinds)
@@ -39,18 +41,15 @@ def _judge_patch(patch: Mapping[str, Any], kinds: Sequence[str]) -> Iterator[Wro
     if not known:
         return
     others = [{m.place for m in _judge_document(patch, each)} for each in known[1:]]
-    for mistake in _judge_document(patch, known[0]):
-        if all(mistake.place in places for places in others):
-            yield _place(str(target), known[0], ("patch", "patch"), mistake)
+    mistakes = (m for m in _judge_document(patch, known[0]) if all(m.place in places for places in others))
+    yield from place_mistakes(str(target), known[0], ("patch", "patch"), mistakes)
 
 
 def _judge_document(patch: Mapping[str, Any], known: KnownType) -> Iterator[FieldMistake]:
     document, form = patch.get("patch"), patch.get("type")
-    if isinstance(document, list):
-        yield from find_step_mistakes(document, known.type, Judging(is_open=is_template))
-    elif isinstance(document, Mapping) and form in ("Merge", "Strategic"):
-        judging = Judging("Merge" if form == "Merge" else "Strategic", is_open=is_template)
-        yield from find_mistakes(document, known.type, judging)
+    if isinstance(document, list) or form in ("Merge", "Strategic"):
+        judging = Judging("Strategic" if form == "Strategic" else "Merge", is_open=is_template)
+        yield from find_patch_mistakes(document, known.type, judging)
 
 
 def _list_targets(target: Any, kinds: Sequence[str]) -> Iterator[Reference]:
@@ -63,7 +62,3 @@ def _list_targets(target: Any, kinds: Sequence[str]) -> Iterator[Reference]:
             yield Reference.parse(target)
         except ValueError:
             return
-
-
-def _place(subject: str, known: KnownType, root: Place, mistake: FieldMistake) -> WrongField:
-    return WrongField(subject, known.server, (*root, *mistake.place), mistake)

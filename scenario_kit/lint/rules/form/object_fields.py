@@ -11,7 +11,7 @@ from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.change_source import PARTS, ChangeSource, SourcePlace, list_fault_parts
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.template_lines import find_template_line
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.object_fields.changes import WrongField, describe_object, find_wrong_fields, find_wrong_kinds
 from scenario_kit.lint.object_fields.kinds import find_kind_mistake, find_type
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake
@@ -62,18 +62,14 @@ def check_fields_of_type(case: FaultCase) -> Iterator[Problem]:
 
 
 @register_check("SK142", "App")
+@report_once("message", "position")
 def check_fields_of_app(case: AppCase) -> Iterator[Problem]:
-    seen: set[tuple[str, ...]] = set()
     for obj in _list_manifests(case):
         if (known := find_type(obj)) is None:
             continue
         for mistake in find_mistakes(obj, known.type, Judging()):
             wrong = WrongField(describe_object(obj), known.server, mistake.place, mistake)
-            at = find_template_line(case.templates, obj, mistake.place)
-            problem = _build_problem(wrong, ("name",), (), at)
-            if (problem.message, str(at)) not in seen:
-                seen.add((problem.message, str(at)))
-                yield problem
+            yield _build_problem(wrong, ("name",), (), find_template_line(case.templates, obj, mistake.place))
 
 
 @register_check("SK143")
@@ -91,18 +87,16 @@ def check_versions(case: LintContext) -> Iterator[Problem]:
 
 
 @register_check("SK143", "Fault")
+@report_once("place", "message")
 def check_versions_of_type(case: FaultCase) -> Iterator[Problem]:
-    seen: set[tuple[object, ...]] = set()
     for rendering in case.renderings:
         for part, changes in list_fault_parts(rendering.fault) if rendering.fault else ():
             source = ChangeSource(case.document, part)
             for change in changes:
                 for mistake in find_wrong_kinds(change):
                     found = source.find(change, mistake.place, False)
-                    if (found, mistake.message) not in seen:
-                        seen.add((found, mistake.message))
-                        edits = _build_edits(found.place, mistake) if found.exact else ()
-                        yield _report_mistake("", mistake, found.place, edits)
+                    edits = _build_edits(found.place, mistake) if found.exact else ()
+                    yield _report_mistake("", mistake, found.place, edits)
 
 
 @register_check("SK143", "App")
@@ -146,9 +140,8 @@ def _build_source_problem(case: FaultCase, wrong: WrongField, found: SourcePlace
 def _build_problem(
     wrong: WrongField, place: Place, edits: tuple[Edit, ...], position: Position | None = None
 ) -> Problem:
-    mistake = wrong.mistake
-    message = f"{wrong.subject}: {mistake.message} ({wrong.server})"
-    return Problem(place, message, mistake.observed, mistake.expected, mistake.fix, position=position, edits=edits)
+    mistake = wrong.mistake._replace(message=f"{wrong.mistake.message} ({wrong.server})")
+    return _report_mistake(f"{wrong.subject}: ", mistake, place, edits, position)
 
 
 def _report_mistake(

@@ -8,17 +8,11 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.lint.context.catalog_context import AppCase
 from scenario_kit.lint.context.source_location import SourceSite, find_site
 from scenario_kit.lint.framework.rule import Problem
+from scenario_kit.lint.simulation.stages import list_containers, list_pod_specs
 from scenario_kit.model import Object
-from scenario_kit.model.kubernetes.difference import get_at
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.render.templating.authoring_error import did_you_mean
 
-#: Where the pod specs of objects are.
-_PODS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Pod": ("spec",),
-    "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
-    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet"), ("spec", "template", "spec")),
-}
 #: By field: the kind that it names, and the field of the name.
 _SOURCES: Final = {
     "configMapRef": ("ConfigMap", "name"), "configMapKeyRef": ("ConfigMap", "name"), "configMap": ("ConfigMap", "name"),
@@ -57,14 +51,11 @@ def find_missing_sources(case: AppCase) -> Iterator[Problem]:
 
 
 def _list_sources(obj: Object) -> Iterator[_RequiredObject]:
-    pod = get_at(obj, _PODS[obj["kind"]]) if obj["kind"] in _PODS else None
-    if not isinstance(pod, Mapping):
-        return
-    account = pod.get("serviceAccountName") or pod.get("serviceAccount")
-    if account:
-        yield _RequiredObject("ServiceAccount", str(account), "serviceAccountName")
-    yield from _list_volumes(pod)
-    for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
+    for _, pod in list_pod_specs(obj):
+        if account := pod.get("serviceAccountName") or pod.get("serviceAccount"):
+            yield _RequiredObject("ServiceAccount", str(account), "serviceAccountName")
+        yield from _list_volumes(pod)
+    for _, container in list_containers(obj):
         for entry in container.get("envFrom") or ():
             yield from _read(entry)
         for entry in container.get("env") or ():

@@ -11,6 +11,7 @@ from scenario_kit.changes.three_way_restore import is_alike, restore_fields, str
 from scenario_kit.errors import Conflict, NotFound, Rejected
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.chaos.kinds import SCHEDULE
+from scenario_kit.model.json_document import join_pointer
 from scenario_kit.ports import Clock
 
 #: Kinds that controllers recreate; restoring them would make duplicates.
@@ -144,7 +145,7 @@ def select_annotations(live: Object) -> Object:
 def _diff_children(path: str, before: Object, after: Object) -> list[Object]:
     patch: list[Object] = []
     for key in sorted({*before, *after}):
-        pointer = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+        pointer = path + join_pointer([key])
         if key not in after:
             patch.append({"op": "remove", "path": pointer})
         elif before.get(key) != after[key]:

@@ -1,9 +1,9 @@
-"""Walk through plain JSON documents, rewrite the texts in them, and format them for files. Pure."""
+"""Walk through plain JSON documents, point into them, rewrite the texts in them, and format them for files. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 Place = tuple[str | int, ...]
@@ -20,6 +20,17 @@ def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
     for key, part in items:
         yield from walk(part, (*place, key))
+
+
+def split_pointer(pointer: str) -> list[str]:
+    """Return the names and indices in a JSON pointer (RFC 6901)."""
+    parts = pointer.removeprefix("/").split("/") if pointer else []
+    return [part.replace("~1", "/").replace("~0", "~") for part in parts]
+
+
+def join_pointer(parts: Iterable[str]) -> str:
+    """Return the JSON pointer of names and indices."""
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def list_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -10,6 +10,7 @@ from scenario_kit.lint.object_fields.mistake import FieldMistake, format_field, 
 from scenario_kit.lint.object_fields.objects import Judging, find_field_mistakes
 from scenario_kit.lint.object_fields.wrong_level import find_right_level
 from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.json_document import join_pointer, split_pointer
 from scenario_kit.schema.object_types.field_type import FieldType, ObjectType
 from scenario_kit.schema.object_types.kubernetes import resolve_type
 
@@ -35,7 +36,7 @@ def find_step_mistakes(steps: Sequence[Any], type_: ObjectType, judging: Judging
 
 def _judge_value(value: Any, field: FieldType, pointer: str, judging: Judging, place: Place) -> Iterator[FieldMistake]:
     """Judge a value; messages name the field of the object, and places the value in the step."""
-    target = _read_place(_split(pointer))
+    target = _read_place(split_pointer(pointer))
     for mistake in find_field_mistakes(value, field, judging.send("Whole"), target):
         yield mistake._replace(place=(*place, *mistake.place[len(target) :]))
 
@@ -44,7 +45,7 @@ def _follow(pointer: str, field: FieldType, place: Place) -> FieldType | FieldMi
     """Follow a pointer to the field that it names."""
     passed: tuple[str, ...] = ()
     around: tuple[tuple[Place, ObjectType], ...] = ()
-    parts = _split(pointer)
+    parts = split_pointer(pointer)
     for i, part in enumerate(parts):
         where = (*passed, part)
         if field.form == "any":
@@ -57,7 +58,7 @@ def _follow(pointer: str, field: FieldType, place: Place) -> FieldType | FieldMi
             field = type_.fields[part]
         elif field.items is None:
             message = f"`{format_field(_read_place(passed))}` has no fields, but the path goes on with `{part}`"
-            return FieldMistake(place, message, pointer, _join(parts[:i]), "end the path there")
+            return FieldMistake(place, message, pointer, join_pointer(parts[:i]), "end the path there")
         elif field.form == "list" and not _INDEX.fullmatch(part):
             message = f"`{format_field(_read_place(passed))}` is a list, but the path goes on with `{part}`"
             return FieldMistake(place, message, pointer, "an index, or `-` for the end", "write the index of the entry")
@@ -70,11 +71,11 @@ def _follow(pointer: str, field: FieldType, place: Place) -> FieldType | FieldMi
 def _report_path(
     parts: list[str], i: int, type_: ObjectType, around: tuple[tuple[Place, ObjectType], ...], place: Place
 ) -> FieldMistake:
-    name, pointer = parts[i], _join(parts)
+    name, pointer = parts[i], join_pointer(parts)
     message = f"`{format_field(_read_place(parts[: i + 1]))}` does not exist"
     question, only = suggest_name(name, type_.fields)
     if only:
-        right = _join([*parts[:i], only, *parts[i + 1 :]])
+        right = join_pointer([*parts[:i], only, *parts[i + 1 :]])
         return FieldMistake(place, message, pointer, right, question, value=right)
     if elsewhere := join_fields(find_right_level(name, around)):
         return FieldMistake(place, message, pointer, elsewhere, f"`{name}` belongs to {elsewhere}")
@@ -84,13 +85,3 @@ def _report_path(
 
 def _read_place(parts: Sequence[str]) -> Place:
     return tuple(int(part) if part.isdigit() else part for part in parts)
-
-
-def _split(pointer: str) -> list[str]:
-    if not pointer:
-        return []
-    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.removeprefix("/").split("/")]
-
-
-def _join(parts: Sequence[str]) -> str:
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from scenario_kit.model import Object
 from scenario_kit.model.authored.change import ChangeOperation, get_operation_type
+from scenario_kit.model.json_document import split_pointer
 from scenario_kit.render.faults.created_object import format_created
 from scenario_kit.render.objects.merging import find_merge_key
 from scenario_kit.render.templating.authoring_error import build_error
@@ -142,8 +143,7 @@ def reverse_json(patch: Iterable[Object], former: Any) -> list[Object]:
 
 
 def _look_up(document: Any, path: str) -> tuple[bool, Any]:
-    for step in path.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+    for key in split_pointer(path):
         if isinstance(document, list):
             if not key.isdigit() or int(key) >= len(document):
                 return False, None

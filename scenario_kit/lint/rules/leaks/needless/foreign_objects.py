@@ -9,6 +9,7 @@ from scenario_kit.lint.rules.leaks.needless.marks import find_unused_marks
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.simulation.stages import Simulation
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import split_pointer
 
 _MARKS: Final = ("labels", "annotations")
 
@@ -37,12 +38,11 @@ def _extract_metadata(patch: Any) -> Object:
         return {k: v for k, v in written.items() if k in _MARKS} if isinstance(written, Mapping) else {}
     found: dict[str, dict[str, Any]] = {}
     for step in patch if isinstance(patch, list) else ():
-        path = str(step.get("path", "")).strip("/").split("/")
+        path = split_pointer(str(step.get("path", "")).strip("/"))
         if step.get("op") not in ("add", "replace") or path[:1] != ["metadata"] or path[1:2] == []:
             continue
         if path[1] in _MARKS and len(path) == 3:
-            key = path[2].replace("~1", "/").replace("~0", "~")
-            found.setdefault(path[1], {})[key] = step.get("value")
+            found.setdefault(path[1], {})[path[2]] = step.get("value")
         elif path[1] in _MARKS and isinstance(step.get("value"), Mapping):
             found.setdefault(path[1], {}).update(step["value"])
     return found

@@ -65,10 +65,11 @@ def suppression_without_an_end(subject: Subject) -> Iterator[Defect]:
 @kind("SK610")
 def suppression_without_a_reason(subject: Subject) -> Iterator[Defect]:
     """A permitted suppression gives no reason."""
-    document, spec = subject.copy()
-    suppress(spec, "SK432")
-    spec["suppress"][0]["reason"] = " "
-    yield Defect("SK432 is suppressed for a blank", document)
+    for reason, reported in ((" ", "a blank"), ("...", "some dots")):
+        document, spec = subject.copy()
+        suppress(spec, "SK432")
+        spec["suppress"][0]["reason"] = reason
+        yield Defect(f"SK432 is suppressed for {reported}", document)
 
 
 @kind("SK225")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.defects.exceptions import suppress
 from tools.defects.kind import Defect, kind, needs
 from tools.defects.subject import Subject
 from tools.defects.tried_labels import require_one_cause
@@ -61,15 +60,6 @@ def solution_that_shields_the_collector(subject: Subject) -> Iterator[Defect]:
         "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"]},
     }
     yield _also(subject, {"create": policy}, f"the first solution also shields {target}")
-
-
-@kind("SK610")
-def suppression_for_a_sign(subject: Subject) -> Iterator[Defect]:
-    """A permitted suppression gives a full stop as its reason."""
-    document, spec = subject.copy()
-    suppress(spec, "SK432")
-    spec["suppress"][0]["reason"] = "..."
-    yield Defect("SK432 is suppressed for some dots", document)
 
 
 @kind("SK114")

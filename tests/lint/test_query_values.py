@@ -16,6 +16,7 @@ CALLS = 'sum(rate(traces_span_metrics_calls_total{service_name="cart"}[1m]))'
 ERRORS = 'sum(rate(traces_span_metrics_calls_total{service_name="cart", status_code="STATUS_CODE_ERROR"}[1m]))'
 BUCKETS = "sum by (le) (rate(traces_span_metrics_duration_milliseconds_bucket[1m]))"
 READY = 'kube_pod_status_ready{condition="true"}'
+RATE = 'rate(traces_span_metrics_calls_total{service_name="cart"}[2m])'
 LIES = [
     ("count(up) >= 0", "AtLeast", 0),
     ("count(up)", "AtLeast", 0),
@@ -141,6 +142,30 @@ LIES = [
     ("max(x > bool 0) or max(x <= bool 0)", "AtMost", 1),
     ("avg_over_time((x > bool 5)[5m:])", "AtMost", 1),
     ("sgn(rate(x_total[1m]))", "AtLeast", 0),
+    (f"sum({RATE} > bool 0) / count({RATE})", "AtMost", 1),
+    (f"1 - sum({RATE} > bool 0) / count({RATE})", "AtLeast", 0),
+    (f"sum({RATE} > bool 0) - count({RATE})", "AtMost", 0),
+    (f"sum by (pod) ({READY}) / count by (pod) ({READY})", "AtMost", 1),
+    (f"sum({RATE}) >= max({RATE})", "AtLeast", 0),
+    (f"max({RATE}) / sum({RATE})", "AtMost", 1),
+    (f"{RATE} / on () group_left () sum({RATE})", "AtMost", 1),
+    ("time() - timestamp(x)", "LessThan", 600),
+    ("time() - max(timestamp(x))", "AtMost", 300),
+    ("timestamp(x) > time() - 600", "GreaterThan", 0),
+    ("time() > timestamp(x) - 60", "GreaterThan", 0),
+    ("time() - kube_pod_created", "GreaterThan", -1),
+    ("histogram_quantile(0.95, x) >= histogram_quantile(0.5, x)", "AtLeast", -1000),
+    ("x % 5", "LessThan", 5),
+    ("time() % 60", "LessThan", 60),
+    ("increase(x[5m]) - rate(x[5m]) * 300", "Equal", 0),
+    ("sum(increase(x[5m])) / 300 - sum(rate(x[5m]))", "AtMost", 0),
+    ("ceil(x) >= x", "AtLeast", -1000000000),
+    ("changes(kube_pod_info[1h])", "AtMost", 0),
+    (
+        'kube_deployment_status_replicas{deployment="a"} - kube_deployment_status_replicas_available{deployment="a"}',
+        "AtLeast",
+        0,
+    ),
 ]
 HONEST = [
     (f"{CALLS}", "AtLeast", 1),
@@ -288,6 +313,27 @@ HONEST = [
     ("(kube_pod_created > time() - 120)", "GreaterThan", 10),
     ("count(kube_pod_created > time() - 120)", "AtLeast", 1),
     ("count(time() - kube_pod_created < 120)", "AtLeast", 1),
+    (f"sum({RATE} > bool 0) / count({RATE})", "LessThan", 1),
+    (f"sum({RATE} > bool 0) / count(rate(x[2m]))", "AtMost", 1),
+    (f"sum({RATE}) - count({RATE})", "AtMost", 0),
+    (f"{RATE} / on (pod) group_left () sum({RATE})", "AtMost", 1),
+    ("time() - timestamp(x)", "GreaterThan", 60),
+    ("time() - timestamp(x offset 1h)", "LessThan", 600),
+    ("time() - kube_pod_created", "GreaterThan", 300),
+    ("probe_ssl_expiration_timestamp_seconds - time()", "GreaterThan", 0),
+    ("histogram_quantile(0.95, x) > 2 * histogram_quantile(0.5, x)", "GreaterThan", 0),
+    ("increase(x[5m]) - rate(x[2m]) * 300", "Equal", 0),
+    ("changes(kube_pod_container_status_restarts_total[1h])", "AtMost", 0),
+    (
+        'kube_deployment_status_replicas{deployment="a"} - kube_deployment_status_replicas_available{deployment="a"}',
+        "GreaterThan",
+        0,
+    ),
+    (
+        'kube_deployment_status_replicas{deployment="a"} - kube_deployment_status_replicas_available{deployment="b"}',
+        "AtLeast",
+        0,
+    ),
 ]
 
 
@@ -335,67 +381,3 @@ def test_fault_for_a_real_cluster_may_ask_for_other_series(needs: list[str], rep
     fault = {**build_scaling_fault(effect=[query("absent(node_load1)", "Equal")]), "requires": needs}
     path = scenario(lambda spec: None, tmp_path, fault)
     assert len(list_messages(path.parent / "faults" / "own" / "fault.yaml", "SK141")) == reported
-
-
-RATE = 'rate(traces_span_metrics_calls_total{service_name="cart"}[2m])'
-RELATED = [
-    (f"sum({RATE} > bool 0) / count({RATE})", "AtMost", 1),
-    (f"1 - sum({RATE} > bool 0) / count({RATE})", "AtLeast", 0),
-    (f"sum({RATE} > bool 0) - count({RATE})", "AtMost", 0),
-    (f"sum by (pod) ({READY}) / count by (pod) ({READY})", "AtMost", 1),
-    (f"sum({RATE}) >= max({RATE})", "AtLeast", 0),
-    (f"max({RATE}) / sum({RATE})", "AtMost", 1),
-    (f"{RATE} / on () group_left () sum({RATE})", "AtMost", 1),
-    ("time() - timestamp(x)", "LessThan", 600),
-    ("time() - max(timestamp(x))", "AtMost", 300),
-    ("timestamp(x) > time() - 600", "GreaterThan", 0),
-    ("time() > timestamp(x) - 60", "GreaterThan", 0),
-    ("time() - kube_pod_created", "GreaterThan", -1),
-    ("histogram_quantile(0.95, x) >= histogram_quantile(0.5, x)", "AtLeast", -1000),
-    ("x % 5", "LessThan", 5),
-    ("time() % 60", "LessThan", 60),
-    ("increase(x[5m]) - rate(x[5m]) * 300", "Equal", 0),
-    ("sum(increase(x[5m])) / 300 - sum(rate(x[5m]))", "AtMost", 0),
-    ("ceil(x) >= x", "AtLeast", -1000000000),
-    ("changes(kube_pod_info[1h])", "AtMost", 0),
-    (
-        'kube_deployment_status_replicas{deployment="a"} - kube_deployment_status_replicas_available{deployment="a"}',
-        "AtLeast",
-        0,
-    ),
-]
-
-
-@pytest.mark.parametrize(("expr", "operator", "value"), RELATED, ids=[each[0] for each in RELATED])
-def test_related_values_decide_the_answer(expr: str, operator: str, value: int) -> None:
-    assert ask(expr, operator, value)
-
-
-UNRELATED = [
-    (f"sum({RATE} > bool 0) / count({RATE})", "LessThan", 1),
-    (f"sum({RATE} > bool 0) / count(rate(x[2m]))", "AtMost", 1),
-    (f"sum({RATE}) - count({RATE})", "AtMost", 0),
-    (f"{RATE} / on (pod) group_left () sum({RATE})", "AtMost", 1),
-    ("time() - timestamp(x)", "GreaterThan", 60),
-    ("time() - timestamp(x offset 1h)", "LessThan", 600),
-    ("time() - kube_pod_created", "GreaterThan", 300),
-    ("probe_ssl_expiration_timestamp_seconds - time()", "GreaterThan", 0),
-    ("histogram_quantile(0.95, x) > 2 * histogram_quantile(0.5, x)", "GreaterThan", 0),
-    ("increase(x[5m]) - rate(x[2m]) * 300", "Equal", 0),
-    ("changes(kube_pod_container_status_restarts_total[1h])", "AtMost", 0),
-    (
-        'kube_deployment_status_replicas{deployment="a"} - kube_deployment_status_replicas_available{deployment="a"}',
-        "GreaterThan",
-        0,
-    ),
-    (
-        'kube_deployment_status_replicas{deployment="a"} - kube_deployment_status_replicas_available{deployment="b"}',
-        "AtLeast",
-        0,
-    ),
-]
-
-
-@pytest.mark.parametrize(("expr", "operator", "value"), UNRELATED, ids=[f"{e} {o}" for e, o, _ in UNRELATED])
-def test_other_values_may_differ(expr: str, operator: str, value: int) -> None:
-    assert not ask(expr, operator, value)

@@ -14,7 +14,7 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model.kubernetes.quantity import parse_exact
 from scenario_kit.schema.object_types.field_type import FieldType
 
-WORDS: Final = {
+_WORDS: Final = {
     "base64": "text in base64", "boolean": "true or false", "integer": "an integer",
     "intOrString": "an integer or text", "list": "a list", "map": "a mapping", "number": "a number",
     "object": "a mapping", "quantity": "a quantity such as 250m or 64Mi", "string": "text",
@@ -38,7 +38,7 @@ def find_wrong_value(value: Any, field: FieldType, place: Place) -> Iterator[Fie
 
 def report_type(value: Any, field: FieldType, place: Place) -> FieldMistake:
     """Report a value of a wrong type."""
-    expected = WORDS[field.form]
+    expected = _WORDS[field.form]
     meant = _convert(value, field)
     fix = f"write {_show(meant)}" if meant is not NO_VALUE else f"write {expected}"
     return FieldMistake(

@@ -49,16 +49,16 @@ def list_groups() -> frozenset[str]:
 def find_object_type(api_version: str, kind: str) -> ObjectType | None:
     """Return the type of a kind in one version; None if it has none, or is of a kind that no change may write."""
     name = _load().objects.get(f"{api_version}/{kind}")
-    return None if name is None else load_type(name)
+    return None if name is None else _load_type(name)
 
 
 def resolve_type(field: FieldType) -> ObjectType:
     """Return the type of a field that holds an object."""
-    return load_type(field.type) if isinstance(field.type, str) else field.type
+    return _load_type(field.type) if isinstance(field.type, str) else field.type
 
 
 @cache
-def load_type(name: str) -> ObjectType:
+def _load_type(name: str) -> ObjectType:
     """Return the type of that name."""
     words: Mapping[str, str] = _load().types[name]
     return parse_fields(words)

@@ -131,12 +131,12 @@ def _list_matchers(selector: Any) -> set[_Matcher]:
 def complements(left: Any, right: Any) -> bool:
     """Return whether one expression is there exactly where the other one is absent."""
     return any(
-        get_function(other) == "absent" and is_same(find_source(other.args[0]), find_source(one))
+        get_function(other) == "absent" and is_same(_find_source(other.args[0]), _find_source(one))
         for one, other in ((strip(left), strip(right)), (strip(right), strip(left)))
     )
 
 
-def find_source(node: Any) -> Any:
+def _find_source(node: Any) -> Any:
     """Return the part of an expression that is present exactly where the expression is."""
     while True:
         node = strip(node)

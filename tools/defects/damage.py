@@ -13,7 +13,8 @@ from tools.defects.subject import Document, Subject
 from tools.defects.tried_labels import require_one_cause, write_out_solution
 
 
-def _also(subject: Subject, change: dict[str, Any], reported: str) -> Defect:
+def extend_solution(subject: Subject, change: dict[str, Any], reported: str) -> Defect:
+    """Return the scenario with one more change in its first solution, which may be that of the fault type."""
     document, spec = subject.copy()
     require_one_cause(subject)
     write_out_solution(subject, spec)
@@ -31,7 +32,7 @@ def solution_that_redirects_another_service(subject: Subject) -> Iterator[Defect
     services = [o for o in subject.bystanders("Service") if subject.objects[o]["spec"].get("selector")]
     needs(len(services) > 1, "every Service is involved")
     selector = subject.objects[services[1]]["spec"]["selector"]
-    yield _also(
+    yield extend_solution(
         subject, _patch(services[0], {"spec": {"selector": selector}}), f"changes the selector of {services[0]}"
     )
 
@@ -45,7 +46,9 @@ def solution_that_leaves_a_flag_on(subject: Subject) -> Iterator[Defect]:
     flag = needs(free, "the app has no unused flag")[0]
     document = _flag_document(subject)
     variants = [v for v in document["flags"][flag]["variants"] if v != document["flags"][flag]["defaultVariant"]]
-    yield _also(subject, {"setFlag": {"flag": flag, "variant": variants[-1]}}, f"sets {flag} to {variants[-1]}")
+    yield extend_solution(
+        subject, {"setFlag": {"flag": flag, "variant": variants[-1]}}, f"sets {flag} to {variants[-1]}"
+    )
 
 
 def _flag_document(subject: Subject) -> Document:
@@ -71,7 +74,7 @@ def find_file(subject: Subject) -> tuple[str, str]:
 def solution_that_replaces_a_file(subject: Subject) -> Iterator[Defect]:
     """A solution also overwrites a file that the app reads at startup."""
     file, key = find_file(subject)
-    yield _also(subject, _patch(file, {"data": {key: "# moved"}}), f"replaces {key} in {file}")
+    yield extend_solution(subject, _patch(file, {"data": {key: "# moved"}}), f"replaces {key} in {file}")
 
 
 @kind("SK434")
@@ -86,7 +89,7 @@ def solution_that_slackens_a_probe(subject: Subject) -> Iterator[Defect]:
     target, name = needs(probed, "no uninvolved workload has a probe")[0]
     slack = {"name": name, "readinessProbe": {"periodSeconds": 3600}}
     patch = {"spec": {"template": {"spec": {"containers": [slack]}}}}
-    yield _also(subject, _patch(target, patch, "Strategic"), f"relaxes the probe of {target}")
+    yield extend_solution(subject, _patch(target, patch, "Strategic"), f"relaxes the probe of {target}")
 
 
 @kind("SK434")
@@ -102,7 +105,7 @@ def solution_that_rewrites_a_variable(subject: Subject) -> Iterator[Defect]:
     target, container, name = needs(known, "no uninvolved workload has a variable")[0]
     other = {"name": container, "env": [{"name": name, "value": "elsewhere"}]}
     patch = {"spec": {"template": {"spec": {"containers": [other]}}}}
-    yield _also(subject, _patch(target, patch, "Strategic"), f"sets {name} of {target}")
+    yield extend_solution(subject, _patch(target, patch, "Strategic"), f"sets {name} of {target}")
 
 
 @kind("SK428")

@@ -12,7 +12,8 @@ _CALLS = "sum(rate(traces_span_metrics_calls_total[1m]))"
 _ERRORS = 'sum(rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[1m]))'
 
 
-def _expecting(subject: Subject, check: dict[str, Any]) -> Defect:
+def expect_check(subject: Subject, check: dict[str, Any]) -> Defect:
+    """Return the scenario with this check as the only one that it expects."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     spec.setdefault("expect", {})["checks"] = [{"withinSeconds": 60, **check}]
@@ -28,19 +29,21 @@ def _service(subject: Subject) -> str:
 def check_of_any_number(subject: Subject) -> Iterator[Defect]:
     """A check compares a rate with a negative number."""
     expr = "sum(rate(traces_span_metrics_calls_total[1m])) > bool -1"
-    yield _expecting(subject, {"query": {"expr": expr, "is": "Equal", "value": 1}})
+    yield expect_check(subject, {"query": {"expr": expr, "is": "Equal", "value": 1}})
 
 
 @kind("SK141")
 def check_of_no_data(subject: Subject) -> Iterator[Defect]:
     """A check passes with and without data."""
-    yield _expecting(subject, {"query": {"expr": "count(kube_pod_info)", "is": "AtLeast", "value": 1, "empty": "True"}})
+    yield expect_check(
+        subject, {"query": {"expr": "count(kube_pod_info)", "is": "AtLeast", "value": 1, "empty": "True"}}
+    )
 
 
 @kind("SK141")
 def check_of_a_misspelled_field(subject: Subject) -> Iterator[Defect]:
     """A check expects the absence of a misspelled field."""
-    yield _expecting(subject, {"object": {"ref": _service(subject), "path": "spec.selektor", "exists": False}})
+    yield expect_check(subject, {"object": {"ref": _service(subject), "path": "spec.selektor", "exists": False}})
 
 
 @kind("SK141")
@@ -48,23 +51,23 @@ def check_of_a_misspelled_status(subject: Subject) -> Iterator[Defect]:
     """A check expects a low value of a misspelled status field."""
     workloads = [o for o in subject.objects if o.startswith("Deployment/")]
     ref = needs(workloads, "it has no Deployment")[0]
-    yield _expecting(subject, {"object": {"ref": ref, "path": "status.redyReplicas", "atMost": 0}})
+    yield expect_check(subject, {"object": {"ref": ref, "path": "status.redyReplicas", "atMost": 0}})
 
 
 @kind("SK141")
 def check_that_holds_anyway(subject: Subject) -> Iterator[Defect]:
     """A check passes in the healthy app."""
-    yield _expecting(subject, {"object": {"ref": _service(subject), "path": "spec.ports", "exists": True}})
+    yield expect_check(subject, {"object": {"ref": _service(subject), "path": "spec.ports", "exists": True}})
 
 
 @kind("SK141")
 def check_of_an_unknown_series(subject: Subject) -> Iterator[Defect]:
     """A check expects the absence of a series that no app exports."""
-    yield _expecting(subject, {"query": {"expr": "absent(cart_orders_lost_total)", "is": "Equal", "value": 1}})
+    yield expect_check(subject, {"query": {"expr": "absent(cart_orders_lost_total)", "is": "Equal", "value": 1}})
 
 
 def _asking(subject: Subject, expr: str, is_: str, value: int, empty: str = "Unknown") -> Defect:
-    return _expecting(subject, {"query": {"expr": expr, "is": is_, "value": value, "empty": empty}})
+    return expect_check(subject, {"query": {"expr": expr, "is": is_, "value": value, "empty": empty}})
 
 
 @kind("SK141")
@@ -145,26 +148,26 @@ def check_of_any_value(subject: Subject) -> Iterator[Defect]:
         {"path": "metadata.uid", "exists": True},
         conditions,
     ):
-        yield _expecting(subject, {"object": {"ref": ref, **asked}})
+        yield expect_check(subject, {"object": {"ref": ref, **asked}})
 
 
 @kind("SK141")
 def check_of_what_every_workload_has(subject: Subject) -> Iterator[Defect]:
     """A check expects a default of the API server, a condition or an event of every healthy workload."""
     ref = needs([o for o in subject.objects if o.startswith("Deployment/")], "it has no Deployment")[0]
-    yield _expecting(subject, {"object": {"ref": ref, "path": "spec.progressDeadlineSeconds", "exists": True}})
-    yield _expecting(subject, {"object": {"ref": ref, "path": "status.conditions[9]", "exists": False}})
+    yield expect_check(subject, {"object": {"ref": ref, "path": "spec.progressDeadlineSeconds", "exists": True}})
+    yield expect_check(subject, {"object": {"ref": ref, "path": "status.conditions[9]", "exists": False}})
     if subject.objects[ref]["spec"].get("replicas", 1):
-        yield _expecting(subject, {"event": {"entity": ref, "reason": "Scheduled"}})
+        yield expect_check(subject, {"event": {"entity": ref, "reason": "Scheduled"}})
 
 
 @kind("SK141")
 def check_of_any_line(subject: Subject) -> Iterator[Defect]:
     """A check expects a pattern in a log that lines of any kind contain, or a status between two that exclude it."""
     ref = needs([o for o in subject.objects if o.startswith("Deployment/")], "it has no Deployment")[0]
-    yield _expecting(subject, {"log": {"entity": ref, "pattern": "[a-zA-Z]"}})
+    yield expect_check(subject, {"log": {"entity": ref, "pattern": "[a-zA-Z]"}})
     status = {"path": "/", "statusAtLeast": 500, "statusAtMost": 200, "succeeds": False}
-    yield _expecting(subject, {"probe": {"target": ref, "port": 8080, **status}})
+    yield expect_check(subject, {"probe": {"target": ref, "port": 8080, **status}})
 
 
 @kind("SK141")
@@ -176,4 +179,4 @@ def check_of_an_untouched_object(subject: Subject) -> Iterator[Defect]:
     needs(not jobs, "a fault creates what may write others")
     idle = [o for o in subject.objects if o.startswith("Service/") and o not in subject.concerned]
     ref = needs(idle, "each Service is concerned")[0]
-    yield _expecting(subject, {"object": {"ref": ref, "path": "spec.selektor", "exists": False}, "stays": True})
+    yield expect_check(subject, {"object": {"ref": ref, "path": "spec.selektor", "exists": False}, "stays": True})

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.defects.damage import extend_solution
 from tools.defects.kind import Defect, kind, needs
+from tools.defects.promises import expect_check
 from tools.defects.subject import Subject
-from tools.defects.tried_labels import require_one_cause
 
 _CALLS = "traces_span_metrics_calls_total"
-
-
-def _also(subject: Subject, change: dict[str, Any], reported: str) -> Defect:
-    """Return the scenario with one more change in its first solution."""
-    document, spec = subject.copy()
-    require_one_cause(subject)
-    needs(spec.get("solutions"), "the file has no solutions")[0]["changes"].append(change)
-    return Defect(reported, document)
 
 
 def _collector(subject: Subject) -> tuple[str, dict[str, Any]]:
@@ -37,21 +30,22 @@ def solution_that_ends_reports(subject: Subject) -> Iterator[Defect]:
     off = {"name": container, "env": [{"name": "OTEL_SDK_DISABLED", "value": "true"}]}
     patch = {"spec": {"template": {"spec": {"containers": [off]}}}}
     change = {"patch": {"target": target, "type": "Strategic", "patch": patch}}
-    yield _also(subject, change, f"the first solution also disables the SDK of {target}")
+    yield extend_solution(subject, change, f"disables the SDK of {target}")
 
 
 @kind("SK434")
 def solution_that_scales_the_collector_away(subject: Subject) -> Iterator[Defect]:
     """A solution also scales the collector of telemetry to zero."""
     target, _ = _collector(subject)
-    yield _also(subject, {"scale": {"target": target, "replicas": 0}}, f"the first solution also scales {target} to 0")
+    yield extend_solution(subject, {"scale": {"target": target, "replicas": 0}}, f"scales {target} to 0")
 
 
 @kind("SK434")
 def solution_that_shields_the_collector(subject: Subject) -> Iterator[Defect]:
     """A solution also creates a network policy that keeps telemetry from the collector."""
     target, obj = _collector(subject)
-    needs(all("policy" not in use.type for use in subject.spec.faults), "its fault is a policy")
+    kinds = {ref.kind for ref in (*subject.case.known, *subject.case.created)}
+    needs(kinds.isdisjoint(("NetworkPolicy", "ResourceQuota", "LimitRange")), "it has a restriction already")
     labels = obj["spec"]["selector"]["matchLabels"]
     policy = {
         "apiVersion": "networking.k8s.io/v1",
@@ -59,7 +53,7 @@ def solution_that_shields_the_collector(subject: Subject) -> Iterator[Defect]:
         "metadata": {"name": "np-5d2"},
         "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"]},
     }
-    yield _also(subject, {"create": policy}, f"the first solution also shields {target}")
+    yield extend_solution(subject, {"create": policy}, f"shields {target}")
 
 
 @kind("SK114")
@@ -73,47 +67,40 @@ def promise_about_what_the_app_lacks(subject: Subject) -> Iterator[Defect]:
     yield Defect("KubeHpaMaxedOut must not fire", document)
 
 
-def _expecting(subject: Subject, check: dict[str, Any]) -> Defect:
-    document, spec = subject.copy()
-    needs(subject.incident, "there is no incident")
-    spec.setdefault("expect", {})["checks"] = [{"withinSeconds": 60, "describe": "it is as it should be", **check}]
-    return Defect(f"it expects {check}", document)
-
-
 @kind("SK141")
 def check_of_a_share_of_counts(subject: Subject) -> Iterator[Defect]:
     """A check expects that a share of series is at most one."""
     rate = f"rate({_CALLS}[2m])"
     expr = f"sum({rate} > bool 0) / count({rate})"
-    yield _expecting(subject, {"query": {"expr": expr, "is": "AtMost", "value": 1}})
+    yield expect_check(subject, {"query": {"expr": expr, "is": "AtMost", "value": 1}})
 
 
 @kind("SK141")
 def check_of_the_age_of_samples(subject: Subject) -> Iterator[Defect]:
     """A check expects that the latest sample is not older than Prometheus looks back."""
     query = {"expr": f"time() - timestamp({_CALLS})", "is": "LessThan", "value": 900}
-    yield _expecting(subject, {"query": query, "stays": True})
+    yield expect_check(subject, {"query": query, "stays": True})
 
 
 @kind("SK141")
 def check_of_the_past(subject: Subject) -> Iterator[Defect]:
     """A check that must keep holding reads the time before the fault."""
     query = {"expr": f"sum(rate({_CALLS}[2m] offset 42m))", "is": "GreaterThan", "value": 0}
-    yield _expecting(subject, {"query": query, "stays": True})
+    yield expect_check(subject, {"query": query, "stays": True})
 
 
 @kind("SK141")
 def check_of_a_window_longer_than_the_trial(subject: Subject) -> Iterator[Defect]:
     """A check that must keep holding asks for the largest value of some hours."""
     query = {"expr": f"max_over_time(sum(rate({_CALLS}[2m]))[3h:1m])", "is": "GreaterThan", "value": 0}
-    yield _expecting(subject, {"query": query, "stays": True})
+    yield expect_check(subject, {"query": query, "stays": True})
 
 
 @kind("SK141")
 def check_of_an_event_of_before(subject: Subject) -> Iterator[Defect]:
     """A check that must keep holding asks for an event of the app's start, which stays."""
     ref = needs([o for o in subject.objects if o.startswith("Deployment/")], "it has no Deployment")[0]
-    yield _expecting(subject, {"event": {"entity": ref, "reason": "Scheduled"}, "stays": True})
+    yield expect_check(subject, {"event": {"entity": ref, "reason": "Scheduled"}, "stays": True})
 
 
 @kind("SK603")

@@ -27,6 +27,8 @@ _KUBE_STATE: Final = re.compile(r"\bkube_[a-z]")
 #: A scrape more or less falls into the window in which they are counted.
 _TOLERANCE: Final = 1.1
 _PLATFORM: Final = "see docs/install.md, What a cluster needs"
+#: What may lack only because nothing was scraped yet.
+_YOUNG: Final = f"if Prometheus was installed just now, try again in a minute; otherwise {_PLATFORM}"
 
 
 class PlatformNeeds(Value, frozen=True, kw_only=True):
@@ -76,13 +78,14 @@ def judge_metrics(facts: MetricsFacts) -> list[PlatformCheck]:
         ("span metrics", facts.spans, "traces_span_metrics_calls_total", ""),
         ("label namespace", facts.namespaced, 'up{namespace!=""}', ""),
     )
-    return [_judge_interval(facts.interval), *(_judge_series(*each) for each in series)]
+    fix = _YOUNG if facts.interval is None else _PLATFORM
+    return [_judge_interval(facts.interval), *(_judge_series(*each, fix) for each in series)]
 
 
 def _judge_interval(interval: float | None) -> PlatformCheck:
     if interval is None:
         observed = "it has no target that it has scraped for five minutes"
-        return PlatformCheck(name="prometheus", fine=False, observed=observed, fix=_PLATFORM)
+        return PlatformCheck(name="prometheus", fine=False, observed=observed, fix=_YOUNG)
     observed = f"most targets are scraped every {interval:.0f} s"
     if interval > GRID_SECONDS * _TOLERANCE:
         expected = f"{observed}; alerts expect {GRID_SECONDS}"
@@ -92,10 +95,10 @@ def _judge_interval(interval: float | None) -> PlatformCheck:
     return PlatformCheck(name="prometheus", fine=True, observed=observed, need="metrics")
 
 
-def _judge_series(name: str, exists: bool, series: str, need: PlatformNeed) -> PlatformCheck:
+def _judge_series(name: str, exists: bool, series: str, need: PlatformNeed, fix: str) -> PlatformCheck:
     if exists:
         return PlatformCheck(name=name, fine=True, observed=series, need=need)
-    return PlatformCheck(name=name, fine=False, observed=f"no series {series}", fix=_PLATFORM, need=need)
+    return PlatformCheck(name=name, fine=False, observed=f"no series {series}", fix=fix, need=need)
 
 
 def report_platform_lacks(checks: Iterable[PlatformCheck], needs: PlatformNeeds, environment: str) -> list[Finding]:

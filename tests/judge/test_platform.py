@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
-from scenario_kit.judge.platform import PlatformNeeds, find_platform_needs
+from scenario_kit.judge.platform import PlatformNeeds, find_platform_needs, judge_metrics
 from scenario_kit.model import Change, Check, Procedure, Solution, TrialStep
 from scenario_kit.model.authored.noise import NoiseSource
+from scenario_kit.model.runtime.cluster_facts import MetricsFacts
 from tests.trial.test_alert_steps import Trial, fault
 
 CHAOS = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "x"},
@@ -62,3 +63,16 @@ def test_chaos_mesh_is_needed_for_chaos_objects(parts, needed):
 def test_prometheus_is_needed_for_measuring_steps(steps, effect, needed):
     program = [TrialStep(kind=kind) for kind in steps]
     assert find_platform_needs(runbook(effect=effect), program) == PlatformNeeds(chaos=False, metrics=needed)
+
+
+@pytest.mark.parametrize(
+    ("interval", "advice"),
+    [
+        (None, "if Prometheus was installed just now, try again in a minute; otherwise see docs/install.md"),
+        (15.0, "see docs/install.md"),
+    ],
+)
+def test_a_prometheus_without_history_may_only_be_young(interval, advice):
+    facts = MetricsFacts(interval=interval, kube_state=False, spans=False, namespaced=False)
+    checks = {each.name: each for each in judge_metrics(facts)}
+    assert checks["kube-state series"].fix.startswith(advice)

@@ -13,7 +13,6 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.operator import build_solver_kubeconfig
-from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError
 from scenario_kit.exporters.kubectl_repair import list_repair_calls
 from scenario_kit.load import load_scenario
@@ -26,7 +25,7 @@ from scenario_kit.render import resolve
 from scenario_kit.schema.solver import SOLVER
 from scenario_kit.trial.status import TrialStatus
 from tools.realnode.cluster import RealCluster
-from tools.realnode.installation import MONITORING
+from tools.realnode.installation import open_metrics
 
 #: Timeouts of the stages of an incident, in seconds.
 _SYMPTOMS: Final = 1200.0
@@ -130,16 +129,10 @@ def live_through(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[
 
 def evaluate_alerts(cluster: RealCluster, runbook: Runbook, start: float, end: float) -> AlertHistory:
     """Evaluate the rules of a runbook over the data of the cluster's Prometheus."""
-    service = cluster.client.get(Reference("Service", "prometheus", MONITORING))
-    if service is None:
-        raise LabError(f"there is no Service prometheus in {MONITORING}")
-    metrics = PrometheusMetrics(f"http://{service['spec']['clusterIP']}:9090")
-    try:
+    with open_metrics(cluster) as metrics:
         scope = AlertScope(runbook.app, runbook.namespace, tuple(runbook.namespaces.values()))
         owners = Owners(cluster.client, *runbook.everywhere)
         return AlertEvaluator(metrics, runbook.rules, scope, owners, start=start).advance(end)
-    finally:
-        metrics.close()
 
 
 def _read_status(trial: Object) -> TrialStatus:

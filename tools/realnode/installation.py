@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 import yaml
 
 from scenario_kit.cli.operator import PLATFORM, collect_manifests, find_platform
+from scenario_kit.clients.prometheus import PrometheusMetrics
+from scenario_kit.errors import LabError, MetricsError
 from scenario_kit.lab.control_plane import cluster_dns
 from scenario_kit.lab.toolchain.components import COREDNS, PROMETHEUS
-from scenario_kit.model import Object
+from scenario_kit.model import Object, Reference
+from scenario_kit.observe.cluster_facts import read_metrics_facts
 from scenario_kit.schema.deployment import Installation
 from scenario_kit.schema.install import NAMESPACE
 from scenario_kit.schema.rbac import Grant, build_binding, build_role, make_account_subject
@@ -25,6 +30,8 @@ from tools.realnode.isolation import ADDRESS
 COLLECTION: Final = Path(__file__).parent / "collection"
 MONITORING: Final = "monitoring"
 _CLAIM: Final = "collection"
+#: Two scrapes, and time for the target to be found.
+_SCRAPE_SECONDS: Final = 60
 
 
 def install_dns(cluster: RealCluster) -> None:
@@ -61,7 +68,7 @@ def install_monitoring(cluster: RealCluster) -> None:
     The series of objects come from this process, behind the Service of kube-state-metrics.
 
     Raises:
-        LabError: Prometheus does not start.
+        LabError: Prometheus does not start, or has no series of objects.
     """
     prometheus, state = (yaml.safe_load_all((find_platform() / name).read_text()) for name in PLATFORM)
     cluster.apply(_with_image(prometheus, f"{REGISTRY}/prometheus:{PROMETHEUS}"))
@@ -83,6 +90,31 @@ def install_monitoring(cluster: RealCluster) -> None:
     cluster.apply([service, slices])
     kube_state.serve_cluster_state(cluster.client, ADDRESS)
     cluster.await_deployments(MONITORING)
+    with open_metrics(cluster) as metrics:
+        cluster.processes.wait(
+            lambda: _has_object_series(metrics), _SCRAPE_SECONDS, lambda: "Prometheus has no series of objects"
+        )
+
+
+@contextmanager
+def open_metrics(cluster: RealCluster) -> Iterator[PrometheusMetrics]:
+    """Open the cluster's Prometheus, and close the connection afterwards.
+
+    Raises:
+        LabError: it has no Service.
+    """
+    service = cluster.client.get(Reference("Service", "prometheus", MONITORING))
+    if service is None:
+        raise LabError(f"there is no Service prometheus in {MONITORING}")
+    with closing(PrometheusMetrics(f"http://{service['spec']['clusterIP']}:9090")) as metrics:
+        yield metrics
+
+
+def _has_object_series(metrics: PrometheusMetrics) -> bool:
+    try:
+        return read_metrics_facts(metrics, time.time()).kube_state
+    except MetricsError:
+        return False
 
 
 def install_operator(cluster: RealCluster, image: str) -> None:

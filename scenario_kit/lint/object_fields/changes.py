@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from scenario_kit.changes.node_placeholders import is_placeholder
 from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.object_fields.invalid_values import find_forbidden_updates, find_invalid_values
 from scenario_kit.lint.object_fields.json_patches import find_step_mistakes
 from scenario_kit.lint.object_fields.kinds import KnownType, find_kind_mistake, find_type, name_server
 from scenario_kit.lint.object_fields.mistake import FieldMistake
@@ -40,7 +41,9 @@ def find_wrong_fields(change: Change, objects: Sequence[Object], app: App | None
         exists = not operation.creates and _find_object(objects, _name_manifest(manifest)) is not None
         if known is not None:
             judging = Judging("Apply" if exists else "Whole", is_open=is_placeholder)
-            mistakes = find_mistakes(manifest, known.type, judging)
+            mistakes = list(find_mistakes(manifest, known.type, judging))
+            if not mistakes and not exists:
+                mistakes = list(find_invalid_values(manifest, is_placeholder))
             yield from place_mistakes(describe_object(manifest), known, (keyword,), mistakes)
     elif (document := operation.document) is not None and operation.ref is not None:
         known = find_target_type(operation.ref, objects)
@@ -50,6 +53,34 @@ def find_wrong_fields(change: Change, objects: Sequence[Object], app: App | None
             if not found and app is not None:
                 found = [mistake._replace(place=()) for mistake in _judge_result(change, operation.ref, objects, app)]
             yield from place_mistakes(str(operation.ref), known, (keyword, "patch"), found)
+
+
+def find_wrong_steps(
+    changes: Sequence[Change], states: Sequence[Sequence[Object]], app: App | None
+) -> Iterator[tuple[int, WrongField]]:
+    """Yield the wrong fields of changes that are made one after the other, with the index of the change.
+
+    ``states`` are those in which they may begin: what is only wrong in some of them is not reported.
+    """
+    now = [tuple(state) for state in states]
+    for i, change in enumerate(changes):
+        found = [list(find_wrong_fields(change, state, app)) for state in now]
+        also = [{wrong.mistake.message for wrong in other} for other in found[1:]]
+        yield from ((i, w) for w in found[0] if all(w.mistake.message in messages for messages in also))
+        now = [advance(state, (change,), app) for state in now]
+
+
+def advance(objects: Sequence[Object], changes: Iterable[Change], app: App | None) -> tuple[Object, ...]:
+    """Return the objects after some changes; one that cannot be made, which another rule reports, changes nothing."""
+    now = tuple(objects)
+    if app is None:
+        return now
+    for change in changes:
+        try:
+            now = tuple(change.operation.simulate(now, app, app.namespace))
+        except AuthoringError:
+            continue
+    return now
 
 
 def find_wrong_kinds(change: Change) -> Iterator[FieldMistake]:
@@ -87,8 +118,11 @@ def _judge_result(change: Change, ref: Reference, objects: Sequence[Object], app
     before, after = find_type(old), find_type(new)
     if before is None or after is None:
         return
-    if found := list(find_mistakes(new, after.type, Judging(is_open=is_placeholder))):
-        had = {mistake.message for mistake in find_mistakes(old, before.type, Judging())}
+    found = list(find_mistakes(new, after.type, Judging(is_open=is_placeholder)))
+    found = found or [*find_invalid_values(new, is_placeholder), *find_forbidden_updates(old, new)]
+    if found:
+        former = (*find_mistakes(old, before.type, Judging()), *find_invalid_values(old))
+        had = {mistake.message for mistake in former}
         yield from (mistake for mistake in found if mistake.message not in had)
 
 

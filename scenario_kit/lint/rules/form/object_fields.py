@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +12,14 @@ from scenario_kit.lint.context.change_source import PARTS, ChangeSource, SourceP
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.template_lines import find_template_line
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
-from scenario_kit.lint.object_fields.changes import WrongField, describe_object, find_wrong_fields, find_wrong_kinds
+from scenario_kit.lint.object_fields.changes import (
+    WrongField,
+    advance,
+    describe_object,
+    find_wrong_kinds,
+    find_wrong_steps,
+)
+from scenario_kit.lint.object_fields.invalid_values import find_invalid_values
 from scenario_kit.lint.object_fields.kinds import find_kind_mistake, find_type
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake
 from scenario_kit.lint.object_fields.objects import Judging, find_mistakes
@@ -20,7 +27,8 @@ from scenario_kit.lint.object_fields.templates import find_written_mistakes
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import get_part
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
-from scenario_kit.model import Change, Object, Position
+from scenario_kit.model import App, Change, Object, Position
+from scenario_kit.model.json_document import walk
 
 
 @register_check("SK142")
@@ -28,18 +36,18 @@ def check_fields(case: LintContext) -> Iterator[Problem]:
     objects = case.objects or ()
     for i, use in enumerate(case.scenario.spec.faults):
         changes = case.faults[use.name].changes if use.name in case.faults else ()
-        for change in changes:
-            for wrong in find_wrong_fields(change, _add_created(objects, changes), case.app):
-                place = _find_parameter(case, ("spec", "faults", i), get_part(change.to_json(), wrong.place))
-                problem = _build_problem(wrong, place, ())
-                yield problem._replace(message=f"fault '{use.name}': {problem.message}")
-    known = _add_created(objects, [c for fault in case.faults.values() for c in fault.changes])
+        for j, wrong in find_wrong_steps(changes, (_add_created(objects, changes),), case.app):
+            place = _find_parameter(case, ("spec", "faults", i), get_part(changes[j].to_json(), wrong.place))
+            if place == ("spec", "faults", i):
+                place = _find_written(case, place, wrong.mistake.observed)
+            problem = _build_problem(wrong, place, ())
+            yield problem._replace(message=f"fault '{use.name}': {problem.message}")
+    made = [change for fault in case.faults.values() for change in fault.changes]
     for procedure in case.procedures():
-        for j, change in enumerate(procedure.changes):
-            for wrong in find_wrong_fields(change, known, case.app):
-                place = (*procedure.place, "changes", j, *wrong.place)
-                at = case.positions.key(*place) if wrong.mistake.of_key else case.positions.value(*place)
-                yield _build_problem(wrong, place, _build_edits(place, wrong.mistake), at)
+        for j, wrong in find_wrong_steps(procedure.changes, _list_states(objects, made, case.app), case.app):
+            place = (*procedure.place, "changes", j, *wrong.place)
+            at = case.positions.key(*place) if wrong.mistake.of_key else case.positions.value(*place)
+            yield _build_problem(wrong, place, _build_edits(place, wrong.mistake), at)
 
 
 @register_check("SK142", "Fault")
@@ -50,15 +58,14 @@ def check_fields_of_type(case: FaultCase) -> Iterator[Problem]:
     for rendering in case.renderings:
         if (fault := rendering.fault) is None:
             continue
-        objects = _add_created(rendering.objects, fault.changes)
+        states = _list_states(rendering.objects, fault.changes, rendering.app)
         for part, changes in list_fault_parts(fault):
             source = ChangeSource(case.document, part)
-            for change in changes:
-                for wrong in find_wrong_fields(change, objects, rendering.app):
-                    found = source.find(change, wrong.place, wrong.mistake.of_key)
-                    if (found, wrong.mistake.message) not in seen:
-                        seen.add((found, wrong.mistake.message))
-                        yield _build_source_problem(case, wrong, found)
+            for j, wrong in find_wrong_steps(changes, states[: 1 if part == "changes" else 2], rendering.app):
+                found = source.find(changes[j], wrong.place, wrong.mistake.of_key)
+                if (found, wrong.mistake.message) not in seen:
+                    seen.add((found, wrong.mistake.message))
+                    yield _build_source_problem(case, wrong, found)
 
 
 @register_check("SK142", "App")
@@ -67,7 +74,7 @@ def check_fields_of_app(case: AppCase) -> Iterator[Problem]:
     for obj in _list_manifests(case):
         if (known := find_type(obj)) is None:
             continue
-        for mistake in find_mistakes(obj, known.type, Judging()):
+        for mistake in list(find_mistakes(obj, known.type, Judging())) or find_invalid_values(obj):
             wrong = WrongField(describe_object(obj), known.server, mistake.place, mistake)
             yield _build_problem(wrong, ("name",), (), find_template_line(case.templates, obj, mistake.place))
 
@@ -122,6 +129,14 @@ def _add_created(objects: Sequence[Object], changes: Iterable[Change]) -> tuple[
     return (*objects, *(body for change in changes if (body := change.operation.manifest)))
 
 
+def _list_states(
+    objects: Sequence[Object], changes: Sequence[Change], app: App | None
+) -> tuple[tuple[Object, ...], tuple[Object, ...]]:
+    """Return the objects before and after the changes of faults, which a repair may meet."""
+    after = advance(objects, changes, app)
+    return _add_created(objects, changes), after
+
+
 def _check_templates(case: FaultCase) -> Iterator[Problem]:
     """Judge the changes of a fault type that fits no app, or that fails for each."""
     for part in PARTS:
@@ -162,3 +177,14 @@ def _find_parameter(case: LintContext, place: Place, value: Any) -> Place:
     use = case.scenario.spec.faults[int(place[-1])]
     named = [name for name, given in use.parameters.items() if type(given) is type(value) and given == value]
     return (*place, "parameters", named[0]) if len(named) == 1 else place
+
+
+def _find_written(case: LintContext, place: Place, text: str) -> Place:
+    """Return the place of the parameter in which a text stands, as a value or a key, or else of the fault."""
+    parameters = case.scenario.spec.faults[int(place[-1])].parameters
+    for where, value in walk(parameters, (*place, "parameters")):
+        if isinstance(value, Mapping) and len(where) > len(place) + 1 and text in value:
+            return (*where, text)
+        if not isinstance(value, Mapping | list | tuple) and str(value) == text:
+            return where
+    return place

@@ -1,6 +1,7 @@
 """Installation: builds, interruption, and concurrency. Go is a small script here."""
 
 import json
+import os
 import re
 import threading
 from pathlib import Path
@@ -25,7 +26,16 @@ case "$1" in
     test -e go.mod && test -e go.sum || exit 9
     while [ "$1" != -o ]; do shift; done
     out=$2; shift 2; echo fmt
-    for package; do echo "$package"; printf '#!/bin/sh\n' > "$out/$(basename "${package%/v3}")"; done ;;
+    for package; do echo "$package"; done
+    if [ -p "$(dirname "$0")/meeting" ]; then
+      case "$*" in
+        *prometheus*) timeout 60 sh -c "echo x > '$(dirname "$0")/meeting'" || exit 7 ;;
+        *) timeout 60 cat "$(dirname "$0")/meeting" > "$(dirname "$0")/met" || exit 7 ;;
+      esac
+    fi
+    if [ -e "$(dirname "$0")/endless" ]; then echo $$ > "$(dirname "$0")/endless"; echo waiting; sleep 1000; fi
+    echo "built $*" >> "$(dirname "$0")/calls"
+    for package; do printf '#!/bin/sh\n' > "$out/$(basename "${package%/v3}")"; done ;;
 esac
 """
 
@@ -85,7 +95,7 @@ def test_install_builds_every_part_once(go: Path) -> None:
     reported = Told()
     paths = toolchain.install(reported, unreachable())
     assert list(paths) == [p.name for p in PARTS]
-    assert reported.ended == ["cluster", "prometheus"]
+    assert sorted(reported.ended) == ["cluster", "prometheus"]
     assert all(path == cache.locate_binary(get_part(name)) for name, path in paths.items())
     cluster = [p for p in PARTS if p.module == "cluster"]
     assert ("cluster", len(cluster) + 1, len(cluster) + 1) in reported.progress
@@ -147,6 +157,41 @@ def test_parts_of_one_module_share_a_build(go: Path) -> None:
     assert "-tags remove_all_sd" in prometheus
     assert "-tags" not in cluster
     assert "promtool" not in cluster + prometheus
+
+
+def test_modules_are_built_at_once_with_enough_memory(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golang, "read_memory", lambda: 1 << 40)
+    os.mkfifo(go / "meeting")
+    assert list(toolchain.install(Told(), unreachable())) == [p.name for p in PARTS]
+    assert (go / "met").read_text() == "x\n", "each waits for the other"
+
+
+def test_modules_are_built_in_turn_with_little_memory(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golang, "read_memory", lambda: 4 << 30)
+    toolchain.install(Told(), unreachable())
+    lines = [line.split() for line in (go / "calls").read_text().splitlines()]
+    order = [(words[0], "prometheus" in words[-1]) for words in lines if words[0] in {"build", "built"}]
+    assert order == [("build", False), ("built", False), ("build", True), ("built", True)]
+
+
+@pytest.mark.parametrize(
+    ("gibibytes", "cores", "at_once"), [(24, 2, True), (8, 2, False), (16, 4, False), (32, 4, True), (4, 1, False)]
+)
+def test_two_builds_have_memory_for_a_compiler_per_core(gibibytes: int, cores: int, at_once: bool) -> None:
+    assert golang.can_build_two(gibibytes << 30, cores) is at_once
+
+
+def test_interrupt_ends_the_compiler(go: Path) -> None:
+    class Interrupted(Told):
+        def advance(self, part: str, done: int, total: int, note: str) -> None:
+            if note == "waiting":
+                raise KeyboardInterrupt
+
+    (go / "endless").touch()
+    with pytest.raises(KeyboardInterrupt):
+        toolchain.install(Interrupted(), unreachable())
+    assert not Path(f"/proc/{(go / 'endless').read_text().strip()}").exists()
+    assert list(cache.locate_scratch().iterdir()) == []
 
 
 def test_failed_build_names_cause_and_leaves_nothing(go: Path) -> None:

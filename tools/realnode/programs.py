@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -25,4 +26,4 @@ def build_program(name: str, folder: Path, say: Callable[[str], None]) -> Path:
     source = folder / name
     shutil.copytree(Path(__file__).parent / _SOURCES[name], source)
     part = ToolchainComponent(name=name, version="1.0.0", module=name, package=f"scenariokit.io/{name}")
-    return golang.build(golang.ensure(say), [part], source, lambda *_: None)[name]
+    return asyncio.run(golang.build(golang.ensure(say), [part], source, (), lambda *_: None))[name]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,13 +31,9 @@ def locate_scratch() -> Path:
 @contextmanager
 def open_workspace(part: str) -> Iterator[Path]:
     """Create an empty scratch directory for one component; always removed on exit."""
-    folder = locate_scratch() / f"{part}.{os.getpid()}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    locate_scratch().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"{part}.", dir=locate_scratch(), ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def publish(part: ToolchainComponent, built: Path) -> Path:

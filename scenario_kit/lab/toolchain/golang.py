@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -32,7 +34,13 @@ _AMPLE_MEMORY = 12 * _GIBIBYTE
 #: Two compilers or linkers run at a time on two cores; the largest, a linker, takes 2.7 GiB.
 _PROCESS_MEMORY = 3 * _GIBIBYTE
 
+#: How Go begins what it says about downloads; other lines are packages.
+_MESSAGE = "go: "
+_LONGEST_LINE = 1 << 20
+
 OnLine = Callable[[str], None]
+#: The number of compiled packages, the total (0 while unknown), and the current one.
+OnProgress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,8 @@ def build_environment(base: Mapping[str, str], memory: int = 0, *, cgo: bool = F
     return {**kept, **fixed, "GOGC": "off", "GOMEMLIMIT": str(_PROCESS_MEMORY)}
 
 
-def _read_memory() -> int:
+def read_memory() -> int:
+    """Return the machine's memory in bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -117,36 +126,59 @@ def copy_module(module: str, folder: Path) -> None:
         (folder / file.name).write_bytes(file.read_bytes())
 
 
-def build(
-    go: Go, parts: Sequence[ToolchainComponent], folder: Path, on_progress: Callable[[int, int, str], None]
+async def list_packages(
+    go: Go, parts: Sequence[ToolchainComponent], folder: Path, on_progress: OnProgress
+) -> list[str]:
+    """List the packages that ``parts`` consist of; download the sources of their module in ``folder``, which has it.
+
+    Raises:
+        ToolchainError: a source is not available, or its checksum is wrong.
+    """
+    arguments = ["list", "-deps", *_list_tags(parts), *(part.package for part in parts)]
+    listed = await _run(go, parts, folder, arguments, lambda line: on_progress(0, 0, line))
+    return [line for line in listed if not line.startswith(_MESSAGE)]
+
+
+def is_standard(package: str) -> bool:
+    """Return whether a package belongs to the standard library, which all builds share."""
+    return "." not in package.partition("/")[0]
+
+
+async def build(
+    go: Go, parts: Sequence[ToolchainComponent], folder: Path, packages: Sequence[str], on_progress: OnProgress
 ) -> dict[str, Path]:
     """Build ``parts`` of one module in ``folder``, which contains it; return the binaries by name.
 
     A single call of Go builds all: shared packages are compiled once, and linking overlaps with compiling.
-    ``on_progress`` gets the number of compiled packages, the total, and the current one. Go caches compiled packages,
-    so an interrupted build continues with the next call.
+    ``on_progress`` gets the number of compiled packages, the total, and the current one; ``packages`` are all of them.
+    Go caches compiled packages, so an interrupted build continues with the next call.
 
     Raises:
         ToolchainError: the build failed; the message has the end of its output.
     """
-    packages = [part.package for part in parts]
-    tags = ["-tags", ",".join(parts[0].tags)] if parts[0].tags else []
-    listed = _run(go, parts, folder, ["list", "-deps", *tags, *packages], lambda line: on_progress(0, 0, line))
-    total = sum(1 for line in listed if not line.startswith("go: "))
-    done = 0
+    total, done = len(packages), 0
 
     def on_line(line: str) -> None:
         nonlocal done
-        if not line.startswith("go: "):
+        if not line.startswith(_MESSAGE):
             done += 1
         on_progress(min(done, total), total, line)
 
     output = folder / "bin"
     output.mkdir()
     stamps = [f"-ldflags={part.package}={_build_linker_flags(part)}" for part in parts]
-    arguments = ["build", "-v", "-trimpath", *tags, _COMPILER, *stamps, "-o", f"{output}/", *packages]
-    _run(go, parts, folder, arguments, on_line)
+    options = ["-v", "-trimpath", *_list_tags(parts), _COMPILER, *stamps, "-o", f"{output}/"]
+    await _run(go, parts, folder, ["build", *options, *(part.package for part in parts)], on_line)
     return {part.name: output / (part.executable or part.name) for part in parts}
+
+
+def can_build_two(memory: int, cores: int) -> bool:
+    """Return whether a machine with ``memory`` bytes has room for two builds, each with a compiler per core."""
+    return memory >= 2 * cores * _PROCESS_MEMORY
+
+
+def _list_tags(parts: Sequence[ToolchainComponent]) -> list[str]:
+    return ["-tags", ",".join(parts[0].tags)] if parts[0].tags else []
 
 
 def _build_linker_flags(part: ToolchainComponent) -> str:
@@ -155,34 +187,37 @@ def _build_linker_flags(part: ToolchainComponent) -> str:
 
 def fetch_module_source(go: Go, part: ToolchainComponent, module: str, folder: Path) -> Path:
     """Download the verified source of ``module``, a requirement of the module in ``folder``; return its directory."""
-    output = _run(go, [part], folder, ["mod", "download", "-json", module], lambda _: None)
-    document = json.loads("\n".join(line for line in output if not line.startswith("go: ")))
+    output = asyncio.run(_run(go, [part], folder, ["mod", "download", "-json", module], lambda _: None))
+    document = json.loads("\n".join(line for line in output if not line.startswith(_MESSAGE)))
     return Path(document["Dir"])
 
 
-def _run(go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: list[str], on_line: OnLine) -> list[str]:
+async def _run(
+    go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: list[str], on_line: OnLine
+) -> list[str]:
     """Run Go in its own session, so that an interrupt ends all of its processes."""
     lines: list[str] = []
-    process = subprocess.Popen(
-        [go.path, *arguments],
+    process = await asyncio.create_subprocess_exec(
+        go.path,
+        *arguments,
         cwd=folder,
-        env=build_environment(os.environ, _read_memory(), cgo=any(part.cgo for part in parts)),
+        env=build_environment(os.environ, read_memory(), cgo=any(part.cgo for part in parts)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
         start_new_session=True,
+        limit=_LONGEST_LINE,
     )
     try:
         assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line.rstrip())
-            on_line(line.rstrip())
-        code = process.wait()
+        async for line in process.stdout:
+            lines.append(line.decode(errors="replace").rstrip())
+            on_line(lines[-1])
+        code = await process.wait()
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
         raise
     if code != 0:
         tail = "\n".join(lines[-8:])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -80,6 +83,15 @@ def _find_all(parts: Sequence[ToolchainComponent]) -> dict[str, Path] | None:
     return None if assets.find_problem() else paths
 
 
+@dataclass(frozen=True)
+class _Build:
+    """The parts of one module to build, and why their releases are not used."""
+
+    module: str
+    reason: str
+    parts: list[ToolchainComponent] = field(default_factory=list)
+
+
 class _Installer:
     def __init__(self, reporter: Reporter, releases: Releases) -> None:
         self._reporter = reporter
@@ -89,19 +101,17 @@ class _Installer:
     def get(self, desired: Sequence[ToolchainComponent]) -> dict[str, Path]:
         """Return the components by name: existing ones, released ones, and the rest built module by module."""
         found: dict[str, Path] = {}
-        left: dict[tuple[str, tuple[str, ...], bool], list[ToolchainComponent]] = {}
-        reasons: dict[tuple[str, tuple[str, ...], bool], str] = {}
-        for part_ in desired:
-            path, reason = self._have(part_)
+        left: dict[tuple[str, tuple[str, ...], bool], _Build] = {}
+        for part in desired:
+            path, reason = self._have(part)
             if path is not None:
-                found[part_.name] = path
+                found[part.name] = path
             else:
-                key = (part_.module, part_.tags, part_.cgo)
-                left.setdefault(key, []).append(part_)
-                reasons.setdefault(key, reason)
-        for key, parts in left.items():
-            found |= self._build(parts[0].module, parts, reasons[key])
-        return {part_.name: found[part_.name] for part_ in desired}
+                build = left.setdefault((part.module, part.tags, part.cgo), _Build(part.module, reason))
+                build.parts.append(part)
+        if left:
+            found |= self._build_all(tuple(left.values()))
+        return {part.name: found[part.name] for part in desired}
 
     def _have(self, desired: ToolchainComponent) -> tuple[Path | None, str]:
         """Return a component that need not be built, or None and why its release is not available."""
@@ -124,13 +134,49 @@ class _Installer:
             self._reporter.end(desired.name, "official release")
             return cache.publish(desired, binary), ""
 
-    def _build(self, module: str, parts: Sequence[ToolchainComponent], reason: str) -> dict[str, Path]:
-        self._reporter.begin(module, f"{format_versions(parts)}, built from Go modules: {reason}")
+    def _build_all(self, builds: Sequence[_Build]) -> dict[str, Path]:
+        go = self._golang(builds[0].parts, builds[0].reason)
+        try:
+            return asyncio.run(self._build_modules(go, builds))
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    async def _build_modules(self, go: golang.Go, builds: Sequence[_Build]) -> dict[str, Path]:
+        """Build several modules, two at a time if the machine has the memory, as linkers leave cores idle.
+
+        The sources of all are downloaded at once. A build waits until the one before has compiled the standard library,
+        which it would compile again otherwise.
+        """
+        at_once = golang.can_build_two(golang.read_memory(), os.cpu_count() or 1)
+        tasks, turn = [], asyncio.Event()
+        turn.set()
+        async with asyncio.TaskGroup() as group:
+            for build in builds:
+                following = asyncio.Event()
+                tasks.append(group.create_task(self._build(go, build, turn, following, at_once)))
+                turn = following
+        return {name: path for task in tasks for name, path in task.result().items()}
+
+    async def _build(
+        self, go: golang.Go, build: _Build, turn: asyncio.Event, following: asyncio.Event, at_once: bool
+    ) -> dict[str, Path]:
+        module, parts = build.module, build.parts
+        self._reporter.begin(module, f"{format_versions(parts)}, built from Go modules: {build.reason}")
+        report = self._advance(module)
         with cache.open_workspace(module) as work:
-            go = self._golang(parts, reason)
             golang.copy_module(module, work)
-            built = golang.build(go, parts, work, self._advance(module))
-            paths = {p.name: cache.publish(p, built[p.name]) for p in parts}
+            packages = await golang.list_packages(go, parts, work, report)
+            await turn.wait()
+            shared = sum(map(golang.is_standard, packages))
+
+            def on_progress(done: int, total: int, note: str) -> None:
+                report(done, total, note)
+                if at_once and done > shared:
+                    following.set()
+
+            built = await golang.build(go, parts, work, packages, on_progress)
+            paths = {part.name: cache.publish(part, built[part.name]) for part in parts}
+        following.set()
         self._reporter.end(module, "built")
         return paths
 

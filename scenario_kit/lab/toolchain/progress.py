@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 
 class Reporter(Protocol):
-    """Reports the progress of components in sequence. ``total`` is 0 while unknown."""
+    """Reports the progress of components, some of them at the same time. ``total`` is 0 while unknown."""
 
     def begin(self, part: str, how: str) -> None:
         """Start ``part``; ``how`` is the method."""
@@ -34,25 +34,25 @@ class Lines:
     def __init__(self, stream: TextIO, *, interval: float = 30.0) -> None:
         self._stream = stream
         self._interval = interval
-        self._started = 0.0
-        self._spoken = 0.0
+        self._started: dict[str, float] = {}
+        self._spoken: dict[str, float] = {}
 
     def begin(self, part: str, how: str) -> None:
         """See ``Reporter``."""
-        self._started = self._spoken = time.monotonic()
+        self._started[part] = self._spoken[part] = time.monotonic()
         self.say(f"{part}: {how}")
 
     def advance(self, part: str, done: int, total: int, note: str) -> None:
         """See ``Reporter``."""
         now = time.monotonic()
-        if now - self._spoken >= self._interval:
-            self._spoken = now
+        if now - self._spoken[part] >= self._interval:
+            self._spoken[part] = now
             share = f"{done} of {total}" if total else str(done)
-            self.say(f"{part}: {share}, {now - self._started:.0f} s, {note}")
+            self.say(f"{part}: {share}, {now - self._started[part]:.0f} s, {note}")
 
     def end(self, part: str, how: str) -> None:
         """See ``Reporter``."""
-        self.say(f"{part}: {how} ({time.monotonic() - self._started:.0f} s)")
+        self.say(f"{part}: {how} ({time.monotonic() - self._started[part]:.0f} s)")
 
     def say(self, text: str) -> None:
         """See ``Reporter``."""

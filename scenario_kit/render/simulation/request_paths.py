@@ -41,10 +41,12 @@ class _Tracer:
             self._visit_call(source, self._load.entry, route)
         for name, component in self._components.items():
             self._found.starts.update((name, need.callee) for need in component.start.dependencies)
-            for consumer in component.consumers:
-                if consumer.queue in self._found.parts:
-                    self._found.calls.add((name, consumer.queue))
-                    self._visit_operation(name, consumer.operation, "")
+        waiting = [(name, consumer) for name, component in self._components.items() for consumer in component.consumers]
+        while fed := [(name, consumer) for name, consumer in waiting if consumer.queue in self._found.parts]:
+            waiting = [each for each in waiting if each not in fed]
+            for name, consumer in fed:
+                self._found.calls.add((name, consumer.queue))
+                self._visit_operation(name, consumer.operation, "")
         return self._found
 
     def _visit_call(self, caller: str, call: str, route: str) -> None:

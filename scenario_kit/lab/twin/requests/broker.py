@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from scenario_kit.lab.twin.call_tree.spans import SpanMetrics
+from scenario_kit.lab.twin.call_tree.topic_order import order_topics
 from scenario_kit.lab.twin.call_tree.tree import CallNode, ConsumerNode
 from scenario_kit.lab.twin.network import network_io
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
@@ -70,12 +71,12 @@ class _Broker:
 
 
 class _ServingBroker(NamedTuple):
-    """A broker process during a tick: its model, its content, and the number of records of each topic before."""
+    """A broker process during a tick: its model, its content, and the number of records of the topic before."""
 
     model: QueueModel
     process: Process
     holds: _Broker
-    before: Mapping[str, int]
+    before: int
 
 
 class _Member(NamedTuple):
@@ -98,35 +99,40 @@ class Queues:
         self._brokers: dict[ProcessKey, _Broker] = {}
         self._seen: dict[tuple[ProcessKey, str], float] = {}
         self._closed: dict[ProcessKey, float] = {}
-        self._transit: Transit[bool] = Transit()
+        self._topics = order_topics(self._models, consumers)
+        self._models_by_name = {model.component: model for model in self._models}
+        self._transit: dict[Place, Transit[bool]] = {}
+        self._unread: dict[Place, list[Published]] = {}
 
     def run(self, process_table: ProcessTable, flow: Flow) -> None:
-        """Append the records published during the tick, and run the consumers."""
+        """Append the records published during the tick, and run the consumers.
+
+        What consumers publish reaches the topics after theirs in the same tick, and others in the next one.
+        """
         self._brokers = {
             p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in process_table.of(m.component)
         }
-        arrivals = self._take_arrivals(flow.publishing.records, flow.moment.end)
-        for model in self._models:
-            for process in process_table.of(model.component):
-                broker = self._brokers[process.key]
-                serving = _ServingBroker(model, process, broker, dict(broker.ends))
-                for topic in model.topics:
-                    come = arrivals.get((process.key, topic), ())
-                    broker.ends[topic] = broker.ends.get(topic, 0) + len(come)
-                    broker.copies.setdefault(topic, bytearray()).extend(record.what for record in come)
+        published, read = flow.publishing.records, dict[Place, int]()
+        self._transit = {place: late for place, late in self._transit.items() if place[0] in self._brokers}
+        for component, topic in self._topics:
+            for process in process_table.of(component):
+                place, broker = (process.key, topic), self._brokers[process.key]
+                read[place] = len(published.get(place, ()))
+                come = self._take_arrivals(place, published.get(place, ()), flow.moment.end)
+                serving = _ServingBroker(self._models_by_name[component], process, broker, broker.ends.get(topic, 0))
+                broker.ends[topic] = serving.before + len(come)
+                broker.copies.setdefault(topic, bytearray()).extend(record.what for record in come)
+                new = np.array([record.time for record in come])
                 for node in self._consumers:
-                    if node.model.queue == model.component:
-                        come = arrivals.get((process.key, node.model.topic), ())
-                        new = np.array([record.time for record in come])
+                    if (node.model.queue, node.model.topic) == (component, topic):
                         self._consume(node, serving, new, process_table, flow)
+        self._unread = {place: batches[read.get(place, 0) :] for place, batches in published.items()}
 
-    def _take_arrivals(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
-        """Return the records that reach a broker by the end of the tick, and whether each is a duplicate."""
-        sent = {
-            place: [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]
-            for place, batches in published.items()
-        }
-        return self._transit.arrived(sent, end)
+    def _take_arrivals(self, place: Place, published: Iterable[Published], end: float) -> list[Sent[bool]]:
+        """Return the records that reach a topic by the end of the tick, and whether each is a duplicate."""
+        batches = (*self._unread.get(place, ()), *published)
+        sent = [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]
+        return self._transit.setdefault(place, Transit()).arrived({place: sent}, end)[place]
 
     def _consume(
         self, node: ConsumerNode, serving: _ServingBroker, new: Floats, process_table: ProcessTable, flow: Flow
@@ -161,7 +167,7 @@ class Queues:
             pending = broker.ends[topic] - group.position
             if begin >= end or pending <= 0:
                 return
-            old = max(before.get(topic, 0) - group.position, 0)
+            old = max(before - group.position, 0)
             arrived = np.concatenate([np.full(old, begin), new])[-pending:]
             if polls:
                 arrived = self._poll(node, group, arrived, begin)

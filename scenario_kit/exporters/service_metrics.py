@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from scenario_kit.model.runtime.trace import SERVED_LABELS
 from scenario_kit.snapshot.reader import MetricFile, SnapshotFolder, parse_map
 
 #: Metric names and units.
@@ -18,7 +19,6 @@ METRICS: Final[Mapping[str, str]] = {
 _CPU: Final = "container_cpu_usage_seconds_total"
 _MEMORY: Final = "container_memory_working_set_bytes"
 _SPANS: Final = "traces_span_metrics_duration_milliseconds_"
-_SERVED: Final = ("SPAN_KIND_SERVER", "SPAN_KIND_CONSUMER")
 _FAILED: Final = "STATUS_CODE_ERROR"
 _HASHED: Final = re.compile(r"-[a-z0-9]+$")
 
@@ -82,7 +82,7 @@ def _read_service(snapshot: SnapshotFolder, file: MetricFile) -> Iterator[Sample
         if suffix not in ("count", "bucket"):
             continue
         tags = parse_map(row["tags"])
-        if tags.get("span_kind") not in _SERVED:
+        if tags.get("span_kind") not in SERVED_LABELS:
             continue
         at, value = row.at, float(row["value"])
         key = f"{tags.get('span_name')} {tags.get('span_kind')} {tags.get('status_code')}"

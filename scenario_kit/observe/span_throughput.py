@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
-from typing import Final
 
 from scenario_kit.model import App
 from scenario_kit.model.runtime.observation import Work
+from scenario_kit.model.runtime.trace import SERVED_SPANS
 from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics
-
-#: Server and consumer spans; client spans would count once per callee.
-_INBOUND: Final = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"'
 
 
 def measure_work(metrics: Metrics, namespaces: Iterable[str], app: App, start: float, end: float) -> dict[str, Work]:
@@ -25,7 +22,7 @@ def measure_work(metrics: Metrics, namespaces: Iterable[str], app: App, start: f
     spaces = tuple(namespaces)
 
     def increases(by: str, series: str) -> list[tuple[str, str, float]]:
-        expr = f"sum by (service_name, {by}) (increase(traces_span_metrics_{series}{{{_INBOUND}}}[{seconds}s]))"
+        expr = f"sum by (service_name, {by}) (increase(traces_span_metrics_{series}{{{SERVED_SPANS}}}[{seconds}s]))"
         found = metrics.instant(scope(expr, *spaces), end)
         return [(s.labels.get("service_name", ""), s.labels.get(by, ""), s.points[0][1]) for s in found]
 

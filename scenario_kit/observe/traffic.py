@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.model import App, Value
+from scenario_kit.model.runtime.trace import SERVED_SPANS
 from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics
 
@@ -18,20 +19,23 @@ class Traffic(Value, frozen=True, kw_only=True):
 
 
 def measure_traffic(metrics: Metrics, namespace: str, app: App, start: float, end: float) -> Traffic:
-    """Measure the increase of the entry's server-span counters between two instants, extrapolated as PromQL does.
+    """Measure the increase of the entry's counters of served requests, extrapolated as PromQL does.
+
+    A record that a consumer processes is a request that it serves.
 
     Raises:
         MetricsError: Prometheus does not answer.
     """
     seconds = round(end - start)
-    server = f'{_CALLS}{{service_name="{app.entry}",span_kind="SPAN_KIND_SERVER"}}'
-    failed = f'{_CALLS}{{service_name="{app.entry}",span_kind="SPAN_KIND_SERVER",status_code="STATUS_CODE_ERROR"}}'
+    served = f'service_name="{app.entry}",{SERVED_SPANS}'
 
     def increase(selector: str) -> float | None:
-        series = metrics.instant(scope(f"sum(increase({selector}[{seconds}s]))", namespace), end)
+        expr = f"sum(increase({_CALLS}{{{selector}}}[{seconds}s]))"
+        series = metrics.instant(scope(expr, namespace), end)
         return series[0].points[0][1] if series else None
 
-    requests = increase(server)
+    requests = increase(served)
     if requests is None:
         return Traffic(seconds=seconds)
-    return Traffic(seconds=seconds, requests=requests, errors=increase(failed) or 0.0)
+    errors = increase(f'{served},status_code="STATUS_CODE_ERROR"') or 0.0
+    return Traffic(seconds=seconds, requests=requests, errors=errors)

@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from scenario_kit.model import AlertTimeline, App, Object, Value
 from scenario_kit.model.kubernetes.status import list_container_statuses, list_serving_statuses
+from scenario_kit.model.runtime.trace import SERVED_SPANS
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Series
 
@@ -18,11 +19,10 @@ Tone = Literal["good", "open", "bad", "plain"]
 ERRORS, SOME_ERRORS, SLOW_MS = 0.05, 0.005, 1500.0
 #: Requests per second below which an error ratio is not meaningful.
 _FLOOR: Final = 0.1
-_SERVED: Final = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"'
-CALLS: Final = f"sum by (service_name, status_code) (rate(traces_span_metrics_calls_total{{{_SERVED}}}[2m]))"
+CALLS: Final = f"sum by (service_name, status_code) (rate(traces_span_metrics_calls_total{{{SERVED_SPANS}}}[2m]))"
 LATENCY: Final = (
     "histogram_quantile(0.95, sum by (service_name, le) "
-    f"(rate(traces_span_metrics_duration_milliseconds_bucket{{{_SERVED}}}[2m])))"
+    f"(rate(traces_span_metrics_duration_milliseconds_bucket{{{SERVED_SPANS}}}[2m])))"
 )
 
 

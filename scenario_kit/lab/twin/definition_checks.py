@@ -11,6 +11,7 @@ from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import matches_image
+from scenario_kit.model.runtime.trace import SERVED_KINDS
 from scenario_kit.model.twin.decode import spell
 from scenario_kit.model.twin.definition import Place, TwinDefinition
 from scenario_kit.model.twin.operation import Step
@@ -50,6 +51,7 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
         *_find_concurrent_attempts(parameters),
         *_find_unmatched(parameters, app.images),
         *_find_undefined_edges(parameters, app),
+        *_find_undeclared_consumers(parameters, app),
         *_find_unmeasured_entry(parameters, app.entry),
     )
     if found or rendered is None:
@@ -223,16 +225,30 @@ def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[Defi
             )
 
 
+def _find_undeclared_consumers(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
+    """Find consumers that the app's definition does not declare as such."""
+    for name, model in parameters.components.items():
+        for i, consumer in enumerate(model.consumers):
+            broker = app.component(consumer.queue)
+            if broker is None or app.component(name) is None or name in app.consumers(consumer.queue):
+                continue
+            call = f"`calls` of app.yaml has no {{caller: {name}, callee: {broker.name}, mode: Async}}"
+            lacking = call if broker.role == "Queue" else f"{broker.name} has not the role Queue in app.yaml"
+            message = f"{name} consumes {consumer.topic} of {broker.name}, but {lacking}"
+            known = "by which faults, drafts and lint know consumers"
+            yield _build_mistake(("components", name, "consumers", i), f"{message}, {known}")
+
+
 def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMistake]:
     """Find an entry component whose requests are not counted: its spans decide whether an incident is resolved."""
     model = parameters.components.get(entry)
     if model is None:
         return
-    served = any(body.span and body.kind == "SERVER" for body in model.operations.values())
+    served = any(body.span and body.kind in SERVED_KINDS for body in model.operations.values())
     for lacking, what in (
         (parameters.collector is None, "the twin has no `collector`"),
         (model.telemetry is None, "it has no `telemetry`"),
-        (not served, "none of its operations has a `span` of kind SERVER"),
+        (not served, "none of its operations has a `span` of kind SERVER or CONSUMER"),
     ):
         if lacking:
             message = f"{what}: requests of the app's entry are not counted, but trials are judged by them"

@@ -7,9 +7,14 @@ a span.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 SpanKind = Literal["SERVER", "CLIENT", "INTERNAL", "PRODUCER", "CONSUMER"]
+#: Kinds of the spans of requests that a component serves; a record that a consumer processes is one.
+SERVED_KINDS: Final[tuple[SpanKind, ...]] = ("SERVER", "CONSUMER")
+#: Values of the label ``span_kind`` for these, and the PromQL matcher that selects them.
+SERVED_LABELS: Final = tuple(f"SPAN_KIND_{kind}" for kind in SERVED_KINDS)
+SERVED_SPANS: Final = f'span_kind=~"{"|".join(SERVED_LABELS)}"'
 #: Attribute values.
 Scalar = str | bool | int | float
 

@@ -179,7 +179,7 @@ def test_edge_without_declared_call_is_reported() -> None:
         (lambda twin: twin["components"]["gate"].pop("telemetry"), "it has no `telemetry`"),
         (
             lambda twin: twin["components"]["gate"]["operations"]["read"].pop("span"),
-            "none of its operations has a `span` of kind SERVER",
+            "none of its operations has a `span` of kind SERVER or CONSUMER",
         ),
     ],
 )

@@ -21,6 +21,7 @@ from scenario_kit.model.authored.effect_check import (
     Whose,
 )
 from scenario_kit.model.grid import GRID_DURATION
+from scenario_kit.model.runtime.trace import SERVED_SPANS
 from scenario_kit.render.faults.component_lookups import list_dependants
 from scenario_kit.render.faults.effects.subject import EffectSubject
 
@@ -85,7 +86,7 @@ def build_requests_succeed(check: RequestsSucceed, subject: EffectSubject) -> Ob
 
 def build_requests_drop(check: RequestsDrop, _subject: EffectSubject) -> Object:
     """Build the check that a component serves fewer requests than before."""
-    served = _rate(f'{_only(check.component)}, span_kind="SPAN_KIND_SERVER"')
+    served = _rate(f"{_only(check.component)}, {SERVED_SPANS}")
     expr = f"{served} / max_over_time({served}[4m:{_GRID}] offset 5m)"
     return {"query": {"expr": expr, "is": "AtMost", "value": check.to_percent, "scale": 100}}
 

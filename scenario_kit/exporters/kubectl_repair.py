@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from scenario_kit.model import Runbook
+from scenario_kit.model import Object, Runbook
 from scenario_kit.model.authored.change import Change
 
 
@@ -19,7 +20,7 @@ def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
     for procedure in runbook.procedures:
         if procedure.use != "Solution" or fixed >= set(procedure.solution.fixes):
             continue
-        built = [_build_call(change) for change in procedure.solution.changes]
+        built = [_build_call(change, runbook.objects) for change in procedure.solution.changes]
         if all(call is not None for call in built):
             calls += [call for call in built if call is not None]
             fixed |= set(procedure.solution.fixes)
@@ -27,7 +28,7 @@ def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
     return calls if needed and fixed >= needed else None
 
 
-def _build_call(change: Change) -> dict[str, Any] | None:
+def _build_call(change: Change, objects: Sequence[Object]) -> dict[str, Any] | None:
     """Build the call for a change; None if no single kubectl command does it."""
     data = change.to_json()
     operation = change.operation
@@ -45,10 +46,19 @@ def _build_call(change: Change) -> dict[str, Any] | None:
             return _call(f"patch {kind} {ref.name} --type {body['type'].lower()} -p '{document}'")
         case "delete":
             return _call(f"delete {kind} {ref.name}")
+        case "restart" if ref.kind == "StatefulSet" and data["restart"].get("dropOld"):
+            return _call(f"delete pod {' '.join(_list_pods(ref.name, objects))}")
         case "restart":
             return _call(f"rollout restart {kind}/{ref.name}")
         case _:
             return _call(f"scale {kind}/{ref.name} --replicas={data['scale']['replicas']}")
+
+
+def _list_pods(stateful_set: str, objects: Sequence[Object]) -> list[str]:
+    """List the pods of a StatefulSet."""
+    named = ("StatefulSet", stateful_set)
+    specs = [o["spec"] for o in objects if (o["kind"], o["metadata"]["name"]) == named]
+    return [f"{stateful_set}-{i}" for spec in specs for i in range(spec.get("replicas", 1))]
 
 
 def _call(command: str, stdin: str = "") -> dict[str, Any]:

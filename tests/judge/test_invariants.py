@@ -68,6 +68,23 @@ def test_ready_replicas_must_reach_their_baseline(kind, replicas, ready, problem
     assert find_broken_invariants(workload(kind, replicas=3), live) == [f"{kind}/cart {p}" for p in problems]
 
 
+@pytest.mark.parametrize(
+    ("kind", "policy", "current", "waits"),
+    [
+        ("StatefulSet", {}, "a", True),
+        ("StatefulSet", {"podManagementPolicy": "OrderedReady"}, "a", True),
+        ("StatefulSet", {"podManagementPolicy": "Parallel"}, "a", False),
+        ("StatefulSet", {}, "b", False),
+        ("Deployment", {}, "a", False),
+    ],
+)
+def test_stateful_set_that_keeps_broken_pods_is_explained(kind, policy, current, waits):
+    status = {"readyReplicas": 0, "currentRevision": current, "updateRevision": "b"}
+    (problem,) = find_broken_invariants(workload(kind, replicas=1), workload(kind, status=status, replicas=1, **policy))
+    assert problem.startswith(f"{kind}/cart has 0 ready of 1 pods")
+    assert ("waits for those of a former template to be ready" in problem) is waits
+
+
 @pytest.mark.parametrize(("ready", "problems"), [(1, []), (0, ["Deployment/cart has 0 ready of 1 pods"])])
 def test_missing_replicas_default_to_one(ready, problems):
     live = workload(status={"readyReplicas": ready})

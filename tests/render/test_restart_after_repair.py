@@ -9,7 +9,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Change, Fault, Reference
 from scenario_kit.model.authored.app import Aftermath
 from scenario_kit.model.authored.fault import Entity
-from scenario_kit.model.authored.scenario import Solution
+from scenario_kit.model.authored.scenario import Rollout, Solution
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 
@@ -85,3 +85,33 @@ def test_several_components_may_need_a_restart(shop: App) -> None:
     fixes, _, reported = add_restarts(build_fault(CART, (BACK,)), app)
     assert [c["restart"]["target"] for c in fixes[0][1:]] == [f"Deployment/{n}" for n in ("frontend", "checkout", "ad")]
     assert reported.endswith("by itself: a; b")
+
+
+ORDERED = {"kind": "StatefulSet", "metadata": {"name": "pg"}, "spec": {"replicas": 2}}
+BROKEN = {"patch": {"target": "StatefulSet/pg", "type": "Merge", "patch": {"spec": {"template": {"x": 1}}}}}
+RESTORED = {"patch": {"target": "StatefulSet/pg", "type": "Merge", "patch": {"spec": {"template": {"x": 0}}}}}
+THROUGH_ZERO = {"restart": {"target": "StatefulSet/pg", "dropOld": True}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "drop_old", "change", "repair"),
+    [
+        ({}, True, BROKEN, [RESTORED, THROUGH_ZERO]),
+        ({"podManagementPolicy": "OrderedReady"}, True, BROKEN, [RESTORED, THROUGH_ZERO]),
+        ({"podManagementPolicy": "Parallel"}, True, BROKEN, [RESTORED]),
+        ({}, False, BROKEN, [RESTORED]),
+        ({}, True, {"scale": {"target": "StatefulSet/pg", "replicas": 0}}, [RESTORED]),
+        ({}, True, THROUGH_ZERO, [RESTORED]),
+    ],
+)
+def test_stateful_set_replaces_its_broken_pods_after_the_repair(
+    shop: App, spec: dict, drop_old: bool, change: dict, repair: list[dict]
+) -> None:
+    fault = msgspec.structs.replace(
+        build_fault("StatefulSet/pg", (RESTORED,)),
+        changes=(Change.from_json(change),),
+        rollout=Rollout(drop_old=drop_old),
+    )
+    made = complete_fault(fault, shop, ({**ORDERED, "spec": {**ORDERED["spec"], **spec}},))
+    assert [[c.to_json() for c in e.fix] for e in made.entities] == [repair]
+    assert [c.to_json() for c in made.solutions[0].changes] == repair

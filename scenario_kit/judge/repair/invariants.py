@@ -172,7 +172,18 @@ def _check_replicas(guard: Guarded, obj: Object, desired: int) -> list[str]:
     if replicas < desired:
         return [f"{name} is scaled to {replicas}, its baseline is {desired}"]
     ready = status.get("readyReplicas", 0)
-    return [f"{name} has {ready} ready of {desired} pods"] if ready < desired else []
+    if ready >= desired:
+        return []
+    return [f"{name} has {ready} ready of {desired} pods{_explain_waiting(obj) if guard.kind == 'StatefulSet' else ''}"]
+
+
+def _explain_waiting(stateful_set: Object) -> str:
+    """Explain why a rollout does not replace pods; empty if it does."""
+    spec, status = stateful_set.get("spec") or {}, stateful_set.get("status") or {}
+    ordered = spec.get("podManagementPolicy", "OrderedReady") == "OrderedReady"
+    if not ordered or status.get("updateRevision") == status.get("currentRevision"):
+        return ""
+    return ", and waits for those of a former template to be ready before it replaces them (`restart` with `dropOld`)"
 
 
 def _check_containers(guard: Guarded, obj: Object) -> list[str]:

@@ -243,7 +243,10 @@ def _find_hit(fault: Fault, component: Component | None) -> Reference | None:
 
 
 def _find_paths(start: Component, app: App, desired: set[Reference]) -> list[PropagationEdge]:
-    """Return edges from callee to caller along the shortest paths from ``start`` to these workloads."""
+    """Return edges from callee to caller along the shortest paths from ``start`` to these workloads.
+
+    Components in the same pods are one node.
+    """
     before = {start.name: ""}
     _spread(app, before, [start.name])
     for queue in sorted(_list_queues(app)):
@@ -251,7 +254,7 @@ def _find_paths(start: Component, app: App, desired: set[Reference]) -> list[Pro
             fresh = [name for name in app.producers(queue) if name not in before]
             before |= {queue: start.name, **dict.fromkeys(fresh, queue)}
             _spread(app, before, fresh)
-    edges: dict[tuple[str, str], PropagationEdge] = {}
+    edges: dict[tuple[Reference, Reference], PropagationEdge] = {}
     for target in app.components:
         if target.workload not in desired or target.name not in before:
             continue
@@ -262,10 +265,13 @@ def _find_paths(start: Component, app: App, desired: set[Reference]) -> list[Pro
             one, other = app.component(callee), app.component(caller)
             assert one is not None
             assert other is not None
+            if one.workload == other.workload:
+                continue
             because = f"{caller} depends on {callee}"
             if callee in app.consumers(caller):
                 because = f"what {callee} does not read piles up in {caller}"
-            edges[(callee, caller)] = PropagationEdge(from_=one.workload, to=other.workload, because=because)
+            edge = PropagationEdge(from_=one.workload, to=other.workload, because=because)
+            edges.setdefault((one.workload, other.workload), edge)
     return list(edges.values())
 
 

@@ -51,6 +51,7 @@ def test_new_overwrites_nothing(folder, capsys):
         (["--app", "otel-demo"], "no target given; possible:"),
         (["--app", "otel-demo", "--target", "crat"], "cart"),
         (["--app", "otel-demo", "--target", "cart"], "no fault given; cart supports:"),
+        (["--app", "otel-demo", "--target", "Service/otel-collector"], "no fault applies to Service/otel-collector"),
         (["--app", "otel-demo", "--target", "cart", "--fault", "pod-failur"], "pod-failure"),
         (["--app", "otel-demo", "--target", "cart", "--fault", "pod-failure", "--parameter", "x=1"],
          "has no parameter"),

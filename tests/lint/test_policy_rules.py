@@ -131,6 +131,7 @@ def test_fix_corrects_unknown_component(own: Path, place: Place, value: object) 
         (("alertPacks",), ["defalt"], "little has no alert pack 'defalt'"),
         (("components", 0, "workload"), "Deployment/webb", "little has no object 'Deployment/webb'"),
         (("components", 0, "service"), "webs", "little has no Service 'webs'"),
+        (("components", 0, "service"), "stores/web", "little has no Service 'stores/web'"),
         (
             ("calls",),
             [{"caller": "web", "callee": "web", "env": ["ADDR"]}],
@@ -142,7 +143,7 @@ def test_fix_corrects_unknown_component(own: Path, place: Place, value: object) 
             None,
         ),
     ],
-    ids=["pack", "workload", "Service", "variable", "without a load generator"],
+    ids=["pack", "workload", "Service", "Service with its namespace", "variable", "without a load generator"],
 )
 def test_app_references_exist_in_manifests(own: Path, place: Place, value: object, message: str | None) -> None:
     whole = place if place[0] == "alertPacks" else ("versions", "1.0", *place)

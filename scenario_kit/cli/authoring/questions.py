@@ -210,6 +210,9 @@ def _choose_offer(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offe
     """Prompt for a fault among those that apply to the entity."""
     offered = list(find_faults(entity, app, catalog))
     if not ask:
+        if not offered:
+            fix = "choose another target; `--fault NAME` reports why that fault does not apply"
+            raise UsageError(f"no fault applies to {entity}", fix=fix)
         types = _list_types(offered, app, catalog)
         raise UsageError(f"no fault given; {entity} supports: {types}", fix="--fault NAME")
     offered.sort(key=lambda o: (catalog.fault(o.fault.type).family, o.fault.type))

@@ -151,6 +151,11 @@ class App(Value, frozen=True, kw_only=True):
         """Return the component of that name."""
         return next((c for c in self.components if c.name == name), None)
 
+    def list_pod_mates(self, name: str) -> tuple[str, ...]:
+        """Return the components in the pods of ``name``, itself included; only ``name`` if it is unknown."""
+        own = self.component(name)
+        return (name,) if own is None else tuple(c.name for c in self.components if c.workload == own.workload)
+
     def client(self, name: str) -> Client | None:
         """Return the client of that name."""
         return next((c for c in self.clients if c.name == name), None)

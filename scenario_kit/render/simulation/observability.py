@@ -57,14 +57,18 @@ def find_idle(
 
 
 def resolves(app: App, component: str) -> bool:
-    """Return whether a component keeps resolving names while serving user requests; True if unknown."""
+    """Return whether a component keeps resolving names while serving user requests; True if unknown.
+
+    So do other programs in its pods, which have the same DNS configuration. The name of the pod itself needs no DNS.
+    """
     known = trace_traffic(app)
     if known is None:
         return True
-    called = {callee for caller, callee in known.calls if caller == component}
+    pod = app.list_pod_mates(component)
     return any(
-        edge.caller == component
-        and edge.callee in called
+        edge.caller in pod
+        and edge.callee not in pod
+        and (edge.caller, edge.callee) in known.calls
         and (edge.protocol == "http" or not edge.reuse_connection)
         and not edge.use_stale_address
         for edge in (app.twin.edges if app.twin is not None else ())

@@ -32,7 +32,9 @@ def find_missing(case: AppCase) -> Iterator[Problem]:
             problems += _list_parts(("versions", version), body, objects)
     for each in problems:
         if each.known is not None and each.name not in each.known:
-            fix = did_you_mean(each.name, each.known)
+            bare = each.name.rpartition("/")[2]
+            alone = each.what == "Service" and bare in each.known
+            fix = f"write {bare}, the name alone" if alone else did_you_mean(each.name, each.known)
             candidates = ", ".join(sorted(set(each.known))) or "none"
             yield Problem(
                 each.place, f"{case.name} has no {each.what} '{each.name}'", each.name, f"one of {candidates}", fix=fix

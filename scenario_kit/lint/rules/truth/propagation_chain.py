@@ -104,6 +104,8 @@ def _find_roots(case: LintContext) -> set[Reference]:
 def _check_cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> Iterator[Problem]:
     """Report edges that close a cycle, except between root causes, which are reported anyway."""
     for i, (start, end) in enumerate(edges):
+        if start == end:
+            continue  # SK455
         if start in find_reachable({end}, edges[: i + 1]) and not {start, end} <= roots:
             message = f"the edge from {_format_node(start)} to {_format_node(end)} closes a cycle"
             yield Problem((*_PLACE, i), message, fix="remove this edge, or another one of the cycle")

@@ -117,7 +117,9 @@ def _find_collector(app: App) -> str:
 
 
 def _calls(app: App, caller: str, callee: str) -> bool:
-    return any((c.caller, c.callee) == (caller, callee) for c in app.calls)
+    """Return whether a program in the pods of one component calls one in those of another: edges connect workloads."""
+    callers, callees = app.list_pod_mates(caller), app.list_pod_mates(callee)
+    return any(c.caller in callers and c.callee in callees for c in app.calls)
 
 
 def _follows_traffic(

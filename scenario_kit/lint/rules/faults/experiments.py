@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.parameter_places import find_parameter_place
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.simulation.place import Place
@@ -14,6 +15,7 @@ from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Change, Fault, Object
 from scenario_kit.model.authored.change import get_operation_type
+from scenario_kit.model.chaos.ineffective import find_ineffective_fields
 from scenario_kit.model.chaos.kinds import Experiment, get_experiment
 from scenario_kit.model.chaos.pod_selector import parse_selector
 from scenario_kit.model.chaos.reach import list_selections
@@ -30,7 +32,8 @@ def check_experiments(case: LintContext) -> Iterator[Problem]:
         if use.name in case.faults:
             for wrong in _check_fault(case.faults[use.name]):
                 message = f"fault '{use.name}': {wrong.message}"
-                yield Problem(("spec", "faults", i), message, wrong.observed, wrong.expected, wrong.fix)
+                place = find_parameter_place(case, i, wrong.observed)
+                yield Problem(place, message, wrong.observed, wrong.expected, wrong.fix)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
             if manifest := change.operation.experiment:
@@ -88,6 +91,10 @@ def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Ite
         where: Place = (*place, *experiment.place, *wrong.keys)
         message = f"Chaos Mesh cannot use `{'.'.join(wrong.keys)}`"
         yield Problem(where, message, wrong.value, wrong.expected, "write the time in another unit")
+    for idle in find_ineffective_fields(manifest):
+        where = (*place, *experiment.place, *idle.keys)
+        message = f"`{'.'.join(map(str, idle.keys))}` has no effect: {idle.reason}"
+        yield Problem(where, message, idle.value, idle.expected, f"write {idle.expected}")
 
 
 def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.change_source import PARTS, ChangeSource, SourcePlace, list_fault_parts
+from scenario_kit.lint.context.parameter_places import find_parameter_place
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.template_lines import find_template_line
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
@@ -28,7 +29,6 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import get_part
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.model import App, Change, Object, Position
-from scenario_kit.model.json_document import walk
 
 
 @register_check("SK142")
@@ -39,7 +39,7 @@ def check_fields(case: LintContext) -> Iterator[Problem]:
         for j, wrong in find_wrong_steps(changes, (_add_created(objects, changes),), case.app):
             place = _find_parameter(case, ("spec", "faults", i), get_part(changes[j].to_json(), wrong.place))
             if place == ("spec", "faults", i):
-                place = _find_written(case, place, wrong.mistake.observed)
+                place = find_parameter_place(case, i, wrong.mistake.observed)
             problem = _build_problem(wrong, place, ())
             yield problem._replace(message=f"fault '{use.name}': {problem.message}")
     made = [change for fault in case.faults.values() for change in fault.changes]
@@ -177,14 +177,3 @@ def _find_parameter(case: LintContext, place: Place, value: Any) -> Place:
     use = case.scenario.spec.faults[int(place[-1])]
     named = [name for name, given in use.parameters.items() if type(given) is type(value) and given == value]
     return (*place, "parameters", named[0]) if len(named) == 1 else place
-
-
-def _find_written(case: LintContext, place: Place, text: str) -> Place:
-    """Return the place of the parameter in which a text stands, as a value or a key, or else of the fault."""
-    parameters = case.scenario.spec.faults[int(place[-1])].parameters
-    for where, value in walk(parameters, (*place, "parameters")):
-        if isinstance(value, Mapping) and len(where) > len(place) + 1 and text in value:
-            return (*where, text)
-        if not isinstance(value, Mapping | list | tuple) and str(value) == text:
-            return where
-    return place

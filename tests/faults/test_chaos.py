@@ -209,6 +209,8 @@ def test_self_healing_fault_has_no_fix(use, fault):
         ("http-abort", "Deployment/accounting", {}, "listens on no port"),
         ("http-tamper", FRONTEND, {"statusCode": 200}, "less than the minimum"),
         ("dns-error", CART, {"patterns": ["*.local"]}, "does not match"),
+        ("dns-random", CART, {"patterns": ["cart", "cart"]}, "non-unique"),
+        ("network-corrupt", CART, {"correlationPercent": 100}, "greater than the maximum"),
         ("clock-skew", CART, {"offsetSeconds": 5}, "programs tolerate"),
         ("jvm-latency", CART, {}, "does not run in a JVM"),
         ("jvm-gc", CART, {}, "does not run in a JVM"),
@@ -241,6 +243,15 @@ def test_cpu_stress_sets_a_reachable_limit(use):
     assert [c.operation.keyword for c in found.fault.changes] == ["patch", "chaos"]
     assert found.fault.effect[1].query.value == 15
     assert [c.operation.keyword for c in use("cpu-stress", CART, {"limitMillicores": 0}).fault.changes] == ["chaos"]
+
+
+def test_effect_of_a_tiny_cpu_limit_is_still_proven(use):
+    assert use("cpu-stress", CART, {"limitMillicores": 1}).fault.effect[1].query.value == 7
+
+
+def test_every_name_may_be_written_as_a_star(use):
+    made = use("dns-error", "Deployment/shipping", {"patterns": ["*"]}).fault.experiments
+    assert [manifest["spec"]["patterns"] for manifest in made] == [["*"]]
 
 
 def test_partition_offers_callees_as_peers(use):

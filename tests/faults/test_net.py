@@ -232,7 +232,8 @@ REFUSED = [
     ("hpa-missing-cpu-request", "Deployment/ad", {}, "SK304", "no autoscaler scales"),
     ("hpa-missing-cpu-request", "Deployment/frontend", {}, "SK304", "requests no cpu"),
     ("hpa-missing-cpu-request", "Deployment/frontend", {"resource": "memory"}, "SK304", "does not look at memory"),
-    ("cronjob-overwrites-limits", "Deployment/cart", {"memory": "256Mi"}, "SK304", "256Mi already"),
+    ("cronjob-overwrites-limits", "Deployment/cart", {"memory": "256Mi"}, "SK304", "its limit is 256Mi"),
+    ("cronjob-overwrites-limits", "Deployment/cart", {"memory": "1Gi"}, "SK304", "no more than that"),
     (
         "admission-webhook-latency-cumulative",
         "Deployment/cart",

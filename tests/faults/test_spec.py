@@ -103,6 +103,8 @@ REFUSED = [
     ("host-port-conflict", OTEL, "Deployment/accounting", {}),
     ("rollout-strategy-unsafe", OTEL, "Deployment/cart", {"port": 8080}),
     ("rollout-strategy-unsafe", HOTEL, "Deployment/mongodb-geo", {}),
+    ("init-container-crash", OTEL, "Deployment/cart", {"configMapName": "flagd-config"}),
+    ("limit-range-too-low", OTEL, "Deployment/payment", {"memoryMebibytes": 4096}),
     ("ephemeral-port-range-too-small", OTEL, "Deployment/payment-db", {}),
     ("init-container-dependency-missing", OTEL, "Deployment/cart", {"serviceName": "valkey-cart"}),
     ("memory-limit-too-low", OTEL, "Deployment/cart", {"memoryMebibytes": 256}),
@@ -230,6 +232,13 @@ def test_equal_probe_is_refused(catalog, worlds, name, parameters):
     with pytest.raises(AuthoringError) as caught:
         render(catalog, name, app, objects, "Deployment/cart", parameters)
     assert [f.code for f in caught.value.findings] == ["SK304"]
+
+
+@pytest.mark.parametrize(("parameters", "seconds"), [({}, 900), ({"periodSeconds": 60, "failureThreshold": 10}, 2100)])
+def test_probe_that_kills_rarely_is_given_more_time(catalog, worlds, parameters, seconds):
+    app, objects = worlds[OTEL]
+    result = render(catalog, "liveness-probe-failing", app, objects, "Deployment/cart", parameters)
+    assert [c.within_seconds for c in result.effect if c.query] == [seconds]
 
 
 @pytest.mark.parametrize("name", sorted({case[0] for case in RENDERED}))

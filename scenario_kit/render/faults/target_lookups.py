@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import identify_object
 from scenario_kit.render.objects.lookup import read_pod_labels
 from scenario_kit.render.templating.render_budget import LOOKUP_WORK, spend
@@ -88,6 +89,11 @@ class ResolvedTarget(FaultTarget):
         pod = self._find_workload()["spec"]["template"]["spec"]
         every = [*pod["containers"], *(pod.get("initContainers") or ())]
         return [c["name"] for c in every if not ((c.get("resources") or {}).get(bound) or {}).get(resource)]
+
+    def largest(self, bound: str, resource: str) -> float:
+        """Return the largest of the ``limits`` or ``requests`` of its containers for a resource; 0 if none has any."""
+        written = [((c.get("resources") or {}).get(bound) or {}).get(resource) for c in self._list_containers()]
+        return max((parse_quantity(quantity) for quantity in written if quantity), default=0.0)
 
     @property
     def ports(self) -> list[int]:

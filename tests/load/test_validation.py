@@ -36,7 +36,7 @@ def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
     ("text", "code", "line", "message", "fix"),
     [
         (HEAD + APP + "  expect: {alerts: [{name: A, withinSeconds: 480.0}]}\n", "SK104", 7,
-         "must be an integer, but is 480.0", "an integer"),
+         ", but is 480.0", "write 480"),
         (HEAD + APP + "  expectd: {}\n", "SK102", 7, "`expectd` is not a field of `spec`", "`expect`"),
         (HEAD + APP + "  expect: {background: [{name: A, reason: it is slow, as ever and always}]}\n", "SK102", 7,
          "`as ever and always` is not a field of", "quote the text before it"),

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from scenario_kit.load.schema.suggest import find_only
+from scenario_kit.load.schema.units import convert_to_unit
 from scenario_kit.load.yaml.document import Path_
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.model.kubernetes.reference import SHORT_KINDS, WORKLOADS
 
-_DURATION: Final = re.compile(r"\s*([0-9]+)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)\s*$")
-_SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 #: Short and plural names of kinds, as in kubectl.
 _KINDS: Final = {
     **{short: kind for kind, short in SHORT_KINDS.items()},
@@ -56,13 +55,8 @@ def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) 
 
 
 def _convert_type(place: Path_, desired: str, got: Any, raw: str | None) -> Any:
-    if desired == "integer" and isinstance(got, str):
-        if re.fullmatch(r"[-+]?[0-9]{1,18}", got.strip()):
-            return int(got)
-        if (match := _DURATION.match(got)) and str(place[-1]).endswith("Seconds"):
-            return int(match[1]) * _SECONDS[match[2][0]]
-    if desired == "integer" and isinstance(got, float) and got.is_integer():
-        return int(got)
+    if desired == "integer":
+        return convert_to_unit(str(place[-1]), got)
     if desired == "string" and raw:
         return raw
     if desired == "boolean" and isinstance(got, str):

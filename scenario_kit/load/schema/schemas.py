@@ -6,6 +6,7 @@ restricted, and the work of validation is bounded.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -47,9 +48,16 @@ def find_violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
     if fits(value, schema):
         return []
     return [
-        Violation(tuple(e.absolute_path), e.message[:_REPORTED], e.instance)
+        Violation(tuple(e.absolute_path), _describe(e), e.instance)
         for e in islice(build_validator()(schema).iter_errors(value), MOST)
     ]
+
+
+def _describe(error: ValidationError) -> str:
+    """Return the message of an error, with a value of a wrong type as YAML and JSON write it."""
+    if error.validator == "type":
+        return f"{json.dumps(error.instance)[:_REPORTED]} is not of type {error.validator_value!r}"
+    return str(error.message[:_REPORTED])
 
 
 def explain_too_much(value: Any, schema: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from scenario_kit.load.schema.fast_validation import fits
 from scenario_kit.load.schema.former_names import FormerName, find_former_names, list_renames, translate_positions
 from scenario_kit.load.schema.schemas import build_validator
 from scenario_kit.load.schema.suggest import did_you_mean, suggest
+from scenario_kit.load.schema.units import convert_to_unit
 from scenario_kit.load.yaml.document import Path_, Positions, format_place, shorten_text
 from scenario_kit.load.yaml.edit import Edit, Rename, rename_fields
 from scenario_kit.model import Finding, Position, Severity
@@ -163,8 +164,9 @@ def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, 
     """Return code, expectation and fix for an invalid value."""
     rule, desired, got = str(error.validator), error.validator_value, error.instance
     if rule == "type":
-        expected = _WORDS.get(str(desired), str(desired))
-        return "SK104", expected, f"write {expected}"
+        expected = describe_type(error.schema)
+        meant = convert_to_unit(str(place[-1]), got) if desired == "integer" and place else None
+        return "SK104", expected, f"write {expected if meant is None else meant}"
     if rule == "enum":
         expected = " or ".join(f"'{value}'" for value in desired)
         fix = did_you_mean(str(got), [str(value) for value in desired if value != ""])
@@ -178,6 +180,14 @@ def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, 
         return "SK104", expected, f"it must {expected}"
     expected = _limit(rule, desired)
     return "SK104", expected, f"it must {expected}"
+
+
+def describe_type(schema: dict[str, Any]) -> str:
+    """Describe the values of a type, and within which bounds numbers are."""
+    expected = _WORDS.get(str(schema.get("type")), str(schema.get("type")))
+    if {"minimum", "maximum"} <= schema.keys():
+        expected += f" from {schema['minimum']} to {schema['maximum']}"
+    return expected
 
 
 def _report_alternatives(error: ValidationError, here: str, at: Position) -> Finding:

@@ -13,6 +13,8 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.schema.schemas import find_violations
+from scenario_kit.load.schema.units import convert_to_unit
+from scenario_kit.load.schema.validation import describe_type
 from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Reference, Solution
 from scenario_kit.model.authored.scenario import FaultUse, Load
 from scenario_kit.model.json_document import replace_texts
@@ -206,8 +208,21 @@ def _find_violations(
     for place, message, instance in find_violations(rest, schema) if schema else ():
         where = ".".join(map(str, place))
         subject = f"parameter '{where}' of fault '{use.name}'" if where else f"parameters of fault '{use.name}'"
-        errors.append(build_error("SK109", f"{subject}: {message}", observed=json.dumps(instance)[:_SHOWN]))
+        expected, fix = _describe_parameter(str(place[0]), known[place[0]], instance) if len(place) == 1 else ("", "")
+        shown = json.dumps(instance)[:_SHOWN]
+        errors.append(build_error("SK109", f"{subject}: {message}", observed=shown, expected=expected, fix=fix))
     return errors
+
+
+def _describe_parameter(name: str, schema: Mapping[str, Any], written: Any) -> tuple[str, str]:
+    """Return what a parameter may be, and what to write instead of a value that it may not."""
+    if "enum" in schema:
+        known = [str(each) for each in schema["enum"]]
+        return " | ".join(known), did_you_mean(str(written), known) or f"write one of {', '.join(known)}"
+    expected = f"{describe_type(dict(schema))}: {schema.get('description', 'its value')}"
+    meant = convert_to_unit(name, written) if schema.get("type") == "integer" else None
+    fits = meant is not None and schema.get("minimum", meant) <= meant <= schema.get("maximum", meant)
+    return expected, f"write {meant if fits and meant != written else expected}"
 
 
 def _resolve_target(

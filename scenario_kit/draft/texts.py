@@ -15,9 +15,11 @@ _NOTICED: Final = {
     "NoRequestsReceived": "Part of the application has gone quiet; users miss some of its functions.",
 }
 #: Words to write in lower case within a sentence; others may be names.
-_ARTICLES: Final = frozenset(
-    {"A", "An", "The", "All", "Every", "Each", "One", "Two", "No", "Nobody", "Some", "Pods", "Requests"}
-)
+_BEGINNINGS: Final = frozenset({
+    "A", "All", "An", "Another", "Connections", "Each", "Every", "File", "Files", "Limits", "Many", "Names", "No",
+    "Nobody", "One", "Open", "Packets", "Pods", "Requests", "Slow", "Some", "Somebody", "Something", "The", "There",
+    "Two", "Users",
+})  # fmt: skip
 _PAGED: Final = "The people on call were paged a few minutes ago: something in the application is not healthy."
 
 
@@ -39,7 +41,7 @@ def write_question() -> str:
 def write_title(fault_type: FaultType, fault: Fault) -> str:
     """Write the title from target and fault; solvers never see it."""
     first, _, rest = fault_type.title.partition(" ")
-    what = f"{first.lower()} {rest}" if first in _ARTICLES else fault_type.title
+    what = f"{first.lower()} {rest}" if first in _BEGINNINGS else fault_type.title
     return f"{fault.target.name}: {what}"[:160]
 
 

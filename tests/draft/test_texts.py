@@ -8,7 +8,12 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import texts
 from scenario_kit.draft.document import dump_document
 from scenario_kit.load.yaml.document import parse
+from scenario_kit.model import Fault, Reference
 from scenario_kit.model.authored.scenario import AlertExpectation
+
+BROKEN = Fault(
+    name="main", type="pod-kill", version=1, target=Reference("Deployment", "cart"), changes=(), effect=(), entities=()
+)
 
 
 @pytest.mark.parametrize("text", ["on", "y", "Off", "012", "6e09", "1_000", "0x1F", "true", "~", "", "12"])
@@ -30,3 +35,11 @@ def test_solver_texts_name_no_component() -> None:
     ]
     assert len(set(messages)) == 5
     assert [name for text in messages for name in sorted(names & set(re.findall(r"[\w-]+", text.lower())))] == []
+
+
+@pytest.mark.parametrize("name", Catalog().faults())
+def test_title_goes_on_in_lower_case_behind_the_target(name: str) -> None:
+    subject, _, rest = texts.write_title(Catalog().fault(name), BROKEN).partition(": ")
+    first = rest.split()[0]
+    assert subject == "cart"
+    assert first.islower() or first.isupper()

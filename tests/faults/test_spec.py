@@ -7,6 +7,7 @@ import re
 import pytest
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import FaultUse
@@ -239,6 +240,14 @@ def test_probe_that_kills_rarely_is_given_more_time(catalog, worlds, parameters,
     app, objects = worlds[OTEL]
     result = render(catalog, "liveness-probe-failing", app, objects, "Deployment/cart", parameters)
     assert [c.within_seconds for c in result.effect if c.query] == [seconds]
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(24, True), (25, False)])
+def test_program_that_is_killed_rarely_is_not_predicted_to_crash_loop(catalog, seconds, expected):
+    parameters = {"periodSeconds": seconds, "failureThreshold": 10}
+    cart = Reference("Deployment", "cart")
+    made = draft(Answers("otel-demo", "2.2.0", cart, "liveness-probe-failing", parameters, author="A"), catalog)
+    assert ("KubePodCrashLooping" in {alert.name for alert in made.alerts}) is expected
 
 
 @pytest.mark.parametrize("name", sorted({case[0] for case in RENDERED}))

@@ -37,6 +37,8 @@ _ADVERTISED = "10.0.1.10"
 _SERVICE_RANGE = "10.96.0.0/16"
 #: The timeout of kwokctl. A cold start takes four seconds on two cores.
 _SECONDS = 90
+#: Garbage is collected at three times the live heap instead of twice: half of that work, for 150 MB more in all.
+_COLLECTION = "200"
 #: Soft limits of Go's heap: well above the live heap with eight trials, or the garbage collector would dominate.
 _MEMORY = {"etcd": "1GiB", "kube-apiserver": "900MiB", "kube-controller-manager": "220MiB", "kube-scheduler": "160MiB"}
 #: Flags that kwokctl sets itself, and that only an override changes.
@@ -91,7 +93,10 @@ def build_configuration(
                     *({"key": key, "value": value} for key, value in flags[name].items()),
                     *({"key": k, "value": v, "override": True} for k, v in (instead or {}).get(name, {}).items()),
                 ],
-                "extraEnvs": [{"name": "GOMEMLIMIT", "value": _MEMORY[name]}],
+                "extraEnvs": [
+                    {"name": "GOMEMLIMIT", "value": _MEMORY[name]},
+                    {"name": "GOGC", "value": _COLLECTION},
+                ],
             }
             for name in COMPONENTS
         ],

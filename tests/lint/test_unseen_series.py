@@ -5,17 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
+from scenario_kit.lint.rules.alerts.series_of_app import list_unseen
+from scenario_kit.lint.rules.alerts.unseen_series import list_exported
+from scenario_kit.model.twin.telemetry import Exporter, Signal
 from tests.lint.test_pack_rules import pack
 from tests.lint.truth_violations import build_pack_rule
 
 CATALOG = Catalog()
 CALLS = "traces_span_metrics_calls_total"
+UP = Signal(measure="Constant")
 NAME, LABEL, VALUE = "a series that nothing exports", "a label that", "a value that"
 
 
@@ -97,3 +102,14 @@ def test_recording_rules_and_prometheus_rule_objects_are_checked(tmp_path: Path)
 def test_fix_writes_the_unambiguous_series(expr: str, meant: str | None, tmp_path: Path) -> None:
     result = fix_file(pack([build_pack_rule(expr=expr)], tmp_path), CATALOG)
     assert yaml.safe_load(result.new)["groups"][0]["rules"][0]["expr"] == (meant or expr)
+
+
+def test_series_of_an_exporter_of_the_twin_exists() -> None:
+    app = CATALOG.app("otel-demo", "2.2.0")
+    assert app.twin is not None
+    own = Exporter(component="kafka", port=9308, series={"own_total": Signal(measure="Calls"), 'up_own{a="b"}': UP})
+    more = msgspec.structs.replace(app, twin=msgspec.structs.replace(app.twin, exporters=(own,)))
+    assert list_exported(more) == {"own_total", "up_own"}
+    assert list_exported(app) == frozenset(), "series.yaml has those of the catalogue's apps"
+    assert list_unseen("own_total + nothing_total", more) == {"nothing_total": f"{NAME}: nothing_total"}
+    assert set(list_unseen("own_total + nothing_total", app)) == {"own_total", "nothing_total"}

@@ -17,7 +17,7 @@ from scenario_kit.lint.rules.alerts.query_values.value_bounds import NOTHING
 from scenario_kit.lint.rules.alerts.query_values.verdict import OPERATORS, explain_constant_query, holds_whatever
 from scenario_kit.lint.rules.alerts.series_of_app import is_for_lab, list_unseen
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model import Check
+from scenario_kit.model import App, Check
 from scenario_kit.model.authored.check import EndpointsCheck, LogCheck, ObjectCheck, ProbeCheck, QueryCheck
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 
@@ -58,10 +58,11 @@ _STATUS: Final = {
 @register_check("SK141")
 def check_constant(case: LintContext) -> Iterator[Problem]:
     spec = case.scenario.spec
-    for_lab = case.app is not None and is_for_lab(case.catalog, case.app, tuple(case.types.values()))
+    app = case.app
+    lab_app = app if app is not None and is_for_lab(case.catalog, app, tuple(case.types.values())) else None
     for i, check in enumerate(spec.expect.checks):
         place: Place = ("spec", "expect", "checks", i)
-        if message := explain_constant(check, for_lab=for_lab):
+        if message := explain_constant(check, lab_app=lab_app):
             yield Problem(place, message, _format_question(check), "a check that may fail")
         elif (
             spec.ground_truth.outcome != "NoIncident"
@@ -74,14 +75,14 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, reported, "true before the fault", "false before the fault", fix)
         elif (check.stays or spec.ground_truth.outcome == "NoIncident") and (message := explain_lasting(check, case)):
             yield Problem(place, message, "true throughout", "a check that may fail", _AT_REST)
-    yield from _check_waits(case, for_lab=for_lab)
+    yield from _check_waits(case, lab_app=lab_app)
 
 
-def _check_waits(case: LintContext, *, for_lab: bool) -> Iterator[Problem]:
+def _check_waits(case: LintContext, *, lab_app: App | None) -> Iterator[Problem]:
     """Report checks that changes wait for, whose answer is known."""
     for procedure in case.procedures():
         for i, check in list_waits(procedure.changes):
-            if message := explain_constant(check, for_lab=for_lab):
+            if message := explain_constant(check, lab_app=lab_app):
                 place = (*procedure.place, "changes", i, "until")
                 yield Problem(place, message, _format_question(check), "a check that may fail")
 
@@ -90,9 +91,9 @@ def _check_waits(case: LintContext, *, for_lab: bool) -> Iterator[Problem]:
 @report_once("place")
 def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
     for rendering in case.renderings:
-        for_lab = is_for_lab(case.catalog, rendering.app, (case.fault,))
+        lab_app = rendering.app if is_for_lab(case.catalog, rendering.app, (case.fault,)) else None
         for place, check in rendering.checks():
-            message = explain_constant(check, for_lab=for_lab)
+            message = explain_constant(check, lab_app=lab_app)
             if check.stays:
                 message = "`stays` is only for the checks that a scenario expects"
             if message:
@@ -108,13 +109,14 @@ def _explain_unproven(rendering: Rendering) -> str:
     return f"no check of the effect may fail: {messages[0]}" if messages and all(messages) else ""
 
 
-def explain_constant(check: Check, *, for_lab: bool = False) -> str:
+def explain_constant(check: Check, *, lab_app: App | None = None) -> str:
     """Explain why the result of a check is known without a cluster; empty if it is not.
 
-    ``for_lab`` if it is asked in a lab, which has no other series than those of ``load/series.yaml``.
+    ``lab_app`` if it is asked of this app in a lab, which has no other series than those of ``load/series.yaml`` and
+    of the app's exporters.
     """
     if check.query:
-        return _explain_query(check.query, for_lab=for_lab)
+        return _explain_query(check.query, lab_app=lab_app)
     if check.endpoints:
         return _explain_endpoints(check.endpoints)
     if check.probe:
@@ -147,11 +149,11 @@ def _explain_log(check: LogCheck) -> str:
     return f"'{check.pattern}' is found in lines of any kind" if all(pattern.found_in(line) for line in _LINES) else ""
 
 
-def _explain_query(query: QueryCheck, *, for_lab: bool) -> str:
+def _explain_query(query: QueryCheck, *, lab_app: App | None) -> str:
     try:
         if message := explain_constant_query(query):
             return message
-        unseen = list_unseen(query.expr) if for_lab else {}
+        unseen = list_unseen(query.expr, lab_app) if lab_app is not None else {}
         if unseen and holds_whatever(query, dict.fromkeys(unseen, NOTHING)):
             return f"the query is true without data, and asks for {next(iter(unseen.values()))}"
     except ValueError:

@@ -11,7 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.lint.rules.alerts.query_values.metric_bounds import accepts_value
 from scenario_kit.lint.rules.alerts.query_values.value_bounds import ValueBounds
-from scenario_kit.lint.rules.alerts.unseen_series import find_unseen
+from scenario_kit.lint.rules.alerts.unseen_series import find_unseen, list_exported
 from scenario_kit.load.promql.parser import list_selectors, parse_expression
 from scenario_kit.model import App, FaultType, Object
 from scenario_kit.render.objects.lookup import read_spec
@@ -38,14 +38,14 @@ def _list_lacking(catalog: Catalog) -> frozenset[str]:
     return frozenset(each.name for each in list_capabilities(catalog) if not each.lab)
 
 
-def list_unseen(expr: str) -> dict[str, str]:
-    """Return the selectors of series that nothing in a lab exports, by their text, each with what is unknown in it.
+def list_unseen(expr: str, app: App) -> dict[str, str]:
+    """Return the selectors of series that nothing in a lab of ``app`` exports, each with what is unknown in it.
 
     Raises:
         ValueError: not PromQL.
     """
-    selectors = list_selectors(parse_expression(expr))
-    return {each.prettify(): unseen for each in selectors if (unseen := find_unseen(each))}
+    selectors, exported = list_selectors(parse_expression(expr)), list_exported(app)
+    return {each.prettify(): unseen for each in selectors if (unseen := find_unseen(each, exported))}
 
 
 def list_healthy(expr: str, objects: Sequence[Object]) -> dict[str, ValueBounds]:

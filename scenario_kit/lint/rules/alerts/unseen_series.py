@@ -1,13 +1,15 @@
 """SK315: rules over series that nothing exports.
 
-Known series are those of a lab, whose exporters a real cluster has as well, and those that the pack records itself. A
-pack of an app without a twin is not checked: only its own cluster knows its series.
+Known series are those of a lab, whose exporters a real cluster has as well, those that exporters of an app's twin
+report, and those that the pack records itself. A pack of an app without a twin is not checked: only its own cluster
+knows its series.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.catalog import Catalog
@@ -20,6 +22,7 @@ from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.load.schema.suggest import find_only, suggest
 from scenario_kit.load.series import LABELS, VALUES
 from scenario_kit.load.yaml.edit import Put
+from scenario_kit.model import App
 
 #: The label of which a matcher is added to every expression.
 _SCOPED: Final = "namespace"
@@ -48,6 +51,7 @@ def check_unseen(case: PackCase) -> Iterator[Problem]:
     if _is_of_foreign_cluster(case.catalog, case.name):
         return
     recorded = {str(entry["record"]) for _, entry in case.groups() if entry.get("record")}
+    recorded |= {name for app in _list_apps(case.catalog) for name in list_exported(app)}
     components = _list_components(case.catalog)
     for place, entry in case.groups():
         expr = entry.get("expr")
@@ -70,15 +74,22 @@ def check_unseen(case: PackCase) -> Iterator[Problem]:
             )
 
 
-def find_unseen(selector: Any) -> str:
+def find_unseen(selector: Any, exported: Collection[str] = ()) -> str:
     """Describe what no series of a lab has in a selector: a name, a label or a value; empty if some series fits.
 
-    Names of recording rules (with a colon) and values of ``service_name`` are not judged.
+    Names of recording rules (with a colon), those ``exported`` by the app and values of ``service_name`` are not
+    judged.
     """
     if ":" in _read_name(selector):
         return ""
-    found = next(_examine_selector(selector, set(), frozenset()), None)
+    found = next(_examine_selector(selector, exported, frozenset()), None)
     return found.message if found else ""
+
+
+def list_exported(app: App) -> frozenset[str]:
+    """List the series that only the exporters of an app's twin report."""
+    exporters = app.twin.exporters if app.twin is not None else ()
+    return frozenset(spelled.partition("{")[0] for each in exporters for spelled in each.series) - _NAMES
 
 
 def _respell(expr: str, word: str, meant: str) -> str:
@@ -92,8 +103,8 @@ def _suggest(problem: _SeriesProblem) -> str:
     if near := suggest(problem.word, _NAMES, least=_NEAR):
         return f"did you mean `{near[0]}`?"
     return (
-        "leave the rule out, or list its pack only in apps that run on real clusters (`twin: none`): no trial in a lab "
-        "can show a series that docs/series.md does not list"
+        "leave the rule out, declare its exporter in the app's twin.yaml, or list its pack only in apps that run on "
+        "real clusters (`twin: none`): a lab has no other series than those of docs/series.md and of such exporters"
     )
 
 
@@ -120,7 +131,14 @@ def _list_components(catalog: Catalog) -> frozenset[str]:
     return frozenset(found)
 
 
-def _examine(tree: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
+def _list_apps(catalog: Catalog) -> Iterator[App]:
+    """Yield every version of every app; those with findings of their own are skipped."""
+    for name in catalog.apps():
+        with suppress(AuthoringError):
+            yield from [catalog.app(name, version) for version in catalog.versions(name)]
+
+
+def _examine(tree: Any, recorded: Collection[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
     for node in walk(tree):
         if type(node).__name__ == "VectorSelector":
             yield from _examine_selector(node, recorded, components)
@@ -128,7 +146,7 @@ def _examine(tree: Any, recorded: set[str], components: frozenset[str]) -> Itera
             yield from _examine_grouping(node, recorded)
 
 
-def _examine_selector(node: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
+def _examine_selector(node: Any, recorded: Collection[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
     name = _read_name(node)
     if not name or name in recorded:
         return
@@ -149,7 +167,7 @@ def _examine_selector(node: Any, recorded: set[str], components: frozenset[str])
             yield _SeriesProblem(message, f'{label}="{desired}"', desired, values[label])
 
 
-def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_SeriesProblem]:
+def _examine_grouping(node: Any, recorded: Collection[str]) -> Iterator[_SeriesProblem]:
     """Yield grouping labels that no series inside has: everything is in one group."""
     modifier = node.modifier
     inner = list(walk(node.expr))

@@ -5,18 +5,20 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from scenario_kit.catalog import Catalog
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load import load_scenario
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.kubernetes.reference import resolve_namespace, symbolise_namespace
-from scenario_kit.render import render_app, render_fault
+from scenario_kit.render import render_app, render_fault, resolve
 from scenario_kit.render.apps.namespaces import (
     list_used,
     locate_components,
     make_finder,
     restore_written,
     settle_change,
+    settle_hosts,
 )
 
 CATALOG = Catalog()
@@ -255,3 +257,31 @@ def test_of_several_objects_of_a_name_the_default_namespaces_own_is_meant(homes:
     objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": h}} for h in homes]
 
     assert make_finder(objects, HOME)(Reference.parse("ConfigMap/x")) == found
+
+
+@pytest.mark.parametrize(
+    ("value", "settled"),
+    [
+        ("amqp://user:pw@rabbit.shop-stores:5672/", f"amqp://user:pw@rabbit.{STORES}:5672/"),
+        ("web.shop.svc.cluster.local", f"web.{HOME}.svc.cluster.local"),
+        ({"hosts": ["db.shop-stores", "db.shopping"]}, {"hosts": [f"db.{STORES}", "db.shopping"]}),
+        ("shop", "shop"),
+        (7, 7),
+    ],
+)
+def test_addresses_in_parameters_of_faults_name_the_real_namespaces(value: object, settled: object) -> None:
+    app = App(name="shop", version="1", namespace="shop", entry="web", components=(), namespaces={"stores": "Stores"})
+    assert settle_hosts({"value": value}, app, HOME) == {"value": settled}
+    assert settle_hosts({"value": value}, app, "shop") == {"value": value}
+
+
+def test_fault_of_a_trial_takes_the_settled_parameters() -> None:
+    scenario = load_scenario(find_data_root() / "catalog/scenarios/cart-scaled-to-zero/scenario.yaml").scenario
+    use = FaultUse(
+        name="address", type="env-value-wrong", target=Reference("Deployment", "checkout"),
+        parameters={"name": "CART_ADDR", "value": "cart.otel-demo:9999"},
+    )  # fmt: skip
+    spec = structs.replace(scenario.spec, faults=(use,), solutions=(), decoys=())
+    runbook = resolve(structs.replace(scenario, spec=spec), CATALOG, HOME)
+    written = [str(change.to_json()) for change in runbook.faults[0].changes]
+    assert any(f"cart.{HOME}:9999" in text for text in written)

@@ -149,19 +149,19 @@ def settle_change(change: Change, app: App, namespace: str) -> Change:
         restore_written(change, app), lambda n: resolve_namespace(namespace, n) if n in app.namespaces else n
     )
     made = _rename_selectors(made, app, namespace)
-    names = {
-        resolve_namespace(app.namespace, s): resolve_namespace(namespace, s) for s in (APP_NAMESPACE, *app.namespaces)
-    }
     document = made.to_json()
     body, keyword = made.operation.body, made.operation.keyword
     if namespace == app.namespace:
         return made
     target = {key: body[key] for key in ("target",) if key in body}
-    return Change.from_json({**document, keyword: {**_rename_hosts(body, names), **target}})
+    return Change.from_json({**document, keyword: {**settle_hosts(body, app, namespace), **target}})
 
 
-def _rename_hosts(document: Any, names: Mapping[str, str]) -> Any:
-    """Replace the namespaces of addresses in all strings of a document."""
+def settle_hosts(document: Any, app: App, namespace: str) -> Any:
+    """Replace the app's conventional namespaces by the real ones, in addresses in all strings of a document."""
+    names = {
+        resolve_namespace(app.namespace, s): resolve_namespace(namespace, s) for s in (APP_NAMESPACE, *app.namespaces)
+    }
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     address = re.compile(rf"\.({known}){_END}")
     return replace_texts(document, lambda text: address.sub(lambda found: f".{names[found[1]]}", text))

@@ -22,7 +22,7 @@ from scenario_kit.model.authored.scenario import (
     ScenarioSpec,
 )
 from scenario_kit.render.apps.app import list_needs, render_app, resolve_options
-from scenario_kit.render.apps.namespaces import list_used, locate_components, settle_change
+from scenario_kit.render.apps.namespaces import list_used, locate_components, settle_change, settle_hosts
 from scenario_kit.render.faults.fault import digest_of, render_fault
 from scenario_kit.render.objects.load_settings import read_settings
 from scenario_kit.render.scenarios.noise import build_sources
@@ -109,7 +109,8 @@ def _render_faults(
     for use in sort_faults(scenario.spec.faults):
         try:
             fault_type = catalog.fault(use.type, beside)
-            faults.append(render_fault(fault_type, use, app, objects, namespace, scenario.name, load=load))
+            settled = msgspec.structs.replace(use, parameters=settle_hosts(use.parameters, app, namespace))
+            faults.append(render_fault(fault_type, settled, app, objects, namespace, scenario.name, load=load))
         except AuthoringError as problem:
             problems.append(problem if problem.findings else build_error("SK108", problem.message, fix=problem.fix))
             continue

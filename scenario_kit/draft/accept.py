@@ -162,8 +162,9 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
 def _give_time(
     alert: AlertExpectation, seen: Sequence[AlertExpectation], deadline: int, delay: float
 ) -> AlertExpectation:
-    """Return the expectation with a deadline that the observation meets, unless the present one is met.
+    """Return the expectation with a deadline that the observation meets, unless the author's is met.
 
+    The default is replaced if a campaign would call it too short (SK508).
     ``deadline`` is the present one, in seconds after the injection that it counts from; ``delay`` is the time from the
     first injection to that one.
     """
@@ -171,9 +172,10 @@ def _give_time(
     if alert.alert_class != "MustFire" or not onsets:
         return alert
     onset = max(0.0, min(onsets) - delay)
-    if onset <= deadline:
+    proposed = propose_deadline(onset)
+    if onset <= deadline and (alert.within_seconds is not None or proposed <= deadline):
         return alert
-    return msgspec.structs.replace(alert, within_seconds=propose_deadline(onset))
+    return msgspec.structs.replace(alert, within_seconds=proposed)
 
 
 def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[str, object]]) -> list[Edit]:

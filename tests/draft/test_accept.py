@@ -152,8 +152,11 @@ def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
     )
 
 
-@pytest.mark.parametrize(("period", "onset", "within"), [(0, 700, "1410"), (900, 700, "480"), (900, 2000, "4020")])
-def test_default_deadline_that_was_met_with_its_period_is_kept(period, onset, within):
+@pytest.mark.parametrize(
+    ("period", "onset", "within"),
+    [(0, 700, "1410"), (0, 300, "600"), (0, 100, "480"), (900, 700, "480"), (900, 2000, "4020")],
+)
+def test_default_deadline_is_kept_if_a_campaign_would_not_call_it_too_short(period, onset, within):
     use = msgspec.structs.replace(SPEC.faults[0], recurrence=Recurrence(every_seconds=period) if period else None)
     due = tuple(msgspec.structs.replace(a, within_seconds=None) for a in SPEC.expect.alerts)
     spec = msgspec.structs.replace(SPEC, faults=(use,), expect=msgspec.structs.replace(SPEC.expect, alerts=due))

@@ -52,7 +52,9 @@ def import_promrules(context: ImportContext, files: Sequence[InputFile]) -> None
         records = _read_records(groups)
         kept = [g for each in groups if (g := _map_group(context, each, name, questions, records)) is not None]
         if not any("alert" in rule for group in kept for rule in group["rules"]):
-            node.report_refusal("none of its alerts could be imported", "correct them, or leave the file out")
+            alerts = any("alert" in (rule.value or {}) for group in groups for rule in group.list_nodes("rules"))
+            why = "none of its alerts could be imported" if alerts else "it has no alerts"
+            node.report_refusal(why, "correct them, or leave the file out" if alerts else "leave the file out")
             continue
         context.writer.files += _build_files(name, kept, node, questions)
 

@@ -15,6 +15,7 @@ from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.ports import Clock
 
@@ -166,7 +167,7 @@ def is_store_gone(context: ChangeContext, client: str) -> bool:
     if workload is None:
         return True
     spec = workload["spec"]
-    volumes = ((spec.get("template") or {}).get("spec") or {}).get("volumes") or ()
+    volumes = read_pod_spec(workload).get("volumes") or ()
     if spec.get("volumeClaimTemplates") or any("persistentVolumeClaim" in v for v in volumes):
         return False
     return spec.get("replicas", 1) == 0 and not list_pods(context.cluster, ref)

@@ -15,6 +15,7 @@ from scenario_kit.model.chaos.kinds import ONE_SHOT, SCHEDULE
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.render.faults.created_object import format_created
 from scenario_kit.render.simulation.changes import add_object, merge_object
@@ -74,7 +75,6 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
             if spec.get("action") in _AT_ONCE or persistence == "Pod":  # not bound to pods that come later
                 return False
             return not (persistence == "Expires" and (spec.get("duration") or self.manifest.get("kind") == SCHEDULE))
-        inner = (spec.get("template") or {}).get("spec") or {}
-        bounded = spec.get("activeDeadlineSeconds") or inner.get("activeDeadlineSeconds")
+        bounded = spec.get("activeDeadlineSeconds") or read_pod_spec(self.manifest).get("activeDeadlineSeconds")
         ends = self.manifest.get("kind") in _ENDING and persistence in ("Expires", "SelfHeals")
         return not (ends and bounded)

@@ -25,6 +25,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.json_document import list_texts
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.ports import Cluster
 
@@ -148,7 +149,7 @@ def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: st
     free = parse_quantity(node["status"]["allocatable"][resource]) - sum(
         sum_pod_requests(p["spec"]).get(resource, 0.0) for p in fixed
     )
-    each = sum_pod_requests(obj["spec"]["template"]["spec"]).get(resource, 0.0)
+    each = sum_pod_requests(read_pod_spec(obj)).get(resource, 0.0)
     left = free - each * int(obj["spec"].get("replicas", 1)) + each / 2
     if each <= 0 or left <= 0:
         raise AuthoringError(

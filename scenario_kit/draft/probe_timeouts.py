@@ -11,6 +11,7 @@ from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import format_reference
 
@@ -60,7 +61,7 @@ def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) 
         "readinessProbe" in container
         for o in objects
         if o["kind"] in ("Deployment", "StatefulSet") and (o["kind"], o["metadata"]["name"]) in written
-        for container in list_serving_containers(o["spec"]["template"]["spec"])
+        for container in list_serving_containers(read_pod_spec(o))
     )
 
 
@@ -80,7 +81,7 @@ def _format_caution(delay: _Delay, workload: Object) -> str:
         return ""
     hasty = [
         (kind, probe.get("timeoutSeconds", _PATIENCE), messages)
-        for container in list_serving_containers(workload["spec"]["template"]["spec"])
+        for container in list_serving_containers(read_pod_spec(workload))
         for kind in _THEN
         if (probe := container.get(kind)) and (messages := delay.messages(container, probe))
         if messages * delay.seconds > probe.get("timeoutSeconds", _PATIENCE)

@@ -19,6 +19,7 @@ from scenario_kit.load.yaml.document import Document, Path_, Positions, parse, r
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.load.yaml.object_positions import ObjectPositions
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
+from scenario_kit.model.json_document import get_part
 from scenario_kit.schema import build_authoring_schema, source
 
 __all__ = [
@@ -175,7 +176,7 @@ def parse_app(document: Document) -> Object:
     places: list[Path_] = [("options",), *(("versions", version, "options") for version in data["versions"])]
     broken: list[LocatedFinding] = []
     for place in places:
-        schema = _get_part(data, place)
+        schema = get_part(data, place) or {}
         broken += [LocatedFinding(finding) for finding in check_schema(schema, document.positions, place)]
         broken += _needs(schema, document.positions, place)
     _raise(document, broken)
@@ -222,13 +223,6 @@ def _check_document(kind: str, document: Document) -> Object:
     _raise(document, find_mistakes(document.data, get_schema(kind), document.positions))
     data: Object = document.data
     return data
-
-
-def _get_part(data: Object, place: Path_) -> Any:
-    part: Any = data
-    for key in place:
-        part = part.get(key) or {}
-    return part
 
 
 def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[LocatedFinding]:

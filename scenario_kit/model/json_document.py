@@ -33,6 +33,18 @@ def join_pointer(parts: Iterable[str]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
+def get_part(value: Any, place: Iterable[str | int]) -> Any:
+    """Return the part of a document at a place, None if it does not exist."""
+    for key in place:
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        else:
+            return None
+    return value
+
+
 def list_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the mappings of a list with their indices; nothing if the value is no list, as a template may be."""
     if isinstance(value, list | tuple):

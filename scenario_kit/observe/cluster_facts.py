@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.runtime.cluster_facts import ChaosFacts, MetricsFacts
 from scenario_kit.ports import Cluster, Metrics
 
@@ -95,18 +96,13 @@ def _find_by_name(cluster: Cluster, kind: str, name: str) -> Object | None:
     return next((obj for obj in objects if obj["metadata"]["name"] == name), None)
 
 
-def _list_containers(workload: Object) -> list[Object]:
-    containers: list[Object] = workload["spec"]["template"].get("spec", {}).get("containers") or []
-    return containers
-
-
 def _read_image(workload: Object) -> str:
-    return next((str(c.get("image", "")) for c in _list_containers(workload)), "")
+    return next((str(c.get("image", "")) for c in list_containers(workload)), "")
 
 
 def _read_option(workload: Object, option: str) -> str:
     """Read the value of a command-line option of a workload's containers, ``--a b`` or ``--a=b``."""
-    for container in _list_containers(workload):
+    for container in list_containers(workload):
         words = [*(container.get("command") or ()), *(container.get("args") or ())]
         for word, following in zip(words, [*words[1:], ""], strict=True):
             if word == option:

@@ -16,6 +16,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.kubernetes.pod_template import POD_KINDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.render.apps.placement import list_shared
@@ -34,8 +35,6 @@ _GOING_SECONDS: Final = 60
 #: Workloads that a message names at most.
 _NAMED: Final = 6
 _PARALLEL: Final = 8
-#: Kinds whose objects are pods, or make pods.
-_PODS: Final = (*WORKLOADS, "CronJob", "Job", "Pod", "ReplicaSet", "ReplicationController")
 #: Statuses of a request that is invalid; one that is refused by policy or quota has another.
 _INVALID: Final = (400, 404, 422)
 #: An address or a node's port that another object has.
@@ -132,7 +131,7 @@ def _create(context: TrialContext, objects: Iterable[Object]) -> list[Rejected]:
     stages: tuple[list[Object], ...] = ([], [], [])
     for obj in objects:
         kind = obj["kind"]
-        stages[1 if kind.endswith("RoleBinding") else 2 if kind in _PODS else 0].append(obj)
+        stages[1 if kind.endswith("RoleBinding") else 2 if kind in POD_KINDS else 0].append(obj)
 
     def one(obj: Object) -> Rejected | None:
         try:

@@ -17,6 +17,7 @@ from scenario_kit.judge.alerts.expectations import list_by_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
+from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder, rename_change
 from scenario_kit.render.objects.lookup import format_reference
@@ -154,7 +155,7 @@ def _raise_limits(blamed: Iterable[Object]) -> Iterator[Change]:
     for workload in blamed:
         raised = [
             {"name": c["name"], "resources": {"limits": {k: _multiply_quantity(v) for k, v in limits.items()}}}
-            for c in _list_containers(workload)
+            for c in list_containers(workload)
             if (limits := (c.get("resources") or {}).get("limits"))
         ]
         if raised:
@@ -165,7 +166,7 @@ def _drop_probes(blamed: Iterable[Object]) -> Iterator[Change]:
     for workload in blamed:
         bare = [
             {"name": c["name"]} | dict.fromkeys(probes)
-            for c in _list_containers(workload)
+            for c in list_containers(workload)
             if (probes := [p for p in _PROBES if c.get(p)])
         ]
         if bare:
@@ -212,11 +213,6 @@ def _multiply_quantity(quantity: Any) -> str:
 def _selects(service: Object, workload: Object) -> bool:
     selector = (service.get("spec") or {}).get("selector") or {}
     return bool(selector) and selects_pods(selector, workload)
-
-
-def _list_containers(workload: Object) -> list[Object]:
-    found: list[Object] = workload["spec"]["template"]["spec"].get("containers") or []
-    return found
 
 
 def _strip_namespace(ref: Reference) -> str:

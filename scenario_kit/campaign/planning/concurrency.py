@@ -13,6 +13,7 @@ from typing import Final
 from scenario_kit.model import Change, Object, Runbook
 from scenario_kit.model.chaos.kinds import SCHEDULE, get_experiment
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import ALONE_LABEL
 from scenario_kit.render.apps.placement import CLUSTER_KINDS, list_shared
@@ -54,8 +55,7 @@ def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> b
 
 
 def _count_cores(obj: Object) -> float:
-    template = (obj.get("spec") or {}).get("template") or {}
-    return sum_pod_requests(template.get("spec") or {}).get("cpu", 0.0)
+    return sum_pod_requests(read_pod_spec(obj)).get("cpu", 0.0)
 
 
 def build_labels(runbook: Runbook) -> dict[str, str]:

@@ -11,6 +11,7 @@ from msgspec import structs
 from scenario_kit.model import App, Object, Value
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
+from scenario_kit.model.kubernetes.pod_template import list_containers, read_pod_spec
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.flag import read_flags
 
@@ -84,7 +85,7 @@ def read_effective(flag: Object) -> str:
 
 
 def _guard(obj: Object, load: bool) -> Guarded:
-    containers = _list_containers(obj)
+    containers = list_containers(obj)
     return Guarded(
         kind=obj["kind"],
         name=obj["metadata"]["name"],
@@ -142,7 +143,7 @@ def _list_forwarded_ports(service: Object, objects: Iterable[Object]) -> tuple[s
         str(port)
         for o in near
         if selector and selects_pods(selector, o)
-        for c in list_serving_containers(((o.get("spec") or {}).get("template") or {}).get("spec") or {})
+        for c in list_serving_containers(read_pod_spec(o))
         for declared in c.get("ports") or []
         for port in (declared["containerPort"], declared.get("name"))
     }
@@ -188,7 +189,7 @@ def _explain_waiting(stateful_set: Object) -> str:
 
 def _check_containers(guard: Guarded, obj: Object) -> list[str]:
     problems = []
-    containers = {c["name"]: c for c in _list_containers(obj)}
+    containers = {c["name"]: c for c in list_containers(obj)}
     for name, probes in guard.probes.items():
         container = containers.get(name)
         where = f"{guard.kind}/{guard.name} container {name}"
@@ -211,13 +212,6 @@ def _check_resources(where: str, before: dict[str, str], now: dict[str, str]) ->
         elif parse_quantity(now[key]) > RESOURCE_FACTOR * parse_quantity(value):
             problems.append(f"{where}: {key} grew from {value} to {now[key]}, more than × {RESOURCE_FACTOR}")
     return problems
-
-
-def _list_containers(obj: Object) -> list[Object]:
-    containers: list[Object] = (((obj.get("spec") or {}).get("template") or {}).get("spec") or {}).get(
-        "containers"
-    ) or []
-    return containers
 
 
 def _read_resources(container: Object) -> dict[str, str]:

@@ -20,13 +20,13 @@ from scenario_kit.lint.object_fields.value_syntax import (
     report,
 )
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import get_part, list_pod_specs
+from scenario_kit.lint.simulation.stages import list_pod_specs
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import list_mappings, walk
+from scenario_kit.model.json_document import get_part, list_mappings, walk
+from scenario_kit.model.kubernetes.pod_template import POD_KINDS
 from scenario_kit.model.kubernetes.quantity import parse_exact
 
 _WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
-_WITH_PODS: Final = (*_WORKLOADS, "Pod", "Job", "CronJob")
 #: What a StatefulSet may change of its spec (ValidateStatefulSetUpdate).
 _OF_STATEFUL_SETS: Final = frozenset({
     "minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "revisionHistoryLimit",
@@ -85,7 +85,7 @@ def _find_all(obj: Object) -> Iterator[FieldMistake]:
         return
     if isinstance(replicas := spec.get("replicas"), int) and replicas < 0:
         yield report(("spec", "replicas"), f"is {replicas}, less than 0", replicas, "0 or more")
-    if kind in _WITH_PODS:
+    if kind in POD_KINDS:
         claims = [str(get_part(c, ("metadata", "name"))) for _, c in list_mappings(spec.get("volumeClaimTemplates"))]
         for place, pod in list_pod_specs(obj):
             yield from find_wrong_pod_values(pod, claims, place)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import get_part, list_mappings
+from scenario_kit.model.kubernetes.pod_template import locate_pod_spec
 from scenario_kit.model.kubernetes.reference import identify_object
 
 #: Steps from the root of an object to a part of it.
@@ -92,11 +93,7 @@ def list_written_objects(stage: Simulation) -> Iterator[WrittenObject]:
 
 def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
     """Yield the pod specs of an object with their places."""
-    spec = obj.get("spec")
-    if not isinstance(spec, Mapping):
-        return
-    paths: dict[str, Keys] = {"Pod": ("spec",), "CronJob": ("spec", "jobTemplate", "spec", "template", "spec")}
-    keys = paths.get(obj["kind"], ("spec", "template", "spec"))
+    keys = locate_pod_spec(obj["kind"])
     found = get_part(obj, keys)
     if isinstance(found, Mapping):
         yield keys, dict(found)
@@ -108,18 +105,6 @@ def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
         for kind in ("initContainers", "containers", "ephemeralContainers"):
             for i, container in list_mappings(spec.get(kind)):
                 yield (*keys, kind, i), dict(container)
-
-
-def get_part(obj: Any, keys: Iterable[str | int]) -> Any:
-    """Return the part of an object at a place, None if it does not exist."""
-    for key in keys:
-        if isinstance(obj, Mapping):
-            obj = obj.get(key)
-        elif isinstance(obj, list) and isinstance(key, int) and key < len(obj):
-            obj = obj[key]
-        else:
-            return None
-    return obj
 
 
 def walk_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.pod_template import read_template_labels
 
 _POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
 _POD_INDEX: Final = "apps.kubernetes.io/pod-index"
@@ -25,8 +26,7 @@ def add_ordinal_labels(labels: Mapping[str, Any], name: str, ordinal: int) -> di
 
 def list_pod_labels(workload: Object) -> list[Mapping[str, Any]]:
     """List the labels of a workload's pods, each set once; those of one without replicas are those of its next pods."""
-    template = (workload.get("spec") or {}).get("template") or {}
-    labels: Mapping[str, Any] = (template.get("metadata") or {}).get("labels") or {}
+    labels = read_template_labels(workload)
     if workload["kind"] != "StatefulSet":
         return [labels]
     name = workload["metadata"]["name"]

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
+from scenario_kit.model.json_document import get_part
 from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument, normalize_number
 
 #: A reference to an assumption.
@@ -80,7 +81,7 @@ def _locate_misshapen(document: Mapping[str, Any], message: str) -> DefinitionEr
     place = _locate_stop(message)
     while _ANY in place:
         at = place.index(_ANY)
-        entries = _get_part(document, place[:at])
+        entries = get_part(document, place[:at])
         invalid = next(
             (key for key, body in entries.items() if _explain_refusal(document, place[:at], key, body) == message), None
         )
@@ -107,12 +108,6 @@ def _explain_refusal(document: Mapping[str, Any], place: Place, key: str, body: 
     except msgspec.ValidationError as error:
         return str(error)
     return ""
-
-
-def _get_part(document: Any, place: Place) -> Any:
-    for part in place:
-        document = document[part]
-    return document
 
 
 def _replace_part(document: Any, place: Place, value: Any) -> Any:

@@ -15,9 +15,9 @@ import msgspec
 from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Fault, Object, Reference
 from scenario_kit.model.chaos.reach import is_chaos, rename_namespaces
 from scenario_kit.model.json_document import replace_texts
+from scenario_kit.model.kubernetes.pod_template import read_template_labels
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace, symbolise_namespace
 from scenario_kit.render.apps.placement import CLUSTER_KINDS
-from scenario_kit.render.objects.lookup import read_pod_labels
 
 #: Namespace and pod labels of each workload.
 Homes = Sequence[tuple[str, Mapping[str, Any]]]
@@ -78,7 +78,7 @@ def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: st
     everywhere = (namespace, *list_used(app, objects, namespace).values())
     if len(everywhere) == 1:
         return fault
-    pods = [(o["metadata"]["namespace"], read_pod_labels(o)) for o in objects if o["kind"] in WORKLOADS]
+    pods = [(o["metadata"]["namespace"], read_template_labels(o)) for o in objects if o["kind"] in WORKLOADS]
     homes = tuple((name, labels) for name, labels in pods if name in everywhere)
 
     def place(change: Change) -> Change:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.pod_template import list_containers, read_pod_spec, read_template_labels
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import identify_object
-from scenario_kit.render.objects.lookup import read_pod_labels
 from scenario_kit.render.templating.render_budget import LOOKUP_WORK, spend
 from scenario_kit.render.templating.target import FaultTarget
 
@@ -28,7 +28,7 @@ def match_pods(workload: Object) -> str:
 
 def select_pods(workload: Object) -> dict[str, Any]:
     """Return the labels that select exactly the pods of a workload."""
-    return dict(workload["spec"]["selector"].get("matchLabels") or read_pod_labels(workload))
+    return dict(workload["spec"]["selector"].get("matchLabels") or read_template_labels(workload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ResolvedTarget(FaultTarget):
 
     def without(self, bound: str, resource: str) -> list[str]:
         """List its containers, init containers included, without ``limits`` or ``requests`` for a resource."""
-        pod = self._find_workload()["spec"]["template"]["spec"]
+        pod = read_pod_spec(self._find_workload())
         every = [*pod["containers"], *(pod.get("initContainers") or ())]
         return [c["name"] for c in every if not ((c.get("resources") or {}).get(bound) or {}).get(resource)]
 
@@ -141,15 +141,14 @@ class ResolvedTarget(FaultTarget):
     @property
     def node_network(self) -> bool:
         """Return whether its pods use the host network."""
-        return bool(self._find_workload()["spec"]["template"]["spec"].get("hostNetwork", False))
+        return bool(read_pod_spec(self._find_workload()).get("hostNetwork", False))
 
     def _find_workload(self) -> Object:
         spend(LOOKUP_WORK)
         return self._find(self)
 
     def _list_containers(self) -> list[Object]:
-        found: list[Object] = self._find_workload()["spec"]["template"]["spec"]["containers"]
-        return found
+        return list_containers(self._find_workload())
 
     def _list_volumes(self) -> list[Object]:
-        return self._find_workload()["spec"]["template"]["spec"].get("volumes") or []
+        return read_pod_spec(self._find_workload()).get("volumes") or []

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Component, FaultType, Object, Reference
+from scenario_kit.model.kubernetes.pod_template import list_containers, read_template_labels
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder
@@ -28,7 +29,6 @@ from scenario_kit.render.objects.lookup import (
     find_position,
     find_workload_behind,
     format_reference,
-    read_pod_labels,
 )
 from scenario_kit.render.objects.service_ports import find_called_port
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
@@ -199,7 +199,7 @@ class Scope:
         return [
             f"{owner['kind']}/{owner['metadata']['name']}"
             for owner in owners
-            if key in (labels := read_pod_labels(owner)) and value in ("", labels[key])
+            if key in (labels := read_template_labels(owner)) and value in ("", labels[key])
         ]
 
     def dependants(self, component: str) -> list[str]:
@@ -239,7 +239,7 @@ class Scope:
     def container(self, workload: object, name: str = "") -> Object:
         """Return a container of a workload by name, by default the first."""
         owner = self._workload(workload)
-        containers: list[Object] = owner["spec"]["template"]["spec"]["containers"]
+        containers = list_containers(owner)
         for each in containers:
             if name in ("", each["name"]):
                 return each
@@ -279,8 +279,7 @@ class Scope:
         spare = list_auxiliary(self.app)
         calls = [c for c in self.app.calls if c.caller == component and c.callee not in spare]
         named = [name for call in sorted(calls, key=lambda c: c.mode != "Sync") for name in call.env]
-        containers = owner["spec"]["template"]["spec"]["containers"]
-        literal = {e["name"] for c in containers for e in c.get("env", []) if e.get("value")}
+        literal = {e["name"] for c in list_containers(owner) for e in c.get("env", []) if e.get("value")}
         return [name for name in dict.fromkeys(named) if name in literal]
 
     def called_port(self, service: object) -> int:

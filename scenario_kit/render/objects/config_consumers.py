@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace
 from scenario_kit.render.objects.lookup import format_reference
 
@@ -36,7 +37,7 @@ def find_readers(objects: Sequence[Object], ref: Reference, namespace: str, way:
         for obj in objects
         if obj["kind"] in WORKLOADS
         and obj["metadata"].get("namespace", home) == home
-        and any(ref.name in read(obj["spec"]["template"]["spec"], ref.kind) for read in chosen)
+        and any(ref.name in read(read_pod_spec(obj), ref.kind) for read in chosen)
     ]
 
 

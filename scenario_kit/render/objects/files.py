@@ -6,6 +6,7 @@ from typing import Any
 
 from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.image import matches_image
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.twin.store import DiskModel
 
 #: Volume types with configuration, which programs read once at startup.
@@ -22,7 +23,7 @@ def describe_files(app: App, component: str, workload: Object, container: Object
     Volumes declared by the image count as mounts. The app's twin describes file use; without a twin, all effects are
     assumed possible.
     """
-    pod = workload["spec"]["template"]["spec"]
+    pod = read_pod_spec(workload)
     fixed = {v["name"] for v in pod.get("volumes") or () if any(kind in v for kind in _FIXED)}
     own = [m for m in container.get("volumeMounts") or () if "subPath" not in m]
     mounts = [str(m["mountPath"]) for m in own]

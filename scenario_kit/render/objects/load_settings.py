@@ -7,6 +7,7 @@ from typing import Any
 
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.authored.app import LoadKnob
+from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.runtime.flag import read_flags
 from scenario_kit.render.objects.lookup import find_position
 
@@ -32,7 +33,7 @@ def read_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[s
 def _describe_setting(knob: LoadKnob, app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any]:
     variant, value = _read_flag(knob.flag, app, objects, namespace) if knob.flag else ("", None)
     if not knob.flag:
-        value = next((v for c in _list_containers(app, objects, namespace) for v in _list_values(c, knob.env)), None)
+        value = next((v for c in _list_generators(app, objects, namespace) for v in _list_values(c, knob.env)), None)
     return {"env": knob.env, "flag": knob.flag, "variant": variant, "present": _parse_number(value)}
 
 
@@ -45,11 +46,11 @@ def _read_flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -
     return variant, (entry.get("variants") or {}).get(variant)
 
 
-def _list_containers(app: App, objects: Sequence[Object], namespace: str) -> Iterator[Object]:
+def _list_generators(app: App, objects: Sequence[Object], namespace: str) -> Iterator[Object]:
     for component in app.components:
         if component.role == "Load":
             index = find_position(objects, component.workload, namespace)
-            yield from objects[index]["spec"]["template"]["spec"]["containers"] if index is not None else []
+            yield from list_containers(objects[index]) if index is not None else []
 
 
 def _list_values(container: Object, variable: str) -> Iterator[Any]:

@@ -65,12 +65,6 @@ def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | Non
     return next((o for o in near if selects_pods(selector, o)), None)
 
 
-def read_pod_labels(workload: Object) -> Mapping[str, Any]:
-    """Return the pod labels of a workload."""
-    metadata = workload["spec"]["template"].get("metadata") or {}  # a Job needs no labels
-    return metadata.get("labels") or {}
-
-
 def read_spec(obj: Object) -> Mapping[str, Any]:
     """Return the spec of an object; empty if it has none, as a ConfigMap."""
     return obj.get("spec") or {}

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.model.chaos.kinds import GROUP
+from scenario_kit.model.kubernetes.pod_template import locate_pod_spec, read_pod_spec
 
 #: A mapping of any names to texts.
 _TEXTS: Final = {"*": str}
@@ -123,12 +124,9 @@ def _list_lacking(obj: Mapping[str, Any]) -> Iterator[str]:
     spec = obj.get("spec") or {}
     if obj["kind"] == "Service":
         yield from _list_entries_without("port", spec.get("ports"), "spec.ports")
-    above = {"Pod": (), "CronJob": ("jobTemplate", "spec", "template", "spec")}.get(obj["kind"], ("template", "spec"))
     if obj["kind"] not in _SPECS:
         return
-    for key in above:
-        spec = spec.get(key) or {} if isinstance(spec, Mapping) else {}
-    place = ".".join(("spec", *above))
+    spec, place = read_pod_spec(obj), ".".join(locate_pod_spec(obj["kind"]))
     for part in ("initContainers", "containers"):
         yield from _list_entries_without("name", spec.get(part), f"{place}.{part}")
         yield from _list_entries_without("image", spec.get(part), f"{place}.{part}")

@@ -14,6 +14,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object
 from scenario_kit.model.authored.noise import Noise, NoiseLoad, NoiseScale, NoiseSource
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.templating.authoring_error import build_error
@@ -92,8 +93,9 @@ def _set_users(noise: Noise, app: App, objects: Sequence[Object], namespace: str
         return Change.from_json({"setFlag": {"flag": flag, "variant": str(users), "value": users}})
     generator = find_object(objects, workload, namespace, f"noise '{noise.name}'", "SK136")
     variable = app.load.users.env
-    containers = generator["spec"]["template"]["spec"]["containers"]
-    name = next((c["name"] for c in containers if any(e["name"] == variable for e in c.get("env") or [])), "")
+    name = next(
+        (c["name"] for c in list_containers(generator) if any(e["name"] == variable for e in c.get("env") or [])), ""
+    )
     if not name:
         raise _build_refusal(noise, f"no container of {workload} reads {variable}")
     env = [{"name": variable, "value": str(users)}]

@@ -12,6 +12,7 @@ from scenario_kit.model import App, Check, Object, Reference
 from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, ObjectCheck, ProbeCheck
 from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import find_position, read_spec
@@ -74,8 +75,8 @@ def _explain_probe(check: ProbeCheck, objects: Sequence[Object], app: App) -> st
 
 
 def _list_ports(workload: Object) -> list[Any]:
-    pod = (read_spec(workload).get("template") or {}).get("spec") or {}
-    return [port.get("containerPort") for each in list_serving_containers(pod) for port in each.get("ports") or ()]
+    serving = list_serving_containers(read_pod_spec(workload))
+    return [port.get("containerPort") for each in serving for port in each.get("ports") or ()]
 
 
 def _count_selected(selector: Mapping[str, Any], workload: Object) -> int:

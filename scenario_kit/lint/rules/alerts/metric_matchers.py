@@ -18,8 +18,9 @@ from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_spec
 from scenario_kit.model.kubernetes.re2 import compile_pattern
-from scenario_kit.model.kubernetes.reference import WORKLOADS, make_reference
+from scenario_kit.model.kubernetes.reference import make_reference
 
 #: Labels that name an object, with its kind.
 _KINDS: Final = {
@@ -201,11 +202,8 @@ def _list_reported(container: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _list_containers(obj: Object) -> Iterator[Mapping[str, Any]]:
-    spec: Any = obj.get("spec") or {}
-    if obj["kind"] == "CronJob":
-        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    pod = spec if obj["kind"] == "Pod" else (spec.get("template") or {}).get("spec") or {}
-    if obj["kind"] in (*WORKLOADS, "Pod", "Job", "CronJob"):
+    if obj["kind"] in POD_KINDS:
+        pod = read_pod_spec(obj)
         yield from (*(pod.get("initContainers") or ()), *(pod.get("containers") or ()))
 
 

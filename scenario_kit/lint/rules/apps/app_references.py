@@ -9,6 +9,7 @@ from scenario_kit.lint.context.catalog_context import AppCase
 from scenario_kit.lint.framework.rule import Problem
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.templating.authoring_error import did_you_mean
 
@@ -80,7 +81,7 @@ def _strip_namespace(text: str) -> str:
 
 def _list_variables(home: str, objects: Sequence[Object]) -> Sequence[str] | None:
     """List the variables of a workload's containers; None if it does not exist or uses `envFrom`."""
-    specs = [o["spec"]["template"]["spec"] for o in objects if f"{o['kind']}/{o['metadata']['name']}" == home]
+    specs = [read_pod_spec(o) for o in objects if f"{o['kind']}/{o['metadata']['name']}" == home]
     containers = [c for spec in specs for part in ("containers", "initContainers") for c in spec.get(part) or ()]
     if not containers or any(c.get("envFrom") for c in containers):
         return None

@@ -15,12 +15,11 @@ from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
 from scenario_kit.model.kubernetes.label_selector import admits, parse_object
 from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
+from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_template
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_reference, symbolise_namespace
 
 #: Fields of a Chaos Mesh selector that depend on scheduling.
 _LIVE_PARTS = {"nodes", "nodeSelectors"}
-#: Kinds that create pods, and the pod itself.
-_MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "Pod")
 
 
 @register_check("SK111")
@@ -196,15 +195,10 @@ def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference,
 
 def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any]] | None:
     """Return an object's reference and its pod template; None if it creates no pods in the app's namespaces."""
-    if obj["kind"] not in _MAKERS:
+    if obj["kind"] not in POD_KINDS:
         return None
-    ref, spec = make_reference(obj, app.namespace), obj.get("spec") or {}
-    if obj["kind"] == "CronJob":
-        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    template = obj if obj["kind"] == "Pod" else spec.get("template")
-    if ref.namespace not in ("app", *app.namespaces) or not isinstance(template, Mapping):
-        return None
-    return ref.groupless, template
+    ref, template = make_reference(obj, app.namespace), read_pod_template(obj)
+    return (ref.groupless, template) if template and ref.namespace in ("app", *app.namespaces) else None
 
 
 def _find_selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:

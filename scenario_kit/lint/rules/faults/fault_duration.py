@@ -12,6 +12,7 @@ from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
 from scenario_kit.model.authored.scenario import LABELLED, FaultUse
 from scenario_kit.model.chaos.reach import is_chaos
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.render.scenarios.time_windows import compute_windows
 
 
@@ -82,9 +83,8 @@ def _limit(change: Change, fault: Fault) -> _Limit | None:
         return None if seconds is None else _Limit("duration", str(manifest["spec"]["duration"]), seconds)
     if manifest.get("kind") not in ("Job", "Pod") or not _is_cause(manifest, fault):
         return None
-    spec = manifest.get("spec") or {}
-    inner = (spec.get("template") or {}).get("spec") or {}
-    limits = [n for n in (spec.get("activeDeadlineSeconds"), inner.get("activeDeadlineSeconds")) if isinstance(n, int)]
+    specs = (manifest.get("spec") or {}, read_pod_spec(manifest))
+    limits = [n for spec in specs if isinstance(n := spec.get("activeDeadlineSeconds"), int)]
     return _Limit("activeDeadlineSeconds", f"{min(limits)}s", min(limits)) if limits else None
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.simulation.stages import get_part
 from scenario_kit.model import Change
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import get_part, list_mappings
 
 _LISTS = ("containers", "initContainers")
 

@@ -26,9 +26,9 @@ from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake
 from scenario_kit.lint.object_fields.objects import Judging, find_mistakes
 from scenario_kit.lint.object_fields.templates import find_written_mistakes
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import get_part
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.model import App, Change, Object, Position
+from scenario_kit.model.json_document import get_part
 
 
 @register_check("SK142")

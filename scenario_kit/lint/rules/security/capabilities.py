@@ -10,6 +10,7 @@ from scenario_kit.lint.context.source_location import find_site
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.security.privileges import build_declaration_edit
 from scenario_kit.model import Object, Severity
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import format_reference
 
@@ -112,7 +113,7 @@ def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
         yield "mesh"
 
 
-def _find_unmodelled(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
+def _find_unmodelled(obj: Object, was: Object | None) -> list[str]:
     """List changed fields of the app's pods that only a real runtime implements: the lab ignores them."""
     if was is None:
         return []  # of a new workload only its existence is simulated
@@ -120,8 +121,8 @@ def _find_unmodelled(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> l
     return sorted({place[1] for place, value in _list_settings(obj).items() if value and value != before.get(place)})
 
 
-def _list_settings(obj: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
-    pod = ((obj.get("spec") or {}).get("template") or {}).get("spec") or {}
+def _list_settings(obj: Object) -> dict[tuple[str, str], Any]:
+    pod = read_pod_spec(obj)
     containers = [(c.get("name", ""), {**c, **(c.get("lifecycle") or {})}) for c in pod.get("containers") or ()]
     return {(name, field): part[field] for name, part in [("", pod), *containers] for field in _UNMODELLED & {*part}}
 

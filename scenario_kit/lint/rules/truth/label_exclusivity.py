@@ -11,6 +11,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Reference
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.config_consumers import find_readers
 
@@ -122,7 +123,7 @@ def _list_users(case: LintContext, ref: Reference) -> list[Reference]:
     for known, obj in case.known.items():
         spec = obj.get("spec") or {}
         if ref.kind == "ServiceAccount" and known.kind in WORKLOADS:
-            account = spec["template"]["spec"].get("serviceAccountName", "default")
+            account = read_pod_spec(obj).get("serviceAccountName", "default")
             users += [known] if account == ref.name else []
         elif (known.kind, known.name) == (ref.kind, ref.name) and (scaled := spec.get("scaleTargetRef")):
             users.append(Reference(scaled["kind"], scaled["name"]))

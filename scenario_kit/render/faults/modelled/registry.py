@@ -12,6 +12,7 @@ from scenario_kit.model import App, Object
 from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.json_document import flatten, list_texts
 from scenario_kit.model.kubernetes.pod_spec import find_mount
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec, read_template_labels
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.faults.modelled.contents import Contents, expand_variables
 from scenario_kit.render.faults.modelled.reads import ProgramInputs, list_documents, list_flags, read_inputs
@@ -160,9 +161,7 @@ def _project_workload(
     obj: Object, app: App, contents: Contents, keys: frozenset[str], accounts: set[str]
 ) -> dict[str, Any]:
     spec = obj["spec"]
-    template = spec.get("template") or {}
-    labels: Mapping[str, Any] = (template.get("metadata") or {}).get("labels") or {}
-    pod = template.get("spec") or {}
+    labels, pod = read_template_labels(obj), read_pod_spec(obj)
     account = pod.get("serviceAccountName", "default")
     return {
         "workload": {k: v for k, v in spec.items() if k not in _BOOKKEEPING},

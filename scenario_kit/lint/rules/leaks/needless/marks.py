@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import METADATA, Needless, ObjectSurroundings
-from scenario_kit.lint.simulation.stages import Keys, get_part
+from scenario_kit.lint.simulation.stages import Keys
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import get_part
 
 _SWITCH: Final = r"true|false|enabled|disabled|yes|no|on|off"
 _QUANTITY: Final = r"[-+]?\d+(?:\.\d+)?(?:[a-zA-Z]{1,2}|%)?"

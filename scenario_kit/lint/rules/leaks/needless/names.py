@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
-from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers, list_pod_specs
+from scenario_kit.lint.simulation.stages import Keys, list_containers, list_pod_specs
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import get_part, list_mappings
 
 _TEMPLATE: Final = re.compile(r"{[{%]")
 _DATA: Final = ("ConfigMap", "Secret")

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.lint.rules.leaks.needless.words import NEUTRAL
-from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers, walk_leaves
+from scenario_kit.lint.simulation.stages import Keys, list_containers, walk_leaves
 from scenario_kit.model import App, Object
 from scenario_kit.model.identity_cache import cache_by_identity
-from scenario_kit.model.json_document import list_mappings, list_texts
+from scenario_kit.model.json_document import get_part, list_mappings, list_texts
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

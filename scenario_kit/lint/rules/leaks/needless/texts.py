@@ -8,8 +8,9 @@ from typing import Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.rules.leaks.needless.words import OUTPUT
-from scenario_kit.lint.simulation.stages import Keys, get_part, list_containers
+from scenario_kit.lint.simulation.stages import Keys, list_containers
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import get_part
 
 #: Fields without an effect.
 _DESCRIPTIONS: Final = ("description", "message", "note", "comment", "reason", "displayName")

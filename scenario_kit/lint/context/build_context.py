@@ -74,10 +74,9 @@ def _simulate_changes(case: LintContext) -> LintContext:
     if case.app is None or case.objects is None:
         return case
     broken, unbroken = case.objects, []
-    for i, use in enumerate(case.scenario.spec.faults):
-        changes = case.faults[use.name].changes if use.name in case.faults else ()
-        broken, problems = _apply_changes(broken, changes, case.app)
-        unbroken += [(("spec", "faults", i), error) for _, error in problems]
+    for place, _, fault in case.list_rendered():
+        broken, problems = _apply_changes(broken, fault.changes, case.app)
+        unbroken += [(place, error) for _, error in problems]
     unrepaired = []
     if not unbroken and len(case.faults) == len(case.scenario.spec.faults):
         for procedure in case.procedures():

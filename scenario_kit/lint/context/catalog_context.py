@@ -53,13 +53,17 @@ class FaultCase:
     renderings: tuple[Rendering, ...] = ()
     kind: ClassVar = "Fault"
 
+    def list_rendered(self) -> Iterator[tuple[Rendering, Fault]]:
+        """Yield the renderings that succeeded, each with its fault."""
+        for rendering in self.renderings:
+            if rendering.fault is not None:
+                yield rendering, rendering.fault
+
     @cached_property
     def stages(self) -> tuple[Simulation, ...]:
         """The effect of the changes of each rendering, and then of each fix, solution and decoy."""
         found: list[Simulation] = list(self._stage_unrendered())
-        for rendering in self.renderings:
-            if (fault := rendering.fault) is None:
-                continue
+        for rendering, fault in self.list_rendered():
             broken = build_stage(("changes",), rendering.app, rendering.objects, fault.changes)
             found.append(broken)
             for part, changes in (

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.json_document import walk
 
 
-def find_parameter_place(case: LintContext, index: int, text: str) -> Place:
+def find_parameter_place(of_use: Place, use: FaultUse, text: str) -> Place:
     """Return the place of the parameter in which a text stands, as a value or a key, or else of the fault."""
-    place: Place = ("spec", "faults", index)
-    root: Place = (*place, "parameters")
-    for where, value in walk(case.scenario.spec.faults[index].parameters, root):
+    root: Place = (*of_use, "parameters")
+    for where, value in walk(use.parameters, root):
         if isinstance(value, Mapping) and where != root and text in value:
             return (*where, text)
         if not isinstance(value, Mapping | list | tuple) and str(value) == text:
             return where
-    return place
+    return of_use

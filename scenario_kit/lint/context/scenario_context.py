@@ -43,6 +43,11 @@ class PlacedProcedure(NamedTuple):
     place: Place
     changes: tuple[Change, ...]
 
+    def list_changes(self) -> Iterator[tuple[Place, Change]]:
+        """Yield the changes, each with its place."""
+        for i, change in enumerate(self.changes):
+            yield (*self.place, "changes", i), change
+
 
 @dataclass(frozen=True, eq=False)
 class LintContext:
@@ -136,6 +141,17 @@ class LintContext:
         for i, decoy in enumerate(spec.decoys):
             yield PlacedProcedure("decoy", decoy.name, ("spec", "decoys", i), decoy.changes)
 
+    def list_changes(self) -> Iterator[tuple[Place, Change]]:
+        """Yield the changes of the file's solutions and decoys, each with its place."""
+        for procedure in self.procedures():
+            yield from procedure.list_changes()
+
+    def list_rendered(self) -> Iterator[tuple[Place, FaultUse, Fault]]:
+        """Yield the faults that could be rendered, each with its place and its use."""
+        for i, use in enumerate(self.scenario.spec.faults):
+            if use.name in self.faults:
+                yield ("spec", "faults", i), use, self.faults[use.name]
+
     @cached_property
     def stages(self) -> tuple[Simulation, ...]:
         """The effect of the faults, one after the other, and then of each solution and decoy."""
@@ -143,11 +159,9 @@ class LintContext:
         if self.app is None or self.objects is None:
             return ()
         broken = self.objects
-        for i, use in enumerate(self.scenario.spec.faults):
-            if use.name in self.faults:
-                place: Place = ("spec", "faults", i, "parameters")
-                found.append(build_stage(place, self.app, broken, self.faults[use.name].changes))
-                broken = found[-1].after
+        for place, _, fault in self.list_rendered():
+            found.append(build_stage((*place, "parameters"), self.app, broken, fault.changes))
+            broken = found[-1].after
         for procedure in self.procedures():
             place = (*procedure.place, "changes")
             found.append(build_stage(place, self.app, broken, procedure.changes, breaks=False))

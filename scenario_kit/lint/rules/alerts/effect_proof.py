@@ -29,26 +29,23 @@ def check_proof(case: FaultCase) -> Iterator[Problem]:
         yield Problem(
             ("changes", ran[0]), message, expected="changes in `undo`", fix="add the inverse command to `undo`"
         )
-    for rendering in case.renderings:
-        for part, message in _list_unproven(rendering):
+    for rendering, fault in case.list_rendered():
+        for part, message in _list_unproven(rendering, fault):
             if part != "undone" or case.fault.undone:
                 yield Problem((part,), message)
 
 
 @register_check("SK129", "Scenario")
 def check_proof_of_use(case: LintContext) -> Iterator[Problem]:
-    for i, use in enumerate(case.scenario.spec.faults):
-        if use.name in case.faults:
-            for _, message in _find_unproven(case.faults[use.name]):
-                yield Problem(("spec", "faults", i), f"fault '{use.name}': {message}")
+    for place, use, fault in case.list_rendered():
+        for _, message in _find_unproven(fault):
+            yield Problem(place, f"fault '{use.name}': {message}")
 
 
-def _list_unproven(rendering: Rendering) -> Iterator[tuple[str, str]]:
-    if rendering.fault is None:
-        return
-    yield from _find_unproven(rendering.fault)
-    broken = build_stage(("changes",), rendering.app, rendering.objects, rendering.fault.changes).after
-    checks = [check.object for check in rendering.fault.undone]
+def _list_unproven(rendering: Rendering, fault: Fault) -> Iterator[tuple[str, str]]:
+    yield from _find_unproven(fault)
+    broken = build_stage(("changes",), rendering.app, rendering.objects, fault.changes).after
+    checks = [check.object for check in fault.undone]
     if all(check is not None and _holds_broken(check, broken, rendering.app) for check in checks) and checks:
         yield "undone", "every check of `undone` holds while the fault is in force, so none shows that it is gone"
 

@@ -124,12 +124,8 @@ def _check_absent(case: LintContext, place: Place, text: str) -> Iterator[Proble
 
 def _render_queries(case: FaultCase) -> Iterator[tuple[Place, str, _TelemetryNames]]:
     """Yield place, expression and known names for each query of each rendering."""
-    for rendering in case.renderings:
-        if rendering.fault is None:
-            continue
-        known = _TelemetryNames.of(
-            _apply_changes(rendering.objects, rendering.app, rendering.fault.changes), rendering.app
-        )
+    for rendering, fault in case.list_rendered():
+        known = _TelemetryNames.of(_apply_changes(rendering.objects, rendering.app, fault.changes), rendering.app)
         for place, check in rendering.checks():
             if check.query:
                 yield (*place, "query", "expr"), check.query.expr, known

@@ -181,18 +181,17 @@ def check_parts(case: LintContext) -> Iterator[Problem]:
     for place, finding in case.unrendered:
         if finding.code == "SK120":
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
-    for i, use in enumerate(case.scenario.spec.faults):
-        for change in case.faults[use.name].changes if use.name in case.faults else ():
+    for place, _, fault in case.list_rendered():
+        for change in fault.changes:
             for name, known in find_unknown_containers(case, change, breaks=True):
                 message = f"{change.target} has no container '{name}', and a new one would need an image"
-                fix, place = did_you_mean(name, known), ("spec", "faults", i, "parameters")
-                yield Problem(place, message, name, " or ".join(known), fix)
-    for procedure in case.procedures():
-        for j, change in enumerate(procedure.changes):
-            for name, known in find_unknown_containers(case, change):
-                message = f"{change.target} has no container '{name}': the patch would add one"
-                place = (*procedure.place, "changes", j, "patch", "patch")
-                yield Problem(place, message, name, " or ".join(known), did_you_mean(name, known))
+                fix = did_you_mean(name, known)
+                yield Problem((*place, "parameters"), message, name, " or ".join(known), fix)
+    for place, change in case.list_changes():
+        for name, known in find_unknown_containers(case, change):
+            message = f"{change.target} has no container '{name}': the patch would add one"
+            fix = did_you_mean(name, known)
+            yield Problem((*place, "patch", "patch"), message, name, " or ".join(known), fix)
 
 
 @register_check("SK135")
@@ -226,10 +225,9 @@ def _list_named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
     for i, solution in enumerate(spec.solutions):
         for j, name in enumerate(solution.fixes):
             yield ("spec", "solutions", i, "fixes", j), name
-    for procedure in case.procedures():
-        for j, change in enumerate(procedure.changes):
-            if change.operation.fault:
-                yield (*procedure.place, "changes", j, "removeFault", "fault"), change.operation.fault
+    for place, change in case.list_changes():
+        if change.operation.fault:
+            yield (*place, "removeFault", "fault"), change.operation.fault
 
 
 @register_check("SK132")

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext, PlacedProcedure
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
@@ -27,13 +26,11 @@ def check_selectors(case: LintContext) -> Iterator[Problem]:
     if case.app is None or case.objects is None:
         return
     objects: Sequence[Object] = case.objects
-    for i, use in enumerate(case.scenario.spec.faults):
-        if use.name not in case.faults:
-            continue
+    for place, use, fault in case.list_rendered():
         aim = _find_aimed(objects, use.target, case.app)
-        for change in case.faults[use.name].changes:
+        for change in fault.changes:
             for problem in _check_change(objects, change, case.app, aim):
-                yield Problem(("spec", "faults", i, "target"), f"fault '{use.name}': {problem[0]}", *problem[1:])
+                yield Problem((*place, "target"), f"fault '{use.name}': {problem[0]}", *problem[1:])
             objects = _apply_change(objects, change, case.app)
     for procedure in case.procedures():
         yield from _check_procedure(case, procedure, objects)
@@ -47,9 +44,9 @@ def _check_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequ
     if not repairs and not any(change.operation.manifest for change in procedure.changes):
         return
     objects = broken
-    for j, change in enumerate(procedure.changes):
-        place: Place = (*procedure.place, "changes", j, change.operation.keyword)
-        yield from (Problem(place, *problem) for problem in _check_change(objects, change, case.app, None))
+    for place, change in procedure.list_changes():
+        where = (*place, change.operation.keyword)
+        yield from (Problem(where, *problem) for problem in _check_change(objects, change, case.app, None))
         objects = _apply_change(objects, change, case.app)
     if not repairs:
         return

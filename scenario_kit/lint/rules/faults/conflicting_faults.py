@@ -16,21 +16,16 @@ def check_overlaps(case: LintContext) -> Iterator[Problem]:
     if case.app is None or case.objects is None or len(case.faults) < 2:
         return
     objects, seen = case.objects, dict[str, set[WrittenField]]()
-    for i, use in enumerate(case.scenario.spec.faults):
-        if use.name not in case.faults:
-            continue
-        changes = case.faults[use.name].changes
-        fields = list_written_fields(changes, objects, case.app)
+    for place, use, fault in case.list_rendered():
+        fields = list_written_fields(fault.changes, objects, case.app)
         for other, theirs in seen.items():
             common = sorted(str(mine) for mine in fields if any(mine.meets(field) for field in theirs))
             if common:
                 more = f" and {len(common) - 1} more" if len(common) > 1 else ""
                 message = f"fault '{use.name}' writes {common[0]}{more}, which fault '{other}' writes as well"
-                yield Problem(
-                    ("spec", "faults", i, "target"), message, use.target, "a field that no other fault writes"
-                )
+                yield Problem((*place, "target"), message, use.target, "a field that no other fault writes")
         seen[use.name] = fields
-        for change in changes:
+        for change in fault.changes:
             if change.operation.creates:  # a later fault may target it
                 try:
                     objects = change.operation.simulate(objects, case.app, case.app.namespace)

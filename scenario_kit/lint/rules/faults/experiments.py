@@ -28,25 +28,23 @@ _COUNTED = ("fixed", "fixed-percent", "random-max-percent")
 
 @register_check("SK127")
 def check_experiments(case: LintContext) -> Iterator[Problem]:
-    for i, use in enumerate(case.scenario.spec.faults):
-        if use.name in case.faults:
-            for wrong in _check_fault(case.faults[use.name]):
-                message = f"fault '{use.name}': {wrong.message}"
-                place = find_parameter_place(case, i, wrong.observed)
-                yield Problem(place, message, wrong.observed, wrong.expected, wrong.fix)
-    for procedure in case.procedures():
-        for j, change in enumerate(procedure.changes):
-            if manifest := change.operation.experiment:
-                yield from _check_manifest(case.positions, (*procedure.place, "changes", j, "chaos"), manifest)
+    for of_use, use, fault in case.list_rendered():
+        for wrong in _check_fault(fault):
+            message = f"fault '{use.name}': {wrong.message}"
+            place = find_parameter_place(of_use, use, wrong.observed)
+            yield Problem(place, message, wrong.observed, wrong.expected, wrong.fix)
+    for place, change in case.list_changes():
+        if manifest := change.operation.experiment:
+            yield from _check_manifest(case.positions, (*place, "chaos"), manifest)
 
 
 @register_check("SK127", "Fault")
 @report_once("message", "observed")
 def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
     places = [i for i, change in enumerate(case.fault.changes) if get_operation_type(change).injects_chaos]
-    for rendering in case.renderings:
-        made = rendering.fault.experiments if rendering.fault else ()
-        for i, manifest in zip(places, made, strict=False):  # some may be conditional; then the first ones count
+    for _, fault in case.list_rendered():
+        # Some may be conditional; then the first ones count.
+        for i, manifest in zip(places, fault.experiments, strict=False):
             for problem in _check_manifest(case.positions, ("changes", i, "chaos"), manifest):
                 yield problem._replace(edits=())  # the source is a template
 

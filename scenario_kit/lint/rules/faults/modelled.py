@@ -18,12 +18,12 @@ _MAX_FIELDS = 3
 def check_unshown(case: LintContext) -> Iterator[Problem]:
     if case.app is None or case.objects is None:
         return
-    for i, use in enumerate(case.scenario.spec.faults):
-        fault, known = case.faults.get(use.name), case.types.get(use.type)
-        if fault is None or known is None or REAL_DATA_PLANE in known.requires:
+    for place, use, fault in case.list_rendered():
+        known = case.types.get(use.type)
+        if known is None or REAL_DATA_PLANE in known.requires:
             continue
         if fields := find_unmodelled(fault.changes, case.app, case.objects, case.app.namespace):
-            yield _build_problem(("spec", "faults", i, "type"), f"fault '{use.name}'", fields)
+            yield _build_problem((*place, "type"), f"fault '{use.name}'", fields)
 
 
 @register_check("SK911", "Fault")
@@ -32,9 +32,9 @@ def check_unshown_anywhere(case: FaultCase) -> Iterator[Problem]:
     if REAL_DATA_PLANE in case.fault.requires:
         return
     found = [
-        find_unmodelled(rendering.fault.changes, rendering.app, rendering.objects, rendering.app.namespace)
-        for rendering in case.renderings
-        if rendering.fault is not None and rendering.app.twin is not None
+        find_unmodelled(fault.changes, rendering.app, rendering.objects, rendering.app.namespace)
+        for rendering, fault in case.list_rendered()
+        if rendering.app.twin is not None
     ]
     if found and all(found):
         problem = _build_problem(("changes",), f"fault type '{case.fault.name}'", found[0])

@@ -12,18 +12,17 @@ from scenario_kit.model import Fault
 
 @register_check("SK435", "Fault")
 def check_persistence(case: FaultCase) -> Iterator[Problem]:
-    for rendering in case.renderings:
-        if rendering.fault is not None and (reported := _find_contradiction(rendering.fault)):
+    for _, fault in case.list_rendered():
+        if reported := _find_contradiction(fault):
             yield Problem(("persistence",), reported, case.fault.persistence)
             return
 
 
 @register_check("SK435", "Scenario")
 def check_persistence_in_scenario(case: LintContext) -> Iterator[Problem]:
-    for i, use in enumerate(case.scenario.spec.faults):
-        fault = case.faults.get(use.name)
-        if fault is not None and (reported := _find_contradiction(fault)):
-            yield Problem(("spec", "faults", i, "type"), f"fault type '{fault.type}': {reported}", fault.persistence)
+    for place, _, fault in case.list_rendered():
+        if reported := _find_contradiction(fault):
+            yield Problem((*place, "type"), f"fault type '{fault.type}': {reported}", fault.persistence)
 
 
 def _find_contradiction(fault: Fault) -> str:

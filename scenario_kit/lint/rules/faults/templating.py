@@ -98,9 +98,9 @@ def check_impossible(case: FaultCase) -> Iterator[Problem]:
 
 def _find_failing_changes(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
     """Yield the changes of each rendering that fail on the app's objects; indices count rendered changes."""
-    for rendering in case.renderings:
+    for rendering, fault in case.list_rendered():
         objects = rendering.objects
-        for i, change in enumerate(rendering.fault.changes if rendering.fault else ()):
+        for i, change in enumerate(fault.changes):
             try:
                 objects = change.operation.simulate(objects, rendering.app, rendering.app.namespace)
             except AuthoringError as error:

@@ -53,12 +53,12 @@ def check_scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
                 yield Problem(("metadata",), message, path.name, expected, fix, position=position)
     if isinstance(case, LintContext):
         for procedure in case.procedures():
-            for j, change in enumerate(procedure.changes):
+            for of_change, change in procedure.list_changes():
                 body = change.operation.resource
                 own = [c for _, c in list_containers(body) if c.get("command") or c.get("args")] if body else []
                 if body and own:
                     message = f"{procedure.kind} '{procedure.name}' contains a program, in {format_reference(body)}"
-                    place = (*procedure.place, "changes", j, change.operation.keyword)
+                    place = (*of_change, change.operation.keyword)
                     fix = "use `run` with a client of the app, or another change"
                     yield Problem(place, message, str(own[0].get("command") or own[0].get("args"))[:80], fix=fix)
 

@@ -36,9 +36,8 @@ _FIELD: Final = 100
 def check_copied_type(case: LintContext) -> Iterator[Problem]:
     if case.app is None or case.objects is None:
         return
-    for i, use in enumerate(case.scenario.spec.faults):
-        own, rendered = case.types.get(use.type), case.faults.get(use.name)
-        if own is None or rendered is None or not case.has_own_fault_type(use.type):
+    for place, use, rendered in case.list_rendered():
+        if use.type not in case.types or not case.has_own_fault_type(use.type):
             continue
         found = _find_same(case.catalog, use, rendered, case.app, case.objects)
         if found is None:
@@ -46,7 +45,7 @@ def check_copied_type(case: LintContext) -> Iterator[Problem]:
         name, given = found
         call = f"type: {name}" + (f", parameters: {json.dumps(given)}" if given else "")
         yield Problem(
-            ("spec", "faults", i, "type"),
+            (*place, "type"),
             f"fault type '{use.type}' writes what '{name}' of the catalogue writes",
             use.type,
             f"'{name}'",

@@ -28,18 +28,19 @@ from scenario_kit.lint.object_fields.templates import find_written_mistakes
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.model import App, Change, Object, Position
+from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.json_document import get_part
 
 
 @register_check("SK142")
 def check_fields(case: LintContext) -> Iterator[Problem]:
     objects = case.objects or ()
-    for i, use in enumerate(case.scenario.spec.faults):
-        changes = case.faults[use.name].changes if use.name in case.faults else ()
+    for of_use, use, fault in case.list_rendered():
+        changes = fault.changes
         for j, wrong in find_wrong_steps(changes, (_add_created(objects, changes),), case.app):
-            place = _find_parameter(case, ("spec", "faults", i), get_part(changes[j].to_json(), wrong.place))
-            if place == ("spec", "faults", i):
-                place = find_parameter_place(case, i, wrong.mistake.observed)
+            place = _find_parameter(of_use, use, get_part(changes[j].to_json(), wrong.place))
+            if place == of_use:
+                place = find_parameter_place(of_use, use, wrong.mistake.observed)
             problem = _build_problem(wrong, place, ())
             yield problem._replace(message=f"fault '{use.name}': {problem.message}")
     made = [change for fault in case.faults.values() for change in fault.changes]
@@ -55,9 +56,7 @@ def check_fields_of_type(case: FaultCase) -> Iterator[Problem]:
     seen: set[tuple[object, ...]] = set()
     if not any(rendering.fault for rendering in case.renderings):
         yield from _check_templates(case)
-    for rendering in case.renderings:
-        if (fault := rendering.fault) is None:
-            continue
+    for rendering, fault in case.list_rendered():
         states = _list_states(rendering.objects, fault.changes, rendering.app)
         for part, changes in list_fault_parts(fault):
             source = ChangeSource(case.document, part)
@@ -81,23 +80,22 @@ def check_fields_of_app(case: AppCase) -> Iterator[Problem]:
 
 @register_check("SK143")
 def check_versions(case: LintContext) -> Iterator[Problem]:
-    for i, use in enumerate(case.scenario.spec.faults):
-        for change in case.faults[use.name].changes if use.name in case.faults else ():
+    for of_use, use, fault in case.list_rendered():
+        for change in fault.changes:
             for mistake in find_wrong_kinds(change):
-                place = _find_parameter(case, ("spec", "faults", i), mistake.observed)
+                place = _find_parameter(of_use, use, mistake.observed)
                 yield _report_mistake(f"fault '{use.name}': ", mistake, place, ())
-    for procedure in case.procedures():
-        for j, change in enumerate(procedure.changes):
-            for mistake in find_wrong_kinds(change):
-                place = (*procedure.place, "changes", j, *mistake.place)
-                yield _report_mistake("", mistake, place, _build_edits(place, mistake))
+    for of_change, change in case.list_changes():
+        for mistake in find_wrong_kinds(change):
+            place = (*of_change, *mistake.place)
+            yield _report_mistake("", mistake, place, _build_edits(place, mistake))
 
 
 @register_check("SK143", "Fault")
 @report_once("place", "message")
 def check_versions_of_type(case: FaultCase) -> Iterator[Problem]:
-    for rendering in case.renderings:
-        for part, changes in list_fault_parts(rendering.fault) if rendering.fault else ():
+    for _, fault in case.list_rendered():
+        for part, changes in list_fault_parts(fault):
             source = ChangeSource(case.document, part)
             for change in changes:
                 for mistake in find_wrong_kinds(change):
@@ -172,8 +170,7 @@ def _build_edits(place: Place, mistake: FieldMistake) -> tuple[Edit, ...]:
     return (Put(place, mistake.value),) if mistake.value is not NO_VALUE else ()
 
 
-def _find_parameter(case: LintContext, place: Place, value: Any) -> Place:
+def _find_parameter(of_use: Place, use: FaultUse, value: Any) -> Place:
     """Return the place of the parameter that has a value, or else of the fault."""
-    use = case.scenario.spec.faults[int(place[-1])]
     named = [name for name, given in use.parameters.items() if type(given) is type(value) and given == value]
-    return (*place, "parameters", named[0]) if len(named) == 1 else place
+    return (*of_use, "parameters", named[0]) if len(named) == 1 else of_use

@@ -40,14 +40,13 @@ def check_undoing_of_type(case: FaultCase) -> Iterator[Problem]:
     """Report a solution that merely undoes the injection."""
     for i, solution in enumerate(case.fault.solutions):
         changes = solution.get("changes") if isinstance(solution, Mapping) else None
-        rendered = [r for r in case.renderings if r.fault]
         if (
             not isinstance(changes, list)
             or not changes
             or not all(get_operation_type(change).removes_fault for change in changes)
         ):
             continue
-        if not any(_is_new_object(r.fault, r.objects, r.app) for r in rendered if r.fault):
+        if not any(_is_new_object(fault, r.objects, r.app) for r, fault in case.list_rendered()):
             message = f"solution '{solution.get('name', i)}' only undoes the injection"
             yield Problem(("solutions", i, "changes"), message, "removeFault", "what an operator would do")
 
@@ -108,11 +107,10 @@ def _check_unprovable(case: LintContext) -> Iterator[Problem]:
     if case.scenario.spec.ground_truth.outcome != "Incident":
         return
     flags = case.app.flags if case.app else None
-    for i, use in enumerate(case.scenario.spec.faults):
-        fault = case.faults.get(use.name)
-        if fault is None or fault.visibility == "Hidden":  # then the workload represents the experiment
+    for of_use, use, fault in case.list_rendered():
+        if fault.visibility == "Hidden":  # then the workload represents the experiment
             continue
-        place = ("spec", "faults", i, "type")
+        place = (*of_use, "type")
         if not fault.causes:
             message = f"fault type '{fault.type}' names no object as its cause, so no trial repairs it alone"
             fix = "give the broken entity the role Cause in `entities` of the type, with its `fix`"
@@ -136,10 +134,10 @@ def _check_unshown(case: LintContext) -> Iterator[Problem]:
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident":
         return
-    for i, use in enumerate(spec.faults):
-        fault, place = case.faults.get(use.name), ("spec", "faults", i, "type")
-        if fault is None or use.role not in LABELLED:
+    for of_use, use, fault in case.list_rendered():
+        if use.role not in LABELLED:
             continue
+        place = (*of_use, "type")
         own = [s.changes for s in spec.solutions if use.name in s.fixes]
         solutions = own if spec.solutions else [s.changes for s in fault.solutions]
         if fault.persistence == "Pod" and not any(_replaces_pods(c) for changes in solutions for c in changes):

@@ -62,14 +62,13 @@ def check_impossible(case: LintContext) -> Iterator[Problem]:
             renamed = find_outdated(case, place, _change(case, place))
             edits = renamed.edits or _build_retarget_edit(case, place)
             yield Problem(place, error.message, fix=renamed.fix or error.fix, edits=edits)
-    for procedure in case.procedures():
-        for j, change in enumerate(procedure.changes):
-            ref = change.operation.ref
-            if ref and case.objects is not None and (own := find_intended(case, ref)):
-                message = f"'{ref}' is in another namespace in {case.scenario.spec.app.name}"
-                place = (*procedure.place, "changes", j, change.operation.keyword, "target")
-                yield Problem(place, message, ref, own, f"write `{own}`", edits=(Put(place, own),))
-            yield from _check_command(case, change, (*procedure.place, "changes", j))
+    for of_change, change in case.list_changes():
+        ref = change.operation.ref
+        if ref and case.objects is not None and (own := find_intended(case, ref)):
+            message = f"'{ref}' is in another namespace in {case.scenario.spec.app.name}"
+            place = (*of_change, change.operation.keyword, "target")
+            yield Problem(place, message, ref, own, f"write `{own}`", edits=(Put(place, own),))
+        yield from _check_command(case, change, of_change)
 
 
 def _check_command(case: LintContext, change: Change, place: Place) -> Iterator[Problem]:
@@ -94,7 +93,7 @@ def _build_retarget_edit(case: LintContext, place: Place) -> tuple[Edit, ...]:
 
 
 def _change(case: LintContext, place: Place) -> Change:
-    return next(p.changes[int(place[-1])] for p in case.procedures() if p.place == place[:-2])
+    return next(change for at, change in case.list_changes() if at == place)
 
 
 @register_check("SK133")

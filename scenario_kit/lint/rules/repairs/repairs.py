@@ -52,10 +52,7 @@ def check_collateral(case: LintContext) -> Iterator[Problem]:
 def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
     """Report a solution that changes what no fault touched."""
     reported: dict[int, str] = {}
-    for rendering in case.renderings:
-        fault = rendering.fault
-        if fault is None:
-            continue
+    for rendering, fault in case.list_rendered():
         broken = build_stage((), rendering.app, rendering.objects, fault.changes).after
         parts = {ref.bare for ref in (fault.target, *fault.callers, *(e.ref for e in fault.entities))}
         for i, solution in enumerate(fault.solutions):
@@ -114,10 +111,9 @@ def _writes(before: Iterable[Object], broken: Iterable[Object]) -> Iterator[Writ
 @register_check("SK428", "Fault")
 def check_unrepaired(case: FaultCase) -> Iterator[Problem]:
     reported: dict[int, Problem] = {}
-    for rendering in case.renderings:
-        if rendering.fault is not None:
-            for i, problem in _find_unrepaired(rendering.app, rendering.objects, rendering.fault, ("entities",)):
-                reported.setdefault(i, problem)
+    for rendering, fault in case.list_rendered():
+        for i, problem in _find_unrepaired(rendering.app, rendering.objects, fault, ("entities",)):
+            reported.setdefault(i, problem)
     yield from reported.values()
 
 
@@ -126,10 +122,9 @@ def check_unrepaired_in_scenario(case: LintContext) -> Iterator[Problem]:
     """Report a cause whose fix leaves changes of the fault in place."""
     if case.app is None or case.objects is None:
         return
-    for i, use in enumerate(case.scenario.spec.faults):
-        if use.name in case.faults:
-            for _, problem in _find_unrepaired(case.app, case.objects, case.faults[use.name], ()):
-                yield problem._replace(place=("spec", "faults", i, "type"))
+    for place, _, fault in case.list_rendered():
+        for _, problem in _find_unrepaired(case.app, case.objects, fault, ()):
+            yield problem._replace(place=(*place, "type"))
 
 
 def _find_unrepaired(

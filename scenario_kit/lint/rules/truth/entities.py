@@ -16,13 +16,9 @@ from scenario_kit.model.kubernetes.difference import list_leaves
 @register_check("SK453", "Fault")
 def check_unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
     reported: set[int] = set()
-    for rendering in case.renderings:
-        if rendering.fault is None:
-            continue
-        for i, entity in enumerate(rendering.fault.entities):
-            if i not in reported and (
-                fields := _list_other_fields(rendering.fault, entity, rendering.objects, rendering.app)
-            ):
+    for rendering, fault in case.list_rendered():
+        for i, entity in enumerate(fault.entities):
+            if i not in reported and (fields := _list_other_fields(fault, entity, rendering.objects, rendering.app)):
                 reported.add(i)
                 message, seen, desired = _describe_unwritten(entity, fields)
                 yield Problem(("entities",), message, seen, desired)
@@ -32,13 +28,11 @@ def check_unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
 def check_unwritten(case: LintContext) -> Iterator[Problem]:
     if case.app is None or case.objects is None:
         return
-    for i, use in enumerate(case.scenario.spec.faults):
-        fault = case.faults.get(use.name)
-        for entity in fault.entities if fault else ():
-            if fault and (fields := _list_other_fields(fault, entity, case.objects, case.app)):
+    for place, _, fault in case.list_rendered():
+        for entity in fault.entities:
+            if fields := _list_other_fields(fault, entity, case.objects, case.app):
                 message, seen, desired = _describe_unwritten(entity, fields)
-                place = ("spec", "faults", i, "type")
-                yield Problem(place, f"fault type '{fault.type}': {message}", seen, desired)
+                yield Problem((*place, "type"), f"fault type '{fault.type}': {message}", seen, desired)
 
 
 def _describe_unwritten(entity: Entity, fields: Sequence[str]) -> tuple[str, str, str]:

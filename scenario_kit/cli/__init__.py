@@ -54,7 +54,7 @@ COMMANDS: Final = {
 #: Errors of a path that the user passed or owns.
 _INVALID_PATH = (errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 #: Allocations before a garbage collection: importing a command and reading a catalogue make almost no cycles.
-_GC_THRESHOLD: Final = 20_000
+_GC_THRESHOLD: Final = 100_000
 USAGE = 3
 INTERRUPTED = 130
 

@@ -11,7 +11,6 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from typing import Final, NamedTuple
 
 from cryptography import x509
@@ -22,6 +21,7 @@ from scenario_kit.clients.certificates import Authority, KeyPair, issue
 from scenario_kit.clients.connection import load_key_pair
 from scenario_kit.errors import AlreadyExists, ClusterError, ScenarioKitError
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.ip_address import is_ip_address
 from scenario_kit.ports import Cluster
 from scenario_kit.schema.webhook import WEBHOOK_NAME
 
@@ -82,17 +82,9 @@ def _renew_keys(known: WebhookKeys | None, host: str, now: datetime) -> WebhookK
     if authority is None or authority.certificate.not_valid_after_utc - now < AUTHORITY_MARGIN:
         authority = Authority.create(_AUTHORITY, now + AUTHORITY_LIFETIME)
         trusted = [authority.encode().certificate, *trusted]
-    hosts, addresses = ([], [host]) if _is_address(host) else ([host], [])
+    hosts, addresses = ([], [host]) if is_ip_address(host) else ([host], [])
     serving = issue(authority, host, hosts=hosts, addresses=addresses, client=False, end=now + SERVING_LIFETIME)
     return WebhookKeys(serving, b"".join(trusted), authority.encode().key)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _can_serve(serving: KeyPair, authority: Authority, host: str, now: datetime) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
@@ -20,6 +20,7 @@ from scenario_kit.admission.hosts import (
 )
 from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.ip_address import is_ip_address
 
 #: Domains that never resolve (RFC 2606).
 _UNRESOLVED: Final = ("invalid", "test", "example", "localhost", "example.com", "example.net", "example.org")
@@ -82,9 +83,7 @@ def _check_probes(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
 
 def is_own_host(host: str, bounds: AdmissionBounds) -> bool:
     """Return whether a host is a Service of the app, the API server, an unassigned name, or a private address."""
-    try:
-        ip_address(host)
-    except ValueError:
+    if not is_ip_address(host):
         return host in _API_SERVER or is_own_name(host, bounds)
     return is_within(host, (*NOWHERE, *LOOPBACK, *PRIVATE)) and not is_within(host, _METADATA)
 

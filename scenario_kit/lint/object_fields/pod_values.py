@@ -10,7 +10,6 @@ from scenario_kit.lint.object_fields.value_syntax import (
     DNS_LABEL,
     HIGHEST_PORT,
     find_wrong_labels,
-    is_address,
     is_dns_label,
     is_port,
     is_variable,
@@ -18,6 +17,7 @@ from scenario_kit.lint.object_fields.value_syntax import (
 )
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.kubernetes.ip_address import is_ip_address
 from scenario_kit.model.kubernetes.quantity import parse_exact
 
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -64,7 +64,7 @@ def _find_wrong_dns(spec: Mapping[str, Any], place: Place) -> Iterator[FieldMist
     servers = (config.get("nameservers") if isinstance(config, Mapping) else None) or ()
     where = (*place, "dnsConfig", "nameservers")
     for i, server in enumerate(servers):
-        if not is_address(server):
+        if not is_ip_address(server):
             yield report((*where, i), f"is '{server}', which is no IP address", server, "an IPv4 or IPv6 address")
     if len(servers) > _MOST_NAMESERVERS:
         yield report(where, "has too many entries", len(servers), f"at most {_MOST_NAMESERVERS} name servers")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -60,15 +59,6 @@ def is_variable(name: Any) -> bool:
 def is_file_key(key: Any) -> bool:
     """Return whether an entry of a ConfigMap or a Secret may have this key."""
     return isinstance(key, str) and _FILE_KEY.fullmatch(key) is not None
-
-
-def is_address(text: Any) -> bool:
-    """Return whether a text is an IP address."""
-    try:
-        ipaddress.ip_address(str(text))
-    except ValueError:
-        return False
-    return True
 
 
 def report(place: Place, must: str, observed: Any, expected: str, fix: str = "") -> FieldMistake:

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.twin.cluster.dns import DOMAIN, is_ip
+from scenario_kit.lab.twin.cluster.dns import DOMAIN
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
+from scenario_kit.model.kubernetes.ip_address import is_ip_address
 from scenario_kit.model.kubernetes.re2 import Pattern, compile_pattern
 
 _ZONE: Final = ".".join(DOMAIN[1:])
@@ -80,7 +81,7 @@ def _parse_server(body: list[_Directive]) -> CoreDnsConfig:
     hosts: dict[str, str] = {}
     for directive in body:
         if directive.words[0] == "hosts":
-            for address, *names in (line for line in directive.inside if is_ip(line[0])):
+            for address, *names in (line for line in directive.inside if is_ip_address(line[0])):
                 hosts.update({name.lower().rstrip("."): address for name in names})
     zones = [_parse_zone(word) for d in body if d.words[0] == "kubernetes" for word in d.words[1:] or (".",)]
     return CoreDnsConfig(templates, hosts, any(zone in (".", _ZONE) for zone in zones))

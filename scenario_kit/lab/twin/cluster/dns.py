@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from ipaddress import ip_address
 from typing import Final, NamedTuple
 
 from scenario_kit.model import Object
@@ -53,15 +52,6 @@ def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, Wrong
         for e in reported
         if e.kind == "Names" and e.pod_uid in sent
     }
-
-
-def is_ip(host: str) -> bool:
-    """Return whether a host is an address, which nobody resolves."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def qualify_name(host: str, namespace: str) -> str:

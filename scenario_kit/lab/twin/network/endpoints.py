@@ -13,7 +13,6 @@ from scenario_kit.lab.twin.cluster.dns import (
     collect_wrong_answers,
     draw_address,
     find_alias,
-    is_ip,
     list_readings,
     qualify_name,
 )
@@ -32,6 +31,7 @@ from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, NetworkEffect
+from scenario_kit.model.kubernetes.ip_address import is_ip_address
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 
 
@@ -105,7 +105,7 @@ class Network:
         """Resolve what a program in ``pod`` dials: the name, the Service, its ready backends."""
         if not host or not port:
             return DialLookup(ConnectionOutcome.NXDOMAIN)
-        if is_ip(host):
+        if is_ip_address(host):
             return self._address(pod, host, port, protocol)
         if host == "localhost":
             return DialLookup(ConnectionOutcome.OK, (Destination(_read_ip(pod), port),), "127.0.0.1")

@@ -14,7 +14,7 @@ from scenario_kit.judge.repair.collateral_changes import (
 from scenario_kit.judge.repair.invariants import find_violations, take_baseline
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.simulation.stages import build_stage
 from scenario_kit.model import App, Entity, Fault, Object, Reference, Severity
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
@@ -49,18 +49,16 @@ def check_collateral(case: LintContext) -> Iterator[Problem]:
 
 
 @register_check("SK434", "Fault")
+@report_once("place")
 def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
     """Report a solution that changes what no fault touched."""
-    reported: dict[int, str] = {}
     for rendering, fault in case.list_rendered():
         broken = build_stage((), rendering.app, rendering.objects, fault.changes).after
         parts = {ref.bare for ref in (fault.target, *fault.callers, *(e.ref for e in fault.entities))}
         for i, solution in enumerate(fault.solutions):
             now = build_stage((), rendering.app, broken, solution.changes).after
             for says in _find_altered(rendering.app, rendering.objects, broken, now, parts):
-                reported.setdefault(i, f"solution '{solution.name}' also changes {says}")
-    for i, message in reported.items():
-        yield Problem(("solutions", i), message)
+                yield Problem(("solutions", i), f"solution '{solution.name}' also changes {says}")
 
 
 def _find_altered(

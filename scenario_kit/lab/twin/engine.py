@@ -280,11 +280,7 @@ class Twin:
     def _collect(self, view: View, connected: Mapping[ProcessKey, int], now: float) -> dict[SeriesId, float]:
         """Collect the collector's series; none without a collector, and from zero after it was replaced."""
         collector = self._parameters.collector
-        alive = (
-            [p for p in self._process_table.of(collector.component) if p.ready_at <= now and not p.ended]
-            if collector
-            else []
-        )
+        alive = [p for p in self._process_table.of(collector.component) if p.serves(now)] if collector else []
         present = {p.key for p in alive}
         if not present:
             self._spans.flush_lost(now)
@@ -317,8 +313,7 @@ class Twin:
         return [
             process
             for process in self._process_table.of(component)
-            if process.ready_at <= now
-            and not process.ended
+            if process.serves(now)
             and process.listener(port) is not None
             and not self._network.wire(collector, process.pod, port).cut
         ]

@@ -193,6 +193,10 @@ class Process:
         """Return the listener on a port."""
         return next((entry for entry in self.listeners if entry.number == port), None)
 
+    def serves(self, now: float) -> bool:
+        """Return whether it has come up by now, and has not ended."""
+        return self.ready_at <= now and not self.ended
+
     def reports(self, service: str) -> bool:
         """Return whether spans with this service name reach the collector."""
         return self.others_export.get(service, self.exports)

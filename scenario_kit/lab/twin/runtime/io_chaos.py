@@ -67,7 +67,7 @@ class Disks:
             for file in {*volume.waits, *volume.demand}:
                 volume.waits[file] = compute_wait(volume.waits.get(file, 0.0), volume.demand.pop(file, 0.0) / dt, dt)
             volume.rounds = {file: (now / dt, 0) for file, (_, now) in volume.rounds.items()}
-            if model is None or process.ended or process.ready_at > end:
+            if model is None or not process.serves(end):
                 continue
             if model.disk.snapshots is not None:
                 self._snapshot(process, model.disk, model.disk.snapshots, end - dt, end, logs)

@@ -96,7 +96,7 @@ class Java:
         result: dict[SeriesId, float] = {}
         for process in processes:
             model = process.model.java if process.model is not None else None
-            if model is None or not model.collector or not process.exports or process.ready_at > now or process.ended:
+            if model is None or not model.collector or not process.exports or not process.serves(now):
                 continue
             count, took = model.collections + process.collections, model.collection_seconds
             labels = {

@@ -70,7 +70,7 @@ class Wait(NamedTuple):
         found = network.lookup(pod, self.host, self.port)
         for destination in found.destinations:
             target, listener = network.pod_at(destination.ip), network.listener(destination)
-            if target is None or listener is None or listener.ended or listener.ready_at > now:
+            if target is None or listener is None or not listener.serves(now):
                 continue
             if not network.wire(pod, target, destination.port, front=Destination(found.ip, self.port)).cut:
                 return True

@@ -49,7 +49,7 @@ class Probes:
     ) -> bool:
         """Return whether a probe of a running container succeeds without a timeout."""
         process = self._process_table.find(pod["metadata"]["uid"], container)
-        if process is None or process.ended or now < process.ready_at:
+        if process is None or not process.serves(now):
             return False
         if path is not None and path.startswith("exec:"):
             return not process.idle

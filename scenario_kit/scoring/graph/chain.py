@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from scenario_kit.scoring.entities.answer import SolverAnswer
 from scenario_kit.scoring.graph.components import contract, label_class, label_entity
 from scenario_kit.scoring.graph.propagation import list_class_edges, list_paths, order_nodes
 from scenario_kit.scoring.matching.matcher import TruthIndex
-from scenario_kit.scoring.metrics.precision_recall import compute_f1
-
-
-class ChainMatch(msgspec.Struct, frozen=True):
-    """Similarity of two paths, by their longest common subsequence."""
-
-    precision: float
-    recall: float
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean."""
-        return compute_f1(self.precision, self.recall)
+from scenario_kit.scoring.metrics.precision_recall import PrecisionRecall
 
 
 def order_answer(answer: SolverAnswer) -> list[str]:
@@ -47,13 +33,13 @@ def list_truth_paths(index: TruthIndex) -> list[list[str]]:
     return [contract([labels[id] for id in path]) for path in list_paths(index)]
 
 
-def match_chain(model: Sequence[str], paths: Iterable[Sequence[str]]) -> ChainMatch:
+def match_chain(model: Sequence[str], paths: Iterable[Sequence[str]]) -> PrecisionRecall:
     """Match a path with the ground truth's paths and return the best match by F1."""
-    best = ChainMatch(0.0, 0.0)
+    best = PrecisionRecall(0.0, 0.0)
     for path in paths:
         length = measure_common_subsequence(model, path)
         if model and path:
-            best = max(best, ChainMatch(length / len(model), length / len(path)), key=lambda each: each.f1)
+            best = max(best, PrecisionRecall(length / len(model), length / len(path)), key=lambda each: each.f1)
     return best
 
 

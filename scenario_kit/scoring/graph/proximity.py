@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from scenario_kit.scoring.graph.chain import list_truth_paths
 from scenario_kit.scoring.graph.components import label_class, label_entity
 from scenario_kit.scoring.graph.propagation import list_class_edges, measure_hops
 from scenario_kit.scoring.matching.matcher import MatchDecision, TruthIndex
 from scenario_kit.scoring.matching.policy import MatchPolicy
-from scenario_kit.scoring.metrics.precision_recall import compute_f1
+from scenario_kit.scoring.metrics.precision_recall import PrecisionRecall
 
 
-class SoftMatch(msgspec.Struct, frozen=True):
-    """Precision and recall with partial credit for near misses."""
-
-    precision: float
-    recall: float
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean."""
-        return compute_f1(self.precision, self.recall)
-
-
-def compute_proximity(hops: Sequence[int | None], of_roots: Sequence[int | None], length: float = 1.0) -> SoftMatch:
+def compute_proximity(
+    hops: Sequence[int | None], of_roots: Sequence[int | None], length: float = 1.0
+) -> PrecisionRecall:
     """Compute soft precision over claims and soft recall over roots: the mean of 1/(1 + hops/length), 0 where None.
 
     Args:
@@ -34,12 +22,12 @@ def compute_proximity(hops: Sequence[int | None], of_roots: Sequence[int | None]
         of_roots: hops of each root to the nearest claim; None if no claim is on the path.
         length: 1 for ``no_fp``; the length of the path for ``with_fp``.
     """
-    return SoftMatch(_average(hops, length), _average(of_roots, length))
+    return PrecisionRecall(_average(hops, length), _average(of_roots, length))
 
 
 def measure_proximity(
     index: TruthIndex, decisions: Sequence[MatchDecision], policy: MatchPolicy, *, by_length: bool = False
-) -> SoftMatch:
+) -> PrecisionRecall:
     """Measure the proximity of an answer; ``by_length`` divides hops by the length of the longest contracted path.
 
     As published, hops are between components, and a length is a number of components. Where the publication is silent,

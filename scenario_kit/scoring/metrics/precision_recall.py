@@ -38,6 +38,18 @@ class ClaimCounts(msgspec.Struct, frozen=True):
         return self.precision if self.right == self.roots else 0.0
 
 
+class PrecisionRecall(msgspec.Struct, frozen=True):
+    """Precision and recall that may give partial credit."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """Return the harmonic mean of precision and recall."""
+        return compute_f1(self.precision, self.recall)
+
+
 def compute_f1(precision: float, recall: float) -> float:
     """Compute the harmonic mean; 0 if both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

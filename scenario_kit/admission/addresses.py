@@ -44,6 +44,8 @@ def check_addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield from _check_webhooks(obj, bounds)
     elif kind == "Ingress":
         yield from _check_ingress(obj, bounds)
+    elif kind == "AuthorizationPolicy":
+        yield from _check_delegation(obj, bounds)
     elif kind == "PersistentVolume":
         claim = (obj.get("spec") or {}).get("claimRef") or {}
         if claim and claim.get("namespace") not in bounds.namespaces:
@@ -93,6 +95,15 @@ def _check_ingress(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             kind = str((backend["resource"] or {}).get("kind"))
             note = f"passes requests to an object of kind {kind}, which the controller interprets"
             yield Breach("SK237", (*keys, "resource"), kind, note, expected="a Service of the app")
+
+
+def _check_delegation(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check that a policy of the mesh decides itself, rather than ask a provider of the mesh's own configuration."""
+    spec: Mapping[str, Any] = obj.get("spec") or {}
+    if spec.get("action") == "CUSTOM" and not bounds.of_app:
+        name = (spec.get("provider") or {}).get("name")
+        note = f"sends requests to the provider '{name}' of the mesh, which is not the app's"
+        yield Breach("SK237", ("spec", "action"), "CUSTOM", note, expected="ALLOW | DENY | AUDIT")
 
 
 def _list_ingress_hosts(obj: Object) -> Iterator[tuple[Keys, str]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
-from scenario_kit.admission.hosts import collect_hosts, collect_registries
+from scenario_kit.admission.program_texts import collect_hosts, collect_registries
 from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
 from scenario_kit.model.identity_cache import cache_by_identity
 from scenario_kit.model.kubernetes.reference import resolve_homes, resolve_namespace
@@ -31,6 +31,7 @@ class AdmissionBounds:
             namespaces.
         declared: capabilities, exceptions and scope that the faults declare.
         of_app: whether the app itself is judged; its roles bound all others.
+        state: the objects after the judged change, if known; the source of what variables show.
     """
 
     app: App
@@ -40,6 +41,7 @@ class AdmissionBounds:
     declared: frozenset[str] = frozenset()
     of_app: bool = False
     ready: tuple[Object, ...] = ()
+    state: tuple[Object, ...] = ()
 
     @cached_property
     def homes(self) -> frozenset[str]:

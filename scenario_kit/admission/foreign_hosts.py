@@ -8,17 +8,9 @@ from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
-from scenario_kit.admission.hosts import (
-    LOOPBACK,
-    NOWHERE,
-    PRIVATE,
-    ReadText,
-    find_arguments,
-    is_within,
-    list_texts,
-    parse_registry,
-)
+from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_arguments, is_within, parse_registry
 from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
+from scenario_kit.admission.program_texts import ReadText, list_inputs, list_texts
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.ip_address import is_ip_address
 
@@ -36,8 +28,13 @@ def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Check the hosts that an object of a change names; the app itself is reviewed as a whole."""
     if bounds.of_app:
         return
-    for read in list_texts(obj):
+    if not obj["metadata"].get("namespace"):
+        obj = {**obj, "metadata": {**obj["metadata"], "namespace": bounds.namespace}}
+    state = [*(o for o in bounds.state or bounds.objects if not _is_same(o, obj)), obj]
+    for read in list_texts(obj, state):
         yield from _check_text(read, bounds)
+    if obj["kind"] in ("ConfigMap", "Secret"):
+        yield from _check_readers(obj, state, bounds)
     for keys, spec in find_pod_specs(obj):
         for i, server in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
             if not is_within(server, (*NOWHERE, *LOOPBACK, *PRIVATE)):
@@ -54,6 +51,19 @@ def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             if registry not in bounds.registries and not is_own_host(registry, bounds):
                 note = f"pulls an image from '{registry}', which is no registry of the app, nor a public one"
                 yield Breach("SK237", (*place, "image"), container["image"], note, expected=_REGISTRY)
+
+
+def _is_same(one: Object, other: Object) -> bool:
+    return bool(one["kind"] == other["kind"] and one["metadata"]["name"] == other["metadata"]["name"])
+
+
+def _check_readers(obj: Object, state: Sequence[Object], bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check what the variables of all pods show of a ConfigMap or a Secret."""
+    name = (obj["kind"], obj["metadata"]["name"])
+    for other in state:
+        for read in list_inputs(other, state):
+            if name in read.sources:
+                yield from _check_text(read._replace(keys=("data",)), bounds)
 
 
 def check_command(words: Sequence[str], bounds: AdmissionBounds) -> Iterator[Breach]:

@@ -14,6 +14,7 @@ from scenario_kit.admission.bounds import RBAC, AdmissionBounds, find_marks, fin
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.schema.writable import OWNED
 
 #: Domains whose keys are descriptive, or affect only the object's own pods.
 _DOMAINS: Final = frozenset(
@@ -37,6 +38,14 @@ _KEYS: Final = frozenset(
         "sidecar.istio.io/inject", "topology.kubernetes.io/region", "topology.kubernetes.io/zone",
         "traffic.sidecar.istio.io/excludeInboundPorts", "traffic.sidecar.istio.io/excludeOutboundPorts",
         "traffic.sidecar.istio.io/includeInboundPorts", "traffic.sidecar.istio.io/includeOutboundPorts",
+    }
+)  # fmt: skip
+#: Keys without a domain on which components of other namespaces act: Grafana and Loki load such ConfigMaps from every
+#: namespace, and pods with the last one get an identity of the cloud.
+_CONSUMED: Final = frozenset(
+    {
+        "grafana_alert", "grafana_dashboard", "grafana_datasource", "grafana_notifier", "grafana_plugin", "loki_rule",
+        "aadpodidbinding",
     }
 )  # fmt: skip
 #: Annotations copied into a shared proxy configuration; one word only, so that no directive can be injected.
@@ -84,19 +93,27 @@ def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionB
         yield Breach("SK220", keys, key, f"has '{key}', by which the kit recognises its own objects")
     elif obj["kind"] == "Namespace" and keys[:2] == ("metadata", "labels"):
         yield from _check_namespace_label(keys, key, value, bounds)
-    elif "." in domain and domain not in _DOMAINS and key not in _KEYS and key not in bounds.keys:
+    elif _is_foreign(key, domain) and key not in bounds.keys:
         cluster = domain.endswith(("kubernetes.io", "k8s.io")) or obj["kind"] == "ServiceAccount"
         if key.startswith(f"{RBAC}/aggregate-to-") or (bounds.of_app and not cluster):
             return  # covered by the rules on permissions; or the app's own, which is reviewed as a whole
         note = f"has the {str(keys[-2]).rstrip('s')} '{key}', on which a component of the cluster may act"
-        yield Breach("SK238", keys, key, note, expected="a key without a domain, or one that the app uses")
+        yield Breach("SK238", keys, key, note, expected="a descriptive key without a domain, or one that the app uses")
     elif domain == _NGINX and not bounds.of_app and not _PLAIN.fullmatch(value):
         note = f"has the {str(keys[-2]).rstrip('s')} '{key}' with a value that could inject nginx directives"
         yield Breach("SK238", keys, value, note, expected="one number, word or path, without spaces and ;{}")
 
 
+def _is_foreign(key: str, domain: str) -> bool:
+    """Return whether a component of the cluster may act on a key."""
+    return key in _CONSUMED or ("." in domain and domain not in _DOMAINS and key not in _KEYS)
+
+
 def _check_namespace_label(keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
-    if key.startswith(_SECURITY):
+    if key == OWNED[0] and value != OWNED[1]:
+        note = f"loses the label '{key}: {OWNED[1]}', by which the operator knows its namespaces"
+        yield Breach("SK220", keys, value, note, expected=OWNED[1])
+    elif key.startswith(_SECURITY):
         if key.endswith("-version") or value in _STANDARDS:
             yield Breach("SK202", keys, key, f"has the label '{key}: {value}'", "PodSecurity")
         else:

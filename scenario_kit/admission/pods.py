@@ -58,7 +58,9 @@ _CONTEXT: Final = frozenset(
     }
 )  # fmt: skip
 #: Resources that every node has; others are devices that a plugin of the node hands out.
-_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
+_RESOURCES: Final = re.compile(r"cpu|memory|ephemeral-storage|hugepages-[^/]*")
+#: Fields of a LimitRange by which the API server gives resources to containers that request none.
+_DEFAULTS: Final = ("default", "defaultRequest")
 #: Host directories in which a volume may have its own directory with a generated name.
 _FOLDERS: Final = ("/var/lib/", "/mnt/", "/srv/", "/data/")
 _GENERATED_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{GENERATED_SUFFIX}")
@@ -117,6 +119,10 @@ def check_privileges(obj: Object, *, of_app: bool = False) -> Iterator[Breach]:
         yield from _check_tokens(spec, keys)
     if obj["kind"] == "PersistentVolume":
         yield from _check_volume(obj, of_app=of_app)
+    if obj["kind"] == "LimitRange":
+        for i, limit in list_mappings((obj.get("spec") or {}).get("limits")):
+            for field in _DEFAULTS:
+                yield from _check_amounts(limit.get(field), ("spec", "limits", i, field), "gives each container")
 
 
 def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
@@ -144,11 +150,14 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
 def _check_resources(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
     """Check that a pod or container uses no devices of its node."""
     for bound in ("limits", "requests"):
-        amounts = (spec.get("resources") or {}).get(bound)
-        for name, amount in amounts.items() if isinstance(amounts, Mapping) else ():
-            if not str(name).startswith(_RESOURCES) and str(amount) != "0":
-                note = f"requests {amount} of `{name}`, devices of the cluster's nodes"
-                yield Breach("SK202", (*keys, "resources", bound, name), amount, note, CLUSTER, "cpu and memory")
+        yield from _check_amounts((spec.get("resources") or {}).get(bound), (*keys, "resources", bound), "requests")
+
+
+def _check_amounts(amounts: Any, keys: Keys, does: str) -> Iterator[Breach]:
+    for name, amount in amounts.items() if isinstance(amounts, Mapping) else ():
+        if not _RESOURCES.fullmatch(str(name)) and str(amount) != "0":
+            note = f"{does} {amount} of `{name}`, devices of the cluster's nodes"
+            yield Breach("SK202", (*keys, name), amount, note, CLUSTER, "cpu and memory")
 
 
 def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:

@@ -9,7 +9,8 @@ import pytest
 
 from scenario_kit.admission import derive_bounds
 from scenario_kit.admission.foreign_hosts import is_own_host
-from scenario_kit.admission.hosts import LOOPBACK, find_arguments, find_hosts, is_within, list_texts, parse_registry
+from scenario_kit.admission.hosts import LOOPBACK, find_arguments, find_hosts, is_within, parse_registry
+from scenario_kit.admission.program_texts import list_texts
 from scenario_kit.catalog import Catalog
 
 
@@ -55,6 +56,22 @@ from scenario_kit.catalog import Catalog
         ("  //console.log(order)", []),
         ("GET /api/v1/orders", []),
         ("text/html;q=0.9", []),
+        ("http://$ZONE.io/x", ["var-zone.io"]),
+        ("http://${ZONE:-evil.io}/x", ["evil.io"]),
+        ("http://${HOST:-cart}:8080/x", []),
+        ("http://$HOST:$PORT/x", []),
+        ("exec 3<>/dev/tcp/evil.io/443", ["evil.io"]),
+        ("cat < /dev/tcp/cart/8080", []),
+        ("TCP4:evil.io:443", ["evil.io"]),
+        ("OPENSSL-CONNECT:evil.io:443,verify=0", ["evil.io"]),
+        ("create_connection(('evil.io', 443))", ["evil.io"]),
+        ('new Socket("evil.io", 443)', ["evil.io"]),
+        ('InetAddress.getByName("evil.io")', ["evil.io"]),
+        ('["http.server.duration", 5]', []),
+        ('meter.record("http.requests", 1)', []),
+        ('new InetSocketAddress("evil.io", 443)', ["evil.io"]),
+        ('throw new java.net.ConnectException("refused")', []),
+        ("it costs $5.00: pay $1.5:80", []),
     ],
 )
 def test_hosts_of_a_text(text: str, hosts: list[str]) -> None:
@@ -71,6 +88,8 @@ def test_hosts_of_a_text(text: str, hosts: list[str]) -> None:
         ("cart:7070", []),
         (":8080", []),
         ("/var/run/app.sock", []),
+        ("xds:db.evil.io", ["db.evil.io"]),
+        ("redis:cart:6379", []),
         ("", []),
     ],
 )
@@ -162,6 +181,88 @@ def test_references_to_earlier_variables_are_expanded() -> None:
 
     assert [read.text for read in list_texts(pod(env=env))] == ["evil", "db.evil.io", "$(Y)"]
     assert [read.hosts for read in list_texts(pod(env=env))] == [[], ["db.evil.io"], []]
+
+
+@pytest.mark.parametrize(
+    ("words", "hosts"),
+    [
+        (["--upstream=http://db.$(ZONE)/"], ["db.evil.io"]),
+        (["wget http://db.${ZONE}/; wget http://$ZONE/"], ["db.evil.io", "evil.io"]),
+        (["http://$(HOME_ZONE)/"], []),
+    ],
+)
+def test_variables_in_arguments_are_expanded(words: list[str], hosts: list[str]) -> None:
+    found = list_texts(pod(env=[{"name": "ZONE", "value": "evil.io"}], args=words))
+
+    assert [host for read in found for host in read.hosts if read.keys[-2] == "args"] == hosts
+
+
+SETTINGS = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"zone": "evil.io"}}
+CREDENTIALS = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}, "data": {"zone": "ZXZpbC5pbw=="}}
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "sources"),
+    [
+        ({"configMapKeyRef": {"name": "settings", "key": "zone"}}, "evil.io", {("ConfigMap", "settings")}),
+        ({"secretKeyRef": {"name": "keys", "key": "zone"}}, "evil.io", {("Secret", "keys")}),
+        ({"fieldRef": {"fieldPath": "metadata.annotations['zone']"}}, "noted.io", set()),
+        ({"fieldRef": {"fieldPath": "metadata.labels['zone']"}}, "labelled.io", set()),
+        ({"fieldRef": {"fieldPath": "metadata.namespace"}}, "shop", set()),
+    ],
+)
+def test_variables_from_elsewhere_are_read(source: dict[str, Any], text: str, sources: set[tuple[str, str]]) -> None:
+    env = [{"name": "ZONE", "valueFrom": source}, {"name": "DB_HOST", "value": "db.$(ZONE)"}]
+    metadata = {
+        "name": "a",
+        "namespace": "shop",
+        "labels": {"zone": "labelled.io"},
+        "annotations": {"zone": "noted.io"},
+    }
+    first, second = list_texts({**pod(env=env), "metadata": metadata}, [SETTINGS, CREDENTIALS])
+
+    assert (first.keys[-1], first.text, first.sources) == ("valueFrom", text, sources)
+    assert (second.keys[-1], second.text, second.sources) == ("value", f"db.{text}", sources)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"configMapKeyRef": {"name": "settings", "key": "other"}},
+        {"configMapKeyRef": {"name": "other", "key": "zone"}},
+        {"fieldRef": {"fieldPath": "status.podIP"}},
+        {"fieldRef": "misshapen"},
+        {},
+        [],
+    ],
+)
+def test_variables_of_unknown_value_are_none(source: Any) -> None:
+    assert list(list_texts(pod(env=[{"name": "DB_HOST", "valueFrom": source}]), [SETTINGS])) == []
+
+
+@pytest.mark.parametrize(("prefix", "address"), [("DB_HOST_", False), ("", False)])
+def test_variables_of_a_whole_object_are_read(prefix: str, address: bool) -> None:
+    (read,) = list_texts(pod(envFrom=[{"prefix": prefix, "configMapRef": {"name": "settings"}}]), [SETTINGS])
+
+    assert (read.text, read.address, read.sources) == ("evil.io", address, {("ConfigMap", "settings")})
+
+
+def test_labels_in_a_volume_are_read() -> None:
+    items = [{"path": "zone", "fieldRef": {"fieldPath": "metadata.labels['zone']"}}]
+    spec = {
+        "containers": [{"name": "main"}],
+        "volumes": [{"name": "info", "projected": {"sources": [{"downwardAPI": {"items": items}}]}}],
+    }
+    obj = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "labels": {"zone": "http"}}, "spec": spec}
+
+    assert [read.text for read in list_texts(obj)] == ["http"]
+
+
+def test_variables_that_double_each_other_stay_short() -> None:
+    env = [{"name": "A0", "value": "a" * 100}]
+    env += [{"name": f"A{i}", "value": f"$(A{i - 1})$(A{i - 1})"} for i in range(1, 60)]
+
+    assert max(len(read.text) for read in list_texts(pod(env=env))) <= 100_000
 
 
 def test_commands_of_probes_and_hooks_are_read() -> None:

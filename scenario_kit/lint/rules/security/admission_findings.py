@@ -121,7 +121,7 @@ def _bound_steps(
     for i, step in split_steps(stage):
         existing += collect_created(step.changes)
         bounds = derive_bounds(stage.app, stage.app.namespace, base, known, allowed, ready=existing)
-        yield BoundedStep(step, bounds, i)
+        yield BoundedStep(step, replace(bounds, state=step.after), i)
 
 
 def _check_changes(case: Judged, bounded: BoundedStep) -> Iterator[LocatedBreach]:

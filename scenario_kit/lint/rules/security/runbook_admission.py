@@ -147,7 +147,7 @@ def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds
     for obj, breach in check_totals(stage.after, runbook.objects):
         yield format_reference(obj), breach
     for i, step in split_steps(stage, namespace=runbook.namespace):
-        now = _advance_bounds(bounds, part, i + 1)
+        now = dataclasses.replace(_advance_bounds(bounds, part, i + 1), state=step.after)
         for one in list_written_objects(step):
             for breach in find_breaches(one.object, one.was, now):
                 yield format_reference(one.object), breach

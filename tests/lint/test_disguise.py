@@ -28,6 +28,10 @@ _ANSWER = "Service/product-catalog targetPort"
         pytest.param(f"Pages fail. {codecs.encode('product catalog', 'rot13')}", id="rotated"),
         pytest.param(f"Pages fail. {' '.join(_ANSWER)}", id="letter by letter"),
         pytest.param("Pages fail. p-r-o-d-u-c-t c-a-t-a-l-o-g", id="letters and hyphens"),
+        pytest.param("Pages fail. Somebody noted nine, nine, nine, nine.", id="digits in words"),
+        pytest.param(
+            "Pages fail. Somebody noted 9\ufe0f\u20e39\ufe0f\u20e39\ufe0f\u20e39\ufe0f\u20e3.", id="pictures of keys"
+        ),
         pytest.param(
             "Pages fail. \u0421\u0435\u0440\u0432\u0438\u0441 \u0441\u043b\u043e\u043c\u0430\u043d.", id="Russian"
         ),
@@ -65,6 +69,8 @@ def test_unreadable_brief_is_a_warning(brief: str, tmp_path: Path) -> None:
         "Since v1.2.3-4567890abcdef customers of the Caf\u00e9 de la Gare cannot order. p95 is 900 \u03bcs.",
         "Our catalog service team says that all is well, but pages fail. C. A. R. T. was never answered.",
         "frontend: error rate 12 %. recommendation: error rate 40 %.",
+        "Nobody can check out since 10:45; support got 7,763 mails and 8282 calls. They say the delay is okay today.",
+        "1\ufe0f\u20e3 Pages fail. 2\ufe0f\u20e3 One, two orders in a hundred go through.",
     ],
 )
 def test_on_call_page_is_no_disguised_answer(brief: str, tmp_path: Path) -> None:
@@ -129,10 +135,45 @@ def test_encoded_answer_is_found() -> None:
         ("-.-. .- .-. -", ["cart"]),
         ("charlie alfa romeo tango", ["cart"]),
         ("xzig", ["cart"]),
+        ("(vsty)", ["cart"]),
     ],
 )
 def test_name_in_disguise_is_found(text: str, names: list[str]) -> None:
     assert list(find_disguised(text, ["cart"])) == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("surgxfw-fdwdorj", id="shifted by three"),
+        pytest.param("Pages of fdwdorj", id="one word of it"),
+        pytest.param("[tpfivy vsyspmh", id="keys to the right"),
+        pytest.param("call 7763828 22825 64", id="keys of a telephone"),
+        pytest.param("the prdct-ctlg", id="without vowels"),
+        pytest.param("a pro duct cata log", id="torn"),
+        pytest.param("Oductpray Atalogcay", id="Pig Latin"),
+        pytest.param("\u0183ol\u0250\u0287\u0250\u0254-\u0287\u0254npo\u0279d", id="upside down"),
+        pytest.param("peoPle heRe cOmplain anD wonder whUt beComes of iT.", id="capitals within words"),
+        pytest.param("Papa Romeo Oscar Delta Uniform Charlie Tango", id="half of it, spelled"),
+    ],
+)
+def test_name_of_several_words_in_disguise_is_found(text: str) -> None:
+    assert list(find_disguised(f"Pages fail. {text}", ["product-catalog"])) == ["product-catalog"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Nobody can check out, and the front end is slow.", "checkout"),
+        ("Nobody can check out, and the front end is slow.", "frontend"),
+        ("The product catalog and the product  catalogue are slow.", "product-catalog"),
+        ("The recommend ations are late.", "recommendation"),
+        ("Order 776382 of 08:22 and 2825 others are lost.", "product-catalog"),
+        ("Today they may say that the way is okay.", "way"),
+    ],
+)
+def test_prose_is_no_disguise(text: str, name: str) -> None:
+    assert list(find_disguised(text, [name])) == []
 
 
 @pytest.mark.parametrize(

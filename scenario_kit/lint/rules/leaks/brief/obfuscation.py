@@ -1,4 +1,4 @@
-"""Decode encodings and spellings that hide a name: base64, hexadecimal, Morse, reversed letters, initials.
+"""Decode encodings and spellings that hide a name: base64, hexadecimal, Morse, other letters, initials.
 
 No rule finds every disguise. These are simple to decode, and no page to an on-call engineer contains them.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
@@ -27,6 +27,29 @@ _FIGURES: Final = str.maketrans("013457@$", "oieastas")
 _MIRROR: Final = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 )
+_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
+#: Each letter moved by a number of places in the alphabet.
+_SHIFTS: Final = tuple(
+    str.maketrans(_ALPHABET + _ALPHABET.upper(), moved + moved.upper())
+    for moved in (_ALPHABET[n:] + _ALPHABET[:n] for n in range(1, len(_ALPHABET)))
+)
+_KEYBOARD: Final = ("qwertyuiop[", "asdfghjkl;'", "zxcvbnm,./")
+#: Each key for its neighbour, on either side.
+_NEIGHBOURS: Final = (
+    str.maketrans({right: left for row in _KEYBOARD for left, right in pairwise(row)}),
+    str.maketrans({left: right for row in _KEYBOARD for left, right in pairwise(row)}),
+)
+#: Letters that look like others upside down.
+_UPSIDE_DOWN: Final = str.maketrans(
+    "\u0250q\u0254p\u01dd\u025f\u0183\u0265\u1d09\u027e\u029e\u026fuodb\u0279\u0287n\u028c\u028d\u028e",
+    "abcdefghijkmnopqrtuvwy",
+)
+#: The keys of telephones.
+_KEYPAD: Final = str.maketrans(_ALPHABET, "22233344455566677778889999")
+_DIGITS: Final = re.compile(r"\d(?:[ -]?\d)+")
+_PIG_LATIN: Final = re.compile(r"[a-z]{3,}ay")
+_VOWELS: Final = re.compile(r"[aeiou]")
+_GAP: Final = r"[\s._\u00b7-]{0,2}"
 _READABLE: Final = re.compile(r"[\x20-\x7e\n\t]{5,}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _CODE: Final = dict(
@@ -50,6 +73,10 @@ _SPELLING: Final = {
 _MIN_LETTERS: Final = 4
 #: The same for the initials of words, of which there are many more.
 _MIN_INITIALS: Final = 6
+#: The same for one word of a name of several, whose disguise alone is a hint.
+_MIN_WORD: Final = 7
+#: Blanks within the words of a name: people write one in "check out" and "e-mail".
+_MIN_GAPS: Final = 2
 _NUMBERS: Final = re.compile(r"(?<![\d.])\d{1,3}(?:[ ,;-]{1,2}\d{1,3}){3,}(?!\d|\.\d)")
 
 
@@ -78,22 +105,74 @@ def find_disguised(text: str, names: Iterable[str]) -> Iterator[str]:
 
     An occurrence of the plain name is not a disguise, whatever digits, signs or entities are beside it.
     """
-    turned, unescaped = list(_turn_letters(text)), [t for t in _unescape(text) if t != text]
-    runs, words = [*_join_letters(text), *_take_initials(text)], " ".join(_WORD.findall(text.lower()))
-    initials = "".join(word[0] for word in _WORD.findall(text.lower()))
-    figures = list(_read_figures(text))
+    readings = _Readings(text)
     for name in names:
-        letters = "".join(split_name(name)).lower()
-        if len(letters) < _MIN_LETTERS:
-            continue
-        plain = count_name(text, name)
-        spelled = " ".join(_SPELLING.get(letter, letter) for letter in letters)
-        found = any(contains_name(reading, name) for reading in turned)
-        found = found or any(count_name(reading, name) > plain for reading in unescaped)
-        found = found or (len(letters) >= _MIN_INITIALS and letters in initials)
-        found = found or any(letters in run for run in figures) or _is_shifted(words.split(), letters)
-        if found or spelled in words or any(letters in run for run in runs):
+        words = split_name(name)
+        forms = (name, *(word for word in words if len(words) > 1 and len(word) >= _MIN_WORD))
+        if any(readings.contain(form) for form in forms):
             yield name
+
+
+class _Readings:
+    """What a text says once its disguises are undone."""
+
+    def __init__(self, text: str) -> None:
+        words = _WORD.findall(text.lower())
+        self._text = text
+        self._turned = list(_turn_letters(text))
+        self._unescaped = [t for t in _unescape(text) if t != text]
+        self._runs = [*_join_letters(text), *_take_initials(text), *_read_figures(text)]
+        self._words = " ".join(words)
+        self._initials = "".join(word[0] for word in words)
+        self._digits = [re.sub(r"\D", "", found.group()) for found in _DIGITS.finditer(text)]
+        self._moved = _undo_pig_latin(words)
+
+    def contain(self, name: str) -> bool:
+        """Return whether the name occurs in any disguise."""
+        words = [word.lower() for word in split_name(name)]
+        letters = "".join(words)
+        if len(letters) < _MIN_LETTERS:
+            return False
+        plain = count_name(self._text, name)
+        spelled = " ".join(_SPELLING.get(letter, letter) for letter in letters)
+        short = _VOWELS.sub("", name)
+        keys = letters.translate(_KEYPAD)
+        return (
+            any(contains_name(reading, name) for reading in self._turned)
+            or any(count_name(reading, name) > plain for reading in self._unescaped)
+            or spelled in self._words
+            or any(letters in run for run in self._runs)
+            or (len(letters) >= _MIN_INITIALS and letters in self._initials)
+            or (len(letters) >= _MIN_WORD and any(keys in run for run in self._digits))
+            or (len(short) >= _MIN_INITIALS - 1 and short != name and contains_name(self._text, short))
+            or set(words) <= self._moved
+            or _is_torn(self._text, words)
+        )
+
+
+def _undo_pig_latin(words: Iterable[str]) -> set[str]:
+    """Return the words that those in Pig Latin may stand for: their first consonants are at their end, before `ay`."""
+    found: set[str] = set()
+    for word in words:
+        if _PIG_LATIN.fullmatch(word):
+            stem = word[:-2]
+            found |= {stem[-n:] + stem[:-n] for n in range(1, 4)}
+    return found
+
+
+def _is_torn(text: str, words: Sequence[str]) -> bool:
+    """Return whether the words of a name occur with blanks where no word ends."""
+    letters = "".join(words)
+    if len(letters) < _MIN_INITIALS or letters not in "".join(filter(str.isalnum, text.lower())):
+        return False
+    ends = {len("".join(words[: i + 1])) for i in range(len(words))}
+    pattern = rf"(?<!\w){_GAP.join(map(re.escape, letters))}(?!\w)"
+    for found in re.finditer(pattern, text, re.IGNORECASE):
+        places = [i for i, character in enumerate(found.group()) if character.isalnum()]
+        gaps = [n for n, (one, other) in enumerate(pairwise(places), 1) if other - one > 1 and n not in ends]
+        if len(gaps) >= _MIN_GAPS:
+            return True
+    return False
 
 
 def _read_figures(text: str) -> Iterator[str]:
@@ -104,17 +183,14 @@ def _read_figures(text: str) -> Iterator[str]:
             yield "".join(chr(ord("a") + n - first) if first <= n < first + 26 else " " for n in numbers)
 
 
-def _is_shifted(words: Iterable[str], letters: str) -> bool:
-    """Return whether a word is a name with each letter moved by the same number of places in the alphabet."""
-    alike = (word for word in words if len(word) == len(letters) and word.isascii() and word != letters)
-    return any(len({(ord(a) - ord(b)) % 26 for a, b in zip(word, letters, strict=True)}) == 1 for word in alike)
-
-
 def _turn_letters(text: str) -> Iterator[str]:
-    """Yield the text reversed, in ROT13, in mirrored letters (atbash), and decoded from Morse."""
+    """Yield the text reversed, upside down, with other letters for all, and decoded from Morse."""
     yield text[::-1]
-    yield codecs.encode(text, "rot13")
+    if not text.isascii():
+        yield text[::-1].translate(_UPSIDE_DOWN)
     yield text.translate(_MIRROR)
+    yield from (text.translate(shift) for shift in _SHIFTS)
+    yield from (text.lower().translate(moved) for moved in _NEIGHBOURS)
     for found in _MORSE.finditer(text):
         signs = re.split(r"[ /|]+", found.group().replace("_", "-").replace("\u00b7", "."))
         yield "".join(_CODE.get(sign, " ") for sign in signs)

@@ -41,6 +41,8 @@ _ALPHABETS: Final = frozenset({"LATIN", "CYRILLIC", "GREEK"})
 #: Number of consecutive words that is no coincidence: in a text about the cause, and in one that also states symptoms.
 _FEW, _MANY = 4, 6
 _SHORTEST_VALUE: Final = 4
+_DIGITS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_DIGIT_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_DIGITS)})(?:[\s,-]+(?:{'|'.join(_DIGITS)}))+\b", re.IGNORECASE)
 #: Units of resources, which users do not see.
 _UNITS: Final = r"(?:[KMG]i?B?|mebibytes?|gibibytes?|m|millicores?|mcpu)"
 
@@ -73,8 +75,8 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
     yield from _find_quotations(case, text)
     yield from (quote(word) for word in _WORD.findall(text) if _has_mixed_alphabets(word))
     spec = case.scenario.spec
-    own = (case.scenario.name, *(use.name for use in spec.faults))
-    yield from (quote(name) for name in own if "-" in name and contains_word(text, name))
+    own = {case.scenario.name: "the scenario's name", **{use.name: "the name of a fault" for use in spec.faults}}
+    yield from (f"{quote(name)}, {what}" for name, what in own.items() if "-" in name and contains_word(text, name))
     yield from (quote(word) for word in (CANARY,) if word in text)
     yield from (quote(word) for word in dict.fromkeys(_VARIABLE.findall(text)) if word in _list_variables(case))
     components = {ref.name for ref in case.known}
@@ -123,9 +125,16 @@ def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str
     values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and not isinstance(v, bool)]
     telling = [value for value in values if len(value) >= _SHORTEST_VALUE and value not in components]
     yield from (value for value in telling if contains_word(text, value))
+    yield from (f"{value} in words" for value in telling if value in _read_digits(text))
     for value in values:
         if value.isdigit() and value in text and (found := re.search(rf"(?<![\w.,]){value} ?{_UNITS}(?!\w)", text)):
             yield found.group()
+
+
+def _read_digits(text: str) -> list[str]:
+    """Return the numbers that a text names digit by digit."""
+    runs = _DIGIT_WORDS.finditer(text)
+    return ["".join(str(_DIGITS.index(word)) for word in _WORD.findall(run.group().lower())) for run in runs]
 
 
 def _find_quotations(case: LintContext, text: str) -> Iterator[str]:

@@ -10,6 +10,8 @@ from typing import Final
 
 #: Minus signs outside of the Unicode category of dashes (Pd).
 _MINUS: Final = frozenset("\u2212\u00ad\u2043")
+#: What makes a digit the picture of a key.
+_KEYCAP: Final = re.compile("\ufe0f?\u20e3")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?:;\u2026])\s+|\n+")
 #: Separators within a name: ``product-catalog``, ``product_catalog``, ``product catalog``.
 _JOINT: Final = r"[\s._/\-]{0,2}"
@@ -31,8 +33,8 @@ _BLANKS: Final = re.compile(r"[^\S\n]{8,}|(?:[^\S\n]*\n){5,}")
 
 
 def normalize_text(text: str) -> str:
-    """Return the text as displayed: without zero-width characters, with standard letters and dashes."""
-    usual = unicodedata.normalize("NFKC", text)
+    """Return the text as displayed: without zero-width characters, with standard letters, digits and dashes."""
+    usual = _KEYCAP.sub("", unicodedata.normalize("NFKC", text))
     visible = (c for c in usual if unicodedata.category(c) != "Cf")
     return "".join("-" if unicodedata.category(c) == "Pd" or c in _MINUS else c for c in visible)
 

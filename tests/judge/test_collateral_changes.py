@@ -66,6 +66,10 @@ def set_env(obj):
     container(obj)["env"].append({"name": "MODE", "value": "fast"})
 
 
+def annotate_pods(**marks):
+    return lambda o: o["spec"]["template"]["metadata"].update(annotations=marks)
+
+
 BROKEN = [
     ("Service", "web", lambda o: o["spec"].update(selector={"app": "ad"}), "no longer selects"),
     ("Service", "web", lambda o: o["spec"]["selector"].update(tier="x"), "spec.selector.tier"),
@@ -83,6 +87,19 @@ BROKEN = [
     ("Deployment", "web", lambda o: container(o)["env"].append({"name": "OTEL_X", "value": "y"}), "env.OTEL_X"),
     ("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"]["labels"].update(app="web"), "also selects"),
     ("ConfigMap", "flags", lambda o: o.update(flags(slow="on")), "flag slow is true, its baseline is false"),
+    (
+        "Deployment", "web", annotate_pods(**{"prometheus.io/scrape": "false"}),
+        "the annotation prometheus.io/scrape is false, its baseline is gone",
+    ),
+    (
+        "Deployment", "ad",
+        annotate_pods(**{"resource.opentelemetry.io/service.name": "x"}),
+        "the annotation resource.opentelemetry.io/service.name is x",
+    ),
+    (
+        "Service", "web", lambda o: o["metadata"].update(annotations={"prometheus.io/port": "9"}),
+        "prometheus.io/port is 9",
+    ),
 ]  # fmt: skip
 FINE = [
     ("Deployment", "web", set_env),  # it has a part in the incident

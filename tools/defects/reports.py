@@ -34,6 +34,17 @@ def solution_that_ends_reports(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK434")
+def solution_that_takes_an_alerting_workload_out_of_sight(subject: Subject) -> Iterator[Defect]:
+    """A solution also annotates pods that alert, so that nobody scrapes them, or under another name."""
+    alerting = [o for o in subject.alerting if o.startswith("Deployment/") and o in subject.objects]
+    target = needs(alerting, "no Deployment alerts")[0]
+    for key, value in (("prometheus.io/scrape", "false"), ("resource.opentelemetry.io/service.name", "other")):
+        patch = {"spec": {"template": {"metadata": {"annotations": {key: value}}}}}
+        change = {"patch": {"target": target, "type": "Merge", "patch": patch}}
+        yield extend_solution(subject, change, f"annotates {target} with {key}")
+
+
+@kind("SK434")
 def solution_that_scales_the_collector_away(subject: Subject) -> Iterator[Defect]:
     """A solution also scales the collector of telemetry to zero."""
     target, _ = _collector(subject)

@@ -32,6 +32,10 @@ _MAX_CHARACTERS: Final = 60
 _RESTRICTING: Final = ("NetworkPolicy", "ResourceQuota", "LimitRange")
 #: Variables of the OpenTelemetry SDK: what it reports, as whom, and to whom. Without reports, alerts end.
 _TELEMETRY: Final = "OTEL_"
+#: Domains of annotations by which collectors and Prometheus choose what they read, and under which name.
+_OBSERVED: Final = ("prometheus.io/", "resource.opentelemetry.io/", "instrumentation.opentelemetry.io/")
+#: Where the metadata of an object and of its pods is.
+_METADATA: Final[tuple[Path, ...]] = (("metadata",), ("spec", "template", "metadata"))
 
 
 class Write(NamedTuple):
@@ -65,6 +69,7 @@ def find_alterations(
     for name, obj in former.items():
         if name in present and present[name] is not obj and name[0] not in _ENDING:
             problems += _find_differences(app, obj, present[name], spared.get(name, []), around=name in involved)
+            problems += _check_observed(obj, present[name], spared.get(name, []))
     return [*problems, *_check_selectors(former, present, spared), *_check_flags(app, former, present, written)]
 
 
@@ -96,12 +101,25 @@ def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Pa
             continue
         if not baseline and not _is_new(old, path):  # defaults and bookkeeping
             continue
+        if any(part.startswith(_OBSERVED) for part in path):
+            continue  # checked wherever they are, and whoever has them
         if any(part in _BOUNDED for part in path) or (load and "env" in path) or _is_flags(app, kind, name, path):
             continue
         if around and kind in WORKLOADS and path[:1] == ("spec",) and not _is_guarded(path):
             continue
         reported = "" if kind == "Secret" else f" is {_shorten(current)}, its baseline is {_shorten(baseline)}"
         yield f"{kind}/{name}: {'.'.join(path)}{reported or ' differs from its baseline'}"
+
+
+def _check_observed(before: Object, now: Object, spared: Collection[Path]) -> Iterator[str]:
+    """Report annotations by which telemetry is no longer read, or under another name, unless a fault wrote them."""
+    for place in _METADATA:
+        old, new = (get_at(obj, (*place, "annotations")) or {} for obj in (before, now))
+        for key in sorted({*old, *new}):
+            path = (*place, "annotations", key)
+            if key.startswith(_OBSERVED) and old.get(key) != new.get(key) and not any(meets(path, o) for o in spared):
+                says = f"is {_shorten(new.get(key))}, its baseline is {_shorten(old.get(key))}"
+                yield f"{'/'.join(_name(before))}: the annotation {key} {says}"
 
 
 def _is_guarded(path: Path) -> bool:

@@ -49,8 +49,12 @@ class Repository:
         return Path(found.decode().rstrip("\n"))
 
     def changes(self, base: str) -> list[FileChange]:
-        """Return the files that differ between ``base`` and HEAD; a renamed one is removed and added."""
-        out = self._git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "HEAD")
+        """Return the files that differ between ``base`` and HEAD; a renamed one is removed and added.
+
+        A `.gitmodules` file may ask Git to ignore submodules, which would hide them.
+        """
+        plain = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=none")
+        out = self._git("diff", "--raw", "-z", *plain, base, "HEAD")
         parts = out.decode(errors="surrogateescape").split("\0")
         found = []
         for reported, path in zip(parts[0::2], parts[1::2], strict=False):

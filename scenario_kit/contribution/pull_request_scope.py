@@ -11,7 +11,9 @@ from scenario_kit.model import Finding, Severity, Value
 
 SCENARIOS: Final = "catalog/scenarios/"
 #: Files of a scenario's folder that only the maintainers' machine writes, after the merge.
-_EVIDENCE: Final = re.compile(r"evidence\.json|evidence/.*", re.DOTALL)
+_EVIDENCE: Final = re.compile(r"evidence(?:\.json)?(?:/.*)?", re.DOTALL)
+#: Where the kit reads a scenario and its fault types.
+_DOCUMENTS: Final = re.compile(r"scenario\.yaml|faults/[^/]+/fault\.yaml")
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 #: Names that people or file systems take for those of the files that the kit reads.
 _RESERVED: Final = {
@@ -165,6 +167,9 @@ def _check_names(changes: Iterable[FileChange], folder: str) -> Iterator[Finding
         if other != name:
             message = f"{shown} and {_make_printable(other)} differ only in letter case"
             yield _build_finding("SK002", message, "names that differ in letters", "rename or remove one of them")
+        elif last in ("scenario.yaml", "fault.yaml") and not _DOCUMENTS.fullmatch(name):
+            message, expected = f"{shown} is where no {last} is read", "scenario.yaml, and faults/<name>/fault.yaml"
+            yield _build_finding("SK002", message, expected, "move or remove it")
         elif meant != last:
             yield _build_finding("SK002", f"{shown} is easily taken for {meant}", meant, "rename or remove it")
         elif _fold(last).startswith(".git"):
@@ -183,8 +188,13 @@ def _check_evidence(changes: Iterable[FileChange], folder: str, *, removed: bool
             "restore this file from the base",
         )
         for c in changes
-        if _EVIDENCE.fullmatch(c.path.removeprefix(folder)) and not (removed and c.status == "D")
+        if _is_evidence(c.path.removeprefix(folder)) and not (removed and c.status == "D")
     ]
+
+
+def _is_evidence(name: str) -> bool:
+    """Return whether a name is one of evidence, or differs from its folder's in letter case."""
+    return bool(_EVIDENCE.fullmatch(name) or _fold(name).startswith(("evidence/", "evidence.json/")))
 
 
 def _build_finding(code: str, message: str, expected: str, fix: str) -> Finding:

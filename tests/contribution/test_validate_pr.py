@@ -127,6 +127,19 @@ def test_symlink_out_of_the_folder_is_refused(checkout):
     assert "symbolic link" in summary
 
 
+def test_submodule_that_git_is_asked_to_ignore_is_refused(checkout):
+    path = f"catalog/scenarios/{NAME}/notes"
+    git(checkout, "checkout", "-q", "main")
+    (checkout / ".gitmodules").write_text(f'[submodule "notes"]\n\tpath = {path}\n\turl = ../notes\n\tignore = all\n')
+    commit(checkout, "Ignore")
+    git(checkout, "checkout", "-q", "-B", "change")
+    git(checkout, "update-index", "--add", "--cacheinfo", f"160000,{git(checkout, 'rev-parse', 'HEAD').strip()},{path}")
+    git(checkout, "commit", "-q", "--signoff", "-m", "Add notes")
+    code, summary = validate(checkout)
+    assert code == 1
+    assert f"{path} is a submodule" in summary
+
+
 def test_commit_without_sign_off_is_refused(checkout):
     edit(scenario(checkout), "  title: ", "  title: Once more, ")
     commit(checkout, "Say more", sign=False)

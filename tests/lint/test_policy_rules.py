@@ -243,6 +243,7 @@ def test_program_file_next_to_scenario_is_reported(name: str, tmp_path: Path) ->
         ("data.bin", b"a\0b", ["'data.bin' is no text"]),
         ("notes.md", b"a" * ((1 << 20) + 1), ["'notes.md' has more than 1024 KiB"]),
         ("graph.png", b"\x89PNG\0", []),
+        ("graph.png", b"\x89PNG\0" * (1 << 18), ["'graph.png' has more than 1024 KiB"]),
         ("notes.md", "Hütte".encode(), []),
     ],
 )

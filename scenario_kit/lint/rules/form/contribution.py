@@ -75,11 +75,11 @@ def _describe_unreviewable(path: Path) -> str:
     """Describe why a person cannot review a file: it is a program, too large, or no text; empty if one can."""
     if _is_code(path):
         return f"'{path.name}' is a program"
-    if path.suffix.lower() in _PICTURES:
-        return ""
     try:
         if path.stat().st_size > _MAX_BYTES:
             return f"'{path.name}' has more than {_MAX_BYTES >> 10} KiB"
+        if path.suffix.lower() in _PICTURES:
+            return ""
         return "" if b"\0" not in path.read_bytes() else f"'{path.name}' is no text"
     except OSError:
         return ""

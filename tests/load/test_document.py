@@ -29,6 +29,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: 1\nb: \x01", 2, 4, r"U\+0001"),
         ("# a\x85b: 1\na: 1", 1, 4, r"U\+0085 is not allowed: readers"),
         ("a: 1 # \u202eb", 1, 8, r"U\+202E is not allowed: readers"),
+        ("a: 1\r\n# b\rc: 1\n", 2, 4, r"U\+000D is not allowed: readers"),
     ],
     ids=[
         "syntax",
@@ -43,6 +44,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         "control character",
         "unshown line break",
         "reversed text",
+        "line break within a line",
     ],
 )
 def test_refused(text: str, line: int, column: int, message: str) -> None:

@@ -32,6 +32,8 @@ from scenario_kit.load.yaml.document import parse
         ("a: *.failed\n", (1, 4), "cannot begin with `*`", 'write "*.failed"'),
         ("a: *b\n", (1, 4), "undefined alias 'b'", 'write "*b"'),
         ('a: "\\q"\n', (1, 5), "`\\q` is not an escape sequence in double quotes", "single quotes"),
+        ('a: "\\uD83D\\uDE00"\n', (1, 5), "`\\uD83D` is the code of no character", "pairs of codes"),
+        ('a: "x\\U00110000"\n', (1, 6), "`\\U00110000` is the code of no character", "pairs of codes"),
         ("a: {{ x }}/b\n", (1, 4), "`{{` opens two mappings", '"{{ x }}"'),
         ("a: b\n  c: d\n", (2, 3), "`c` is indented deeper than `a` in line 1, which already has a value", "like its"),
         ("m:\n  a: b\n c: d\n", (3, 2), "this line is indented by 1, but no line above is (0, 2)", "indent it by"),

@@ -51,7 +51,7 @@ _WORDS: dict[str, Any] = {
 }  # fmt: skip
 _MARK = "\ufeff"
 #: Line breaks that editors do not show, and characters that reverse the text beside them (Unicode TR 36, 2.6; TR 55).
-_UNSHOWN = re.compile("[\x85\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_UNSHOWN = re.compile("[\x85\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 _INTEGER = re.compile(r"[-+]?[0-9]+$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
 
@@ -233,7 +233,8 @@ def _read_nodes(text: str, path: str, most: int) -> list[yaml.Node]:
     if _MARK in text:  # libyaml would skip it at the start, and positions would be off by one
         _refuse_character(path, text, _MARK)
     if (unshown := _UNSHOWN.search(text)) is not None:
-        _refuse_character(path, text, unshown.group(), "not allowed: readers of the file see another text")
+        reason = "not allowed: readers of the file see another text"
+        _refuse_character(path, text, unshown.group(), reason, unshown.start())
     try:
         return list(islice(_compose_nodes(text), most))
     except Unbounded as error:
@@ -266,8 +267,10 @@ def _compose_nodes(text: str) -> Iterator[yaml.Node]:
     return Composer(LOADER(text), BOUNDS, mark_undecided).documents()
 
 
-def _refuse_character(path: str, text: str, character: str, reason: str = "not allowed") -> NoReturn:
-    index = max(0, text.find(character))
+def _refuse_character(
+    path: str, text: str, character: str, reason: str = "not allowed", at: int | None = None
+) -> NoReturn:
+    index = max(0, text.find(character)) if at is None else at
     where = (text.count("\n", 0, index), index - text.rfind("\n", 0, index) - 1)
     _refuse(path, where, f"the file is not YAML: character U+{ord(character):04X} is {reason}", "remove it")
 

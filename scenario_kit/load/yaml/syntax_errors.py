@@ -31,6 +31,8 @@ _FIELD: Final = re.compile(
     r"""\s*(?:- +)*(?P<key>"[^"]*"|'[^']*'|[^\s#'"{\[&*!|>%@`][^#]*?):(?P<gap>\s+|$)(?P<value>.*)"""
 )
 _UNSPACED: Final = re.compile(r"\s*(?:- +)*(?P<key>[A-Za-z][\w.-]*):(?P<value>[^\s:/].*)")
+#: A code of Unicode as YAML writes it.
+_UNICODE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})")
 _GENERIC: Final = "correct the YAML at this place"
 
 
@@ -146,6 +148,9 @@ def _explain_escape(lines: list[str], error: ParseError) -> SyntaxCause | None:
     if "escape" not in error.problem:
         return None
     line, at = _get_line(lines, error.at[0]), error.at
+    if code := _UNICODE.match(line, max(at[1] - 2, 0)):
+        fix = "write the character itself, or its own code: YAML has no pairs of codes as JSON has them"
+        return SyntaxCause((at[0], code.start()), f"`{code[0]}` is the code of no character", fix)
     written = line[at[1] : at[1] + 2] if _get_char(lines, at) == "\\" else "\\" + _get_char(lines, at)
     fix = "use single quotes, where a backslash is literal, or double the backslash"
     return SyntaxCause(at, f"`{written}` is not an escape sequence in double quotes", fix)

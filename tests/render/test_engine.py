@@ -11,6 +11,7 @@ VARIABLES = {
     "items": [{"a": 1}, {"a": 2}],
     "flag": True,
     "nothing": None,
+    "endless": "inf",
     "deep": {"x": {"y": "z"}},
 }
 
@@ -76,6 +77,10 @@ def test_results_are_copies_of_their_sources():
         "{{ n + name }}",
         "{{ open('/etc/passwd') }}",
         "{{ range }}",
+        "{{ 1e999 }}",
+        "{{ 'nan' | float }}",
+        "{{ (name ~ '')[:0] ~ 'inf' | float }}",
+        "{{ endless | float }}",
     ],
 )
 def test_unsafe_template_is_refused(text):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
+from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from jinja2 import Template, Undefined, nodes
@@ -180,6 +181,8 @@ def copy_plain(value: Any) -> Any:
     Raises:
         AuthoringError: a type has no JSON form.
     """
+    if isinstance(value, float) and not isfinite(value):
+        raise build_error("SK123", f"an expression yields {value}, which has no JSON form", fix="yield a finite number")
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):

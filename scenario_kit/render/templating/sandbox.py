@@ -21,6 +21,7 @@ MAX_RANGE: Final = 1_000
 FAILURES: Final = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError, SyntaxError,
     AssertionError, MemoryError,
+    NameError,  # a constant that is infinite, which Jinja writes into its code as `inf`
 )  # fmt: skip
 #: Allowed attributes of built-in types; others create values of any size or escape the sandbox.
 _OF_TEXT: Final = frozenset(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
@@ -15,6 +16,8 @@ from scenario_kit.render.simulation.request_paths import trace_traffic
 
 #: The matcher of rules about failed requests.
 _FAILED: Final = 'status_code="STATUS_CODE_ERROR"'
+#: The end of rules about missing requests.
+_SILENCE: Final = re.compile(r"==\s*0\s*$")
 #: Roles of components with user requests and request telemetry.
 _SERVING: Final = ("App", "Entry")
 
@@ -37,10 +40,12 @@ def predict_alerts(
         if rule is None or rule.entity is None:
             continue
         for place in _find_places(symptom.entity, fault, app, component, rule):
-            # One MustFire alert is enough for a draft; a trial finds the others.
-            must = not any(a.alert_class == "MustFire" for a in found.values())
-            expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", entity=place)
-            found.setdefault((rule.name, place), expected)
+            starved = _FAILED in rule.expr and component is not None and _is_starved(place, fault, app, component)
+            for shown in (*(_list_silence_rules(rules) if starved else ()), rule):
+                # One MustFire alert is enough for a draft; a trial finds the others.
+                must = not any(a.alert_class == "MustFire" for a in found.values()) and not (starved and shown is rule)
+                new = AlertExpectation(name=shown.name, alert_class="MustFire" if must else "MayFire", entity=place)
+                found.setdefault((shown.name, place), new)
     # A serving component would show the fault itself; one without user traffic does not show it anywhere.
     serving = (
         component is not None and component.role in _SERVING and component.name not in list_without_error_status(app)
@@ -191,6 +196,31 @@ def _find_places(
     elif kind != "Pod":
         found = [c for c in found if c.workload.kind == kind]
     return [c.workload for c in found]
+
+
+def _is_starved(place: Reference, fault: Fault, app: App, component: Component) -> bool:
+    """Return whether a workload only serves records, which no longer reach it: it falls silent, and reports no errors.
+
+    Either its broker is hit, or the fault cuts what the workload itself sends.
+    """
+    name = next((c.name for c in app.components if c.workload == place), "")
+    if _list_asking(name, app) or not any(name in app.consumers(queue) for queue in _list_queues(app)):
+        return False
+    made = [change.operation.manifest or {} for change in fault.changes]
+    cut = any(m.get("kind") == "NetworkPolicy" and "Egress" in m["spec"].get("policyTypes", ()) for m in made)
+    return name in app.consumers(component.name) or (component.name == name and cut)
+
+
+def _list_asking(name: str, app: App) -> list[str]:
+    """List the components that call one, under user traffic if that is known."""
+    known = trace_traffic(app)
+    calls = {(call.caller, call.callee) for call in app.calls} if known is None else known.calls
+    return [caller for caller, callee in sorted(calls) if callee == name]
+
+
+def _list_silence_rules(rules: Mapping[str, AlertRule]) -> list[AlertRule]:
+    """List the rules about components without requests."""
+    return [r for r in rules.values() if r.entity and r.entity.kind == "Component" and _SILENCE.search(r.expr)]
 
 
 def _serves(app: App, name: str) -> bool:

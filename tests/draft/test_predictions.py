@@ -29,6 +29,9 @@ CATALOG = Untried()
         ("otel-demo", "pod-failure", "Deployment/email", ["NoRequestsReceived on Deployment/email"]),
         ("otel-demo", "network-delay", "Deployment/email", ["HighRequestLatency on Deployment/checkout"]),
         ("otel-demo", "pod-failure", "Deployment/valkey-cart", ["HighRequestErrorRate on Deployment/cart"]),
+        # Who only reads records falls silent where none arrives.
+        ("otel-demo", "network-policy-deny-egress", "Deployment/fraud-detection",
+         ["NoRequestsReceived on Deployment/fraud-detection", "HighRequestErrorRate on Deployment/fraud-detection"]),
         # Nobody asks this store while its cache is warm.
         ("hotel-reservation", "cpu-limit-too-low", "Deployment/mongodb-rate", []),
         ("hotel-reservation", "cpu-limit-too-low", "Deployment/rate",

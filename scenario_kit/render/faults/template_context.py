@@ -244,9 +244,11 @@ class Scope:
             if name in ("", each["name"]):
                 return each
         names = [c["name"] for c in containers]
+        before = name in [c["name"] for c in owner["spec"]["template"]["spec"].get("initContainers") or ()]
+        what = f"runs '{name}' as an init container, which it cannot hit" if before else f"has no container '{name}'"
         raise build_error(
             "SK120",
-            f"fault '{self.fault}': {owner['kind']}/{owner['metadata']['name']} has no container '{name}'",
+            f"fault '{self.fault}': {owner['kind']}/{owner['metadata']['name']} {what}",
             expected=" | ".join(names),
             fix=did_you_mean(name, names),
         )

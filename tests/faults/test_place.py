@@ -209,7 +209,7 @@ def test_all_readers_but_one_are_restarted():
         ("storage-provisioner-outage", CART, {}, "provides no volumes"),
         ("volume-full", CART, {}, "mounts no claim"),
         ("env-var-missing", (SHOP, "Deployment/ad"), {}, "no variable of the target holds an address"),
-        ("env-var-missing", CART, {"name": "ABSENT"}, "no item with name 'ABSENT'"),
+        ("env-var-missing", CART, {"name": "ABSENT"}, "no environment variable 'ABSENT'"),
         ("env-var-shadowed", CART, {"name": "VALKEY_ADDR", "value": "valkey-cart:6379"}, "the value of the first one"),
         ("configmap-deleted", (SHOP, "ConfigMap/otel-collector-agent"), {}, "nothing could be proven"),
         ("configmap-deleted", FLAGS, {"workload": "Deployment/cart"}, "does not read it"),

@@ -42,12 +42,15 @@ class ContainerEnv(dict[str, Any]):
 
     def __init__(self, entries: Sequence[Mapping[str, Any]]) -> None:
         super().__init__({entry["name"]: entry for entry in entries})
-        self._entries = entries
 
     def __missing__(self, name: str) -> NoReturn:
         """Reject an unknown variable."""
-        index_of(self._entries, "name", name)
-        raise KeyError(name)
+        raise build_error(
+            "SK120",
+            f"the container has no environment variable {name!r}",
+            expected=" | ".join(self) or "a container with variables",
+            fix=did_you_mean(name, list(self)),
+        )
 
 
 def index_of(items: Sequence[Mapping[str, Any]], key: str, value: object) -> int:

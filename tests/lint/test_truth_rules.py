@@ -14,6 +14,7 @@ import yaml
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
+from scenario_kit.lint.rules.faults.change_selectors import find_wrong_targets
 from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Change, Finding, Object
@@ -612,3 +613,22 @@ def test_fault_affects_target_and_callers(end: str, codes: list[str], tmp_path: 
 
     found_ = lint_scenario(scenario(lead, tmp_path, build_local_fault()))
     assert [f.code for f in found_ if f.code == "SK125"] == codes
+
+
+@pytest.mark.parametrize(
+    ("kind", "on_node", "messages"),
+    [
+        ("NetworkChaos", True, ["pods of Deployment/cart, which use the network of their node"]),
+        ("NetworkChaos", False, []),
+        ("PodChaos", True, []),
+    ],
+)  # fmt: skip
+def test_network_of_a_node_is_no_target_of_network_chaos(kind: str, on_node: bool, messages: list[str]) -> None:
+    hosted = copy.deepcopy(list(objects()))
+    cart = next(o for o in hosted if (o["kind"], o["metadata"]["name"]) == ("Deployment", "cart"))
+    cart["spec"]["template"]["spec"]["hostNetwork"] = on_node
+    selector = {"labelSelectors": {"opentelemetry.io/name": "cart"}}
+
+    found = find_wrong_targets(hosted, kind, {"mode": "all", "selector": selector}, APP, None)
+
+    assert [message.partition(" selects ")[2] for message, _, _ in found] == messages

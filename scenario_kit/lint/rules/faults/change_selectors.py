@@ -80,16 +80,17 @@ def _check_change(
         return
     kind, spec = str(manifest.get("kind", "")), manifest.get("spec") or {}
     if change.operation.experiment:
-        yield from _check_experiment(objects, kind, get_experiment(manifest).spec, app, aim)
+        yield from find_wrong_targets(objects, kind, get_experiment(manifest).spec, app, aim)
     elif kind in ("NetworkPolicy", "PodDisruptionBudget") and _is_at_home(manifest["metadata"].get("namespace"), app):
         selector = spec.get("podSelector" if kind == "NetworkPolicy" else "selector") or {}
         if selector and not _find_selected(objects, selector, app):
             yield f"the {kind} selects no pod", _format_requirements(selector), "labels of pods of the app"
 
 
-def _check_experiment(
+def find_wrong_targets(
     objects: Sequence[Object], kind: str, spec: Mapping[str, Any], app: App, aim: set[Reference] | None
 ) -> Iterator[tuple[str, str, str]]:
+    """Yield message, observed and expected for each selector of an experiment that has no pods, or wrong ones."""
     peers = spec.get("target")
     ends = [("the target of the ", peers.get("selector"))] if isinstance(peers, Mapping) else []
     for of, selector in [("the ", spec.get("selector")), *ends]:
@@ -108,8 +109,14 @@ def _check_experiment(
             if lost and "{{" not in lost[0]:
                 yield f"{of}{kind} names a pod that the app does not have", lost[0], "a pod of the app"
             continue
-        found = {pod.of for pod in pods if query._replace(nodes=(), node_labels={}).selects(pod.object)}
-        if not found:
+        chosen = [pod for pod in pods if query._replace(nodes=(), node_labels={}).selects(pod.object)]
+        found = {pod.of for pod in chosen}
+        on_node = sorted({str(pod.of) for pod in chosen if pod.object["spec"].get("hostNetwork")})
+        if kind == "NetworkChaos" and on_node:
+            # The manager refuses such pods, and the object resists its deletion.
+            message = f"{of}{kind} selects pods of {', '.join(on_node)}, which use the network of their node"
+            yield message, "hostNetwork: true", "pods with a network of their own"
+        elif not found:
             yield f"{of}{kind} selects no pod", _format_selector(selector), "labels of the app's pods"
         elif of == "the " and aim and not found <= aim and _is_judged(selector):
             others = ", ".join(sorted(str(ref) for ref in found - aim)[:3])

@@ -165,6 +165,13 @@ CHECKS = {
 }  # fmt: skip
 
 
+def test_pods_that_are_not_ready_are_more_than_a_rollout(make):
+    check = {"podsReady": {"atMost": 0}, "withinSeconds": 9, "describe": "x"}
+    query = make(CHAOS, effect=[check]).effect[0].query
+    assert query.expr.startswith("max_over_time((sum(kube_pod_status_ready{")
+    assert query.expr.endswith("))[90s:15s])")
+
+
 @pytest.mark.parametrize("name", sorted(EFFECT_CHECKS))
 def test_named_checks_are_plain_checks_when_rendered(make, name):
     parameters, part = CHECKS[name]

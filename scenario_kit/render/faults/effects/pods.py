@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from scenario_kit.model import Object
 from scenario_kit.model.authored.effect_check import (
@@ -16,6 +17,9 @@ from scenario_kit.model.authored.effect_check import (
 from scenario_kit.render.faults.effects.subject import EffectSubject
 from scenario_kit.render.faults.target_lookups import match_pods
 from scenario_kit.render.templating.authoring_error import build_error
+
+#: Within this window pods that start would have become ready.
+_LONGER_THAN_A_START: Final = "[90s:15s]"
 
 
 def build_pods_pending(check: PodsPending, subject: EffectSubject) -> Object:
@@ -31,6 +35,9 @@ def build_pods_ready(check: PodsReady, subject: EffectSubject) -> Object:
     expr += " or vector(0)" if check.count_missing else ""
     if check.at_least is not None:
         return _query(expr, check.at_least)
+    if not check.count_missing:
+        # No pod is ready in the middle of a rollout either. Those that may be missing come and go: they need no window.
+        expr = f"max_over_time(({expr}){_LONGER_THAN_A_START})"
     return {"query": {"expr": expr, "is": "AtMost" if check.at_most else "Equal", "value": check.at_most}}
 
 

@@ -104,6 +104,15 @@ def test_process_marker_is_visible_from_start(tmp_path: Path) -> None:
         bare.kill()
 
 
+def test_processes_of_a_lab_in_a_pod_do_not_see_the_cluster_of_the_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy")
+    built = procfs.build_environment("/labs/a", {"GOGC": "75"})
+    assert not [name for name in built if name.startswith("KUBERNETES_SERVICE")]
+    assert (built["HTTPS_PROXY"], built["GOGC"], built[procfs.MARKER]) == ("http://proxy", "75", "/labs/a")
+
+
 def test_only_marked_processes_count_as_alive(tmp_path: Path) -> None:
     here = state()
     command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]

@@ -6,7 +6,6 @@ stall of etcd would end. KWOK's own controller is a separate component, see ``no
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -189,7 +188,7 @@ def log_path(state: LabState, component: str) -> Path:
 
 def _run_kwokctl(state: LabState, binaries: Mapping[str, Path], arguments: list[str]) -> None:
     folder = Path(state.folder)
-    environment = {**os.environ, **procfs.make_marker(state.folder), "KWOK_WORKDIR": str(folder / "kwok")}
+    environment = procfs.build_environment(state.folder, {"KWOK_WORKDIR": str(folder / "kwok")})
     command = [str(binaries["kwokctl"]), "--name", state.name, *arguments]
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     log = folder / "logs" / "kwokctl.log"

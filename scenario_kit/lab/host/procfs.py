@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 MARKER = "SCENARIO_KIT_LAB_FOLDER"
+#: Tell a program in a pod which cluster it belongs to: components of a lab in a pod would join that one.
+_SURROUNDING_CLUSTER = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _STARTING_SECONDS = 1.0
 
@@ -19,6 +21,12 @@ _STARTING_SECONDS = 1.0
 def make_marker(folder: str) -> dict[str, str]:
     """Return the environment variable that marks a process as part of the lab in ``folder``."""
     return {MARKER: folder}
+
+
+def build_environment(folder: str, own: Mapping[str, str]) -> dict[str, str]:
+    """Build the environment of a process of the lab in ``folder``: this one's, and the process's ``own`` variables."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _SURROUNDING_CLUSTER}
+    return {**inherited, **own, **make_marker(folder)}
 
 
 def has_marker(pid: int, mark: dict[str, str]) -> bool:

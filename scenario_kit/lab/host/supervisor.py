@@ -46,14 +46,13 @@ def start(spec: Spec, part: ProcessState, folder: str) -> ProcessState:
     """
     log = Path(part.log)
     log.parent.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, **spec.environment, **procfs.make_marker(folder)}
     with log.open("ab") as output:
         try:
             process = subprocess.Popen(
                 [spec.shown_as or str(spec.program), *spec.arguments],
                 executable=spec.program,
                 cwd=folder,
-                env=environment,
+                env=procfs.build_environment(folder, spec.environment),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -5,12 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.authoring.twin_findings import check_files
 from scenario_kit.lab.twin.definition_checks import find_mistakes
 from scenario_kit.lab.twin.dry_run import Miss, find_misses
+from scenario_kit.model import CallEdge
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 from tests.lab.twin import tiny
@@ -279,7 +281,11 @@ def test_topics_belong_to_existing_queues(topic: str, consumer: Document, messag
     twin["components"]["api"]["operations"]["Job"] = {"ownMs": 1}
     known = {"queue": "box", "topic": "jobs", "group": "api", "operation": "Job"}
     twin["components"]["api"]["consumers"] = [{**known, **consumer}]
-    reported = find_mistakes(tiny.app(**twin))
+    made = tiny.app(**twin)
+    roles = {"box": "Queue"}
+    components = tuple(msgspec.structs.replace(c, role=roles.get(c.name, c.role)) for c in made.components)
+    taken = CallEdge(caller="api", callee="box", mode="Async")
+    reported = find_mistakes(msgspec.structs.replace(made, components=components, calls=(*made.calls, taken)))
     assert [m.text for m in reported] == ([message] if message else [])
     assert all(m.place[:4] == ("components", "api", "consumers", 0) for m in reported if consumer)
 

@@ -267,7 +267,7 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
             template, ordinals = obj, (0,)
         else:
             continue
-        for ordinal in ordinals or (0,):
+        for ordinal in ordinals or (list_ordinals(obj).start,):  # without replicas, its next pod
             pods.append(_build_pod(obj, template, home, ordinal, len(pods)))
             put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
     for number, service in enumerate([o for h in homes.values() for o in h.get("Service", {}).values()]):

@@ -66,12 +66,13 @@ class TwinConstants(Value, frozen=True, kw_only=True):
     first_dial_seconds: Annotated[
         float,
         describe(
-            "How long an attempt to connect hangs that begins during a partition.",
+            "How long an attempt of a gRPC channel to connect hangs that begins during a partition; 0 for as long as "
+            "the client library of the caller's language waits.",
             unit=SECONDS,
             group="Connections",
             ge=0,
         ),
-    ] = 20.0
+    ] = 0.0
     tcp_timeout_seconds: Annotated[
         float,
         describe(

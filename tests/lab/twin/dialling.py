@@ -115,9 +115,9 @@ class Surroundings:
         self.behind.append(one)
 
     def cut(self, *, whole: bool = True) -> None:
-        """All packets of the caller are lost, or pass again."""
-        uid = self.caller.key.pod_uid
-        self.effects = (NetworkEffect(pod_uid=uid, direction="OUTPUT", drop=True),) if whole else ()
+        """All packets of the caller to the callee are lost, or pass again."""
+        uid, peers = self.caller.key.pod_uid, (ADDRESS, *(p.ip for p in self.behind))
+        self.effects = (NetworkEffect(pod_uid=uid, direction="OUTPUT", drop=True, peers=peers),) if whole else ()
 
 
 def _running(one: dict[str, Any]) -> dict[str, Any]:
@@ -132,4 +132,5 @@ def _no_registries() -> TwinDefinition:
 def between(protocol: Any = "grpc", **fields: Any) -> tuple[Surroundings, Process]:
     """A caller, and one process behind the Service that it dials."""
     there = process("there", "10.0.0.2", protocol=protocol)
-    return Surroundings(edge(protocol, **fields), there), there
+    caller = {"model": fields.pop("model")} if "model" in fields else {}
+    return Surroundings(edge(protocol, **fields), there, **caller), there

@@ -125,13 +125,24 @@ def test_sidecars_run_beside_the_other_containers(policy: Document, found: bool)
     assert (dry_run(objects=move_beside) == []) is found
 
 
-@pytest.mark.parametrize(("host", "found"), [("api-0.api", True), ("api-0.api.tiny.svc", True), ("api-1.api", False)])
-def test_pods_of_a_stateful_set_have_names(host: str, found: bool) -> None:
+@pytest.mark.parametrize(
+    ("host", "spec", "found"),
+    [
+        ("api-0.api", {}, True),
+        ("api-0.api.tiny.svc", {}, True),
+        ("api-1.api", {}, False),
+        ("api-1.api", {"ordinals": {"start": 1}}, True),
+        ("api-1.api", {"ordinals": {"start": 1}, "replicas": 0}, True),  # its next pod
+        ("api-0.api", {"replicas": 0}, True),
+    ],
+)
+def test_pods_of_a_stateful_set_have_names(host: str, spec: Document, found: bool) -> None:
     def make_stateful(objects: list[Document]) -> None:
         env("gate", API_ADDR=f"{host}:9000")(objects)
         service(objects, "api")["spec"]["clusterIP"] = "None"
         workload = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "api")
         workload["kind"], workload["spec"]["serviceName"] = "StatefulSet", "api"
+        workload["spec"].update(spec)
 
     reported = [miss.text for miss in dry_run(objects=make_stateful) if "call from 'gate'" in miss.text]
     assert reported == (

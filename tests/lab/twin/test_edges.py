@@ -304,6 +304,20 @@ def test_channel_uses_one_replica_and_pool_uses_all() -> None:
     assert used[0] > 0, "the old channel stays where it was"
 
 
+@pytest.mark.parametrize(("affinity", "one"), [("None", False), ("ClientIP", True)])
+def test_session_affinity_keeps_a_client_with_one_replica(affinity: str, one: bool) -> None:
+    cluster = TwinCluster(tiny.app(), tiny.objects())
+    cluster.change("Service", "gate", lambda s: s["spec"].update(sessionAffinity=affinity))
+    cluster.scale("gate", 2)
+    cluster.run(120.0)
+    gates = cluster.twin._process_table.of("gate")
+    first = [p.calls for p in gates]
+    cluster.run(60.0)
+    used = sorted(now.calls - before for now, before in zip(gates, first, strict=True))
+    assert (used[0] == 0.0) is one
+    assert used[1] > 0.0
+
+
 def test_http_pools_meet_a_changed_service_within_a_minute(little: TwinCluster) -> None:
     little.change("Service", "gate", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
     first = little.run(30.0)

@@ -63,13 +63,15 @@ LATE: Mapping[str, Mapping[str, float]] = {
     "currency": {ORDER: 1 + 1.84},
     # A new client for each quote connects first.
     "quote": {ORDER: 2},
-    "shipping": {ORDER: 1 + 2 + 1},
+    # It asks for the name of quote each time.
+    "shipping": {ORDER: 1 + 3 + 1},
     "payment": {ORDER: 1},
     "email": {ORDER: 1},
     # Two questions, each over a connection of its own.
     "llm": {ASSISTANT: 4},
-    # psycopg2: TCP, no TLS, three to log in; BEGIN, SELECT, COMMIT.
-    "product-reviews": {REVIEWS: 1 + 8, ASSISTANT: 1 + 4 + 8},
+    # The name; psycopg2: TCP, no TLS, three to log in; BEGIN, SELECT, COMMIT. With the two questions, each for a name,
+    # 16 s, it takes longer than the edge waits.
+    "product-reviews": {REVIEWS: 1 + 9, ASSISTANT: 15},
     "kafka": {},
     "flagd": {},
 }
@@ -99,7 +101,10 @@ def test_component_a_second_late(cluster: Callable[..., TwinCluster], component:
     outcomes = observe(shop, "load-generator", ROUTES, 240.0)
     for route, outcome in outcomes.items():
         assert outcome.seconds == pytest.approx(LATE[component].get(route, 0.0), rel=0.12, abs=0.15), route
-        assert outcome.failed < (0.3 if component == "checkout" else 1e-9), "four lines take longer than the edge waits"
+        if (component, route) == ("product-reviews", ASSISTANT):
+            assert outcome.statuses == {504}
+        else:  # four lines take longer than the edge waits
+            assert outcome.failed < (0.3 if component == "checkout" else 1e-9)
 
 
 @pytest.mark.parametrize(

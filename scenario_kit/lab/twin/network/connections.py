@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.network.connect_timeouts import CHANNEL_RESOLVE_SECONDS, find_channel_timeout
 from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, greet, reach, read_address
 from scenario_kit.lab.twin.network.endpoints import Destination, Network
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
@@ -212,7 +213,7 @@ class Connections:
             return self._connect(state, caller, number, good, start, end)
         state.healthy_at = None
         state.broken_at = start if state.broken_at is None else state.broken_at
-        cut = [lane for lane in dialled if lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT]
+        cut = [lane for lane in dialled if lane.unanswered]
         if not cut:
             state.dial_cut_since = None
             return (
@@ -223,7 +224,11 @@ class Connections:
         if edge.protocol != "grpc":
             return cut[0]
         state.dial_cut_since = start if state.dial_cut_since is None else state.dial_cut_since
-        return cut[0]._replace(fails_at=state.dial_cut_since + self._constants.first_dial_seconds)
+        if cut[0].outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
+            limit = find_channel_timeout(edge, caller.dialect, self._constants)
+        else:
+            limit = min(cut[0].resolve_seconds, CHANNEL_RESOLVE_SECONDS)
+        return cut[0]._replace(fails_at=state.dial_cut_since + limit)
 
     def _connect(
         self, state: _State, caller: Process, number: int, good: list[ConnectionLane], start: float, end: float

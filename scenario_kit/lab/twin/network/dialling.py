@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.network.endpoints import Destination, Network, Wire
+from scenario_kit.lab.twin.network.name_queries import measure_failure, measure_resolution
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model.twin.address import AddressSource
@@ -23,7 +24,7 @@ class ConnectionLane(NamedTuple):
     """One path for calls. Calls before ``ready_at`` are refused; hanging ones fail at ``fails_at``.
 
     ``rejected``: refused by the kernel, which answers only some of many dials. ``front`` is where packets are addressed
-    to, if not to the target itself.
+    to, if not to the target itself. ``resolve_seconds``: how long the name takes, until it resolves or fails.
     """
 
     outcome: ConnectionOutcome
@@ -34,6 +35,13 @@ class ConnectionLane(NamedTuple):
     port: int = 0
     rejected: bool = False
     front: Destination | None = None
+    resolve_seconds: float = 0.0
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing answers the attempt to connect, or to resolve the name, so that the caller waits."""
+        unresolved = self.outcome == ConnectionOutcome.DNS_TIMEOUT and self.resolve_seconds > 0.0
+        return unresolved or self.outcome == ConnectionOutcome.CONNECTION_TIMEOUT
 
 
 def read_address(source: AddressSource, process: Process) -> Address:
@@ -59,12 +67,33 @@ def _fill_text(text: str, env: Mapping[str, str]) -> str:
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
     """Return the possible lanes of a new connection, and the address that the host's name resolves to."""
     found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
+    resolve_seconds = _measure_resolution(edge, address.host, caller, network, silent=found.silent)
+    if resolve_seconds is None:
+        dialect, namespace = caller.dialect, network.find_namespace(caller.pod)
+        resolve_seconds = measure_failure(address.host, namespace, dialect)
+        return (ConnectionLane(ConnectionOutcome.DNS_TIMEOUT, resolve_seconds=resolve_seconds),), ""
     if found.outcome != ConnectionOutcome.OK:
         return (
             ConnectionLane(found.outcome, rejected=found.outcome == ConnectionOutcome.CONNECTION_REFUSED),
         ), found.ip
     front = Destination(found.ip, address.port)
-    return tuple(reach(edge, address, caller, network, place, front) for place in found.destinations), found.ip
+    places = found.destinations
+    if found.sticky:
+        places = (places[caller.ordinal % len(places)],)
+    lanes = (reach(edge, address, caller, network, place, front) for place in places)
+    return tuple(
+        lane._replace(resolve_seconds=resolve_seconds) if resolve_seconds else lane for lane in lanes
+    ), found.ip
+
+
+def _measure_resolution(edge: Edge, host: str, caller: Process, network: Network, *, silent: bool) -> float | None:
+    """Return the seconds that chaos adds to the resolution of a name; None if it fails, without an answer."""
+    if silent:
+        return None
+    path = network.find_query_path(caller.pod)
+    if edge.use_stale_address or not path.delay or not network.needs_query(caller.pod, host):
+        return 0.0
+    return measure_resolution(host, network.find_namespace(caller.pod), caller.dialect, path)
 
 
 def reach(

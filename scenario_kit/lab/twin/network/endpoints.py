@@ -25,6 +25,7 @@ from scenario_kit.lab.twin.cluster.network_policy import (
     strip_zeros,
 )
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
+from scenario_kit.lab.twin.network.name_queries import QueryPath, find_path
 from scenario_kit.lab.twin.network.packet_effects import CUT, TrafficShape, combine_effects, concerns
 from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
@@ -52,11 +53,16 @@ class DialLookup(NamedTuple):
     ``unanswered`` (the DNS server does not respond), ``misanswered`` (SERVFAIL) or ``dropped`` (an address or Service
     port that does not exist, or a Service with node-local traffic policy and no endpoint on the node: packets are
     dropped).
+
+    ``silent``: the queries get no answer, so that the resolver waits for one. ``sticky``: all connections of a pod go
+    to the same backend (session affinity).
     """
 
     outcome: ConnectionOutcome
     destinations: tuple[Destination, ...] = ()
     ip: str = ""
+    silent: bool = False
+    sticky: bool = False
 
     @property
     def resolved(self) -> bool:
@@ -89,7 +95,7 @@ class Network:
             if item.get("addressType", "IPv4") != "IPv4":
                 continue  # not the address family of the cluster and its Services
             service = (item["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
-            self._slices.setdefault((self._home(item), service), []).append(item)
+            self._slices.setdefault((self.find_namespace(item), service), []).append(item)
         self._effects: dict[str, list[NetworkEffect]] = {}
         for effect in view.ledger.network:
             self._effects.setdefault(effect.pod_uid, []).append(effect)
@@ -112,16 +118,16 @@ class Network:
         if known := find_alias(pod, host):
             return self._address(pod, known, port, protocol)
         if problem := self._no_answer(pod):
-            return DialLookup(problem)
+            return problem
         wrong = self._wrong.get(pod["metadata"]["uid"])
-        if wrong is not None and wrong.misleads(host, self._home(pod)):
+        if wrong is not None and wrong.misleads(host, self.find_namespace(pod)):
             return (
                 DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), draw_address(host))
                 if wrong.random
                 else DialLookup(ConnectionOutcome.SERVFAIL)
             )
         if wrong is None and self._view.dns is not None:  # otherwise another DNS server is used
-            outcome, address = self._view.dns.answer(qualify_name(host, self._home(pod)))
+            outcome, address = self._view.dns.answer(qualify_name(host, self.find_namespace(pod)))
             if outcome or address:
                 return DialLookup(outcome) if outcome else self._address(pod, address, port, protocol)
         return self._name(pod, host, port, protocol, depth=0)
@@ -173,7 +179,8 @@ class Network:
         """Return a component's program; empty if no other component runs the same."""
         return self._process_table.program(component)
 
-    def _home(self, obj: Object) -> str:
+    def find_namespace(self, obj: Object) -> str:
+        """Return an object's namespace."""
         return str(obj["metadata"].get("namespace", self._view.namespace))
 
     def _address(self, pod: Object, host: str, port: int, protocol: str) -> DialLookup:
@@ -186,22 +193,30 @@ class Network:
                 return self._service(pod, service, port, protocol)
         return DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), host)
 
-    def _no_answer(self, pod: Object) -> ConnectionOutcome | None:
+    def find_query_path(self, pod: Object) -> QueryPath:
+        """Return what chaos does to the DNS queries of a pod."""
+        effects = self._effects.get(pod["metadata"]["uid"])
+        return find_path(effects) if effects else QueryPath()
+
+    def needs_query(self, pod: Object, host: str) -> bool:
+        """Return whether a program in a pod asks the DNS server for a host."""
+        return not (is_ip_address(host) or host == "localhost" or find_alias(pod, host))
+
+    def _no_answer(self, pod: Object) -> DialLookup | None:
         """Return why no name of the cluster resolves from a pod; None if its DNS server responds."""
         policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
         if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
-            return ConnectionOutcome.NXDOMAIN  # the node's DNS server does not resolve cluster names
+            return DialLookup(ConnectionOutcome.NXDOMAIN)  # the node's DNS server does not resolve cluster names
         if policy == "None":
-            return ConnectionOutcome.DNS_TIMEOUT
+            return DialLookup(ConnectionOutcome.DNS_TIMEOUT)
         server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
-        return (
-            None
-            if allows_egress(self._policies, self._party(pod), server, 53, "UDP")
-            else ConnectionOutcome.DNS_TIMEOUT
-        )
+        allowed = allows_egress(self._policies, self._party(pod), server, 53, "UDP")
+        if allowed and self.find_query_path(pod).answered:
+            return None
+        return DialLookup(ConnectionOutcome.DNS_TIMEOUT, silent=True)
 
     def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> DialLookup:
-        for hostname, name, namespace in list_readings(host, self._home(pod)) if depth <= 4 else ():
+        for hostname, name, namespace in list_readings(host, self.find_namespace(pod)) if depth <= 4 else ():
             service = self._view.within(namespace).kind("Service").get(name) if namespace in self._labels else None
             if service is None:
                 continue
@@ -233,7 +248,7 @@ class Network:
         node = self._local(pod, spec)
         found = self._backends(service, entry.get("name") or "", 0, node) if node else everywhere
         if found:
-            return DialLookup(ConnectionOutcome.OK, found, ip)
+            return DialLookup(ConnectionOutcome.OK, found, ip, sticky=spec.get("sessionAffinity") == "ClientIP")
         return DialLookup(
             ConnectionOutcome.CONNECTION_TIMEOUT if everywhere else ConnectionOutcome.CONNECTION_REFUSED, (), ip
         )
@@ -262,7 +277,7 @@ class Network:
         self, service: Object, port_name: str | None, port: int, node: str, condition: Callable[[Object], bool]
     ) -> tuple[Destination, ...]:
         found = []
-        for item in self._slices.get((self._home(service), service["metadata"]["name"]), ()):
+        for item in self._slices.get((self.find_namespace(service), service["metadata"]["name"]), ()):
             numbers = [
                 p.get("port")
                 for p in item.get("ports") or ()
@@ -291,7 +306,9 @@ class Network:
             for p in c.get("ports") or ()
             if p.get("name")
         }
-        return Party(pod["metadata"].get("labels") or {}, self._labels.get(self._home(pod), {}), _read_ip(pod), ports)
+        return Party(
+            pod["metadata"].get("labels") or {}, self._labels.get(self.find_namespace(pod), {}), _read_ip(pod), ports
+        )
 
     def _compute(self, source: Object, target: Object, port: int, protocol: str, front: Destination) -> Wire:
         if source["metadata"]["uid"] == target["metadata"]["uid"]:

@@ -36,7 +36,8 @@ class NetworkLatency:
         took: Floats = self.noise(calls) * (self._constants.hop_ms / 1000.0 * self._constants.latency_scale)
         if edge.idle_connections:
             self._pools.count(calls.link.key, calls.at.size)
-        if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
+        unaffected = lane.wire is None or (lane.wire.out is None and lane.wire.back is None)
+        if unaffected and not lane.resolve_seconds:
             return took, None
         sent, back = self._travel(calls, lane, 0, self._constants)
         took += sent
@@ -47,6 +48,7 @@ class NetworkLatency:
             for trip in range(edge.connect_round_trips):
                 constants = self._constants if trip else self._handshakes  # the first is the handshake of TCP
                 took += np.where(dials, np.add(*self._travel(calls, lane, _DIAL + 2 * trip, constants)), 0.0)
+            took += np.where(dials, lane.resolve_seconds, 0.0)
         return took, back
 
     def begin(self, start: float, end: float) -> None:

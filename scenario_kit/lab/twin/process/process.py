@@ -183,6 +183,11 @@ class Process:
         return self.model.threads or int(self.model.dialect in _SINGLE_THREADED)
 
     @property
+    def dialect(self) -> str:
+        """The language of its program; empty if unknown."""
+        return self.model.dialect if self.model else ""
+
+    @property
     def start_seconds(self) -> float:
         """The start-up time once its dependencies are available."""
         if self.model is None:

@@ -72,21 +72,9 @@ class CallFailures:
             self._publishing.hold(calls, lane.target)
             return self.complete_writes(at)
         if lane.outcome == ConnectionOutcome.LOCK_TIMEOUT or (
-            lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT
-            and (edge.connect_timeout_seconds or not edge.unreachable_seconds)
+            lane.unanswered and (edge.connect_timeout_seconds or not edge.unreachable_seconds)
         ):
-            self.hanging = calls.link.key
-            took = np.full(at.size, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
-            dials = self._find_dial_limit(calls) if lane.target is None else 0.0
-            if dials > 0.0:
-                took = np.minimum(took, dials)
-                self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, at + took)
-            failed = np.isfinite(took)
-            if dials:
-                return Result(took, failed)
-            if lane.target is None and lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
-                self._say_unanswered(calls, took)
-            return self.give_up(calls, took, failed)
+            return self._hang(calls, lane)
         if lane.rejected and edge.serialize_connects:
             return self._reject_in_turn(calls)
         if lane.rejected and edge.connects_per_call:
@@ -96,6 +84,26 @@ class CallFailures:
             took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
         self._recorder.complain(calls, lane.outcome, at + took)
         return Result(took, failed)
+
+    def _hang(self, calls: CallBatch, lane: ConnectionLane) -> Result:
+        """Let calls hang until somebody gives up: the resolver, the client library, the kernel, or the caller."""
+        at, edge = calls.at, self._edges[calls.node.edge]
+        self.hanging = calls.link.key
+        if lane.fails_at != np.inf:
+            took: Floats = np.maximum(lane.fails_at - at, 0.001)
+        else:
+            waits = lane.target is None and lane.resolve_seconds > 0.0 and edge.connect_timeout_seconds >= 0.0
+            took = np.full(at.size, lane.resolve_seconds if waits else np.inf)
+        dials = self._find_dial_limit(calls) if lane.target is None else 0.0
+        if dials > 0.0:
+            took = np.minimum(took, dials)
+            self._recorder.complain(calls, lane.outcome, at + took)
+        failed: Flags = np.isfinite(took)
+        if dials:
+            return Result(took, failed)
+        if lane.target is None and lane.outcome != ConnectionOutcome.LOCK_TIMEOUT:
+            self._say_unanswered(calls, lane.outcome, took)
+        return self.give_up(calls, took, failed)
 
     def _reject_dials(self, calls: CallBatch) -> Result:
         """Fail dials of a Service without endpoints: the kernel rejects few of many (see ``rejections``)."""
@@ -124,11 +132,11 @@ class CallFailures:
         self._recorder.complain(calls, ConnectionOutcome.CONNECTION_REFUSED, calls.at + took)
         return Result(took, np.ones(took.size, dtype=bool))
 
-    def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
+    def _say_unanswered(self, calls: CallBatch, outcome: ConnectionOutcome, took: Floats) -> None:
         """Log failed connections of callers that had not given up before."""
         limit = self.find_limit(calls)
         logged = took <= limit if limit else np.isfinite(took)
-        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[logged])
+        self._recorder.complain(calls, outcome, (calls.at + took)[logged])
 
     def give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
         """End calls at the caller's timeout or deadline."""

@@ -147,7 +147,7 @@ class SpanRecorder:
         answered = outcome is ConnectionOutcome.ERROR_RESPONSE
         address = link.address
         edge, ip, port = self._edges[node.edge], link.ip, address.port
-        dialect = caller.model.dialect if caller.model else ""
+        dialect = caller.dialect
         words = describe_answer(dialect, edge.protocol, self._describe_failure(node, link)) if answered else ""
         if edge.registry:  # the address is the registry's; the callee is registered there
             lane = next((lane for lane in link.lanes if lane.target is not None), None)

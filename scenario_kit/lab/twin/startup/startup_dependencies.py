@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
+from scenario_kit.lab.twin.network.connect_timeouts import find_channel_timeout
 from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.traffic_shaping import CONNECT_SECONDS
@@ -41,7 +42,7 @@ class StartupDependencies:
 
     def __init__(self, parameters: TwinDefinition) -> None:
         self._edges: dict[tuple[str, str], Edge] = {(e.caller, e.callee): e for e in reversed(parameters.edges)}
-        self._first_dial_seconds = parameters.constants.first_dial_seconds
+        self._constants = parameters.constants
         self._waiting: dict[tuple[str, str], _Waiting] = {}
 
     def edge(self, caller: str, callee: str) -> Edge:
@@ -105,14 +106,18 @@ class StartupDependencies:
         """Return how long a process waits for a callee; one that would not notices late that it gets no answer."""
         if need.wait_seconds < 0.0:
             return float("inf")
-        if need.wait_seconds or any(lane.outcome != ConnectionOutcome.CONNECTION_TIMEOUT for lane in lanes):
+        if need.wait_seconds:
             return need.wait_seconds
+        if all(lane.outcome == ConnectionOutcome.DNS_TIMEOUT for lane in lanes):
+            return max(lane.resolve_seconds for lane in lanes)
+        if any(lane.outcome != ConnectionOutcome.CONNECTION_TIMEOUT for lane in lanes):
+            return 0.0
         edge = self._edges[process.component, need.callee]
         if edge.connect_timeout_seconds < 0.0:
             return edge.connect_attempts * (edge.timeout_seconds or CONNECT_SECONDS)
-        return edge.connect_timeout_seconds or (
-            self._first_dial_seconds if edge.protocol == "grpc" else CONNECT_SECONDS
-        )
+        if edge.protocol == "grpc":
+            return find_channel_timeout(edge, process.dialect, self._constants)
+        return edge.connect_timeout_seconds or CONNECT_SECONDS
 
     def _put(self, process: Process, need: Need, words: str) -> str:
         address = read_address(self._edges[process.component, need.callee].address, process)
@@ -141,7 +146,6 @@ def _is_login_refused(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
 def _format_failure(process: Process, edge: Edge, lanes: tuple[ConnectionLane, ...], ip: str) -> str:
     address = read_address(edge.address, process)
     outcome = ConnectionOutcome.CONNECTION_REFUSED if lanes[0].outcome == ConnectionOutcome.OK else lanes[0].outcome
-    dialect = process.model.dialect if process.model else ""
     host, port, user, database = address.host, address.port, address.user, address.desired
     product = edge.product or edge.protocol
-    return describe_cause(dialect, outcome, product, host=host, port=port, ip=ip, user=user, database=database)
+    return describe_cause(process.dialect, outcome, product, host=host, port=port, ip=ip, user=user, database=database)

@@ -224,8 +224,7 @@ def build_resource(process: Process, service: str, namespace: str) -> dict[str, 
         key, _, value = part.partition("=")
         if key.strip() and value.strip():
             found[key.strip()] = value.strip()
-    dialect = process.model.dialect if process.model else ""
-    if dialect:
+    if dialect := process.dialect:
         found["telemetry.sdk.name"] = "opentelemetry"
         found["telemetry.sdk.language"] = _LANGUAGES.get(dialect, dialect)
     found["k8s.namespace.name"] = str(metadata.get("namespace") or namespace)

@@ -1,0 +1,59 @@
+"""DNS queries under network chaos: how long a name takes to resolve, and to fail (docs/fidelity.md, "DNS queries").
+
+A resolver sends a query again after five seconds, and gives a name up after two attempts, the defaults of resolv.conf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from scenario_kit.lab.twin.cluster.dns import list_attempts, qualify_name
+from scenario_kit.lab.twin.network.packet_effects import CUT, combine_effects, concerns
+from scenario_kit.model.chaos.effects import NetworkEffect
+
+#: The address of the Service of the DNS server, to which a pod sends its queries.
+DNS_ADDRESS: Final = "10.96.0.10"
+_ATTEMPT_SECONDS: Final = 5.0
+_ATTEMPTS: Final = 2
+#: glibc gives up the search at the first name without an answer, and tries the name as it is.
+_GLIBC_NAMES: Final = 2
+
+
+class QueryPath(NamedTuple):
+    """What chaos does to the DNS queries of a pod: whether any gets an answer, and by how much they are late."""
+
+    answered: bool = True
+    delay: float = 0.0
+
+
+def find_path(effects: Iterable[NetworkEffect]) -> QueryPath:
+    """Return what the effects in a pod do to its queries; those for other peers than the DNS server do nothing."""
+    met = [effect for effect in effects if concerns(effect, DNS_ADDRESS)]
+    sent = combine_effects(effect for effect in met if effect.direction == "OUTPUT")
+    if sent is CUT or any(effect.direction == "INPUT" and effect.drop for effect in met):
+        return QueryPath(answered=False)
+    return QueryPath(delay=sent.delay if sent is not None else 0.0)
+
+
+def measure_failure(host: str, namespace: str, dialect: str) -> float:
+    """Return the seconds until a program's resolver gives up a name, if no query gets an answer."""
+    if dialect == "envoy":
+        return 0.0  # it resolves beside the requests, which fail at once without an address
+    names = len(list_attempts(host, namespace))
+    return (names if dialect == "go" else min(names, _GLIBC_NAMES)) * _ATTEMPTS * _ATTEMPT_SECONDS
+
+
+def measure_resolution(host: str, namespace: str, dialect: str, path: QueryPath) -> float | None:
+    """Return the seconds that late queries add to the resolution of a name of the cluster; None if it fails.
+
+    The names of the search are queried one after another, both kinds of addresses at once. Go's resolver has a socket
+    for each attempt, which misses answers to the former one; others take them.
+    """
+    patience = _ATTEMPT_SECONDS * (1 if dialect == "go" else _ATTEMPTS)
+    if not path.answered or path.delay >= patience:
+        return None
+    names = list_attempts(host, namespace)
+    meant = qualify_name(host, namespace)
+    queries = next((number for number, name in enumerate(names, 1) if name.lower() == meant), len(names))
+    return queries * path.delay

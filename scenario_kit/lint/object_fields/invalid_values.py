@@ -13,6 +13,7 @@ from scenario_kit.lint.object_fields.mistake import FieldMistake
 from scenario_kit.lint.object_fields.pod_values import find_wrong_pod_values
 from scenario_kit.lint.object_fields.value_syntax import (
     HIGHEST_PORT,
+    LABEL_KEY,
     find_wrong_labels,
     is_file_key,
     is_label_key,
@@ -25,8 +26,9 @@ from scenario_kit.model import Object
 from scenario_kit.model.json_document import get_part, list_mappings, walk
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS
 from scenario_kit.model.kubernetes.quantity import parse_exact
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 
-_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+_SELECTING: Final = (*WORKLOADS, "ReplicaSet")
 #: What a StatefulSet may change of its spec (ValidateStatefulSetUpdate).
 _OF_STATEFUL_SETS: Final = frozenset({
     "minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "revisionHistoryLimit",
@@ -58,7 +60,7 @@ def find_invalid_values(obj: Object, is_open: Callable[[Any], bool] = lambda _: 
 def find_forbidden_updates(old: Object, new: Object) -> Iterator[FieldMistake]:
     """Yield the fields of an object that may not change once it exists, and that differ."""
     before, after = old.get("spec"), new.get("spec")
-    if old.get("kind") not in _WORKLOADS or not isinstance(before, Mapping) or not isinstance(after, Mapping):
+    if old.get("kind") not in _SELECTING or not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return
     names = ["selector"]
     if old["kind"] == "StatefulSet":
@@ -89,7 +91,7 @@ def _find_all(obj: Object) -> Iterator[FieldMistake]:
         claims = [str(get_part(c, ("metadata", "name"))) for _, c in list_mappings(spec.get("volumeClaimTemplates"))]
         for place, pod in list_pod_specs(obj):
             yield from find_wrong_pod_values(pod, claims, place)
-    if kind in _WORKLOADS:
+    if kind in _SELECTING:
         yield from _find_unselected(spec)
     judge = _JUDGES.get(str(kind))
     if judge is not None:
@@ -99,8 +101,7 @@ def _find_all(obj: Object) -> Iterator[FieldMistake]:
 def _find_wrong_annotations(annotations: Any, place: Place) -> Iterator[FieldMistake]:
     for key in annotations if isinstance(annotations, Mapping) else ():
         if not is_label_key(str(key).lower()):
-            expected = "letters, digits, '-', '_' and '.', at most 63, perhaps behind a domain and '/'"
-            yield report(place, f"has '{key}', which is no key of an annotation", key, expected)
+            yield report(place, f"has '{key}', which is no key of an annotation", key, LABEL_KEY)
 
 
 def _find_wrong_keys(obj: Object) -> Iterator[FieldMistake]:
